@@ -200,7 +200,7 @@ static void write_plan(const struct page_request *request, const json_t *plan,
     write_end(plan, html);
     write_cost(plan, html);
     html_open(html, "p");
-    html_textf(html, "Its door: %s", json_get_text(plan, "lock", ""));
+    html_textf(html, "Access: %s", json_get_text(plan, "lock", ""));
     html_close(html, "p");
     write_texts("Warnings", json_object_get(plan, "warnings"), html);
     write_requests(plan, html);

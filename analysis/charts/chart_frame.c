@@ -316,7 +316,7 @@ void chart_axis_y(struct drawing *drawing, const struct scale *scale, double x, 
 
 const char *chart_load_heading(const struct chart_grid *grid)
 {
-    return grid->is_rate ? "requests/s asked" : "users";
+    return grid->is_rate ? "requests/s planned" : "users";
 }
 
 const char *chart_row_heading(const struct chart_grid *grid)

@@ -44,7 +44,7 @@ void chart_axis_x(struct drawing *drawing, const struct scale *scale, double y, 
 /* The same on the left, with lines to `right`; its heading stands above the axis. */
 void chart_axis_y(struct drawing *drawing, const struct scale *scale, double x, double right,
                   const char *heading);
-/* "users" or "requests/s asked"; "context, tokens" or "output tokens". */
+/* "users" or "requests/s planned"; "context, tokens" or "output tokens". */
 const char *chart_load_heading(const struct chart_grid *grid);
 const char *chart_row_heading(const struct chart_grid *grid);
 /* "1024", "not stated"; returns `out`. */

@@ -299,8 +299,8 @@ static void draw(struct residuals *residuals, double top)
     residuals->dodge = dodge_within(residuals);
     draw_bands(residuals, box);
     chart_axis_y(&residuals->chart->drawing, &residuals->y, box.x, box.x + box.width,
-                 residuals->grid->is_rate ? "requests/s answered / asked"
-                                          : "requests in flight / users asked");
+                 residuals->grid->is_rate ? "requests/s answered / planned"
+                                          : "requests in flight / users planned");
     chart_axis_loads(&residuals->chart->drawing, residuals->grid, &residuals->x, box);
     drawing_line(&residuals->chart->drawing, (struct spot){ box.x, scale_at(&residuals->y, 1) },
                  (struct spot){ box.x + box.width, scale_at(&residuals->y, 1) },
@@ -321,12 +321,11 @@ void chart_residuals(const struct chart_runs *runs, struct chart *out)
 
     chart_grid_init(&grid, runs);
     chart_name(runs, &name);
-    chart_start(out, CHART_WIDTH, CHART_HEIGHT, text_string(&name),
-                ": was the load what it is said to be?");
+    chart_start(out, CHART_WIDTH, CHART_HEIGHT, text_string(&name), ": was the load as planned?");
     residuals.is_dense = grid.entry_count > CHART_MARKERS_MAX;
     choose_rules(&residuals);
     fill_table(&residuals);
-    chart_part(&more, "1 = as asked \xc2\xb7 shaded: \xc2\xb1"
+    chart_part(&more, "1 = as planned \xc2\xb7 shaded: \xc2\xb1"
                       "10 %% \xc2\xb7 a dot per cell, by the rarest of its findings \xc2\xb7 "
                       "contexts from left to right");
     chart_part(&more, "%s", residuals.is_dense ? "cells at the same place are one dot" : "");

@@ -161,7 +161,7 @@ const struct document_chart document_charts[] = {
       WITHOUT_TTFT },
     { "What does speed cost in throughput?", "speed against throughput", "pareto", NULL,
       chart_pareto, 0 },
-    { "Can the figures be right?", "load measured against load asked", "load", NULL,
+    { "Can the figures be right?", "load measured against load planned", "load", NULL,
       chart_residuals, 0 },
     { "How is the tail?", "share of slower requests", "tail", "ttft", draw_tail, 0 },
     { "How is the tail?", "share of slower requests", "tail", "e2e", draw_tail_of_e2e,

@@ -33,7 +33,7 @@ struct document_column {
 
 static const struct document_column columns[] = {
     ASKED("Users", concurrency),
-    ASKED("Requests/s asked", request_rate_asked),
+    ASKED("Requests/s planned", request_rate_asked),
     ASKED("Context", input_length),
     ASKED("Output", output_tokens_asked),
     FIGURE("Requests/s", request_throughput),

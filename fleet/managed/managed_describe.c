@@ -73,7 +73,7 @@ void managed_plan_describe(const json_t *document, const struct fleet_plan_row *
               json_get_boolean(observed, "exists", false) ? json_get_text(observed, "state", "")
                                                           : "absent");
     describe_cost(advice, row, out);
-    text_addf(out, "Its door: %s\n", json_get_text(advice, "lock", ""));
+    text_addf(out, "Access: %s\n", json_get_text(advice, "lock", ""));
     json_array_foreach(json_object_get(advice, "warnings"), i, item)
         text_addf(out, "Warning: %s\n", json_string_value(item));
     json_array_foreach(json_object_get(document, "steps"), i, item)

@@ -21,12 +21,13 @@ const struct param chart_request_params[] = {
       .help = "Id: run_..., imp_... or swp_...; for all but history.",
       .more = "For forest: the baseline, or an A/B sweep." },
     { "plot", VALUE_CHOICE, .choices = chart_request_plots, .initial = "\"heat\"",
-      .help = "load: measured against requested. forest: ratios to `candidate`.",
-      .more = "heat: users by context. latency: by users, a line per context. pareto: speed for "
-              "each user against throughput. load: what was in flight, divided by what was asked "
-              "for. tail: the share of requests slower than a time. forest: candidate divided by "
-              "run, cell by cell. cost: dollars per million output tokens under a limit of TTFT. "
-              "history: a deployment's metrics, with its sweeps, restarts and revisions." },
+      .help = "load: measured against planned. forest: ratios to `candidate`.",
+      .more =
+          "heat: users by context. latency: by users, a line per context. pareto: speed for "
+          "each user against throughput. load: what was in flight, divided by what was "
+          "planned. tail: the share of requests slower than a time. forest: candidate divided by "
+          "run, cell by cell. cost: dollars per million output tokens under a limit of TTFT. "
+          "history: a deployment's metrics, with its sweeps, restarts and revisions." },
     { "candidate", VALUE_TEXT, .low = 1, .high = 39, .rare = true,
       .help = "For forest and cost: the run to compare with." },
     { "deployment", VALUE_TEXT, .low = 1, .high = 63, .rare = true,
