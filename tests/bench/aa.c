@@ -170,7 +170,7 @@ static void make_run(const struct contest *contest, const struct cell_row *rows,
     for (size_t i = 0; i < count; i++)
         if (rows[i].deployment_id == side && rows[i].repetition == repetition)
             own[kept++] = rows[i];
-    snprintf(run.id, sizeof run.id, "run_%ld_%ld", side, repetition);
+    snprintf(run.id, sizeof run.id, "run_%d_%d", (int)side, (int)repetition);
     snprintf(run.deployment, sizeof run.deployment, "%s", side == SIDE_BASELINE ? "a" : "b");
     evidence_of_run(&run, own, kept, out);
 }

@@ -31,7 +31,7 @@ check() {
     [ "$answer" = 201 ] || fail "$1: $answer $(grep -m 1 '"message"' object.json)"
 }
 
-# render OBJECTS VALUE...: with these values; as many objects come of it.
+# render OBJECTS VALUE...: with these values, into so many objects.
 render() {
     local objects=$1 values=() file files
     for value in "${@:2}"; do values+=(--set-json "$value"); done
@@ -56,10 +56,11 @@ has '        - name: data' '          emptyDir: {}'
 render 2 'persistence={"existingClaim":"disk"}'
 has '            claimName: disk'
 render 3 'persistence={"size":"5Gi","storageClass":"fast","accessMode":"ReadWriteOncePod"}'
-render 3 'settings={"storage_limit_bytes":8589934592,"log_requests":false,"session_idle":"2h","allowed_hosts":"other"}' \
+render 3 'settings={"storage_limit_bytes":8589934592,"log_requests":false,"session_idle":"2h","audit_days":0.5,"allowed_hosts":"other"}' \
     'allowedHosts=["a.example","b.example"]' 'allowedOrigins=["https://a.example"]'
 has '            - name: OPSBRAIN_STORAGE_LIMIT_BYTES' '              value: "8589934592"'
 has '            - name: OPSBRAIN_LOG_REQUESTS' '              value: "false"'
+has '            - name: OPSBRAIN_AUDIT_DAYS' '              value: "0.5"' # the server says what is wrong with it
 has '            - name: OPSBRAIN_ALLOWED_HOSTS' '              value: "other"'
 render 3 'existingSecret="tokens"' 'service={"type":"LoadBalancer","port":8080}' 'nodeSelector={"disk":"ssd"}' \
     'tolerations=[{"key":"a","operator":"Exists","effect":"NoSchedule"}]' 'resources={"limits":{"memory":"2Gi"}}' \
@@ -67,4 +68,4 @@ render 3 'existingSecret="tokens"' 'service={"type":"LoadBalancer","port":8080}'
     'image={"repository":"registry.example.com/opsbrain","tag":"1.10"}'
 has '                name: tokens'
 has '          image: "registry.example.com/opsbrain:1.10"'
-echo "the Helm chart: the API server accepts what comes of the defaults and of other values"
+echo "the Helm chart: the API server accepts its objects, with the default values and with others"
