@@ -58,20 +58,19 @@ static bool serves_another(struct reporting *reporting)
     }
     if (!differ(from, to))
         return false;
-    snprintf(sentence, sizeof sentence, "the model changed in the middle: %.90s, then %.90s", from,
-             to);
+    snprintf(sentence, sizeof sentence, "the model changed meanwhile: %.90s, then %.90s", from, to);
     say(reporting, CROSS_CHECK_OTHER_MODEL, sentence);
     be(reporting, "partial", sentence);
     return true;
 }
 
-/* Its metrics were available before the first request, and not after the last one. */
+/* The server's metrics were available before the first request, but not after the last one. */
 static void judge_silence(struct reporting *reporting)
 {
     char sentence[256];
 
     if (had_failures(reporting->result)) {
-        snprintf(sentence, sizeof sentence, "the server went away in the middle: %.200s",
+        snprintf(sentence, sizeof sentence, "the server went away meanwhile: %.200s",
                  reporting->observations->silent);
         say(reporting, CROSS_CHECK_RESTARTED, sentence);
         be(reporting, "partial", sentence);
@@ -109,9 +108,9 @@ static double mean_present(const struct reporting *reporting)
     return sum / (double)(last - first + 1);
 }
 
-/* The server had more requests at once than we ever had under way. Requests that failed here may
- * still run there, so this counts only where none did. It decides where many requests are cut at
- * the end, because an excess in the counts may then be our own. */
+/* The server had on average more requests than we ever had under way. This is evidence only if none
+ * of ours failed: those may still run there. It matters most where many requests were broken off at
+ * the end, because an excess in the counters may then be our own. */
 static bool is_foreign_load(const struct reporting *reporting)
 {
     double ours = (double)reporting->result->measurement.concurrency_max;
@@ -134,7 +133,7 @@ static void judge_foreign(struct reporting *reporting)
                   " were ours",
                   mean_present(reporting), reporting->result->measurement.concurrency_max);
     } else {
-        text_addf(&sentence, "it was not idle %s, within the time allowed for it",
+        text_addf(&sentence, "it did not become idle %s in time",
                   reporting->observations->begin == POINT_BUSY ? "before the first request"
                                                                : "after the last request");
     }
@@ -155,8 +154,8 @@ static void judge_counts(struct reporting *reporting)
         judge_foreign(reporting);
     else if (reporting->counts.short_)
         be(reporting, "partial",
-           "the server counted far fewer requests than it answered: several instances behind "
-           "one address, or metrics of something else");
+           "the server counted far less than it answered: there may be several instances behind "
+           "one address, or the metrics are those of another server");
 }
 
 static void judge(struct reporting *reporting)
@@ -174,7 +173,7 @@ static void judge(struct reporting *reporting)
         judge_silence(reporting);
     else if (replicas_have_restarted(&observations->log.instances)) {
         say(reporting, CROSS_CHECK_RESTARTED,
-            "the server restarted in the middle: its counters started again at zero");
+            "the server restarted meanwhile: its counters started again at zero");
         be(reporting, "partial", reporting->out->reason);
     } else
         judge_counts(reporting);
@@ -239,7 +238,8 @@ static void add_speculation(const struct engine_metrics_snapshot *first,
                engine_metrics_growth(first->draft_tokens_total, last->draft_tokens_total));
     set_number(out, "accepted_tokens",
                engine_metrics_growth(first->accepted_tokens_total, last->accepted_tokens_total));
-    if (json_object_get(out, "acceptance_length") == NULL) /* a server that reports it itself */
+    if (json_object_get(out, "acceptance_length")
+        == NULL) /* not counted: some servers report it as a gauge */
         set_number(out, "acceptance_length", last->acceptance_length);
     if (json_object_get(out, "acceptance_rate") == NULL)
         set_number(out, "acceptance_rate", last->acceptance_rate);
@@ -295,7 +295,8 @@ static json_t *derive(const struct reporting *reporting)
     return out;
 }
 
-/* With several instances that answer in turns, no counter means anything. */
+/* None if counters fell (a restart, or instances that answer in turns): differences mean nothing.
+ */
 static json_t *figures(const struct reporting *reporting)
 {
     const struct monitor_log *log = &reporting->observations->log;

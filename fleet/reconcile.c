@@ -5,9 +5,9 @@
 
 #include "base/json/json.h"
 
-/* Requests are counted exactly. Of tokens an engine may count one more or less per request than its
- * usage says (begin and end of sequence); where requests agree, that is what a small excess is.
- * If it reports no request count, only tokens can reveal other clients. */
+/* Requests are counted exactly. An engine may count up to two tokens more for each request than its
+ * usage reports (begin and end of sequence): where it also reports requests, so small an excess is
+ * tolerated. If it reports no request count, only tokens can reveal other clients. */
 #define TOKENS_SHARE 0.01
 #define TOKENS_PER_REQUEST 2.0
 #define TOKENS_LEAST 2.0
@@ -30,7 +30,7 @@ static void compare(struct reconciliation *out, int which)
     struct count *count = &out->counts[which];
     double excess = count->server - count->ours - count->more;
 
-    if (!(excess > tolerance(out, which))) /* also if it is not reported */
+    if (!(excess > tolerance(out, which))) /* NaN, if the server does not report it: no excess */
         return;
     count->foreign = excess;
     out->foreign = true;

@@ -1,20 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Fails when a source file does not begin with its licence; `tests/check_licence.sh --write` adds it. Migrations (.sql) stay as
-# they were published: a database remembers them. The fonts in analysis/charts/font/ are by others, and have their licence
+# Fails when a source file does not begin with its licence; `tests/check_licence.sh --write` adds it. Migrations (.sql) are not
+# changed once they are published: databases have applied them. The fonts in analysis/charts/font/ are by others, and have their licence
 # beside them.
 cd "$(dirname "$0")/.." || exit 1
 readonly LICENCE='SPDX-License-Identifier: Apache-2.0'
 
-# lacking LINE PATTERN...: the files, of these, whose first two lines do not have that line.
+# lacking LINE PATTERN...: prints the files that match a PATTERN and do not have LINE as their first or second line.
 # shellcheck disable=SC2016 # $0 is awk's
 lacking() {
     git ls-files -z -- "${@:2}" | xargs -0 awk -v wanted="$1" '
-        function tell() { if (file != "" && !found) print file }
-        FNR == 1 { tell(); file = FILENAME; found = 0 }
+        function report() { if (file != "" && !found) print file }
+        FNR == 1 { report(); file = FILENAME; found = 0 }
         FNR <= 2 && $0 == wanted { found = 1 }
         FNR > 2 { nextfile }
-        END { tell() }'
+        END { report() }'
 }
 
 # add LINE FILE: as the first line, or the second if the first names the interpreter.

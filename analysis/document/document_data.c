@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figures as data: for each run its cells as rows, and the names of their columns. */
+/* The figures as data: each run with its facts, the names of its columns, and a row for each cell.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 
 struct data_column {
     char name[NAME_SIZE]; /* "ttft.p50_ms" */
-    size_t offset, size;  /* as in struct evidence_field */
+    size_t offset, size;  /* in struct evidence_cell; size as in struct evidence_field */
 };
 
 struct data_sheet {

@@ -10,10 +10,10 @@
 
 void report_peak_write(const struct cell_grid *grid, size_t output, struct text *out);
 json_t *report_peak_to_json(const struct cell_grid *grid,
-                            size_t output); /* null if there is none */
+                            size_t output); /* JSON null: no peak was found */
 void report_saturation_write(const struct cell_grid *grid, size_t output, struct text *out);
 json_t *report_saturation_to_json(const struct cell_grid *grid, size_t output);
-/* The largest load that meets the plan's limits; nothing if it states none. */
+/* The largest load that meets the plan's limits; nothing if the plan has none. */
 void report_limit_write(const struct report_input *input, const struct cell_grid *grid,
                         size_t output, struct text *out);
 /* "limits met up to 26 users (32: E2E 4600 of 4000 ms)"; false if the plan states none. */

@@ -10,13 +10,13 @@ enum error_kind {
     ERROR_UNAUTHENTICATED, /* the caller is not authenticated */
     ERROR_FORBIDDEN,       /* the caller is not allowed to do this */
     ERROR_NOT_FOUND,       /* it does not exist */
-    ERROR_CONFLICT,        /* its state does not allow this, or a stale holder wrote */
+    ERROR_CONFLICT,        /* the state does not allow this, or the writer has lost its lease */
     ERROR_BUSY,            /* a queue is full or a lock is held; try again later */
     ERROR_TIMEOUT,         /* a deadline passed */
     ERROR_CANCELLED,       /* the caller, or the server's shutdown, asked to stop */
     ERROR_UNSUPPORTED,     /* the caller's client cannot do what this needs */
     ERROR_INPUT_REQUIRED,  /* the caller was asked a question and must call again with the answer */
-    ERROR_UPSTREAM,        /* a called server failed */
+    ERROR_UPSTREAM,        /* something outside (a model server, a cloud, a client) failed */
     ERROR_INTERNAL,        /* an internal fault: logged in full, shown as "internal error" */
 };
 

@@ -19,7 +19,7 @@
 
 struct html {
     struct text *out;
-    const char *open[HTML_DEPTH_MAX]; /* the elements that are not closed yet, from the outside */
+    const char *open[HTML_DEPTH_MAX]; /* the open elements, the outermost first */
     size_t depth;
 };
 

@@ -94,7 +94,8 @@ static CHECKED bool check_ipv6(const char *host, struct error *error)
     struct sockaddr_in6 address = { .sin6_family = AF_INET6 };
 
     if (inet_pton(AF_INET6, host, &address.sin6_addr) != 1)
-        return error_set(error, ERROR_INVALID, "the URL's host is not an IPv6 address in brackets");
+        return error_set(error, ERROR_INVALID,
+                         "what the URL's host has in brackets is not an IPv6 address");
     if (outbound_address_is_refused((const struct sockaddr *)&address))
         return refused(host, error);
     return true;
@@ -135,8 +136,8 @@ static CHECKED bool check_name(const char *host, struct error *error)
     if (!check_labels(host))
         return error_set(
             error, ERROR_INVALID,
-            "the URL's host must be a name of letters, digits, '-', '_' and '.', or an "
-            "address");
+            "the URL's host must be a name (parts of 1 to 63 letters, digits, '-' and '_', "
+            "joined by '.') or an address");
     if (!looks_like_ipv4(host))
         return true;
     if (inet_pton(AF_INET, host, &address.sin_addr) != 1)

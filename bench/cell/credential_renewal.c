@@ -12,14 +12,15 @@
 #include "base/core/thread.h"
 #include "bench/load/load.h"
 
-#define INTERVAL_NS 500000000 /* the lock caches its key, so asking it is cheap */
+#define INTERVAL_NS                                                                                \
+    500000000 /* an endpoint_lock caches its key, so asking it this often is cheap */
 
 struct credential_renewal {
     struct load *load;
     struct endpoint endpoint;
     pthread_t thread;
-    pthread_mutex_t lock; /* protects the next member */
     pthread_cond_t changed;
+    pthread_mutex_t lock; /* protects the next member */
     bool ending;
 };
 
@@ -51,8 +52,9 @@ static void *run(void *context)
         bool done = endpoint_renew(&renewal->endpoint, &error);
 
         if (!done && !failed)
-            log_warning("the credential of a measured server could not be renewed: %s",
-                        error.message);
+            log_warning(
+                "the credential for the model server that is measured could not be renewed: %s",
+                error.message);
         failed = !done;
         if (done && strcmp(atomic_load(&load->credential)->bearer, renewal->endpoint.bearer) != 0)
             load_credential_set(load, renewal->endpoint.bearer);

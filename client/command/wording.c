@@ -12,8 +12,9 @@
 
 /* One text while it is rewritten. */
 struct rewriting {
-    const struct tool *refused; /* the tool whose parameters may also be in quotes; NULL: none */
-    bool params;                /* on this line */
+    const struct tool *refused; /* the tool that refused: its parameters are rewritten in quotes,
+                                   too; NULL: none */
+    bool params;                /* names of parameters are rewritten on this line */
     struct text *out;
 };
 
@@ -32,7 +33,7 @@ static bool ends_with(const struct text *text, const char *end)
     return text->length >= length && memcmp(text->data + text->length - length, end, length) == 0;
 }
 
-/* Its short name, if it has one. */
+/* The tool's short name; the tool's own if it has none. */
 static const char *command_of(const char *tool)
 {
     for (const struct tool_word *word = tool_words; word->name != NULL; word++)
@@ -61,7 +62,8 @@ static bool is_parameter(const char *name)
     return false;
 }
 
-/* "wait_s" is --wait-s. True: it is a parameter. */
+/* Adds a word: a tool as its command, a parameter (wait_s) as its flag (--wait-s). True: it is a
+ * parameter. */
 static bool add_word(struct rewriting *rewriting, const char *text, size_t length)
 {
     TEXT_AUTO word = { 0 };
@@ -182,7 +184,7 @@ void wording_add_answer(const char *answer, struct text *out)
     add_lines(&(struct rewriting){ .out = out }, answer);
 }
 
-/* The help has the full text. */
+/* Begins the list of a tool's parameters in a refusal. It is cut off: the help shows them. */
 #define LIST_OF_PARAMETERS "; it takes "
 
 void wording_add_refusal(const char *refusal, const char *tool, struct text *out)
@@ -195,7 +197,10 @@ void wording_add_refusal(const char *refusal, const char *tool, struct text *out
     text_add_bytes(&shortened, refusal,
                    rewriting.refused != NULL && list != NULL ? (size_t)(list - refusal)
                                                              : strlen(refusal));
-    if (shortened.length < strlen(refusal))
-        text_addf(&shortened, ": opsbrain help %s shows what it takes", command_of(tool));
     add_lines(&rewriting, text_string(&shortened));
+    if (shortened.length < strlen(refusal)) {
+        text_add(out, ": opsbrain help ");
+        add_dashed(out, command_of(tool), strlen(command_of(tool)));
+        text_add(out, " shows what it takes");
+    }
 }

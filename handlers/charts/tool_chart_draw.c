@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chart_draw: a chart for the MCP App (resource_chart_app.c); models do not see it. */
+/* chart_draw: a chart for the MCP App (resource_chart_app.c); models do not see this tool. */
 
 #include "analysis/charts/svg.h"
 #include "handlers/charts/chart_request.h"
 
 static const struct field fields[] = {
-    { "svg", VALUE_TEXT, .help = "The picture, with a group for each cell." },
+    { "svg", VALUE_TEXT, .help = "The chart; what can be pointed at is a <g> of its own." },
     { 0 },
 };
 
@@ -26,7 +26,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_chart_draw = {
     .name = "chart_draw",
     .title = "Draw a chart for the app",
-    .help = "What run_chart draws, as SVG with a group for each cell: for the chart app alone.",
+    .help = "The charts of run_chart as SVG that the chart app can make interactive; only the app "
+            "calls it.",
     .more = "Models call run_chart, which answers with a picture.",
     .sets = SET_MEASURE,
     .params = chart_request_params,

@@ -138,8 +138,8 @@ static void choose_step(struct view *view, int64_t range_ms, int64_t points)
 
     if (is_summary(view) && step_s < fitting_s && step_s * 1000 * points < range_ms) {
         text_addf(&view->note,
-                  "Steps of %" PRId64 " s would exceed the %" PRId64
-                  " of \"points\": these are %" PRId64 " s.",
+                  "Steps of %" PRId64 " s would be more than %" PRId64
+                  " (\"points\"): these are of %" PRId64 " s.",
                   step_s, points, fitting_s);
         step_s = fitting_s;
     }

@@ -337,6 +337,13 @@ static const char *setting_of(const char *variable)
     return value == NULL ? "" : value;
 }
 
+bool admin_would_create(const char *folder)
+{
+    struct error absent;
+
+    return setting_of("OPSBRAIN_DATABASE")[0] == '\0' && !store_require(folder, &absent);
+}
+
 /* Only a first key creates a data folder. */
 static CHECKED bool open_store(const char *folder, bool creates, struct store **out,
                                struct error *error)

@@ -52,3 +52,5 @@ CHECKED bool admin_request(const char *folder, const char *secrets_folder, const
 typedef bool admin_next(void *context, const json_t *reply, json_t *request);
 CHECKED bool admin_requests(const char *folder, json_t *request, admin_next *next, void *context,
                             struct error *error);
+/* Whether there is no database yet, so that a first key creates one in the folder. */
+bool admin_would_create(const char *folder);

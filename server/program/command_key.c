@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain key: on the store itself, or through the server that has it. */
+/* opsbrain key: manages API keys, in the store itself or through the server that has it open. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,14 +28,15 @@ struct options {
 #define AT(member) offsetof(struct options, member)
 static const struct setting flags[] = {
     { "role", SETTING_TEXT, "", 0, 0, AT(role),
-      "of the key's principal: viewer, operator or admin; required for add" },
+      "role of the key's principal: viewer, operator or admin; required for add" },
     { "label", SETTING_TEXT, "", 0, 0, AT(label), "what the key is for, shown by list" },
     { "expires", SETTING_TEXT, "", 0, 0, AT(expires), "30d, or a date: 2027-01-01" },
     { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
     { "json", SETTING_BOOLEAN, "false", 0, 0, AT(json), "prints JSON" },
 };
 
-/* Reads "30d" from now, or a date, which is the beginning of that day (UTC). 0: never. */
+/* Reads when a key expires: "30d" is in 30 days, a date is the beginning of that day (UTC); "" is
+ * never, 0. */
 static CHECKED bool read_expiry(const char *text, int64_t *out, struct error *error)
 {
     size_t length = strlen(text);
@@ -72,7 +73,7 @@ static void show_key(const char *key, const char *id, const char *name, const ch
 {
     char until[CLOCK_TEXT_SIZE];
 
-    fprintf(stderr, "key %s for %s (%s), %s%s; it is shown this once:\n", id, name, role,
+    fprintf(stderr, "key %s for %s (%s), %s%s; it is shown only once:\n", id, name, role,
             expires_ms > 0 ? "valid until " : "without expiry",
             expires_ms > 0 ? clock_format_utc(expires_ms, until) : "");
     puts(key);
@@ -84,9 +85,8 @@ static CHECKED bool add(const void *context, char *const *operands, struct error
     char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE];
     json_auto_t *request = NULL;
     json_auto_t *reply = NULL;
-    struct error absent;
     int64_t expires_ms;
-    bool first = !store_require(options->data, &absent);
+    bool creates = admin_would_create(options->data);
 
     if (options->role[0] == '\0')
         return error_set(error, ERROR_INVALID,
@@ -100,9 +100,8 @@ static CHECKED bool add(const void *context, char *const *operands, struct error
     if (!admin_request(options->data, "", request, &reply, error))
         return false;
     key_marker_write(options->data);
-    if (first)
-        fprintf(stderr,
-                "a new database was created in %s, for a server that is yet to be started\n",
+    if (creates)
+        fprintf(stderr, "created a new database in %s: start the server with this folder\n",
                 options->data);
     json_object_set_new(reply, "key", json_string(key));
     if (command_output_json(options->json, reply))
@@ -147,26 +146,27 @@ static CHECKED bool revoke(const void *context, char *const *operands, struct er
     const struct options *options = context;
     json_auto_t *request = json_pack("{s:s, s:s}", "command", "key_revoke", "name", operands[0]);
     json_auto_t *reply = NULL;
+    int64_t revoked;
 
     if (!admin_request(options->data, "", request, &reply, error))
         return false;
     if (command_output_json(options->json, reply))
         return true;
-    printf("revoked %lld\n", (long long)json_get_integer(reply, "revoked", 0));
+    revoked = json_get_integer(reply, "revoked", 0);
+    printf("revoked %lld %s\n", (long long)revoked, revoked == 1 ? "key" : "keys");
     command_output_warn(reply);
     return true;
 }
 
-/* If there are keys, the next start would record them again. */
+/* Refused while there are keys: the server's next start would write the marker again. */
 static CHECKED bool reset(const void *context, char *const *operands, struct error *error)
 {
     const struct options *options = context;
     json_auto_t *request = json_pack("{s:s}", "command", "key_list");
     json_auto_t *reply = NULL;
-    struct error absent;
 
     (void)operands;
-    if (store_require(options->data, &absent)
+    if (!admin_would_create(options->data)
         && !admin_request(options->data, "", request, &reply, error))
         return false;
     if (json_array_size(json_object_get(reply, "keys")) > 0)
@@ -176,7 +176,7 @@ static CHECKED bool reset(const void *context, char *const *operands, struct err
                          options->data);
     if (!key_marker_remove(options->data, error))
         return false;
-    printf("with --auth auto, a server on %s starts without keys from now on\n", options->data);
+    printf("a server on %s with --auth auto needs no key until one is added\n", options->data);
     return true;
 }
 
@@ -184,11 +184,12 @@ int command_key(int argc, char *const *argv)
 {
     static const struct action actions[] = {
         { "add", "NAME", "creates an API key, shown once, for a principal of that name", add },
-        { "list", "", "lists the keys, but not the keys' texts: only their digests are stored",
-          list },
-        { "revoke", "ID|NAME", "ends a key, or all keys of a principal, at once", revoke },
+        { "list", "", "lists the keys without their text, of which only a digest is stored", list },
+        { "revoke", "ID|NAME", "revokes a key, or all keys of a principal, with immediate effect",
+          revoke },
         { "reset", "",
-          "forgets that a lost data folder had keys: --auth auto starts without keys again",
+          "forgets that a data folder, lost or replaced since, had keys: --auth auto needs none "
+          "again",
           reset },
         { 0 },
     };

@@ -87,10 +87,10 @@ static CHECKED bool check_open(const struct page_question *question, int64_t now
                          "this question was answered at %s: the first answer counts",
                          clock_format_utc(question->answered_ms, when));
     if (question->expires_ms <= now_ms)
-        return error_set(
-            error, ERROR_CONFLICT,
-            "nobody has waited for this answer since %s: repeat the call to be asked again",
-            clock_format_utc(question->expires_ms, when));
+        return error_set(error, ERROR_CONFLICT,
+                         "this question expired at %s, and no call waits for its answer: repeat "
+                         "the call to be asked again",
+                         clock_format_utc(question->expires_ms, when));
     return true;
 }
 

@@ -126,7 +126,7 @@ test('a question that nobody answers, or whose page is not opened, ends', async 
         assert.match(page.body, /Nobody waits for an answer any longer/, kind);
         const late = await browser.post(paths.at(-1), { token: await browser.token('/register'), ...YES });
         assert.equal(late.status, 409);
-        assert.match(late.body, /nobody has waited for this answer since .*: repeat the call/);
+        assert.match(late.body, /this question expired at .*: repeat the call/);
         await client.call('deployment_remove', { deployment: 'sim', confirm: 'sim' });
         await client.close();
     }

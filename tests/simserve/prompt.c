@@ -8,7 +8,7 @@
 
 #define ONE_PROMPT "\"prompt\" must be text or a list of token ids, one prompt only"
 
-/* Malformed JSON, or else a value of another kind than expected. */
+/* Fails with what is malformed in the JSON or, if nothing is, with `expected`. */
 static bool wrong(const struct json_scan *scan, enum json_scan_token token, const char *expected,
                   struct error *error)
 {
@@ -17,7 +17,7 @@ static bool wrong(const struct json_scan *scan, enum json_scan_token token, cons
     return error_set(error, ERROR_INVALID, "%s", expected);
 }
 
-/* The last token is a string. */
+/* Adds the JSON string that was just read. */
 static void add_text(struct tokenizer *tokenizer, const struct json_scan *scan, struct tokens *out)
 {
     char *plain;
@@ -32,7 +32,7 @@ static void add_text(struct tokenizer *tokenizer, const struct json_scan *scan, 
     free(plain);
 }
 
-/* The last token is a number. */
+/* Adds the JSON number that was just read, as a token id. */
 static bool add_id(const struct json_scan *scan, const char *name, struct tokens *out,
                    struct error *error)
 {
@@ -54,7 +54,8 @@ static bool add_ids(struct json_scan *scan, enum json_scan_token token, const ch
         if (!add_id(scan, name, out, error))
             return false;
     return token == JSON_SCAN_ARRAY_END
-           || wrong(scan, token, "a list of token ids may hold nothing else", error);
+           || wrong(scan, token, "a list that begins with a token id must contain only token ids",
+                    error);
 }
 
 bool prompt_read_ids(struct json_scan *scan, const char *name, struct tokens *out,
@@ -67,7 +68,7 @@ bool prompt_read_ids(struct json_scan *scan, const char *name, struct tokens *ou
     return add_ids(scan, json_scan_next(scan), name, out, error);
 }
 
-/* The contents of a list: ids, or separate prompts. */
+/* The contents of a list: token ids, or one prompt (a text, or a list of token ids). */
 static bool read_list(struct tokenizer *tokenizer, struct json_scan *scan, struct tokens *out,
                       struct error *error)
 {
@@ -98,11 +99,12 @@ bool prompt_read(struct tokenizer *tokenizer, struct json_scan *scan, struct tok
     return true;
 }
 
-/* {"type": "text", "text": ...}, whose brace is read. */
+/* The rest of {"type": "text", "text": ...}, after the brace. */
 static bool read_part(struct tokenizer *tokenizer, struct json_scan *scan, struct tokens *out,
                       struct error *error)
 {
-    static const char only_text[] = "only parts of type \"text\" are supported";
+    static const char only_text[] =
+        "a part of the content needs a string \"text\"; other parts are not supported";
     enum json_scan_token token;
     bool has_text = false;
 
@@ -138,7 +140,7 @@ static bool read_content(struct tokenizer *tokenizer, struct json_scan *scan, st
            || wrong(scan, token, "\"content\" must be text or a list of parts", error);
 }
 
-/* A message whose brace is read. */
+/* The rest of a message, after its brace. */
 static bool read_message(struct tokenizer *tokenizer, struct json_scan *scan, struct tokens *out,
                          struct error *error)
 {
@@ -169,7 +171,7 @@ static void add_template(int64_t from, int64_t to, struct tokens *out)
 bool prompt_read_messages(struct tokenizer *tokenizer, int64_t template_tokens,
                           struct json_scan *scan, struct tokens *out, struct error *error)
 {
-    static const char expected[] = "\"messages\" must be a list of messages";
+    static const char expected[] = "\"messages\" must be a list of at least one message";
     enum json_scan_token token = json_scan_next(scan);
     size_t messages = 0;
 

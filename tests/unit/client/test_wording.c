@@ -53,6 +53,9 @@ static void refusals_name_flags_of_the_tool(void **state)
         { "job_list", "\"limit", "\"limit" },
         { "sweep_plan", "sweep_plan takes no argument \"x\"; it takes deployment, candidate",
           "opsbrain plan takes no argument \"x\": opsbrain help plan shows what it takes" },
+        { "sweep_cancel", "sweep_cancel takes no argument \"x\"; it takes sweep",
+          "opsbrain sweep-cancel takes no argument \"x\": opsbrain help sweep-cancel shows what it "
+          "takes" },
         { NULL, "\"limit\" is wrong: job_list", "\"limit\" is wrong: opsbrain jobs" },
         { "later_tool", "give input_tokens; it takes more", "give --input-tokens; it takes more" },
     };

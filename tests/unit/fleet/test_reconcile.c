@@ -11,7 +11,8 @@
 
 #include "fleet/metrics_map.h"
 
-/* 100 requests of 1000 tokens in and 16 out; the server counted that many more. */
+/* We sent 100 requests of 1000 tokens in and 16 out; the server counted so many more of each
+ * (negative: fewer; NaN: it does not report them). */
 static struct reconciliation held(double requests, double input, double output)
 {
     const struct sent sent = { .requests = 100, .input_tokens = 100000, .output_tokens = 1600 };
@@ -48,7 +49,7 @@ static void one_extra_request_is_foreign(void **state)
     assert_string_equal(text_string(&words), "1 request");
 }
 
-/* Requests that were cut by others are counted by their tokens alone. */
+/* A request of another client that was broken off adds to the counter of tokens only. */
 static void many_extra_tokens_are_foreign_without_an_extra_request(void **state)
 {
     (void)state;
@@ -56,7 +57,7 @@ static void many_extra_tokens_are_foreign_without_an_extra_request(void **state)
     assert_true(held(0, 0, 300).foreign);
 }
 
-static void an_engine_that_counts_a_token_more_per_request_is_not_foreign(void **state)
+static void one_more_token_for_each_request_is_not_foreign(void **state)
 {
     (void)state;
     assert_false(held(0, 100, 100).foreign);
@@ -80,7 +81,7 @@ static void nothing_is_foreign_if_nothing_is_reported(void **state)
     assert_false(counts.short_);
 }
 
-/* A server that has answered nothing yet reports no counters, or not all label sets of one. */
+/* Until a server has answered a request, counters may be missing, or lack some label sets. */
 static void a_counter_that_appears_meanwhile_began_at_zero(void **state)
 {
     static const char before[] = "vllm:num_requests_running 0\n",
@@ -136,7 +137,7 @@ int main(void)
         cmocka_unit_test(agrees_if_all_requests_are_ours),
         cmocka_unit_test(one_extra_request_is_foreign),
         cmocka_unit_test(many_extra_tokens_are_foreign_without_an_extra_request),
-        cmocka_unit_test(an_engine_that_counts_a_token_more_per_request_is_not_foreign),
+        cmocka_unit_test(one_more_token_for_each_request_is_not_foreign),
         cmocka_unit_test(without_reported_requests_a_tenth_of_the_tokens_is_foreign),
         cmocka_unit_test(nothing_is_foreign_if_nothing_is_reported),
         cmocka_unit_test(a_counter_that_appears_meanwhile_began_at_zero),

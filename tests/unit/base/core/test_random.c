@@ -17,7 +17,7 @@ static int compare_ids(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-static void ids_are_a_prefix_and_26_base32_letters(void **state)
+static void ids_are_a_prefix_and_26_base32_characters(void **state)
 {
     char id[ID_SIZE];
 
@@ -27,7 +27,9 @@ static void ids_are_a_prefix_and_26_base32_letters(void **state)
         assert_memory_equal(id, "swp_", 4);
         assert_int_equal(strlen(id), 30);
         assert_int_equal(strspn(id + 4, "0123456789abcdefghjkmnpqrstvwxyz"), 26);
-        assert_in_range(id[4], '0', '7'); /* 128 bits in 130: the first letter has three */
+        assert_in_range(
+            id[4], '0',
+            '7'); /* 26 characters hold 130 bits, the id has 128: the first one carries three */
     }
 }
 
@@ -151,7 +153,7 @@ static void mixed_seeds_differ_for_every_value_and_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids_are_a_prefix_and_26_base32_letters),
+        cmocka_unit_test(ids_are_a_prefix_and_26_base32_characters),
         cmocka_unit_test(ids_do_not_repeat),
         cmocka_unit_test(random_bytes_fill_the_whole_buffer),
         cmocka_unit_test(the_generator_is_xoshiro256_starstar),

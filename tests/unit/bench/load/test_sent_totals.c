@@ -21,7 +21,7 @@ static struct request answered(int64_t prompt_tokens, int64_t completion_tokens)
                              .completion_tokens = completion_tokens };
 }
 
-static void sums_what_was_answered_whole(void **state)
+static void sums_the_requests_that_were_answered_in_full(void **state)
 {
     const struct request request = answered(100, 16);
     struct sent_totals_sums sums = { 0 }, other = { 0 };
@@ -39,8 +39,9 @@ static void sums_what_was_answered_whole(void **state)
     assert_false(sent.input_unknown);
 }
 
-/* Its prompt was no longer than the longest reported one, its answer no longer than requested. */
-static void a_request_that_was_cut_may_have_been_counted_whole(void **state)
+/* At most its prompt was as long as the longest that was reported, and its answer as long as the
+ * longest that was requested. */
+static void a_failed_request_may_have_been_counted_in_full(void **state)
 {
     const struct request whole = answered(100, 16);
     struct request cut = answered(-1, -1), told = answered(90, 7);
@@ -60,8 +61,8 @@ static void a_request_that_was_cut_may_have_been_counted_whole(void **state)
     assert_int_equal(sent.more_output_tokens, 32);
 }
 
-/* Where lengths differ, it may have been one of the long ones. */
-static void a_request_that_was_cut_may_have_been_as_long_as_the_longest(void **state)
+/* Only the longest length is kept: it bounds a request that asked for less, too. */
+static void a_cancelled_request_may_have_been_as_long_as_the_longest(void **state)
 {
     const struct request longest = answered(100, 64);
     struct request cut = answered(-1, -1);
@@ -120,9 +121,9 @@ static void answers_without_usage_leave_a_range(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_what_was_answered_whole),
-        cmocka_unit_test(a_request_that_was_cut_may_have_been_counted_whole),
-        cmocka_unit_test(a_request_that_was_cut_may_have_been_as_long_as_the_longest),
+        cmocka_unit_test(sums_the_requests_that_were_answered_in_full),
+        cmocka_unit_test(a_failed_request_may_have_been_counted_in_full),
+        cmocka_unit_test(a_cancelled_request_may_have_been_as_long_as_the_longest),
         cmocka_unit_test(unsent_requests_are_not_counted),
         cmocka_unit_test(a_request_that_was_sent_twice_may_count_twice),
         cmocka_unit_test(answers_without_usage_leave_a_range),

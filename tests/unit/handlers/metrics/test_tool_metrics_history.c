@@ -17,8 +17,9 @@ static int64_t demo(struct world *world)
     return deployment.id;
 }
 
-/* One scrape of a server that serves 50 tokens/s in 2 requests/s, each with a TTFT of 0.1 s and up
- * to 0.08 s for a half of them. */
+/* One scrape of a server that serves 2 requests/s with 50 tokens/s in all. Its mean TTFT is 0.1 s;
+ * by its buckets, which need not agree, half the requests took 0.04 to 0.08 s, half 0.08 to 0.1 s.
+ */
 static void store_scrape(struct world *world, int64_t deployment_id, int64_t at_ms,
                          double since_start_s, double running)
 {
@@ -39,7 +40,7 @@ static void store_scrape(struct world *world, int64_t deployment_id, int64_t at_
                            sizeof values / sizeof *values, NULL, &world->error));
 }
 
-/* Every 10 s for two minutes; the server restarts in the middle, 10 s before a scrape. */
+/* Every 10 s for two minutes. The server restarts right after the sixth scrape. */
 static void store_scrapes(struct world *world)
 {
     int64_t id = demo(world), now_ms = clock_utc_ms();
@@ -155,7 +156,7 @@ static void shows_the_limits_between_which_a_percentile_lies(void **state)
 }
 
 /* One of two replicas runs another version, with other buckets. */
-static void label_sets_of_different_buckets_have_no_percentile_together(void **state)
+static void label_sets_with_different_buckets_have_no_joint_percentile(void **state)
 {
     struct world *world = *state;
     struct scrape_value values[] = {
@@ -281,7 +282,7 @@ static void store_day(struct world *world)
     assert_true(scrape_compact(world->services.store, now_ms, &world->error));
 }
 
-static void reads_long_times_from_rollups_page_by_page(void **state)
+static void reads_long_ranges_from_rollups_page_by_page(void **state)
 {
     struct world *world = *state;
     json_auto_t *day = NULL, *first = NULL, *second = NULL;
@@ -315,7 +316,7 @@ static void a_summary_covers_all_the_requested_time(void **state)
     answer = world_ok(world, "metrics_history", "{\"minutes\":1380,\"step_s\":60}");
     assert_true(json_get_integer(answer, "step_s", 0) >= 1380);
     assert_true(figure_of(answer, "requests_running", "points") >= 40);
-    world_says(world, "Steps of 60 s would exceed the 60 of \"points\"");
+    world_says(world, "Steps of 60 s would be more than 60 (\"points\")");
 }
 
 static void marks_the_step_that_is_not_over(void **state)
@@ -369,11 +370,11 @@ int main(void)
         cmocka_unit_test(shows_figures_over_a_restart),
         cmocka_unit_test(applies_functions_to_figures_and_series),
         cmocka_unit_test(shows_the_limits_between_which_a_percentile_lies),
-        cmocka_unit_test(label_sets_of_different_buckets_have_no_percentile_together),
+        cmocka_unit_test(label_sets_with_different_buckets_have_no_joint_percentile),
         cmocka_unit_test(earlier_buckets_do_not_count_as_current_ones),
         cmocka_unit_test(a_histogram_of_one_bucket_has_no_percentile),
         cmocka_unit_test(refuses_invalid_requests_in_words),
-        cmocka_unit_test(reads_long_times_from_rollups_page_by_page),
+        cmocka_unit_test(reads_long_ranges_from_rollups_page_by_page),
         cmocka_unit_test(a_summary_covers_all_the_requested_time),
         cmocka_unit_test(marks_the_step_that_is_not_over),
         cmocka_unit_test(says_when_steps_are_no_longer_kept),

@@ -214,7 +214,7 @@ static void a_restart_in_the_middle_is_reported_and_measured_again(void **state)
     world->simserve = simserve_start((const char *[]){ "--listen", address, NULL });
     finish(world, sweep);
     shown = show(world, sweep);
-    assert_non_null(strstr(rejected_at(shown, 0), "the server restarted in the middle"));
+    assert_non_null(strstr(rejected_at(shown, 0), "the server restarted meanwhile"));
     assert_measured(cell_at(shown, 0));
 }
 
@@ -227,7 +227,7 @@ static void assert_job_failed(struct world *world, const char *sweep)
     text_addf(&arguments, "{\"job\":\"%s\"}", sweep);
     shown = world_ok(world, "job_show", text_string(&arguments));
     assert_string_equal(json_get_text(json_object_get(shown, "job"), "state", ""), "failed");
-    world_says(world, "is failed, 0 of 2: the model changed in the middle");
+    world_says(world, "is failed, 0 of 2: the model changed meanwhile");
 }
 
 static void another_model_in_the_middle_stops_the_sweep(void **state)
@@ -242,7 +242,7 @@ static void another_model_in_the_middle_stops_the_sweep(void **state)
     finish(world, sweep);
     shown = show(world, sweep);
     assert_string_equal(json_get_text(json_object_get(shown, "sweep"), "state", ""), "stopped");
-    world_says(world, "the model changed in the middle: simserve/toy (context 32768), then "
+    world_says(world, "the model changed meanwhile: simserve/toy (context 32768), then "
                       "simserve/toy (context 4096)");
     assert_job_failed(world, sweep);
     assert_string_equal(json_get_text(cell_at(shown, 0), "state", ""), "pending");

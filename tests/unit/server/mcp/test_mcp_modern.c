@@ -82,16 +82,16 @@ static void results_say_their_type_and_server(void **state)
     assert_string_equal(text_at(meta, "name"), "opsbrain");
 }
 
-static void each_fault_of_envelope_or_headers_has_its_own_code(void **state)
+static void faulty_envelopes_and_headers_get_the_right_status_and_code(void **state)
 {
     static const struct {
         const char *headers, *body;
         int status, code;
     } cases[] = {
-        /* claims by header alone */
+        /* the version is only in the header */
         { MODERN_HEADERS("tools/list"), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}",
           400, -32602 },
-        /* no header */
+        /* no header with the version */
         { MCP_HEADERS "Mcp-Method: tools/list\r\n", REQUEST("tools/list", ""), 400, -32020 },
         /* another version in the header */
         { MCP_HEADERS "MCP-Protocol-Version: 2027-01-01\r\nMcp-Method: tools/list\r\n",
@@ -193,7 +193,7 @@ static void a_session_header_means_nothing(void **state)
     assert_non_null(json_object_get(reply, "result"));
 }
 
-static void there_is_only_post(void **state)
+static void only_post_is_allowed(void **state)
 {
     TEXT_AUTO reply = { 0 };
 
@@ -247,7 +247,7 @@ static void leaving_cancels_a_call_that_reports_progress(void **state)
     must_be_cancelled_soon();
 }
 
-/* The client may only have ended its side: more is in test_half_closed.c. */
+/* The client may have shut down only its sending side, and wait: see test_half_closed.c. */
 static void leaving_does_not_cancel_what_is_answered_in_one_piece(void **state)
 {
     (void)state;
@@ -291,7 +291,7 @@ static void listening_is_acknowledged_first_and_ends_with_a_result(void **state)
     http_close(&client);
 }
 
-static void same_ids_of_two_clients_do_not_meet(void **state)
+static void equal_ids_of_two_clients_are_kept_apart(void **state)
 {
     struct http_client first, second;
     TEXT_AUTO reply = { 0 };
@@ -326,14 +326,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(discover_returns_versions_and_capabilities, start, stop),
         cmocka_unit_test_setup_teardown(results_say_their_type_and_server, start, stop),
-        cmocka_unit_test_setup_teardown(each_fault_of_envelope_or_headers_has_its_own_code, start,
-                                        stop),
+        cmocka_unit_test_setup_teardown(faulty_envelopes_and_headers_get_the_right_status_and_code,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(an_unsupported_version_is_refused_with_the_supported_ones,
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_name_may_come_in_base64, start, stop),
         cmocka_unit_test_setup_teardown(blanks_around_a_header_are_no_part_of_it, start, stop),
         cmocka_unit_test_setup_teardown(a_session_header_means_nothing, start, stop),
-        cmocka_unit_test_setup_teardown(there_is_only_post, start, stop),
+        cmocka_unit_test_setup_teardown(only_post_is_allowed, start, stop),
         cmocka_unit_test_setup_teardown(leaving_cancels_a_call_whose_answer_is_a_stream, start,
                                         stop),
         cmocka_unit_test_setup_teardown(leaving_cancels_a_call_that_reports_progress, start, stop),
@@ -341,7 +341,7 @@ int main(void)
                                         start, stop),
         cmocka_unit_test_setup_teardown(listening_is_acknowledged_first_and_ends_with_a_result,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(same_ids_of_two_clients_do_not_meet, start, stop),
+        cmocka_unit_test_setup_teardown(equal_ids_of_two_clients_are_kept_apart, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,13 +53,14 @@ static void an_answer_that_nobody_waits_for_is_refused(void **state)
 
     ask(ledger, "ask_a", "ada", 5000);
     assert_refused(ledger, answer(ledger, "ask_a", YES, 6000), ERROR_CONFLICT,
-                   "nobody has waited for this answer since 1970-01-01T00:00:06.000Z");
+                   "this question expired at 1970-01-01T00:00:06.000Z");
     assert_refused(ledger, answer(ledger, "ask_b", YES, 6000), ERROR_NOT_FOUND, "ask_b");
     ask(ledger, "ask_c", "ada", 5000);
     assert_ok(ledger, page_question_end(ledger->store, "ask_c", 5100, &ended, &ledger->error));
     assert_null(ended.answer);
     page_question_finish(&ended);
-    assert_refused(ledger, answer(ledger, "ask_c", YES, 5100), ERROR_CONFLICT, "nobody has waited");
+    assert_refused(ledger, answer(ledger, "ask_c", YES, 5100), ERROR_CONFLICT,
+                   "this question expired");
 }
 
 static void ending_a_question_returns_an_answer_that_was_faster(void **state)
