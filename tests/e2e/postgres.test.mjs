@@ -2,10 +2,11 @@
 // Two processes at one PostgreSQL database, and a pooler in front of one.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
 import { connect } from './support/clients.mjs';
 import { onPostgres, placeFor, query } from './support/database.mjs';
-import { atEnd, request, startServer, temporaryFolder } from './support/harness.mjs';
+import { atEnd, request, run, startServer, temporaryFolder } from './support/harness.mjs';
 import { POOLER, startPooler } from './support/postgres_server.mjs';
 
 const HOLD_MS = 12_000;
@@ -86,4 +87,15 @@ test('pgbouncer in transaction mode may stand in front of the database', { skip:
     const { body } = await request(server.port, { path: '/ready' });
     assert.equal(body.trim(), 'ready');
     await server.stop();
+});
+
+test('the commands of keys ask the database, not the data folder', { skip }, async (t) => {
+    const data = path.join(await temporaryFolder(t), 'data');
+    const added = await run(['key', 'add', 'alice', '--role', 'admin', '--data', data]);
+    assert.equal(added.code, 0, added.output);
+    assert.doesNotMatch(added.output, /new database/);
+    await run(['key', 'revoke', 'alice', '--data', data]);
+    const reset = await run(['key', 'reset', '--data', data]);
+    assert.equal(reset.code, 1);
+    assert.match(reset.output, /has keys.*nothing to reset/);
 });
