@@ -83,6 +83,7 @@ test('a sign-in ends with the button, and with its key', async (t) => {
     assert.equal(await page.getByText('eve').count(), 0, 'the way back shows the page of somebody who signed out');
     const otto = await signIn(browser, team.origin, team.keys.otto);
     await run(['key', 'revoke', 'otto', '--data', team.data]);
+    await otto.page.waitForURL(/\/sign-in/); // by itself
     await otto.page.goto(`${team.origin}/`);
     assert.match(otto.page.url(), /\/sign-in/);
     // The stream of events of otto's page ended with the key.
