@@ -86,8 +86,7 @@ static bool describe_short_output(const struct virtual_user *connection, char *o
     if (request->finish == FINISH_LENGTH)
         return snprintf(out, size,
                         "the answer ended at its length limit after %ld of %ld output tokens: the "
-                        "server "
-                        "has a lower limit of its own",
+                        "server has a lower limit of its own",
                         got, wanted)
                > 0;
     return snprintf(out, size,

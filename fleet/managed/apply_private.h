@@ -21,8 +21,8 @@ struct apply_step {
     enum apply_stage stage;
     int64_t since_ms; /* when it was accepted, possibly by an earlier process */
     char poll_url[1024];
-    char
-        refusal[256]; /* the platform's sentence, although the resource decides what happens next */
+    /* The platform's sentence, although the resource decides what happens next. */
+    char refusal[256];
 };
 
 struct apply {

@@ -277,8 +277,7 @@ static const struct rule {
       "The concurrency is below --max-num-seqs: the engine never batches as much as it could." },
     { "cloud_run", false, may_need_a_newer_driver,
       "Cloud Run's L4 has driver 535 (CUDA 12.2): an image for CUDA 12.9 or later needs the "
-      "forward "
-      "compatibility libraries, else it ends with error 803." },
+      "forward compatibility libraries, else it ends with error 803." },
     { "cloud_run", false, mounts_as_another_user,
       "vLLM's image runs as uid 1001: mount the bucket with uid=1001 and gid=1001." },
     { "cloud_run", false, copies_to_memory,
@@ -292,8 +291,7 @@ static const struct rule {
     { "cloud_tpu", true, is_no_v6e_slice, "one machine of v6e has 1, 4 or 8 chips" },
     { "cloud_tpu", false, is_v6e,
       "Google only maintains the Cloud TPU API: new work on v6e belongs to Compute Engine, which "
-      "has "
-      "a quota of its own." },
+      "has a quota of its own." },
     { "compute_engine", true, is_v5e,
       "Compute Engine has no machines with v5e: take a queued resource of Cloud TPU" },
     { "compute_engine", true, is_no_v6e_slice, "one machine of v6e has 1, 4 or 8 chips" },

@@ -19,8 +19,7 @@ static const struct param params[] = {
     { "factors", VALUE_TEXTS, .high = COMPARE_REQUEST_NAMES_MAX - 1, .item_low = 1, .item_high = 40,
       .help = "Facts the sides are meant to differ in, such as hardware.",
       .more = "Any other difference rules it out. An A/B sweep without factors: the deployments as "
-              "they "
-              "are." },
+              "they are." },
     { "accept_unknown", VALUE_TEXTS, .high = COMPARE_REQUEST_NAMES_MAX - 1, .item_low = 1,
       .item_high = 40, .help = "Facts that may be unknown.",
       .more = "Also success_rate, of cells." },

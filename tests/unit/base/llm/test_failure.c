@@ -64,8 +64,7 @@ static void each_servers_refusal_of_a_long_prompt_is_recognized(void **state)
         "length is only 8192 tokens, resulting in a maximum input length of 8176 tokens.",
         "The decoder prompt (length 10127) is longer than the maximum model length of 8192.",
         "{\"error\":{\"code\":400,\"message\":\"the request exceeds the available context size, "
-        "try "
-        "increasing it\",\"type\":\"exceed_context_size_error\",\"n_prompt_tokens\":9000}}",
+        "try increasing it\",\"type\":\"exceed_context_size_error\",\"n_prompt_tokens\":9000}}",
         "Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).",
         "The input (61709 tokens) is longer than the model's context length (40960 tokens).",
         "Requested token count exceeds the model's maximum context length of 4096 tokens.",
