@@ -87,9 +87,10 @@ sideBySide('an engine that dies in the middle ends the benchmark in one sentence
 sideBySide('a model server with metrics that dies in the middle is waited for, and the bar says how long', async (t) => {
     const { run, model } = await withDemo(t);
     const end = firstTime(() => model.program.stop());
+    const interrupt = firstTime((child) => child.stdin.write('\x03')); // each one drops output that is not read yet
     const { code, stdout } = await run.onTerminal(80, { during: (child, kept) => {
         if (/128 tokens, measuring/.test(kept.stdout)) end();
-        if (/no answer, waiting up to 60 s for/.test(kept.stdout)) child.stdin.write('\x03');
+        if (/no answer, waiting up to 60 s for/.test(kept.stdout)) interrupt(child);
     } }, 'bench', 'demo', ...cellsOf('128', '4'));
     assert.equal(code, 130, stdout);
     await run.done('cancel', sweepOf(stdout));
