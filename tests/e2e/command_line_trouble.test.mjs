@@ -87,7 +87,7 @@ sideBySide('an engine that dies in the middle ends the benchmark in one sentence
 sideBySide('a model server with metrics that dies in the middle is waited for, and the bar says how long', async (t) => {
     const { run, model } = await withDemo(t);
     const end = firstTime(() => model.program.stop());
-    const interrupt = firstTime((child) => child.stdin.write('\x03')); // each one drops output that is not read yet
+    const interrupt = firstTime((child) => child.stdin.write('\x03')); // an echo must not lead to another key
     const { code, stdout } = await run.onTerminal(80, { during: (child, kept) => {
         if (/128 tokens, measuring/.test(kept.stdout)) end();
         if (/no answer, waiting up to 60 s for/.test(kept.stdout)) interrupt(child);
@@ -136,10 +136,11 @@ sideBySide('a live view fits a terminal that is resized meanwhile', async (t) =>
     const { run } = await withDemo(t);
     const resize = (stdout, columns) => execFileSync('stty', ['-F', stdout.match(/^\/dev\/\S+/)[0], 'cols', String(columns)]);
     const seen = {};
+    const quit = firstTime((child) => child.stdin.write('q'));
     const { code, stdout } = await run.onTerminal(120, { during: (child, kept) => {
         const frames = kept.stdout.split('\x1b[H').length;
         if (frames > 2 && seen.resized === undefined) resize(kept.stdout, 40), seen.resized = frames;
-        if (frames > seen.resized + 2) child.stdin.write('q');
+        if (frames > seen.resized + 2) quit(child);
     } }, 'watch', 'demo', '--interval', '0.2');
     assert.equal(code, 0, stdout);
     const widths = stdout.split('\x1b[H').slice(1).map((frame) => Math.max(...frame.replaceAll(/\x1b\[[?0-9]*[a-zA-Z]/g, '').split('\r\n').map((line) => [...line].length)));
