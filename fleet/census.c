@@ -7,9 +7,9 @@
 
 #include "fleet/metrics_map.h"
 
-#define KNOWN_PER_INSTANCE 6 /* answers without a new instance: a balancer may choose at random */
+#define REPEATS_PER_INSTANCE 6 /* many, because a balancer may choose instances at random */
 
-/* Whether both are one process that did nothing in between. */
+/* Returns true if both come from one process that did nothing in between. */
 static bool are_same(const struct engine_metrics_snapshot *a,
                      const struct engine_metrics_snapshot *b)
 {
@@ -20,50 +20,54 @@ void census_note(struct census *census, const struct engine_metrics_snapshot *sn
 {
     census->busy |= snapshot->requests_running > 0 || snapshot->requests_waiting > 0;
     for (size_t i = 0; i < census->count; i++)
-        if (are_same(&census->at[i], snapshot)) {
-            census->again[i]++;
-            census->known++;
+        if (are_same(&census->instances[i], snapshot)) {
+            census->repeats[i]++;
+            census->repeats_in_all++;
             return;
         }
-    if (census->count == CENSUS_MOST)
+    if (census->count == CENSUS_INSTANCES_LIMIT)
         return;
-    census->at[census->count++] = *snapshot;
-    census->known = 0;
-    memset(census->again, 0, sizeof census->again);
+    census->instances[census->count++] = *snapshot;
+    census->repeats_in_all = 0;
+    memset(census->repeats, 0, sizeof census->repeats);
 }
 
 bool census_is_over(const struct census *census)
 {
-    return census->count == CENSUS_MOST
-           || (census->count > 0 && census->known >= KNOWN_PER_INSTANCE * (int)census->count);
+    return census->count == CENSUS_INSTANCES_LIMIT
+           || (census->count > 0
+               && census->repeats_in_all >= REPEATS_PER_INSTANCE * (int)census->count);
 }
 
-bool census_is_whole(const struct census *census)
+bool census_is_complete(const struct census *census)
 {
     for (size_t i = 0; i < census->count; i++)
-        if (census->again[i] == 0)
+        if (census->repeats[i] == 0)
             return false;
-    return census->count > 0 && census->count < CENSUS_MOST && !census->busy;
+    return census->count > 0 && census->count < CENSUS_INSTANCES_LIMIT && !census->busy;
 }
 
 /* ---- Two censuses --------------------------------------------------------------------------- */
 
-/* Which instances of the first census may have become which of the last. */
+/* A matching of the instances of the first census with those of the last. */
 struct pairing {
     const struct census *first, *last;
-    size_t later[CENSUS_MOST]; /* for each of the first, its index in the last; CENSUS_MOST: none */
-    bool tried[CENSUS_MOST];
+    /* for each instance of `first`, its index in `last`; CENSUS_INSTANCES_LIMIT: not paired yet */
+    size_t later[CENSUS_INSTANCES_LIMIT];
+    bool tried[CENSUS_INSTANCES_LIMIT];
 };
 
-/* Assigns one of the first to `later`, moving another assignment where that has a choice (Kuhn). */
+/* Finds an instance of `first` that may have become `later`, and pairs other instances anew to free
+ * it if necessary (Kuhn's algorithm). */
 static bool pair_up(struct pairing *pairing, size_t later)
 {
     for (size_t i = 0; i < pairing->first->count; i++) {
         if (pairing->tried[i]
-            || engine_metrics_has_restarted(&pairing->first->at[i], &pairing->last->at[later]))
+            || engine_metrics_has_restarted(&pairing->first->instances[i],
+                                            &pairing->last->instances[later]))
             continue;
         pairing->tried[i] = true;
-        if (pairing->later[i] == CENSUS_MOST || pair_up(pairing, pairing->later[i])) {
+        if (pairing->later[i] == CENSUS_INSTANCES_LIMIT || pair_up(pairing, pairing->later[i])) {
             pairing->later[i] = later;
             return true;
         }
@@ -71,12 +75,14 @@ static bool pair_up(struct pairing *pairing, size_t later)
     return false;
 }
 
-/* Several instances that have done nothing yet look like one. */
-static bool was_fresh(const struct census *first, const struct engine_metrics_snapshot *later)
+/* Instances that have done nothing yet look like one in the first census, so it may have counted
+ * too few of them. */
+static bool was_unused(const struct census *first, const struct engine_metrics_snapshot *later)
 {
     for (size_t i = 0; i < first->count; i++)
-        if (!(first->at[i].generation_tokens_total > 0) && !(first->at[i].prompt_tokens_total > 0)
-            && !engine_metrics_has_restarted(&first->at[i], later))
+        if (!(first->instances[i].generation_tokens_total > 0)
+            && !(first->instances[i].prompt_tokens_total > 0)
+            && !engine_metrics_has_restarted(&first->instances[i], later))
             return true;
     return false;
 }
@@ -86,19 +92,19 @@ static bool are_of_the_same(const struct census *first, const struct census *las
     struct pairing pairing = { .first = first, .last = last };
     size_t paired = 0;
 
-    for (size_t i = 0; i < CENSUS_MOST; i++)
-        pairing.later[i] = CENSUS_MOST;
+    for (size_t i = 0; i < CENSUS_INSTANCES_LIMIT; i++)
+        pairing.later[i] = CENSUS_INSTANCES_LIMIT;
     for (size_t i = 0; i < last->count; i++) {
         memset(pairing.tried, 0, sizeof pairing.tried);
         if (pair_up(&pairing, i))
             paired++;
-        else if (!was_fresh(first, &last->at[i]))
+        else if (!was_unused(first, &last->instances[i]))
             return false;
     }
     return paired == first->count;
 }
 
-/* A counter that is not reported yet is zero. */
+/* A counter that an instance does not report yet is zero; NaN if no instance reports it. */
 static double sum_of(const struct census *census, size_t offset)
 {
     double sum = NAN;
@@ -106,7 +112,7 @@ static double sum_of(const struct census *census, size_t offset)
     for (size_t i = 0; i < census->count; i++) {
         double value;
 
-        memcpy(&value, (const char *)&census->at[i] + offset, sizeof value);
+        memcpy(&value, (const char *)&census->instances[i] + offset, sizeof value);
         if (isfinite(value))
             sum = isnan(sum) ? value : sum + value;
     }
@@ -120,7 +126,7 @@ bool census_growth(const struct census *first, const struct census *last,
     engine_metrics_growth(sum_of(first, offsetof(struct engine_metrics_snapshot, member)),         \
                           sum_of(last, offsetof(struct engine_metrics_snapshot, member)))
     metrics_map_clear(out);
-    if (!census_is_whole(first) || !census_is_whole(last) || last->count < 2
+    if (!census_is_complete(first) || !census_is_complete(last) || last->count < 2
         || !are_of_the_same(first, last))
         return false;
     out->requests_total = GROWTH(requests_total);

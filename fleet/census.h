@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The instances behind one address, distinguished by their own counters, at a moment when all of
- * them are idle. Between two such moments the sum of what they counted is known, although they
- * answer in turns. Private to fleet/. */
+/* A census of the instances that answer in turns under one address: each one's counters, while all
+ * of them are idle. From two censuses follows what all instances together counted in between.
+ * Private to fleet/. */
 #pragma once
 
 #include "fleet/engine_metrics.h"
 
-#define CENSUS_MOST 16
+#define CENSUS_INSTANCES_LIMIT 16
 
-/* Zero: no instance was seen yet. */
+/* All zero: no scrape was added yet. */
 struct census {
-    struct engine_metrics_snapshot at[CENSUS_MOST];
+    struct engine_metrics_snapshot instances[CENSUS_INSTANCES_LIMIT];
     size_t count;
-    int again[CENSUS_MOST]; /* answers of each, and */
-    int known;              /* of all, since the last new instance */
-    bool busy;              /* a request was running or waiting */
+    int repeats[CENSUS_INSTANCES_LIMIT]; /* scrapes of each since the last new instance was found */
+    int repeats_in_all;
+    bool busy; /* some instance had a request running or waiting */
 };
 
 void census_note(struct census *census, const struct engine_metrics_snapshot *snapshot);
-/* Whether another scrape is unlikely to find a new instance, or there are too many. */
+/* Returns true if another scrape is unlikely to find a new instance, or if the limit is reached. */
 bool census_is_over(const struct census *census);
-/* Whether each is idle, and answered the same after all others were seen. */
-bool census_is_whole(const struct census *census);
-/* What two or more instances counted between two censuses, as counters that start at zero. False if
- * they are not the same instances, or one census is incomplete. */
+/* Returns true if all instances were idle, below the limit, and each of them was scraped again with
+ * unchanged counters after the last one was found. */
+bool census_is_complete(const struct census *census);
+/* Sets the counters of requests and tokens in *out to what all instances together counted between
+ * two censuses, and all other figures to NaN. Returns false if there are fewer than two instances,
+ * if they are not the same in both censuses, or if one of the censuses is incomplete. */
 bool census_growth(const struct census *first, const struct census *last,
                    struct engine_metrics_snapshot *out);

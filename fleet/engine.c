@@ -17,7 +17,7 @@
 
 /* ---- The models list ---- */
 
-/* By the names that servers use. */
+/* Returns the context length under whichever name the server uses for it; 0: not reported. */
 static int64_t context_of(const json_t *row)
 {
     static const char *const names[] = { "max_model_len", "context_length", "max_context_length",
@@ -50,14 +50,13 @@ static void read_models(struct probe *probe, const json_t *list)
     }
 }
 
-/* Also true where the path does not exist: an engine's own list may serve instead. */
+/* Returns true also if the path does not exist: the engine may have a list of its own. */
 static CHECKED bool ask_models(struct probe *probe, struct error *error)
 {
     struct engine_report *report = probe->report;
     json_auto_t *answer = NULL;
     const json_t *list;
     struct error problem;
-
     struct small_request ask = probe->ask;
 
     if (probe->is_timed)
@@ -72,8 +71,8 @@ static CHECKED bool ask_models(struct probe *probe, struct error *error)
                       : "");
         return may_continue;
     }
-    list = json_is_array(answer) ? answer
-                                 : json_object_get(answer, "data"); /* Together's is a bare list */
+    /* Together AI answers with a bare list */
+    list = json_is_array(answer) ? answer : json_object_get(answer, "data");
     if (!json_is_array(list)) {
         report->failure = FAILURE_PROTOCOL;
         return error_set(error, ERROR_UPSTREAM,
@@ -100,8 +99,8 @@ static bool completes(const struct small_request *ask, const char *path, const j
     return answers && json_array_size(json_object_get(answer, "choices")) > 0;
 }
 
-/* Some servers load a model when it is named and list nothing, or fail to list: a named model that
- * answers exists. */
+/* Asks the named model for one token. Some servers list nothing, or fail to, and load a model when
+ * a request names it. */
 static bool answers_by_name(struct probe *probe)
 {
     struct small_request ask =
@@ -118,7 +117,7 @@ static bool answers_by_name(struct probe *probe)
                || completes(&ask, "/v1/completions", completion));
 }
 
-/* Whether it answered at all, if only with an error. */
+/* Returns true if the server answered at all, if only with an error. */
 static bool has_answered(enum failure failure)
 {
     return failure == FAILURE_NONE || failure == FAILURE_REFUSED_400 || failure == FAILURE_AUTH
@@ -166,7 +165,8 @@ static void ask_tokenize(struct probe *probe)
     free(body);
 }
 
-/* The engine that its models list names, else the first that identifies itself. */
+/* Uses the engine that the models list names or, if it names none, the first one that recognizes
+ * the server. */
 static void ask_engine(struct probe *probe)
 {
     const struct engine *found = NULL;
@@ -183,7 +183,7 @@ static void ask_engine(struct probe *probe)
               found != NULL ? found->name : "openai-compatible");
 }
 
-/* Members that do not fit are omitted, the last first. */
+/* Removes members from the end until the text fits. */
 static void write_details(struct probe *probe)
 {
     struct engine_report *report = probe->report;
@@ -271,7 +271,8 @@ static CHECKED bool refuse_unlisted(const struct engine_report *report,
                      endpoint->model, failure_name(FAILURE_NOT_FOUND), text_string(&names));
 }
 
-/* The engine that the server reports or, if it cannot be recognized, the one that people stated. */
+/* The engine that was recognized or, if none was, the one that the deployment was registered with.
+ */
 static const char *engine_name(const struct engine_report *report,
                                const struct deployment *deployment)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What runs behind an endpoint, asked of the server itself: engine, version, models, context
- * length. */
+/* Asks a model server what it is: its engine, version, models and context length. */
 #pragma once
 
 #include "base/llm/failure.h"
@@ -22,20 +21,21 @@ struct engine_report {
     bool has_metrics;     /* GET /metrics answers in the Prometheus text format */
     bool has_tokenize;    /* POST /tokenize answers */
     enum failure failure; /* of the models request */
-    char details[4096];   /* JSON object: whatever else it reports (flags, quantization, parameters)
-                           */
+    /* JSON object of whatever else it reports (flags, quantization, parameters) */
+    char details[4096];
 };
 
-/* Sends a few small requests. within_ms: for all of them together; the first, for the models, may
- * take all of it; 0: 5 s each and 15 s together, 45 s where a named model has to be loaded. False
- * (UPSTREAM, with the failure's class in the sentence) if not even the models list answers; then
- * only out->failure is set. */
+/* Sends a few small requests, all within within_ms; the first one, for the list of models, may take
+ * all of that time. within_ms 0: 5 s for each request and 15 s in all, or 45 s if a named model has
+ * to be loaded. Returns false (UPSTREAM, with the failure's class in the sentence) if no model can
+ * be found; then only out->failure is set. */
 CHECKED bool engine_probe(const struct endpoint *endpoint, int64_t within_ms,
                           struct engine_report *out, struct error *error);
 
-/* Probes, and picks the facts of the deployment's model (if none is named, its first model, which
- * is stored in endpoint->model). NOT_FOUND if the server does not list the model; the sentence
- * names those it has. *failure: how the probe failed, or NONE. */
+/* Probes the server and returns the facts of the deployment's model. If the deployment names no
+ * model, the first one listed is used, and its name is written to endpoint->model. NOT_FOUND if the
+ * server does not list the model; the sentence names the models that it has. *failure: how the
+ * probe failed, or NONE. */
 CHECKED bool engine_facts(const struct deployment *deployment, struct endpoint *endpoint,
                           int64_t within_ms, struct model_facts *out, enum failure *failure,
                           struct error *error);

@@ -2,7 +2,8 @@
 /* The engines' names for the histograms of the figures that we store. */
 #pragma once
 
-/* Names of the families (without _bucket) that may give the distribution of `figure` ("ttft_count",
- * "itl_count", "e2e_count", "queue_count" of engine_metrics.h), in seconds; ends with NULL. If a
- * server has several, the first is used. */
+/* Returns the names, without _bucket, of the metrics that may be the histogram of `figure`, in
+ * seconds; the list ends with NULL, and the caller uses the first that the server has. `figure` is
+ * "ttft_count", "itl_count", "e2e_count" or "queue_count" (engine_metrics.h); for any other the
+ * list is empty. */
 const char *const *engine_histogram_families(const char *figure);

@@ -140,7 +140,7 @@ double engine_metrics_growth(double first, double last)
     return isnan(first) ? last : last - first;
 }
 
-/* Omitted where the server's figures are not sufficient. */
+/* Omits a figure for which the server's counters are not sufficient. */
 static void set_number(json_t *object, const char *name, double value)
 {
     if (isfinite(value))
@@ -172,7 +172,7 @@ json_t *engine_metrics_between(const struct engine_metrics_snapshot *first,
     set_number(out, "mean_e2e_ms", MEAN_MS(e2e));
     set_number(out, "mean_queue_ms", MEAN_MS(queue));
     set_number(out, "prefill_tokens_per_s", GROWTH(prefill_tokens_total) / GROWTH(prefill_sum_s));
-    /* queries are first reported with the first hit, although they began before */
+    /* metrics_map omits the queries until hits are reported, so their growth is not from 0 */
     set_number(out, "prefix_hit_rate",
                (last->prefix_hits_total - first->prefix_hits_total)
                    / (last->prefix_queries_total - first->prefix_queries_total));

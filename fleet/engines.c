@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each engine reports of itself, and where. Only named members are kept: some servers list
- * their own API key among their settings. */
+/* What each engine reports of itself, and at which path. Only the listed members are kept, because
+ * some servers report their own API key among their settings. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +66,7 @@ static bool read_vllm(struct probe *probe)
     return true;
 }
 
-/* ---- SGLang: /get_model_info and /get_server_info, /model_info and /server_info since 2026 ----
- */
+/* ---- SGLang: /get_model_info, /get_server_info; since 2026 /model_info, /server_info ---- */
 
 static bool read_sglang(struct probe *probe)
 {
@@ -103,7 +102,7 @@ static bool read_sglang(struct probe *probe)
     return true;
 }
 
-/* ---- llama.cpp: /props; the context is that of one slot ---- */
+/* ---- llama.cpp: /props, with the context of one slot ---- */
 
 static bool read_llama_cpp(struct probe *probe)
 {
@@ -231,7 +230,7 @@ static bool read_llama_cpp_python(struct probe *probe)
     return strcmp(probe->owner, "me") == 0;
 }
 
-/* In the order they are tried if the models list does not name its owner. */
+/* They are tried in this order if the models list names none of their owners. */
 const struct engine engines[] = {
     { "vllm", "vllm", read_vllm },
     { "sglang", "sglang", read_sglang },

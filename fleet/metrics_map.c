@@ -8,14 +8,14 @@
 
 #include "base/formats/promtext.h"
 
-/* How samples with the same name (one per label set: replicas, reasons, engines) become one figure.
+/* How samples of one name, which have different labels (replica, reason, engine), become a figure.
  */
 enum fold {
     FOLD_SUM = 1,
     FOLD_MEAN, /* for shares: averaged over all replicas */
     FOLD_MAX,
-    FOLD_PLUS, /* added to the figure of the rows before it: a part that the engine counts
-                * separately */
+    FOLD_PLUS, /* the sum is added to the figure of an earlier row: the engine counts it separately
+                */
 };
 
 struct mapping {
@@ -31,11 +31,11 @@ struct mapping {
 #define MAX(name, member) { name, FOLD_MAX, MEMBER(member) }
 #define PLUS(name, member) { name, FOLD_PLUS, MEMBER(member) }
 /* clang-format on */
-/* A histogram or summary in seconds. */
+/* The sum and the count of a histogram or summary, in seconds. */
 #define TIMES(name, member) SUM(name "_sum", member##_sum_s), SUM(name "_count", member##_count)
 
-/* If two rows give the same figure, the first that the server has is used: some versions have old
- * and new names side by side. Counters are recognised with and without their _total. */
+/* If several rows give the same figure, the first one that the server has is used: some versions
+ * have old and new names side by side. Counters are recognized with and without their _total. */
 static const struct mapping mappings[] = {
     /* vLLM, also on TPU */
     SUM("vllm:num_requests_running", requests_running),
@@ -79,8 +79,8 @@ static const struct mapping mappings[] = {
     TIMES("sglang:queue_time_seconds", queue),
     TIMES("sglang:request_queue_time_seconds", queue),
 
-    /* llama.cpp: generation time of all requests divided by their tokens; its prompt tokens are the
-     * computed ones, without the cached ones */
+    /* llama.cpp: its prompt tokens do not include the cached ones; the time per token is the total
+     * generation time by the generated tokens */
     SUM("llamacpp:requests_processing", requests_running),
     SUM("llamacpp:requests_deferred", requests_waiting),
     MEAN("llamacpp:kv_cache_usage_ratio", kv_cache_use),
@@ -135,14 +135,15 @@ static const struct mapping mappings[] = {
 
 static const char by_position[] = "vllm:spec_decode_num_accepted_tokens_per_pos";
 
-/* The samples of one row; count 0: none. */
-struct seen {
+/* The figure from the samples of one row. */
+struct folded {
     double value;
-    int64_t count;
+    int64_t count; /* of samples; 0: the server has none */
 };
 
 struct fold_state {
-    struct seen exact[MAPPING_COUNT], other[MAPPING_COUNT]; /* other: with or without _total */
+    struct folded exact[MAPPING_COUNT]; /* from samples with exactly the row's name */
+    struct folded other[MAPPING_COUNT]; /* from names that differ by their _total */
     struct engine_metrics_snapshot *out;
 };
 
@@ -151,7 +152,7 @@ static double *member_of(struct engine_metrics_snapshot *snapshot, size_t offset
     return (double *)(void *)((char *)snapshot + offset);
 }
 
-/* Ranks of one replica that share its requests report the same figures again. */
+/* All ranks that compute one request together report the same figures; only rank 0 is counted. */
 static bool is_further_rank(const struct promtext_sample *sample)
 {
     static const char *const ranks[] = { "tp_rank", "pp_rank" };
@@ -174,15 +175,15 @@ static bool equals(const char *a, size_t a_length, const char *b, size_t b_lengt
     return a_length == b_length && memcmp(a, b, a_length) == 0;
 }
 
-static void fold(struct seen *seen, enum fold how, double value)
+static void fold(struct folded *folded, enum fold how, double value)
 {
-    assert(how != 0); /* a row that does not state it */
-    if (seen->count++ == 0)
-        seen->value = value;
+    assert(how != 0); /* a row without a fold */
+    if (folded->count++ == 0)
+        folded->value = value;
     else if (how == FOLD_MAX)
-        seen->value = fmax(seen->value, value);
+        folded->value = fmax(folded->value, value);
     else
-        seen->value += value;
+        folded->value += value;
 }
 
 static void fold_position(const struct promtext_sample *sample, struct engine_metrics_snapshot *out)
@@ -209,7 +210,7 @@ static void note_model(const struct promtext_sample *sample, struct engine_metri
         out->model[0] = '\0';
 }
 
-/* Before their first request some servers report NaN or inf, which mean nothing. */
+/* Skips NaN and infinity, which some servers report before their first request. */
 static bool fold_sample(void *context, const struct promtext_sample *sample)
 {
     struct fold_state *state = context;
@@ -219,21 +220,23 @@ static bool fold_sample(void *context, const struct promtext_sample *sample)
         return true;
     for (size_t i = 0; i < MAPPING_COUNT; i++) {
         const char *name = mappings[i].name;
-        size_t whole = strlen(name);
+        size_t name_length = strlen(name);
 
-        if (!equals(sample->name, length, name, stem(name, whole)) || is_further_rank(sample))
+        if (!equals(sample->name, length, name, stem(name, name_length)) || is_further_rank(sample))
             continue;
-        fold(whole == sample->name_length ? &state->exact[i] : &state->other[i], mappings[i].fold,
-             sample->value);
+        fold(name_length == sample->name_length ? &state->exact[i] : &state->other[i],
+             mappings[i].fold, sample->value);
         note_model(sample, state->out);
     }
     fold_position(sample, state->out);
     return true;
 }
 
-static double folded(const struct seen *seen, enum fold how)
+static double figure_of(const struct folded *folded, enum fold how)
 {
-    return how == FOLD_MEAN ? seen->value / (double)seen->count : seen->value;
+    if (folded->count == 0)
+        return NAN;
+    return how == FOLD_MEAN ? folded->value / (double)folded->count : folded->value;
 }
 
 void metrics_map_clear(struct engine_metrics_snapshot *out)
@@ -253,9 +256,8 @@ size_t metrics_map(const char *bytes, size_t length, struct engine_metrics_snaps
     promtext_read(bytes, length, fold_sample, &state, NULL);
     for (size_t i = 0; i < MAPPING_COUNT; i++) {
         double *member = member_of(out, mappings[i].offset);
-        const struct seen *seen = state.exact[i].count > 0 ? &state.exact[i] : &state.other[i];
-
-        double value = seen->count > 0 ? folded(seen, mappings[i].fold) : NAN;
+        const struct folded *folded = state.exact[i].count > 0 ? &state.exact[i] : &state.other[i];
+        double value = figure_of(folded, mappings[i].fold);
 
         if (mappings[i].fold == FOLD_PLUS && isfinite(value))
             *member += value;
@@ -267,7 +269,7 @@ size_t metrics_map(const char *bytes, size_t length, struct engine_metrics_snaps
     for (size_t i = 0; i < ENGINE_METRICS_POSITIONS; i++)
         if (!isfinite(out->accepted_at[i]))
             out->accepted_at[i] = NAN;
-    if (out->kv_cache_use > 1) /* some report percent */
+    if (out->kv_cache_use > 1) /* some servers report percent */
         out->kv_cache_use = fmin(out->kv_cache_use / 100, 1);
     if (isnan(out->prefix_hits_total))
         out->prefix_queries_total = NAN;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engines' names for the figures that we store. Private to fleet/. */
+/* Reads a metrics page into a snapshot, by a table of the engines' names for our figures. Private
+ * to fleet/. */
 #pragma once
 
 #include "fleet/engine_metrics.h"

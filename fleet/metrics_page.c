@@ -16,8 +16,7 @@ static bool ends_with(const struct promtext_sample *sample, const char *suffix)
            && memcmp(sample->name + sample->name_length - length, suffix, length) == 0;
 }
 
-/* Whether it is a counter. Servers that declare no types usually name their counters by convention.
- */
+/* Servers that declare no types usually name their counters by convention. */
 static bool is_counter(const struct promtext_sample *sample)
 {
     switch (sample->type) {
@@ -40,7 +39,7 @@ struct reading {
     char *end; /* end of the letters used so far */
 };
 
-static const char *keep(struct reading *reading, const char *bytes, size_t length)
+static const char *copy_letters(struct reading *reading, const char *bytes, size_t length)
 {
     char *start = reading->end;
 
@@ -63,20 +62,20 @@ static bool read_sample(void *context, const struct promtext_sample *sample)
         return true;
     }
     page->values[page->count++] = (struct scrape_value){
-        .name = keep(reading, sample->name, sample->name_length),
-        .labels = keep(reading, sample->labels, sample->labels_length),
+        .name = copy_letters(reading, sample->name, sample->name_length),
+        .labels = copy_letters(reading, sample->labels, sample->labels_length),
         .type = is_counter(sample) ? "counter" : "gauge",
         .value = sample->value,
     };
     return true;
 }
 
-void metrics_page_read(const struct text *body, size_t more, struct metrics_page *out)
+void metrics_page_read(const struct text *body, size_t room, struct metrics_page *out)
 {
     struct reading reading = { .page = out };
 
     *out = (struct metrics_page){
-        .values = memory_zeroed(METRICS_PAGE_SERIES_LIMIT + more, sizeof *out->values),
+        .values = memory_zeroed(METRICS_PAGE_SERIES_LIMIT + room, sizeof *out->values),
         .letters = memory_zeroed(body->length + (size_t)2 * METRICS_PAGE_SERIES_LIMIT + 2, 1),
     };
     reading.end = out->letters;

@@ -5,16 +5,18 @@
 #include "base/core/text.h"
 #include "store/series/scrapes.h"
 
-#define METRICS_PAGE_SERIES_LIMIT 2000 /* the first ones of a page */
+#define METRICS_PAGE_SERIES_LIMIT 2000 /* only the first series of a page are read */
 
 struct metrics_page {
     struct scrape_value *values; /* names and labels point into `letters` */
-    size_t count, left_out;      /* left_out: beyond the limit */
+    size_t count;
+    size_t left_out; /* series beyond the limit */
     char *letters;
 };
-/* Values that are not finite are omitted. `more` is room for values that the caller appends. Free
- * with metrics_page_finish. */
-void metrics_page_read(const struct text *body, size_t more, struct metrics_page *out);
+/* Values that are not finite are omitted. `room` is the number of values that the caller may add to
+ * out->values. Free with metrics_page_finish. */
+void metrics_page_read(const struct text *body, size_t room, struct metrics_page *out);
 void metrics_page_finish(struct metrics_page *page);
-/* Appends a sentence with the numbers and the limits; nothing if nothing was omitted. */
+/* Appends a sentence that says how many series of a scrape are not stored, and which limit each
+ * exceeds; appends nothing if all are stored. */
 void metrics_page_describe_left_out(const struct scrape_left_out *left_out, struct text *out);

@@ -9,9 +9,9 @@
 
 #define ROWS_LIMIT 2048
 #define FIGURES_LIMIT 64
-#define GAP_SCRAPES 4
+#define GAP_LEAST_SCRAPES 4
 #define GAP_LEAST_MS 3000
-#define GAP_TIMES 5 /* times the usual interval between scrapes */
+#define GAP_FACTOR 5 /* a gap is longer than the usual interval by this factor */
 
 void monitor_log_finish(struct monitor_log *log)
 {
@@ -77,18 +77,18 @@ double monitor_log_gap_s(const struct monitor_log *log, int64_t from_ms, int64_t
         gaps_ms[count++] = log->rows[i].at_ms - before_ms;
         before_ms = log->rows[i].at_ms;
     }
-    if (count < GAP_SCRAPES)
+    if (count < GAP_LEAST_SCRAPES)
         return 0;
     gaps_ms[count++] = to_ms - before_ms;
     qsort(gaps_ms, count, sizeof *gaps_ms, compare_gaps);
     longest_ms = gaps_ms[count - 1];
     usual_ms = gaps_ms[count / 2];
-    return longest_ms >= GAP_LEAST_MS && longest_ms > GAP_TIMES * usual_ms
+    return longest_ms >= GAP_LEAST_MS && longest_ms > GAP_FACTOR * usual_ms
                ? (double)longest_ms / 1000
                : 0;
 }
 
-static void add_row(const struct engine_metrics_snapshot *row, size_t place, json_t *out)
+static void add_row(const struct engine_metrics_snapshot *row, size_t index, json_t *out)
 {
     struct scrape_value values[FIGURES_LIMIT];
     size_t count = engine_metrics_values(row, values, FIGURES_LIMIT);
@@ -101,7 +101,7 @@ static void add_row(const struct engine_metrics_snapshot *row, size_t place, jso
             column = json_array();
             json_object_set_new(out, values[i].name, column);
         }
-        while (json_array_size(column) < place)
+        while (json_array_size(column) < index)
             json_array_append_new(column, json_null());
         json_array_append_new(column, json_number_or_null(values[i].value));
     }

@@ -7,21 +7,23 @@
 #include "fleet/replicas.h"
 
 struct monitor_log {
-    struct engine_metrics_snapshot *rows; /* heap; if there are too many, every n-th */
-    size_t count, every, skipped;
+    struct engine_metrics_snapshot *rows; /* heap */
+    size_t count;
+    size_t every, skipped; /* of a long attempt only every n-th scrape is kept */
     struct engine_metrics_snapshot first;
     struct replicas instances; /* from all scrapes, including those not kept */
 };
 
 void monitor_log_finish(struct monitor_log *log);
 void monitor_log_add(struct monitor_log *log, const struct engine_metrics_snapshot *snapshot);
-/* The first and the last scrape within a time (UTC); false if there are fewer than two. */
+/* Finds the first and the last scrape between two times (UTC); borrowed. Returns false if there are
+ * fewer than two. */
 bool monitor_log_within(const struct monitor_log *log, int64_t from_ms, int64_t to_ms,
                         const struct engine_metrics_snapshot **first,
                         const struct engine_metrics_snapshot **last);
-/* The longest interval within it without a scrape; 0 if it is under 3 s or not far above the usual,
- * or if there are too few scrapes to judge. */
+/* Returns the longest interval without a scrape between two times (UTC); 0 if it is under 3 s or
+ * not far above the usual interval, or if there are too few scrapes to judge. */
 double monitor_log_gap_s(const struct monitor_log *log, int64_t from_ms, int64_t to_ms);
-/* As columns, {"at_ms": [...], name: [...]}: null if a scrape does not have the figure. New
- * reference */
+/* Returns the scrapes as columns, {"at_ms": [...], name: [...]}, with null where a scrape does not
+ * have the figure. New reference. */
 json_t *monitor_log_columns(const struct monitor_log *log);

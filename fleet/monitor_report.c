@@ -12,13 +12,13 @@
 #define FOREIGN_SHARE 1.05
 #define FOREIGN_LEAST 1.0 /* a request that has just ended may still be counted as running */
 
-/* What is known of an attempt, computed once. */
+/* The report while it is made. */
 struct reporting {
     const struct monitor_observations *observations;
     const struct cell_result *result;
     struct reconciliation counts;
-    const char *state; /* full, partial, absent */
-    char why[256];     /* the reason if it is not full */
+    const char *state; /* of the check: full, partial or absent */
+    char why[256];     /* why the check is not full; "" if it is */
     struct cross_check *out;
 };
 
@@ -29,13 +29,14 @@ static bool had_failures(const struct cell_result *result)
     return result->state == CELL_FAILED || result->measurement.success_rate < 1;
 }
 
-static void say(struct reporting *reporting, enum cross_check_verdict verdict, const char *sentence)
+static void set_verdict(struct reporting *reporting, enum cross_check_verdict verdict,
+                        const char *sentence)
 {
     reporting->out->verdict = verdict;
     text_copy(reporting->out->reason, sizeof reporting->out->reason, sentence);
 }
 
-static void be(struct reporting *reporting, const char *state, const char *why)
+static void set_state(struct reporting *reporting, const char *state, const char *why)
 {
     reporting->state = state;
     text_copy(reporting->why, sizeof reporting->why, why);
@@ -59,8 +60,8 @@ static bool serves_another(struct reporting *reporting)
     if (!differ(from, to))
         return false;
     snprintf(sentence, sizeof sentence, "the model changed meanwhile: %.90s, then %.90s", from, to);
-    say(reporting, CROSS_CHECK_OTHER_MODEL, sentence);
-    be(reporting, "partial", sentence);
+    set_verdict(reporting, CROSS_CHECK_OTHER_MODEL, sentence);
+    set_state(reporting, "partial", sentence);
     return true;
 }
 
@@ -72,11 +73,11 @@ static void judge_silence(struct reporting *reporting)
     if (had_failures(reporting->result)) {
         snprintf(sentence, sizeof sentence, "the server went away meanwhile: %.200s",
                  reporting->observations->silent);
-        say(reporting, CROSS_CHECK_RESTARTED, sentence);
-        be(reporting, "partial", sentence);
+        set_verdict(reporting, CROSS_CHECK_RESTARTED, sentence);
+        set_state(reporting, "partial", sentence);
         return;
     }
-    be(reporting, "absent", reporting->observations->silent);
+    set_state(reporting, "absent", reporting->observations->silent);
 }
 
 static int64_t window_end_ms(const struct measurement *measurement)
@@ -108,9 +109,9 @@ static double mean_present(const struct reporting *reporting)
     return sum / (double)(last - first + 1);
 }
 
-/* The server had on average more requests than we ever had under way. This is evidence only if none
- * of ours failed: those may still run there. It matters most where many requests were broken off at
- * the end, because an excess in the counters may then be our own. */
+/* Returns true if the server had more requests on average than we ever had open at once. If one of
+ * ours failed this is no evidence, because it may still run there. The test matters most where many
+ * requests were cut off at the end: an excess in the counters may then be our own. */
 static bool is_foreign_load(const struct reporting *reporting)
 {
     double ours = (double)reporting->result->measurement.concurrency_max;
@@ -137,7 +138,7 @@ static void judge_foreign(struct reporting *reporting)
                   reporting->observations->begin == POINT_BUSY ? "before the first request"
                                                                : "after the last request");
     }
-    say(reporting, CROSS_CHECK_CONTAMINATED, text_string(&sentence));
+    set_verdict(reporting, CROSS_CHECK_CONTAMINATED, text_string(&sentence));
 }
 
 static void judge_counts(struct reporting *reporting)
@@ -147,15 +148,17 @@ static void judge_counts(struct reporting *reporting)
                    || observations->begin == POINT_BUSY || observations->end == POINT_BUSY;
 
     if (observations->instances > 1 && observations->counted < observations->instances
-        && (foreign || reporting->counts.short_))
-        be(reporting, "partial",
-           "the deployment has several instances, and the counters do not cover all of them");
+        && (foreign || reporting->counts.is_shortfall))
+        set_state(
+            reporting, "partial",
+            "the deployment has several instances, and the counters do not cover all of them");
     else if (foreign)
         judge_foreign(reporting);
-    else if (reporting->counts.short_)
-        be(reporting, "partial",
-           "the server counted far less than it answered: there may be several instances behind "
-           "one address, or the metrics are those of another server");
+    else if (reporting->counts.is_shortfall)
+        set_state(
+            reporting, "partial",
+            "the server counted far less than it answered: there may be several instances behind "
+            "one address, or the metrics are those of another server");
 }
 
 static void judge(struct reporting *reporting)
@@ -165,21 +168,21 @@ static void judge(struct reporting *reporting)
     if (serves_another(reporting))
         return;
     if (observations->begin == POINT_SILENT || observations->begin == POINT_STOPPED)
-        be(reporting, "absent", observations->silent);
+        set_state(reporting, "absent", observations->silent);
     else if (replicas_are_several(&observations->log.instances) && observations->counted == 0)
-        be(reporting, "partial",
-           "several instances answer in turns: their counters do not cover all requests");
+        set_state(reporting, "partial",
+                  "several instances answer in turns: their counters do not cover all requests");
     else if (observations->end == POINT_SILENT || observations->end == POINT_STOPPED)
         judge_silence(reporting);
     else if (replicas_have_restarted(&observations->log.instances)) {
-        say(reporting, CROSS_CHECK_RESTARTED,
-            "the server restarted meanwhile: its counters started again at zero");
-        be(reporting, "partial", reporting->out->reason);
+        set_verdict(reporting, CROSS_CHECK_RESTARTED,
+                    "the server restarted meanwhile: its counters started again at zero");
+        set_state(reporting, "partial", reporting->out->reason);
     } else
         judge_counts(reporting);
 }
 
-/* ---- What it reports ---- */
+/* ---- The figures ----------------------------------------------------------------------------- */
 
 static void set_number(json_t *object, const char *name, double value)
 {
@@ -188,14 +191,14 @@ static void set_number(json_t *object, const char *name, double value)
 }
 
 struct gauge {
-    const char *mean, *max; /* names */
+    const char *mean_name, *max_name;
     size_t offset;
 };
 
-#define GAUGE(member)                                                                              \
-    {                                                                                              \
-#member "_mean", #member "_max", offsetof(struct engine_metrics_snapshot, member)          \
-    }
+/* clang-format off */
+#define GAUGE(member) \
+    { #member "_mean", #member "_max", offsetof(struct engine_metrics_snapshot, member) }
+/* clang-format on */
 static const struct gauge gauges[] = {
     GAUGE(requests_running),
     GAUGE(requests_waiting),
@@ -207,7 +210,7 @@ static double value_at(const struct engine_metrics_snapshot *row, size_t offset)
     return *(const double *)(const void *)((const char *)row + offset);
 }
 
-/* Over the scrapes from `first` to `last`. */
+/* Adds the gauge's mean and maximum over the scrapes from `first` to `last`. */
 static void add_gauge(const struct gauge *gauge, const struct engine_metrics_snapshot *first,
                       const struct engine_metrics_snapshot *last, json_t *out)
 {
@@ -223,8 +226,8 @@ static void add_gauge(const struct gauge *gauge, const struct engine_metrics_sna
         most = fmax(most, value);
         count++;
     }
-    set_number(out, gauge->mean, sum / (double)count);
-    set_number(out, gauge->max, most);
+    set_number(out, gauge->mean_name, sum / (double)count);
+    set_number(out, gauge->max_name, most);
 }
 
 static void add_speculation(const struct engine_metrics_snapshot *first,
@@ -238,8 +241,8 @@ static void add_speculation(const struct engine_metrics_snapshot *first,
                engine_metrics_growth(first->draft_tokens_total, last->draft_tokens_total));
     set_number(out, "accepted_tokens",
                engine_metrics_growth(first->accepted_tokens_total, last->accepted_tokens_total));
-    if (json_object_get(out, "acceptance_length")
-        == NULL) /* not counted: some servers report it as a gauge */
+    /* some servers have gauges for these instead of counters */
+    if (json_object_get(out, "acceptance_length") == NULL)
         set_number(out, "acceptance_length", last->acceptance_length);
     if (json_object_get(out, "acceptance_rate") == NULL)
         set_number(out, "acceptance_rate", last->acceptance_rate);
@@ -255,7 +258,8 @@ static void add_speculation(const struct engine_metrics_snapshot *first,
     json_decref(positions);
 }
 
-/* By how much the client's measurements exceed the server's: the network, and the client. */
+/* Adds by how much the client's latencies exceed the server's: the time spent in the network and in
+ * the client. */
 static void add_differences(const struct reporting *reporting, json_t *out)
 {
     static const struct {
@@ -275,8 +279,9 @@ static void add_differences(const struct reporting *reporting, json_t *out)
                            - json_get_number(out, pairs[i].server, NAN));
 }
 
-/* The scrapes within the window; if it was too short for two, those of the whole attempt. */
-static json_t *derive(const struct reporting *reporting)
+/* Uses the scrapes within the window or, if it was too short for two, those of the entire attempt.
+ */
+static json_t *derive_figures(const struct reporting *reporting)
 {
     const struct monitor_observations *observations = reporting->observations;
     const struct engine_metrics_snapshot *first, *last;
@@ -295,18 +300,18 @@ static json_t *derive(const struct reporting *reporting)
     return out;
 }
 
-/* None if counters fell (a restart, or instances that answer in turns): differences mean nothing.
- */
+/* Returns an empty object if counters fell (a restart, or instances that answer in turns), because
+ * differences then mean nothing. */
 static json_t *figures(const struct reporting *reporting)
 {
     const struct monitor_log *log = &reporting->observations->log;
 
     if (log->instances.scrapes == 0 || log->instances.falls > 0)
         return json_object();
-    return derive(reporting);
+    return derive_figures(reporting);
 }
 
-static char *write(const struct reporting *reporting)
+static char *write_json(const struct reporting *reporting)
 {
     const struct cross_check *out = reporting->out;
     json_auto_t *json = json_pack("{s:s}", "state", reporting->state), *more = figures(reporting);
@@ -342,7 +347,7 @@ void monitor_report_write(const struct monitor_observations *observations,
     judge(&reporting);
     out->gap_s = monitor_log_gap_s(&observations->log, result->measurement.window_start_ms,
                                    window_end_ms(&result->measurement));
-    out->json = write(&reporting);
+    out->json = write_json(&reporting);
     if (observations->log.count > 0) {
         json_auto_t *columns = monitor_log_columns(&observations->log);
 

@@ -7,20 +7,26 @@
 #include "store/ledger/sweeps.h"
 
 /* How the wait for an idle server ended. */
-enum idle_wait { POINT_IDLE, POINT_BUSY, POINT_SILENT, POINT_STOPPED };
+enum idle_wait {
+    POINT_IDLE,
+    POINT_BUSY,   /* it was still working when the time was up */
+    POINT_SILENT, /* its metrics could not be scraped */
+    POINT_STOPPED /* the caller cancelled the wait */
+};
 
 struct monitor_observations {
     struct monitor_log log;
     int64_t instances; /* from the deployment's settings; 0: not known */
-    int64_t counted;   /* if several answer in turns, the number of those whose counters are all
-                        * known; 0: not known */
+    int64_t counted; /* instances whose counters are added up, if several answer in turns; else 0 */
     enum idle_wait begin, end;
-    struct engine_metrics_snapshot first,
-        last;         /* at the idle points; for several instances: their counters */
-    char silent[256]; /* the reason why it could not be scraped */
-    char served_first[256], served_last[256];
+    /* The counters at the two idle points; for several instances, from zero to their total growth.
+     */
+    struct engine_metrics_snapshot first, last;
+    char silent[256];                         /* why the last failed scrape failed */
+    char served_first[256], served_last[256]; /* the model before and after; "" if not reported */
 };
 
-/* A pure function of its arguments: the verdict, its sentence, the JSON and the series. */
+/* Fills *out with the verdict, its sentence, the JSON and the series; a pure function of its
+ * arguments. Free with cross_check_finish. */
 void monitor_report_write(const struct monitor_observations *observations,
                           const struct cell_result *result, struct cross_check *out);

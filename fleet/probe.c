@@ -44,7 +44,8 @@ const struct engine_model *engine_model_find(const struct engine_report *report,
     return NULL;
 }
 
-/* If the list is full, the model whose facts are wanted still replaces another. */
+/* Returns the place for one more model. If the list is full this is NULL, except for the endpoint's
+ * model, which replaces the last one. */
 static struct engine_model *place_for(struct probe *probe, const char *id)
 {
     struct engine_report *report = probe->report;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A probe of a model server while it runs, and the engines it can recognise. Private to fleet/. */
+/* A probe of a model server, and the engines that it recognizes. Private to fleet/. */
 #pragma once
 
 #include "fleet/engine.h"
@@ -27,17 +27,20 @@ extern const size_t engine_count;
 
 #define CONTEXT_TOKENS_LIMIT 1000000000
 
-/* The model with a name ("": the first), NULL if it is not listed. */
+/* Finds a model by its name, or the first one if `model` is "". Returns NULL if it is not listed.
+ */
 const struct engine_model *engine_model_find(const struct engine_report *report, const char *model);
 
-/* Ids that cannot be a name (too long, control characters) are skipped. */
+/* Skips an id that cannot be a name (empty, too long, control characters). */
 void probe_add_model(struct probe *probe, const char *id, int64_t context_tokens);
-/* For one listed model, or for all (NULL); ignores an impossible value. */
-void probe_set_context(struct probe *probe, const char *id, int64_t context_tokens);
-/* The id of the model whose facts are wanted: the endpoint's, or the first; "" if it is not listed.
+/* Sets the context of the listed model `id`, or of all models (NULL). Ignores an impossible value.
  */
+void probe_set_context(struct probe *probe, const char *id, int64_t context_tokens);
+/* Returns the id of the endpoint's model or, if the endpoint names none, of the first one listed;
+ * "" if it is not listed. */
 const char *probe_model(const struct probe *probe);
 void probe_set_version(struct probe *probe, const char *version);
 /* Records the members of `object` that are in `names` (ends with NULL) and are scalars. */
 void probe_note_members(struct probe *probe, const json_t *object, const char *const *names);
-void probe_note_integer(struct probe *probe, const char *name, int64_t value); /* if above 0 */
+/* Records `value` if it is above 0. */
+void probe_note_integer(struct probe *probe, const char *name, int64_t value);

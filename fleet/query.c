@@ -29,15 +29,19 @@ struct exchange {
     struct utf8_stream text, reasoning;
     struct text plain;     /* an answer in one piece, although a stream was requested */
     struct text complaint; /* the message of an error inside the answer */
-    bool is_plain, done, finished, broken;
-    size_t reported;      /* bytes of the result's text already passed on */
-    enum failure stopped; /* why we ended it; NONE: we did not */
-    int64_t first_ns, last_ns;
+    bool is_plain;
+    bool done;                 /* the stream's end mark arrived */
+    bool finished;             /* a reason for the completion's end arrived */
+    bool broken;               /* it is not a stream of JSON events */
+    size_t reported;           /* bytes of the result's text that on_text received */
+    enum failure stopped;      /* why we ended the transfer; NONE: we did not */
+    int64_t first_ns, last_ns; /* arrival of the first token, and of the latest bytes; monotonic */
 };
 
 /* ---- What arrives ---- */
 
-/* Bytes that may begin the secret are held back until the next ones arrive. */
+/* Passes on the new text. Bytes that may be the beginning of the secret are held back until more
+ * arrives. */
 static void report_text(struct exchange *exchange, bool is_end)
 {
     const struct query *query = exchange->query;
@@ -55,8 +59,8 @@ static void report_text(struct exchange *exchange, bool is_end)
     exchange->reported += length;
 }
 
-static void take_text(struct exchange *exchange, const char *text, size_t length,
-                      const char *reasoning, size_t reasoning_length)
+static void add_text(struct exchange *exchange, const char *text, size_t length,
+                     const char *reasoning, size_t reasoning_length)
 {
     struct query_result *result = exchange->result;
 
@@ -76,9 +80,8 @@ static void end_texts(struct exchange *exchange)
         report_text(exchange, true);
 }
 
-/* Servers that do not count report a zero. */
-static void take_usage(struct query_result *result, int64_t prompt_tokens,
-                       int64_t completion_tokens)
+/* Ignores 0, which servers report that do not count. */
+static void set_usage(struct query_result *result, int64_t prompt_tokens, int64_t completion_tokens)
 {
     if (prompt_tokens > 0)
         result->prompt_tokens = prompt_tokens;
@@ -86,7 +89,7 @@ static void take_usage(struct query_result *result, int64_t prompt_tokens,
         result->completion_tokens = completion_tokens;
 }
 
-static void take_complaint(struct exchange *exchange, const char *bytes, size_t length)
+static void set_complaint(struct exchange *exchange, const char *bytes, size_t length)
 {
     TEXT_AUTO words = { 0 };
 
@@ -102,7 +105,7 @@ static void on_event(void *context, const struct completion_event *event)
     struct query_result *result = exchange->result;
 
     if (event->error) {
-        take_complaint(exchange, event->text, event->text_length);
+        set_complaint(exchange, event->text, event->text_length);
         exchange->stopped = failure_in_stream(event->text, event->text_length);
         return;
     }
@@ -110,15 +113,15 @@ static void on_event(void *context, const struct completion_event *event)
         result->chunks++;
         if (exchange->first_ns == 0)
             exchange->first_ns = exchange->last_ns;
-        take_text(exchange, event->text, event->text_length, event->reasoning,
-                  event->reasoning_length);
+        add_text(exchange, event->text, event->text_length, event->reasoning,
+                 event->reasoning_length);
     }
     if (event->has_finish) {
         text_copy(result->finish, sizeof result->finish, event->finish);
         exchange->finished = true;
     }
     if (event->has_usage)
-        take_usage(result, event->prompt_tokens, event->completion_tokens);
+        set_usage(result, event->prompt_tokens, event->completion_tokens);
     exchange->done |= event->done;
 }
 
@@ -130,7 +133,7 @@ static bool is_plain_json(const char *bytes, size_t length)
     return false;
 }
 
-/* False ends the transfer: nothing of interest follows. */
+/* Returns false to end the transfer when nothing of interest can follow. */
 static bool on_bytes(void *context, const char *bytes, size_t length)
 {
     struct exchange *exchange = context;
@@ -151,7 +154,6 @@ static bool is_over(int64_t since_ns, int64_t limit_ms)
     return since_ns > 0 && limit_ms > 0 && clock_monotonic_ns() - since_ns > limit_ms * 1000000;
 }
 
-/* Keep-alive comments are not tokens, so the limits are applied to events, not to bytes. */
 static bool must_stop(void *context)
 {
     struct exchange *exchange = context;
@@ -168,7 +170,7 @@ static bool must_stop(void *context)
 
 /* ---- An answer in one piece ---- */
 
-static void take_choice(struct exchange *exchange, const json_t *choice)
+static void read_choice(struct exchange *exchange, const json_t *choice)
 {
     const json_t *message = json_object_get(choice, "message");
     const char *text = json_get_text(message, "content", json_get_text(choice, "text", ""));
@@ -176,12 +178,12 @@ static void take_choice(struct exchange *exchange, const json_t *choice)
         json_get_text(message, "reasoning", json_get_text(message, "reasoning_content", ""));
 
     exchange->result->chunks = text[0] != '\0' || reasoning[0] != '\0';
-    take_text(exchange, text, strlen(text), reasoning, strlen(reasoning));
+    add_text(exchange, text, strlen(text), reasoning, strlen(reasoning));
     text_copy(exchange->result->finish, sizeof exchange->result->finish,
               json_get_text(choice, "finish_reason", ""));
 }
 
-static CHECKED bool take_plain(struct exchange *exchange, struct error *error)
+static CHECKED bool read_plain_answer(struct exchange *exchange, struct error *error)
 {
     struct query_result *result = exchange->result;
     json_auto_t *answer = NULL;
@@ -194,15 +196,15 @@ static CHECKED bool take_plain(struct exchange *exchange, struct error *error)
                          problem.message);
     choice = json_array_get(json_object_get(answer, "choices"), 0);
     if (!json_is_object(choice)) {
-        take_complaint(exchange, exchange->plain.data, exchange->plain.length);
+        set_complaint(exchange, exchange->plain.data, exchange->plain.length);
         return error_set(error, ERROR_UPSTREAM, "the answer has no completion: %s",
                          text_string(&exchange->complaint));
     }
     usage = json_object_get(answer, "usage");
-    take_usage(result, json_get_integer(usage, "prompt_tokens", -1),
-               json_get_integer(usage, "completion_tokens", -1));
+    set_usage(result, json_get_integer(usage, "prompt_tokens", -1),
+              json_get_integer(usage, "completion_tokens", -1));
     text_copy(result->model, sizeof result->model, json_get_text(answer, "model", result->model));
-    take_choice(exchange, choice);
+    read_choice(exchange, choice);
     exchange->finished = true;
     return true;
 }
@@ -256,7 +258,7 @@ static CHECKED bool check_answer(struct exchange *exchange, struct error *error)
     }
     if (!exchange->done && !exchange->finished)
         return fail(result, FAILURE_TRUNCATED, error, ERROR_UPSTREAM,
-                    "the answer ended in the middle");
+                    "the answer ended before it was complete");
     if (result->chunks == 0)
         return fail(result, FAILURE_EMPTY, error, ERROR_UPSTREAM, "the answer has no content");
     return true;
@@ -267,7 +269,7 @@ static CHECKED bool conclude(struct exchange *exchange, bool transferred,
 {
     struct query_result *result = exchange->result;
 
-    if (transferred && exchange->is_plain && !take_plain(exchange, error)) {
+    if (transferred && exchange->is_plain && !read_plain_answer(exchange, error)) {
         result->failure = FAILURE_PROTOCOL;
         return false;
     }
@@ -288,7 +290,7 @@ static double seconds_between(int64_t from_ns, int64_t to_ns)
     return from_ns > 0 && to_ns >= from_ns ? (double)(to_ns - from_ns) / 1e9 : NAN;
 }
 
-/* A single chunk gives no time between tokens. */
+/* Leaves tokens_per_s unset for a single chunk, which gives no time between tokens. */
 static void note_times(const struct exchange *exchange)
 {
     struct query_result *result = exchange->result;
@@ -324,7 +326,7 @@ static void exchange_finish(struct exchange *exchange)
     outbound_response_finish(&exchange->response);
 }
 
-/* Called when all of the text has arrived: a secret may come in pieces. */
+/* Must be called after all of the text has arrived, because a secret may come in pieces. */
 static void hide_secret(const struct exchange *exchange, struct error *error)
 {
     const struct mask *mask = exchange->mask;
@@ -365,8 +367,7 @@ static CHECKED bool transfer(struct exchange *exchange, const struct endpoint *e
     return outbound_perform(&request, &exchange->response, error);
 }
 
-/* Removes from *fields the one that the server refused, in which case the request can be repeated.
- */
+/* If the server refused one of *fields, removes it; the caller then repeats the request. */
 static CHECKED bool run_once(const struct endpoint *endpoint, const struct query *query,
                              unsigned *fields, struct query_result *result, struct error *error)
 {

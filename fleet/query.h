@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One completion, for a person: streamed, with the times and counts that a load generator would
- * record. */
+/* One completion for a user who tries a model: streamed, with the times and counts that the load
+ * generator would record. */
 #pragma once
 
 #include "base/core/text.h"
@@ -14,8 +14,8 @@ struct query {
     double temperature; /* negative: the server's default */
     bool chat;          /* /v1/chat/completions, else /v1/completions */
     int64_t ttft_timeout_ms, idle_timeout_ms, total_timeout_ms;
-    /* Receives new visible text, in whole UTF-8 characters; length 0 while the model reasons. NULL:
-     * none. */
+    /* Receives new visible text, never half a UTF-8 character; length 0 while the model reasons.
+     * NULL: nobody listens. */
     void (*on_text)(void *context, const char *text, size_t length, int64_t chunks);
     bool (*cancelled)(void *context);
     void *context;
@@ -25,16 +25,16 @@ struct query_result {
     struct text text;      /* visible text; bounded by 1 MiB */
     struct text reasoning; /* text that came as reasoning */
     enum failure failure;
-    double ttft_s, total_s;                           /* from sending; ttft NaN if there was no
-                                                       * token */
-    int64_t prompt_tokens, completion_tokens, chunks; /* -1: the server did not say */
+    double ttft_s, total_s;                   /* since sending; NaN: no token, or not sent */
+    int64_t prompt_tokens, completion_tokens; /* -1: the server did not report them */
+    int64_t chunks;
     double tokens_per_s; /* (completion tokens - 1) / (total - ttft); NaN if undefined */
     char finish[24];
     char model[256];
 };
 
-/* False on any failure, with its class in result->failure and one sentence; what had arrived by
- * then is in the result. Free with query_result_finish in both cases. */
+/* Returns false on any failure, with its class in result->failure and one sentence; *result then
+ * has what arrived before. In both cases the caller frees *result with query_result_finish. */
 CHECKED bool query_run(const struct endpoint *endpoint, const struct query *query,
                        struct query_result *result, struct error *error);
 void query_result_finish(struct query_result *result);

@@ -64,8 +64,8 @@ char *query_body(const struct endpoint *endpoint, const struct query *query, uns
     return json_write(body);
 }
 
-/* One of the two limits always remains. */
-static bool may_be_left_out(unsigned fields, enum query_field field)
+/* One of the two limits must always be sent. */
+static bool may_be_omitted(unsigned fields, enum query_field field)
 {
     return (fields & field) && (!(field & LIMITS) || (fields & LIMITS) == LIMITS);
 }
@@ -78,8 +78,7 @@ unsigned query_body_refused_field(unsigned fields, const char *refusal, size_t l
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *at = memmem(refusal, length, names[i].name, strlen(names[i].name));
 
-        if (at != NULL && may_be_left_out(fields, names[i].field)
-            && (first == NULL || at < first)) {
+        if (at != NULL && may_be_omitted(fields, names[i].field) && (first == NULL || at < first)) {
             first = at;
             found = names[i].field;
         }

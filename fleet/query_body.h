@@ -11,10 +11,11 @@ enum query_field {
     QUERY_STREAM_OPTIONS = 4,
 };
 
-/* The fields of the first attempt. Chat sends its limit under both names: a server that ignores one
- * would generate without end. */
+/* Returns the query_fields to send at first. A chat sends its limit under both names: a server that
+ * ignores the only one would generate without end. */
 unsigned query_fields(const struct query *query);
-/* Heap memory. */
+/* Returns the JSON of the request, with the given query_fields. The caller frees it. */
 char *query_body(const struct endpoint *endpoint, const struct query *query, unsigned fields);
-/* The first optional field that a refusal (status 400) names; 0: none */
+/* Returns the first of `fields` that the server's refusal names and that can be omitted; 0: none.
+ */
 unsigned query_body_refused_field(unsigned fields, const char *refusal, size_t length);

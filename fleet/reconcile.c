@@ -5,9 +5,9 @@
 
 #include "base/json/json.h"
 
-/* Requests are counted exactly. An engine may count up to two tokens more for each request than its
- * usage reports (begin and end of sequence): where it also reports requests, so small an excess is
- * tolerated. If it reports no request count, only tokens can reveal other clients. */
+/* Requests are counted exactly. An engine may count up to two tokens per request more than its
+ * usage reports (begin and end of sequence). This excess is tolerated if it also counts requests;
+ * if it does not, only tokens can reveal other clients, so less is tolerated. */
 #define TOKENS_SHARE 0.01
 #define TOKENS_PER_REQUEST 2.0
 #define TOKENS_LEAST 2.0
@@ -30,14 +30,14 @@ static void compare(struct reconciliation *out, int which)
     struct count *count = &out->counts[which];
     double excess = count->server - count->ours - count->more;
 
-    if (!(excess > tolerance(out, which))) /* NaN, if the server does not report it: no excess */
+    if (!(excess > tolerance(out, which))) /* also if the server does not report it (NaN) */
         return;
     count->foreign = excess;
     out->foreign = true;
 }
 
-/* By requests; if the server does not report them, by output tokens. (The input may exclude what
- * came from the prefix cache.) */
+/* Compares requests or, if the server does not report them, output tokens. The input tokens may
+ * exclude what came from the prefix cache. */
 static bool is_short(const struct reconciliation *out)
 {
     const struct count *requests = &out->counts[COUNT_REQUESTS];
@@ -65,7 +65,7 @@ void reconcile(const struct engine_metrics_snapshot *first,
     for (int i = 0; i < COUNTS; i++)
         if (i != COUNT_INPUT || !sent->input_unknown)
             compare(out, i);
-    out->short_ = is_short(out);
+    out->is_shortfall = is_short(out);
 }
 
 void reconcile_describe(const struct reconciliation *reconciliation, struct text *out)

@@ -11,22 +11,23 @@ enum { COUNT_REQUESTS, COUNT_INPUT, COUNT_OUTPUT, COUNTS };
 struct count {
     const char *name; /* "requests", "input_tokens", "output_tokens" */
     double server;    /* NaN: not reported */
-    double ours;      /* of requests answered in full */
-    double more;      /* what it may have counted in addition */
+    double ours;      /* of requests answered completely */
+    double more;      /* what the server may have counted in addition */
     double foreign;   /* at least this many were sent by others; 0: none detectable */
 };
 
 struct reconciliation {
     struct count counts[COUNTS];
-    bool foreign; /* true for at least one of them */
-    bool short_;  /* the server counted far fewer than ours: not all of our requests were counted
-                   * there */
+    bool foreign;      /* at least one count reveals other clients */
+    bool is_shortfall; /* the server counted far less than we sent: it did not get all of it */
 };
 
+/* Compares what the server counted between two snapshots with what was sent. */
 void reconcile(const struct engine_metrics_snapshot *first,
                const struct engine_metrics_snapshot *last, const struct sent *sent,
                struct reconciliation *out);
-/* "4 requests, 120 input tokens": the amount sent by others. */
+/* Appends what others sent, such as "4 requests, 120 input tokens". */
 void reconcile_describe(const struct reconciliation *reconciliation, struct text *out);
-/* Object of the counts: server, ours, uncertain, ratio. New reference. */
+/* Returns an object with server, ours, uncertain, ratio and foreign for each count. New reference.
+ */
 json_t *reconcile_to_json(const struct reconciliation *reconciliation);

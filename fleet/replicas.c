@@ -8,10 +8,10 @@
 #include "fleet/metrics_map.h"
 #include "fleet/small_request.h"
 
-#define SCRAPES_IF_DOUBTFUL 12 /* if something indicates several */
-#define SCRAPES_ALWAYS 2       /* if only counters can distinguish them */
+#define SCRAPES_IF_DOUBTFUL 12  /* at the start, or if something indicates several instances */
+#define SCRAPES_WITHOUT_START 2 /* if only counters can distinguish instances */
 #define SHORTEST_PAUSE_NS 10000000
-#define PAUSE_VARIES_NS 30000000 /* random, or another scraper might stay in step with us */
+#define PAUSE_VARIES_NS 30000000 /* so that we do not stay in step with another scraper */
 #define RETURN_WITHIN_NS 1000000000
 #define TRY_WITHIN_MS 5000
 
@@ -45,9 +45,9 @@ void replicas_note(struct replicas *instances, const struct engine_metrics_snaps
     instances->latest = *snapshot;
 }
 
-/* A process that does not report its start time (or started within a second of another) is
- * recognised by its counters: a server that restarts twice within one attempt is then mistaken for
- * several. */
+/* A process that does not report its start time, or started within a second of another, is
+ * recognized by its counters. Such a server is mistaken for several if it restarts twice within one
+ * attempt. */
 bool replicas_are_several(const struct replicas *instances)
 {
     return instances->returned || instances->falls - instances->newer > 1;
@@ -83,7 +83,7 @@ bool replicas_check(const struct small_request *ask, const struct engine_metrics
     if (is_first || instances->falls > 0)
         scrape_again(ask, SCRAPES_IF_DOUBTFUL, instances);
     else if (isnan(snapshot->process_start_s))
-        scrape_again(ask, SCRAPES_ALWAYS, instances);
+        scrape_again(ask, SCRAPES_WITHOUT_START, instances);
     several = replicas_are_several(instances);
     if (several) /* the next scrape begins a new series */
         *instances = (struct replicas){ 0 };

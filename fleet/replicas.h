@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether one server answers under an address, or several in turns (replicas behind a balancer),
- * judged from successive scrapes of its metrics. Private to fleet/ and to the tools that show
- * metrics. */
+/* Judges from successive scrapes whether one server answers under an address, or several in turns
+ * (replicas behind a balancer). Private to fleet/ and to the tools that show metrics. */
 #pragma once
 
 #include "base/net/endpoint.h"
@@ -9,33 +8,33 @@
 
 struct small_request;
 
-/* What the scrapes have shown so far; zero: no scrape yet. */
+/* What the scrapes have shown so far; all zero: no scrape yet. */
 struct replicas {
     struct engine_metrics_snapshot latest, before_fall;
     int64_t scrapes;
     double newest_start_s; /* of the processes that answered */
-    int falls;             /* times that counters fell, or that another process answered: */
-    int newer;             /* how many of those reported a later start time */
+    int falls;             /* how often counters fell, or another process answered */
+    int newer;             /* how many of the falls came with a later start time */
     bool returned;         /* a process that had answered before answered again */
 };
 
 void replicas_note(struct replicas *instances, const struct engine_metrics_snapshot *snapshot);
-/* Several answer in turns: the counters cover only some of the requests. */
+/* Returns true if several answer in turns: the counters cover only some of the requests. */
 bool replicas_are_several(const struct replicas *instances);
-/* One process answered, then another. */
+/* Returns true if one process answered first, and then only another. */
 bool replicas_have_restarted(const struct replicas *instances);
 
-/* For a scrape in a long series: true if several answer. Scrapes again at once if the series is not
- * sufficient: at its start, after counters fell, and if the server does not report its start time.
- */
+/* Notes one scrape of a long series, and returns true if several instances answer. Scrapes again at
+ * once where the series alone cannot tell: at its start, after counters fell, and if the server
+ * does not report its start time. */
 bool replicas_check(const struct small_request *ask, const struct engine_metrics_snapshot *snapshot,
                     struct replicas *instances);
 
-/* Whether a server can be monitored: within 5 s it reports its metrics, and is a single one.
- * UPSTREAM says why not */
+/* Checks that a server can be monitored: it reports its metrics within 5 s, and no other instance
+ * answers under its address. UPSTREAM says why not. */
 CHECKED bool replicas_try(const struct endpoint *endpoint, struct error *error);
 
-/* A sentence for people about such an address. */
+/* The error for an address under which several instances answer. */
 #define REPLICAS_SEVERAL                                                                           \
     "several instances answer in turns under this address, and counters that change between "      \
     "instances mean nothing: register each instance by its own address"

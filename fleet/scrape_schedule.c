@@ -47,7 +47,7 @@ void scrape_schedule_end(struct scrape_schedule *schedule)
     schedule->count = kept;
 }
 
-bool scrape_schedule_take(struct scrape_schedule *schedule, int64_t now_ns, struct due *out)
+bool scrape_schedule_next_due(struct scrape_schedule *schedule, int64_t now_ns, struct due *out)
 {
     for (size_t i = 0; i < schedule->count; i++) {
         struct due *row = &schedule->rows[i];
@@ -70,7 +70,7 @@ void scrape_schedule_done(struct scrape_schedule *schedule, int64_t deployment_i
         row->busy = false;
 }
 
-int64_t scrape_schedule_next(const struct scrape_schedule *schedule)
+int64_t scrape_schedule_next_ns(const struct scrape_schedule *schedule)
 {
     int64_t next = INT64_MAX;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When each watched deployment is due. The caller passes the time; one thread at a time. Private to
- * fleet/ */
+/* When each watched deployment is to be scraped next. The caller passes the monotonic time, and
+ * allows one thread at a time. Private to fleet/. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@ struct due {
     int64_t deployment_id, interval_ns, due_ns;
     char name[64]; /* of the deployment */
     bool busy;     /* being scraped */
-    bool listed;   /* is still to be watched */
+    bool listed;   /* set since scrape_schedule_begin */
 };
 
 struct scrape_schedule {
@@ -19,17 +19,18 @@ struct scrape_schedule {
     size_t count;
 };
 
-/* Adds a deployment, or keeps it: due at once if it is new or its interval changed. */
+/* Adds a deployment or updates it. It is due at once if it is new or its interval changed. */
 void scrape_schedule_set(struct scrape_schedule *schedule, int64_t deployment_id, const char *name,
                          int64_t interval_ns, int64_t now_ns);
-/* Between these two calls every row that was not set is removed. */
+/* scrape_schedule_end removes every row that was not set since scrape_schedule_begin. */
 void scrape_schedule_begin(struct scrape_schedule *schedule);
 void scrape_schedule_end(struct scrape_schedule *schedule);
 
-/* Copies a row that is due, marks it busy, and advances its next time by a whole number of
- * intervals: no drift, and missed scrapes are not made up for. False if none is due. */
-bool scrape_schedule_take(struct scrape_schedule *schedule, int64_t now_ns, struct due *out);
+/* Copies a row that is due, marks it busy, and advances its next time by a multiple of its
+ * interval: no drift, and missed scrapes are not made up for. Returns false if none is due. */
+bool scrape_schedule_next_due(struct scrape_schedule *schedule, int64_t now_ns, struct due *out);
+/* Marks a deployment that was busy as no longer busy. */
 void scrape_schedule_done(struct scrape_schedule *schedule, int64_t deployment_id);
-/* When the next one is due; INT64_MAX: none. Busy rows are ignored. */
-int64_t scrape_schedule_next(const struct scrape_schedule *schedule);
+/* Returns the time at which the next row is due; INT64_MAX: none. Busy rows are ignored. */
+int64_t scrape_schedule_next_ns(const struct scrape_schedule *schedule);
 void scrape_schedule_finish(struct scrape_schedule *schedule);

@@ -25,29 +25,29 @@
 #define QUEUE_LIMIT 256
 #define TIMEOUT_MS 5000
 #define LOWEST_INTERVAL_MS 100
-#define LOOK_AGAIN_NS 60000000000 /* in case nobody announced a change of targets */
+#define RELOAD_INTERVAL_NS 60000000000 /* in case a change of targets was not announced */
 #define VALUES_LIMIT 64
 #define DEPLOYMENTS_PAGE 100
 #define SHOWN_ERROR_BYTES 256
 
 /* What a deployment's scrapes have shown about the servers that answer. */
-struct row {
+struct scraped_deployment {
     int64_t deployment_id;
     struct replicas instances;
 };
 
 struct scraper {
     const struct access *access;
-    struct store *store; /* its own */
+    struct store *store; /* that of `access` */
     struct workers *workers;
     pthread_t thread;
     atomic_bool stopping;
-    pthread_mutex_t lock; /* protects the rest */
+    pthread_mutex_t lock; /* protects the members below */
     pthread_cond_t changed;
     bool woken;
     struct scrape_schedule schedule;
-    struct row *rows; /* of the deployments that were scraped */
-    size_t row_count;
+    struct scraped_deployment *deployments;
+    size_t deployment_count;
     void (*scraped)(void *context, const char *deployment); /* NULL: nobody listens */
     void *context;
 };
@@ -66,17 +66,23 @@ static bool is_stopping(void *context)
     return atomic_load(&scraper->stopping);
 }
 
-static struct row *find_row(struct scraper *scraper, int64_t deployment_id)
+/* Finds the deployment's entry, or adds it. Call with the lock held. */
+static struct scraped_deployment *find_or_add(struct scraper *scraper, int64_t deployment_id)
 {
-    for (size_t i = 0; i < scraper->row_count; i++)
-        if (scraper->rows[i].deployment_id == deployment_id)
-            return &scraper->rows[i];
-    scraper->rows = memory_resize(scraper->rows, scraper->row_count + 1, sizeof *scraper->rows);
-    scraper->rows[scraper->row_count] = (struct row){ .deployment_id = deployment_id };
-    return &scraper->rows[scraper->row_count++];
+    struct scraped_deployment *added;
+
+    for (size_t i = 0; i < scraper->deployment_count; i++)
+        if (scraper->deployments[i].deployment_id == deployment_id)
+            return &scraper->deployments[i];
+    scraper->deployments = memory_resize(scraper->deployments, scraper->deployment_count + 1,
+                                         sizeof *scraper->deployments);
+    added = &scraper->deployments[scraper->deployment_count++];
+    *added = (struct scraped_deployment){ .deployment_id = deployment_id };
+    return added;
 }
 
-/* Only one task of a deployment runs at a time, but others may add rows meanwhile. */
+/* Works on a copy: only one task of a deployment runs at a time, but the tasks of others may move
+ * the array meanwhile. */
 static bool are_several(struct scraper *scraper, int64_t deployment_id,
                         const struct small_request *ask,
                         const struct engine_metrics_snapshot *snapshot)
@@ -85,11 +91,11 @@ static bool are_several(struct scraper *scraper, int64_t deployment_id,
     bool several;
 
     pthread_mutex_lock(&scraper->lock);
-    instances = find_row(scraper, deployment_id)->instances;
+    instances = find_or_add(scraper, deployment_id)->instances;
     pthread_mutex_unlock(&scraper->lock);
     several = replicas_check(ask, snapshot, &instances);
     pthread_mutex_lock(&scraper->lock);
-    find_row(scraper, deployment_id)->instances = instances;
+    find_or_add(scraper, deployment_id)->instances = instances;
     pthread_mutex_unlock(&scraper->lock);
     return several;
 }
@@ -127,10 +133,11 @@ static void warn_of_left_out(const struct due *due, const struct scrape_left_out
     log_warning("metrics of %s: %s", due->name, text_string(&problem));
 }
 
-/* Our figures and the page as it is, for those who know the server's own names. Ours come first: if
- * a deployment has reached its limit of series, they are the last to be omitted. */
-static CHECKED bool keep(struct scraper *scraper, const struct due *due, const struct text *body,
-                         const struct engine_metrics_snapshot *snapshot, struct error *error)
+/* Stores our figures, and the page's series under the server's own names. Ours come first: if a
+ * deployment has reached its limit of series, they are the last to be omitted. */
+static CHECKED bool store_page(struct scraper *scraper, const struct due *due,
+                               const struct text *body,
+                               const struct engine_metrics_snapshot *snapshot, struct error *error)
 {
     struct scrape_value own[VALUES_LIMIT];
     size_t count = engine_metrics_values(snapshot, own, VALUES_LIMIT);
@@ -155,11 +162,11 @@ static void scrape(struct scraper *scraper, const struct due *due)
     char shown[SHOWN_ERROR_BYTES];
     struct engine_metrics_snapshot snapshot;
     struct error problem, error;
-    bool asked = ask_deployment(scraper, due, &body, &snapshot, &problem);
+    bool answered = ask_deployment(scraper, due, &body, &snapshot, &problem);
 
-    if (is_stopping(scraper) || (asked && keep(scraper, due, &body, &snapshot, &problem)))
+    if (is_stopping(scraper) || (answered && store_page(scraper, due, &body, &snapshot, &problem)))
         return;
-    if (asked)
+    if (answered)
         log_warning("metrics of %s are not stored: %s", due->name, problem.message);
     text_copy(shown, sizeof shown,
               problem.kind == ERROR_INTERNAL ? "not stored, the log says why" : problem.message);
@@ -206,7 +213,7 @@ static void set_row(struct scraper *scraper, const struct deployment *deployment
     pthread_mutex_unlock(&scraper->lock);
 }
 
-/* Every deployment that is not retired, page by page, with its targets. */
+/* Adds every watched deployment that is not retired to the schedule. */
 static CHECKED bool set_rows(struct scraper *scraper, const struct scrape_target *targets,
                              size_t count, struct error *error)
 {
@@ -230,7 +237,7 @@ static CHECKED bool set_rows(struct scraper *scraper, const struct scrape_target
     return true;
 }
 
-/* If the store cannot be read, the old schedule remains. */
+/* Reads the schedule from the store; if that fails, the old one remains. */
 static void load(struct scraper *scraper)
 {
     FREE_AUTO struct scrape_target *targets = NULL;
@@ -259,7 +266,7 @@ static void submit_due(struct scraper *scraper)
     struct error error;
     struct due due;
 
-    while (scrape_schedule_take(&scraper->schedule, clock_monotonic_ns(), &due)) {
+    while (scrape_schedule_next_due(&scraper->schedule, clock_monotonic_ns(), &due)) {
         task = memory_zeroed(1, sizeof *task);
         *task = (struct task){ scraper, due };
         if (workers_submit(scraper->workers, run_task, task, &error))
@@ -273,7 +280,7 @@ static void submit_due(struct scraper *scraper)
 /* Call with the lock held. Waits until something is due or changes, or until `latest_ns`. */
 static void wait_for_change(struct scraper *scraper, int64_t latest_ns)
 {
-    int64_t next_ns = scrape_schedule_next(&scraper->schedule);
+    int64_t next_ns = scrape_schedule_next_ns(&scraper->schedule);
     int64_t until_ns = next_ns < latest_ns ? next_ns : latest_ns;
     const struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
 
@@ -284,22 +291,22 @@ static void wait_for_change(struct scraper *scraper, int64_t latest_ns)
 static void *run(void *context)
 {
     struct scraper *scraper = context;
-    int64_t look_again_ns = 0;
+    int64_t reload_ns = 0;
 
     while (!is_stopping(scraper)) {
-        bool look = clock_monotonic_ns() >= look_again_ns;
+        bool must_load = clock_monotonic_ns() >= reload_ns;
 
         pthread_mutex_lock(&scraper->lock);
-        look |= scraper->woken;
+        must_load |= scraper->woken;
         scraper->woken = false;
         pthread_mutex_unlock(&scraper->lock);
-        if (look) {
+        if (must_load) {
             load(scraper);
-            look_again_ns = clock_monotonic_ns() + LOOK_AGAIN_NS;
+            reload_ns = clock_monotonic_ns() + RELOAD_INTERVAL_NS;
         }
         pthread_mutex_lock(&scraper->lock);
         submit_due(scraper);
-        wait_for_change(scraper, look_again_ns);
+        wait_for_change(scraper, reload_ns);
         pthread_mutex_unlock(&scraper->lock);
     }
     return NULL;
@@ -307,20 +314,13 @@ static void *run(void *context)
 
 /* ---- Creating and freeing ---- */
 
-static void init_lock(struct scraper *scraper)
-{
-
-    pthread_mutex_init(&scraper->lock, NULL);
-    thread_condition_init(&scraper->changed);
-}
-
 static void release(struct scraper *scraper)
 {
     workers_destroy(scraper->workers);
     pthread_cond_destroy(&scraper->changed);
     pthread_mutex_destroy(&scraper->lock);
     scrape_schedule_finish(&scraper->schedule);
-    free(scraper->rows);
+    free(scraper->deployments);
     free(scraper);
 }
 
@@ -330,12 +330,10 @@ bool scraper_create(const struct access *access, struct scraper **out, struct er
 
     scraper->access = access;
     scraper->store = access->store;
-    init_lock(scraper);
-    if (!workers_create("scrape", WORKERS, QUEUE_LIMIT, 0, &scraper->workers, error)) {
-        release(scraper);
-        return false;
-    }
-    if (!thread_start("scraper", run, scraper, &scraper->thread, error)) {
+    pthread_mutex_init(&scraper->lock, NULL);
+    thread_condition_init(&scraper->changed);
+    if (!workers_create("scrape", WORKERS, QUEUE_LIMIT, 0, &scraper->workers, error)
+        || !thread_start("scraper", run, scraper, &scraper->thread, error)) {
         release(scraper);
         return false;
     }

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scrapes every watched deployment into the store at its interval. One thread keeps the schedule; a
- * few workers send the requests, so that a server that stalls delays no other. */
+/* Scrapes each watched deployment at its interval, and stores the figures. One thread keeps the
+ * schedule; a few workers send the requests, so that one stalled server does not delay the others.
+ */
 #pragma once
 
 #include "fleet/secret_access.h"
 
 struct scraper;
 
-/* `access` is borrowed for its whole life. */
+/* `access` must outlive the scraper. Free with scraper_destroy. */
 CHECKED bool scraper_create(const struct access *access, struct scraper **out, struct error *error);
-void scraper_wake(
-    struct scraper *scraper); /* the targets changed; otherwise noticed within a minute */
-/* Called with a deployment's name after each of its scrapes, good or bad, on any thread; NULL: no
- * longer. One listener. */
+/* Applies a change of the targets at once; without this call it is noticed within a minute. */
+void scraper_wake(struct scraper *scraper);
+/* Sets the only listener: `scraped` is called on a worker's thread after each scrape, successful or
+ * not, with the deployment's name; it must not call the scraper. NULL removes the listener. */
 void scraper_listen(struct scraper *scraper, void (*scraped)(void *context, const char *deployment),
                     void *context);
-/* Cancels scrapes in progress within a fraction of a second. Does nothing for NULL. */
+/* Cancels scrapes in progress within a fraction of a second. Does nothing if `scraper` is NULL. */
 void scraper_destroy(struct scraper *scraper);

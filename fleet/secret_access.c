@@ -50,7 +50,7 @@ void secret_access_finish(struct secret_access *found)
     *found = (struct secret_access){ 0 };
 }
 
-static bool has(const struct secret_access *access, const char *origin)
+static bool has_origin(const struct secret_access *access, const char *origin)
 {
     for (size_t i = 0; i < access->count; i++)
         if (strcmp(access->origins[i], origin) == 0)
@@ -58,18 +58,18 @@ static bool has(const struct secret_access *access, const char *origin)
     return false;
 }
 
-/* *allowed: whether the secret may be sent to the URL's origin; *by_file: whether a file of origins
- * decides that. */
-static CHECKED bool look(const struct access *access, const char *secret, const char *url,
-                         char origin[ORIGIN_SIZE], bool *allowed, bool *by_file,
-                         struct error *error)
+/* Sets *allowed to whether the secret may be sent to the URL's origin, and *by_file to whether a
+ * file of origins decides that. */
+static CHECKED bool find_access(const struct access *access, const char *secret, const char *url,
+                                char origin[ORIGIN_SIZE], bool *allowed, bool *by_file,
+                                struct error *error)
 {
     struct secret_access found;
 
     if (!secret_name_check(secret, error) || !url_origin(url, origin, error)
         || !secret_access_read(access, secret, &found, error))
         return false;
-    *allowed = has(&found, origin);
+    *allowed = has_origin(&found, origin);
     *by_file = found.by_file;
     secret_access_finish(&found);
     return true;
@@ -79,7 +79,7 @@ static CHECKED bool refuse_by_file(const char *secret, const char *origin, struc
 {
     return error_set(error, ERROR_FORBIDDEN,
                      "the secret %s may not be sent to %s: the file %s.origins in the secrets "
-                     "folder lists all origins it may be sent to",
+                     "folder lists all origins that it may be sent to",
                      secret, origin, secret);
 }
 
@@ -89,7 +89,7 @@ bool secret_access_check(const struct access *access, const char *secret, const 
     char origin[ORIGIN_SIZE];
     bool allowed, by_file;
 
-    if (!look(access, secret, url, origin, &allowed, &by_file, error))
+    if (!find_access(access, secret, url, origin, &allowed, &by_file, error))
         return false;
     if (allowed)
         return true;
@@ -106,7 +106,7 @@ bool secret_access_missing(const struct access *access, const char *secret, cons
 {
     bool allowed, by_file;
 
-    if (!look(access, secret, url, origin, &allowed, &by_file, error))
+    if (!find_access(access, secret, url, origin, &allowed, &by_file, error))
         return false;
     if (!allowed && by_file)
         return refuse_by_file(secret, origin, error);
@@ -121,7 +121,7 @@ bool secret_access_bind(const struct access *access, const char *secret, const c
 {
     bool allowed, by_file;
 
-    if (!look(access, secret, url, origin, &allowed, &by_file, error))
+    if (!find_access(access, secret, url, origin, &allowed, &by_file, error))
         return false;
     if (by_file)
         return error_set(error, ERROR_FORBIDDEN,
@@ -155,11 +155,14 @@ bool access_check_url(const struct access *access, const char *url, struct error
     if (access->servers == NULL || server_list_may_have(access->servers, host))
         return true;
     return error_set(error, ERROR_FORBIDDEN,
-                     "%s is not among the servers that the setting allowed_servers names", host);
+                     "%s is not among the servers that the setting allowed_servers names: use one "
+                     "of those, or add it to the setting",
+                     host);
 }
 
-/* A server that is listed by name may have any address. */
-static const struct server_list *list_of(const struct access *access, const char *url)
+/* Returns the list that the server's addresses must be on; NULL for a server that is listed by its
+ * name, which may have any address. */
+static const struct server_list *address_list(const struct access *access, const char *url)
 {
     char host[URL_HOST_SIZE];
     struct error ignored;
@@ -171,7 +174,7 @@ static const struct server_list *list_of(const struct access *access, const char
     return access->servers;
 }
 
-/* Logged once per subject, then the count once an hour. */
+/* Writes the first use to the audit log at once, and then the number of uses once an hour. */
 static void note_use(const struct access *access, const char *what, const char *url)
 {
     const struct change change = { .actor = { .principal = AUDIT_SERVER }, .tool = "secret_use" };
@@ -230,7 +233,7 @@ bool secret_access_endpoint(const struct access *access, const struct deployment
     text_copy(out->url, sizeof out->url, deployment->url);
     text_copy(out->model, sizeof out->model, deployment->model);
     memcpy(out->bearer, bearer, sizeof bearer);
-    out->servers = list_of(access, deployment->url);
+    out->servers = address_list(access, deployment->url);
     out->lock = lock;
     explicit_bzero(bearer, sizeof bearer);
     return true;

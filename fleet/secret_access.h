@@ -6,11 +6,11 @@
 #include "base/net/endpoint.h"
 #include "store/ledger/deployments.h"
 
-/* The locks of servers that were deployed from here. */
+/* Finds the locks of servers that this process deployed. */
 struct access_locks {
     void *context;
-    /* The lock of a deployment whose address is exactly the one to which its key was bound; *out
-     * NULL: there is none. It lasts as long as the process. */
+    /* Finds the lock of a deployment whose address is exactly the one to which its key was bound.
+     * *out is NULL if there is none; it is valid until the process ends. */
     CHECKED bool (*find)(void *context, const struct deployment *deployment,
                          const struct endpoint_lock **out, struct error *error);
 };
@@ -22,13 +22,13 @@ struct access {
     const struct access_locks *locks;  /* NULL: nothing is deployed from here */
 };
 
-/* Whether the list of servers lets a deployment have this URL. Names are resolved at each use, not
- * here. FORBIDDEN says why not. */
+/* Checks that the list of servers allows this URL (FORBIDDEN if not). A host name is not resolved
+ * here: its addresses are checked at each use. */
 CHECKED bool access_check_url(const struct access *access, const char *url, struct error *error);
 
-/* Address, model and credential of a deployment. The credential is the key to its lock or, where it
- * has none, its secret, which is read now, and only if it may be sent there now. The model is the
- * deployment's, or "". */
+/* Fills in the address, the model ("" if the deployment names none) and the credential. The
+ * credential is the key to the deployment's lock or, without a lock, its secret, which is read only
+ * if it may be sent to that address now. */
 CHECKED bool secret_access_endpoint(const struct access *access,
                                     const struct deployment *deployment, struct endpoint *out,
                                     struct error *error);
@@ -37,29 +37,30 @@ CHECKED bool secret_access_endpoint(const struct access *access,
 struct secret_access {
     char (*origins)[ORIGIN_SIZE];
     size_t count;
-    bool by_file; /* a file beside the secret decides it, and nothing else may */
+    bool by_file; /* the origins are those of the file beside the secret; it cannot be bound to more
+                   */
 };
-/* Free with secret_access_finish. */
+/* Reads where a secret may be sent. Free with secret_access_finish. */
 CHECKED bool secret_access_read(const struct access *access, const char *secret,
                                 struct secret_access *out, struct error *error);
 void secret_access_finish(struct secret_access *found);
 
-/* Whether the secret may be sent to this URL's origin. FORBIDDEN says which call allows it. */
+/* Checks that the secret may be sent to this URL's origin. FORBIDDEN says which call allows it. */
 CHECKED bool secret_access_check(const struct access *access, const char *secret, const char *url,
                                  struct error *error);
-/* Whether its value, if it has one, is so short or common that it can be hidden in error messages
- * only. A caller who binds such a secret is warned: SECRET_WEAK_WARNING takes its name. */
+/* Returns true if the secret's value is so short or common that it can be hidden only in error
+ * messages; false if it has no value. A caller who binds such a secret is warned with
+ * SECRET_WEAK_WARNING, a format for the secret's name. */
 bool secret_access_is_weak(const struct access *access, const char *secret);
 #define SECRET_WEAK_WARNING                                                                        \
-    "the value of %s is short or a common word: where a server repeats it, it is hidden in "       \
-    "errors "                                                                                      \
-    "alone; a random one of 20 characters or more is hidden everywhere"
-/* What an admin would bind: *origin of the URL, "" if it is bound already. FORBIDDEN if a file
- * decides it. */
+    "the value of %s is short or a common word: where a server repeats it, it is hidden only in "  \
+    "errors; a random one of 20 characters or more is hidden everywhere"
+/* Finds the origin to which an admin would have to bind the secret for this URL; "" if it is bound
+ * to it already. FORBIDDEN if a file decides it. */
 CHECKED bool secret_access_missing(const struct access *access, const char *secret, const char *url,
                                    char origin[ORIGIN_SIZE], struct error *error);
-/* Binds the secret to the URL's origin, or removes that binding. *changed false: it was in that
- * state already */
+/* Binds the secret to the URL's origin, or removes that binding (`bound` false). *changed: whether
+ * this changed anything. FORBIDDEN if a file decides it. */
 CHECKED bool secret_access_bind(const struct access *access, const char *secret, const char *url,
                                 bool bound, struct change *change, char origin[ORIGIN_SIZE],
                                 bool *changed, struct error *error);

@@ -18,15 +18,15 @@
 #include "fleet/metrics_map.h"
 #include "fleet/monitor_report.h"
 
-#define INTERVAL_NS 500000000 /* at least once a second, even if one scrape is late */
+#define INTERVAL_NS                                                                                \
+    500000000 /* half a second: one scrape may be late, and there is still one each */
 #define TIMEOUT_MS 5000
-/* between checks for an idle point: some servers' gauges lag a little */
-#define PAUSE_NS 100000000
-#define IDLE_LIMIT_S 10.0    /* how long others may keep it busy, */
-#define STILL_S 3.0          /* with counters that still change: some servers' gauges lag */
-#define COUNTING_LIMIT_S 2.0 /* how long it may take to count what it has answered */
-#define BROKEN_LIMIT_S 2.0   /* how long its metrics may be unavailable, */
-#define RETURN_LIMIT_S 60.0  /* and how long if its answers failed too */
+#define PAUSE_NS 100000000   /* between checks for an idle server */
+#define IDLE_LIMIT_S 10.0    /* how long others may keep the server busy */
+#define STILL_S 3.0          /* counters that stand still so long overrule a gauge that says busy */
+#define COUNTING_LIMIT_S 2.0 /* how long the server may take to count what it has answered */
+#define BROKEN_LIMIT_S 2.0   /* how long its metrics may be unavailable if no request failed */
+#define RETURN_LIMIT_S 60.0  /* how long they may be unavailable if requests failed too */
 #define CONFIRM_SCRAPES 8    /* to detect other instances under the same address */
 #define CONFIRM_PAUSE_NS 25000000
 #define CENSUS_PAUSE_NS 5000000
@@ -55,7 +55,7 @@ static void pause_ns(long ns)
     nanosleep(&pause, NULL);
 }
 
-/* ---- One question to the server -------------------------------------------------------------- */
+/* ---- One request to the server --------------------------------------------------------------- */
 
 struct asking {
     const struct monitor_watch *watch;
@@ -87,7 +87,7 @@ static bool scrape(struct server_monitor *monitor, struct asking *asking,
     return false;
 }
 
-/* A server with a single model may list it under a name other than the requested one. */
+/* Finds the model by its name. A server that lists a single model may accept other names for it. */
 static const json_t *find_model(const json_t *models, const char *id)
 {
     const json_t *model;
@@ -99,7 +99,7 @@ static const json_t *find_model(const json_t *models, const char *id)
     return json_array_size(models) == 1 ? json_array_get(models, 0) : NULL;
 }
 
-/* The model, with what distinguishes it from another of the same name: its files and its context.
+/* Writes the model's name, and what distinguishes it from another of that name: files and context.
  */
 static void describe_model(const json_t *model, char out[256])
 {
@@ -116,7 +116,7 @@ static void describe_model(const json_t *model, char out[256])
     text_copy(out, 256, text_string(&shown));
 }
 
-/* "" if it is not reported. */
+/* Asks which model is served; "" if the server does not answer. */
 static void ask_served(struct server_monitor *monitor, struct asking *asking, char out[256])
 {
     struct small_request ask = small_request_begin(&monitor->endpoint, TIMEOUT_MS);
@@ -144,20 +144,20 @@ static bool is_quiet(const struct engine_metrics_snapshot *snapshot)
     return !(snapshot->requests_running > 0) && !(snapshot->requests_waiting > 0);
 }
 
-static bool grew(double a, double b)
+static bool differ(double a, double b)
 {
-    return fabs(engine_metrics_growth(a, b)) > 1e-9; /* false if it is no longer reported */
+    return fabs(engine_metrics_growth(a, b)) > 1e-9; /* false if `b` is not reported (NaN) */
 }
 
-static bool has_moved(const struct engine_metrics_snapshot *from,
-                      const struct engine_metrics_snapshot *to)
+static bool have_changed(const struct engine_metrics_snapshot *from,
+                         const struct engine_metrics_snapshot *to)
 {
-    return grew(from->requests_total, to->requests_total)
-           || grew(from->prompt_tokens_total, to->prompt_tokens_total)
-           || grew(from->generation_tokens_total, to->generation_tokens_total);
+    return differ(from->requests_total, to->requests_total)
+           || differ(from->prompt_tokens_total, to->prompt_tokens_total)
+           || differ(from->generation_tokens_total, to->generation_tokens_total);
 }
 
-/* Whether the server has counted what it answered. */
+/* Returns true if the server has counted at least what it answered, as far as it counts. */
 static bool has_counted(const struct engine_metrics_snapshot *first,
                         const struct engine_metrics_snapshot *last, const struct sent *sent)
 {
@@ -167,16 +167,17 @@ static bool has_counted(const struct engine_metrics_snapshot *first,
                 < (double)sent->output_tokens);
 }
 
+/* A wait for the server to be idle. */
 struct waiting {
     struct asking asking;
-    const char *for_idle, *for_return; /* what is said while it answers, and while it does not */
+    const char *for_idle, *for_return; /* asking.doing while it answers, and while it does not */
     double silent_limit_s;             /* how long it may be unavailable */
     const struct sent *sent;           /* what it should have counted; NULL: nothing */
-    int64_t begun_ns, first_answer_ns, moved_ns;
+    int64_t begun_ns, first_answer_ns, changed_ns;
     struct engine_metrics_snapshot before;
 };
 
-/* One check; true: `*point` says how the wait ended. */
+/* Checks once. Returns true if the wait is over; *point then says how it ended. */
 static bool check_idle(struct server_monitor *monitor, struct waiting *waiting,
                        struct engine_metrics_snapshot *out, enum idle_wait *point)
 {
@@ -191,15 +192,14 @@ static bool check_idle(struct server_monitor *monitor, struct waiting *waiting,
     }
     if (first)
         waiting->first_answer_ns = clock_monotonic_ns();
-    still = !first && !has_moved(&waiting->before, &now);
+    still = !first && !have_changed(&waiting->before, &now);
     if (!still)
-        waiting->moved_ns = clock_monotonic_ns();
+        waiting->changed_ns = clock_monotonic_ns();
     *out = waiting->before = now;
     *point = POINT_IDLE;
-    if (replicas_are_several(
-            &monitor->observations.log.instances)) /* the instances have no common idle point */
-        return true;
-    if (still && (is_quiet(&now) || seconds_since(waiting->moved_ns) >= STILL_S)
+    if (replicas_are_several(&monitor->observations.log.instances))
+        return true; /* one scrape cannot show that all of them are idle: await_census does */
+    if (still && (is_quiet(&now) || seconds_since(waiting->changed_ns) >= STILL_S)
         && (waiting->sent == NULL || has_counted(&monitor->observations.first, &now, waiting->sent)
             || seconds_since(waiting->first_answer_ns) >= COUNTING_LIMIT_S))
         return true;
@@ -207,7 +207,8 @@ static bool check_idle(struct server_monitor *monitor, struct waiting *waiting,
     return seconds_since(waiting->first_answer_ns) >= IDLE_LIMIT_S;
 }
 
-/* Idle: nothing runs or waits, and nothing was counted between two checks. */
+/* Waits until the server is idle: nothing runs or waits, and no counter changed between two checks.
+ */
 static enum idle_wait reach_idle(struct server_monitor *monitor, struct waiting *waiting,
                                  struct engine_metrics_snapshot *out)
 {
@@ -222,8 +223,9 @@ static enum idle_wait reach_idle(struct server_monitor *monitor, struct waiting 
     return point;
 }
 
-/* Finds out whether several servers answer, before a difference is taken for an error of one. */
-static void confirm(struct server_monitor *monitor, struct asking *asking)
+/* Scrapes until it is known whether several instances answer: if they do, differences between the
+ * counters mean nothing. */
+static void look_for_instances(struct server_monitor *monitor, struct asking *asking)
 {
     struct engine_metrics_snapshot ignored;
 
@@ -246,7 +248,7 @@ static void take_census(struct server_monitor *monitor, struct asking *asking, s
     }
 }
 
-/* For several, once all of them are idle, or it has taken too long. */
+/* If there are several instances, repeats the census until all of them are idle, within a limit. */
 static void await_census(struct server_monitor *monitor, struct asking *asking, struct census *out)
 {
     const struct replicas *instances = &monitor->observations.log.instances;
@@ -254,11 +256,11 @@ static void await_census(struct server_monitor *monitor, struct asking *asking, 
 
     do
         take_census(monitor, asking, out);
-    while (replicas_are_several(instances) && !census_is_whole(out)
+    while (replicas_are_several(instances) && !census_is_complete(out)
            && seconds_since(begun_ns) < IDLE_LIMIT_S && !watch_stops(asking));
 }
 
-/* For several that answer in turns: the sum of what all of them counted. */
+/* Adds up what all instances counted, if several answer in turns. */
 static void count_all(struct server_monitor *monitor, struct asking *asking,
                       const struct sent *sent)
 {
@@ -409,7 +411,7 @@ static void reach_last_point(struct server_monitor *monitor, const struct cell_r
              limit_s);
     observations->end = reach_idle(monitor, &waiting, &observations->last);
     if (observations->end == POINT_IDLE && is_odd(observations, result))
-        confirm(monitor, &waiting.asking);
+        look_for_instances(monitor, &waiting.asking);
     if (observations->end == POINT_IDLE && replicas_are_several(&observations->log.instances))
         count_all(monitor, &waiting.asking, &result->sent);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The server monitor of a cell: scrapes the server's own metrics while the cell is measured, from
- * an idle point before its first request to one after its last, and reports whether they agree with
- * what was sent. */
+ * an idle moment before the cell's first request to an idle moment after its last one, and reports
+ * whether the server's counters agree with what was sent. */
 #pragma once
 
 #include "base/net/endpoint.h"
@@ -9,12 +9,14 @@
 
 struct server_monitor;
 
-/* Waits until the server is idle, at most about 10 s, then scrapes it twice a second on a thread of
- * its own. `instances`: how many there may be behind the address; 0: not known. Never NULL: for a
- * server without metrics the monitor reports just that. */
+/* Waits at most about 10 s until the server is idle, then scrapes it twice a second on a thread of
+ * its own. `instances`: how many there may be behind the address; 0: not known. Never returns NULL:
+ * for a server without metrics the monitor reports that it has none. End with server_monitor_end.
+ */
 struct server_monitor *server_monitor_begin(const struct endpoint *endpoint, int64_t instances,
                                             const struct monitor_watch *watch);
-/* Waits for the server to be idle again (at most a minute if it went away), fills *out and frees
- * the monitor. `result` NULL: the attempt was interrupted; returns at once, without a report. */
+/* Waits for the server to be idle again (up to a minute if it stopped answering), fills *out and
+ * frees the monitor. `result` NULL: the attempt was interrupted; returns at once, without a report.
+ * Free *out with cross_check_finish. */
 void server_monitor_end(struct server_monitor *monitor, const struct cell_result *result,
                         struct cross_check *out);

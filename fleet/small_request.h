@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small requests to a model server: bounded in bytes, 5 s each, all of them before one deadline.
- * Private to fleet/. */
+/* Small requests to a model server: each is bounded in bytes and to 5 s, and all share one
+ * deadline. Private to fleet/. */
 #pragma once
 
 #include <jansson.h>
@@ -18,10 +18,10 @@ struct small_request {
 };
 
 struct small_request small_request_begin(const struct endpoint *endpoint, int64_t all_within_ms);
-/* GET, or POST if there is a JSON body. `path` begins with '/'. On false *failure is the class. The
- * caller frees *out. */
+/* Sends a GET or, with a JSON `body`, a POST; `path` begins with '/'. Reads an answer of at most
+ * 4 MiB; the caller frees *out. *failure is the failure's class, or NONE. */
 CHECKED bool small_request_json(const struct small_request *ask, const char *path, const char *body,
                                 json_t **out, enum failure *failure, struct error *error);
-/* GET of a text of at most 4 MiB, appended to *out. */
+/* Sends a GET, and appends an answer of at most 4 MiB to *out. */
 CHECKED bool small_request_text(const struct small_request *ask, const char *path, struct text *out,
                                 enum failure *failure, struct error *error);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Passes on text that arrives in pieces cut anywhere, in whole UTF-8 characters. Private to fleet/
- */
+/* Joins text that arrives in pieces, which may end within a UTF-8 character. Private to fleet/. */
 #pragma once
 
 #include "base/core/text.h"
@@ -12,7 +11,7 @@ struct utf8_stream {
 
 /* Appends every character that is now complete to `out`, as long as `out` stays within `limit`
  * bytes. NUL and invalid UTF-8 become U+FFFD. */
-void utf8_stream_add(struct utf8_stream *whole, const char *bytes, size_t length, struct text *out,
+void utf8_stream_add(struct utf8_stream *stream, const char *bytes, size_t length, struct text *out,
                      size_t limit);
 /* Ends the text: an incomplete character becomes U+FFFD. */
-void utf8_stream_end(struct utf8_stream *whole, struct text *out, size_t limit);
+void utf8_stream_end(struct utf8_stream *stream, struct text *out, size_t limit);

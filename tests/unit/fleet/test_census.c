@@ -19,8 +19,8 @@ static struct engine_metrics_snapshot snapshot_of(double tokens)
     return snapshot;
 }
 
-/* All of them in turns, until it is over. */
-static struct census take(const double tokens[], size_t count)
+/* Scrapes instances that generated so many tokens, in turns, until the census is over. */
+static struct census census_of(const double tokens[], size_t count)
 {
     struct census census = { 0 };
 
@@ -32,23 +32,24 @@ static struct census take(const double tokens[], size_t count)
     return census;
 }
 
-#define TAKE(...)                                                                                  \
-    take((const double[]){ __VA_ARGS__ }, sizeof((const double[]){ __VA_ARGS__ }) / sizeof(double))
+#define CENSUS(...)                                                                                \
+    census_of((const double[]){ __VA_ARGS__ },                                                     \
+              sizeof((const double[]){ __VA_ARGS__ }) / sizeof(double))
 
-/* What they generated; -1: not known. */
+/* Returns the tokens generated between two censuses; -1: not known. */
 static double generated(const struct census *first, const struct census *last)
 {
     struct engine_metrics_snapshot growth;
 
     if (!census_growth(first, last, &growth))
         return -1;
-    assert_true(isnan(growth.requests_total)); /* nobody reports it */
+    assert_true(isnan(growth.requests_total)); /* no instance reports it */
     return growth.generation_tokens_total;
 }
 
 static void adds_up_the_counters_of_all_instances(void **state)
 {
-    const struct census first = TAKE(100, 7, 3000), last = TAKE(3010, 150, 107);
+    const struct census first = CENSUS(100, 7, 3000), last = CENSUS(3010, 150, 107);
 
     (void)state;
     assert_int_equal(first.count, 3);
@@ -58,7 +59,7 @@ static void adds_up_the_counters_of_all_instances(void **state)
 
 static void instances_that_did_nothing_yet_look_like_one(void **state)
 {
-    const struct census fresh = TAKE(0, 0), one = TAKE(0, 50), last = TAKE(30, 80);
+    const struct census fresh = CENSUS(0, 0), one = CENSUS(0, 50), last = CENSUS(30, 80);
 
     (void)state;
     assert_int_equal(fresh.count, 1);
@@ -68,8 +69,8 @@ static void instances_that_did_nothing_yet_look_like_one(void **state)
 
 static void does_not_guess_if_the_instances_changed(void **state)
 {
-    const struct census two = TAKE(100, 200), three = TAKE(110, 210, 300), less = TAKE(110, 150),
-                        one = TAKE(400);
+    const struct census two = CENSUS(100, 200), three = CENSUS(110, 210, 300);
+    const struct census less = CENSUS(110, 150), one = CENSUS(400);
 
     (void)state;
     assert_float_equal(generated(&two, &three), -1, 0);
@@ -79,7 +80,7 @@ static void does_not_guess_if_the_instances_changed(void **state)
     assert_float_equal(generated(&one, &one), -1, 0); /* a single server needs none of this */
 }
 
-/* By their tokens alone each could be either; the time spent on prompts distinguishes them. */
+/* By their tokens alone the two could have changed places; the time spent on prompts tells. */
 static void instances_are_distinguished_by_all_counters(void **state)
 {
     const double tokens[2][2] = { { 100, 90 }, { 150, 140 } };
@@ -97,8 +98,7 @@ static void instances_are_distinguished_by_all_counters(void **state)
     assert_float_equal(generated(&censuses[0], &censuses[1]), 100, 1e-9);
 }
 
-/* One of them answered another client in the middle. */
-static void a_census_in_which_an_instance_worked_on_is_incomplete(void **state)
+static void a_census_during_which_an_instance_worked_is_incomplete(void **state)
 {
     struct census census = { 0 };
 
@@ -114,12 +114,12 @@ static void a_census_in_which_an_instance_worked_on_is_incomplete(void **state)
         census_note(&census, &snapshot);
     }
     assert_int_equal(census.count, 3);
-    assert_false(census_is_whole(&census));
+    assert_false(census_is_complete(&census));
 }
 
 static void busy_instances_are_not_counted(void **state)
 {
-    struct census first = TAKE(100, 200), moving = { 0 }, busy = TAKE(110, 210);
+    struct census first = CENSUS(100, 200), moving = { 0 }, busy = CENSUS(110, 210);
 
     (void)state;
     for (int i = 0; !census_is_over(&moving); i++) {
@@ -127,7 +127,7 @@ static void busy_instances_are_not_counted(void **state)
 
         census_note(&moving, &snapshot);
     }
-    assert_int_equal(moving.count, CENSUS_MOST);
+    assert_int_equal(moving.count, CENSUS_INSTANCES_LIMIT);
     assert_float_equal(generated(&first, &moving), -1, 0);
     assert_float_equal(generated(&first, &busy), 20, 1e-9);
     busy.busy = true;
@@ -141,7 +141,7 @@ int main(void)
         cmocka_unit_test(instances_that_did_nothing_yet_look_like_one),
         cmocka_unit_test(does_not_guess_if_the_instances_changed),
         cmocka_unit_test(instances_are_distinguished_by_all_counters),
-        cmocka_unit_test(a_census_in_which_an_instance_worked_on_is_incomplete),
+        cmocka_unit_test(a_census_during_which_an_instance_worked_is_incomplete),
         cmocka_unit_test(busy_instances_are_not_counted),
     };
 

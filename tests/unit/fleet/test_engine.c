@@ -80,7 +80,7 @@ static void knows_vllm_with_its_context_and_cache(void **state)
     assert_non_null(strstr(f.report.details, "\"enable_prefix_caching\":\"True\""));
 }
 
-static void reads_everything_that_simserve_says_as_vllm(void **state)
+static void reads_everything_that_simserve_reports_as_vllm(void **state)
 {
     struct simserve server =
         simserve_start((const char *[]){ "--max-model-len", "4096", "--api-key", "k", NULL });
@@ -136,8 +136,8 @@ static void without_a_models_list_the_model_is_the_one_that_was_registered(void 
     assert_non_null(strstr(f.error.message, "register the deployment with its \"model\""));
 }
 
-/* `transformers serve` and others: a name and a completion are enough. */
-static void a_named_model_that_answers_is_there_whatever_the_list_says(void **state)
+/* `transformers serve` and others load a model when a request names it. */
+static void a_named_model_that_answers_exists_whatever_the_list_says(void **state)
 {
 #define COMPLETION "{\"choices\":[{\"text\":\"a\"}]}"
     static const struct canned_answer empty[] = { { "/v1/models", .body = "{\"data\":[]}" },
@@ -206,7 +206,7 @@ static void recognizes_sglang_and_omits_its_api_key(void **state)
     assert_null(strstr(f.report.details, "hush"));
 }
 
-static void knows_llama_cpp_by_the_context_of_a_slot(void **state)
+static void reports_the_context_of_one_slot_for_llama_cpp(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/models",
@@ -324,7 +324,7 @@ static void knows_llama_cpp_python_without_a_context(void **state)
     assert_int_equal(f.report.models[0].context_tokens, 0);
 }
 
-static void takes_any_other_server_as_openai_compatible(void **state)
+static void calls_any_other_server_openai_compatible(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/models",
@@ -341,7 +341,7 @@ static void takes_any_other_server_as_openai_compatible(void **state)
     assert_false(f.report.has_metrics);
 }
 
-static void says_the_class_when_no_models_list_answers(void **state)
+static void reports_the_class_of_failure_of_the_models_list(void **state)
 {
     static const struct canned_answer unauthorized[] = {
         { "/v1/models", .status = 401, .body = "{\"error\":\"Unauthorized\"}" }, { NULL }
@@ -443,7 +443,7 @@ static void sends_the_credential_and_never_shows_it(void **state)
     assert_true(engine_probe(&f.endpoint, 0, &f.report, &f.error));
     assert_true(f.server.authorized);
     canned_stop(&f.server);
-    assert_false(engine_probe(&f.endpoint, 0, &f.report, &f.error)); /* nobody listens any more */
+    assert_false(engine_probe(&f.endpoint, 0, &f.report, &f.error)); /* the server has stopped */
     assert_int_equal(f.report.failure, FAILURE_CONNECT_REFUSED);
     assert_null(strstr(f.error.message, "s3cret-value"));
 }
@@ -467,19 +467,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knows_vllm_with_its_context_and_cache),
-        cmocka_unit_test(reads_everything_that_simserve_says_as_vllm),
+        cmocka_unit_test(reads_everything_that_simserve_reports_as_vllm),
         cmocka_unit_test(recognizes_vllm_behind_a_gateway_by_its_metrics),
         cmocka_unit_test(without_a_models_list_the_model_is_the_one_that_was_registered),
-        cmocka_unit_test(a_named_model_that_answers_is_there_whatever_the_list_says),
+        cmocka_unit_test(a_named_model_that_answers_exists_whatever_the_list_says),
         cmocka_unit_test(a_models_list_may_be_bare),
         cmocka_unit_test(recognizes_sglang_and_omits_its_api_key),
-        cmocka_unit_test(knows_llama_cpp_by_the_context_of_a_slot),
+        cmocka_unit_test(reports_the_context_of_one_slot_for_llama_cpp),
         cmocka_unit_test(knows_ollama_and_says_that_its_context_is_only_the_maximum),
         cmocka_unit_test(prefers_the_context_that_ollama_runs_the_model_with),
         cmocka_unit_test(knows_tgi_without_a_models_list),
         cmocka_unit_test(knows_llama_cpp_python_without_a_context),
-        cmocka_unit_test(takes_any_other_server_as_openai_compatible),
-        cmocka_unit_test(says_the_class_when_no_models_list_answers),
+        cmocka_unit_test(calls_any_other_server_openai_compatible),
+        cmocka_unit_test(reports_the_class_of_failure_of_the_models_list),
         cmocka_unit_test(skips_model_ids_that_cannot_be_names),
         cmocka_unit_test(picks_the_facts_of_the_deployments_model),
         cmocka_unit_test(sends_the_credential_and_never_shows_it),

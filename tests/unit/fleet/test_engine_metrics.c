@@ -17,7 +17,7 @@
 
 #define NEAR(a, b) assert_float_equal((a), (b), 1e-9)
 
-/* After `seconds` with 10 requests a second of 100 tokens in and 20 out. */
+/* A server that worked for `seconds`: 10 requests a second, each of 100 tokens in and 20 out. */
 static struct engine_metrics_snapshot busy_for(double seconds)
 {
     struct engine_metrics_snapshot m;
@@ -38,7 +38,7 @@ static struct engine_metrics_snapshot busy_for(double seconds)
     return m;
 }
 
-static void derives_rates_and_means_of_the_interval_alone(void **state)
+static void derives_rates_and_means_of_the_interval(void **state)
 {
     const struct engine_metrics_snapshot first = busy_for(100), last = busy_for(104);
     json_auto_t *between = engine_metrics_between(&first, &last);
@@ -58,7 +58,7 @@ static void derives_rates_and_means_of_the_interval_alone(void **state)
     assert_null(json_object_get(between, "preemptions"));
 }
 
-static void says_nothing_of_an_interval_without_requests(void **state)
+static void reports_no_means_for_an_interval_without_requests(void **state)
 {
     struct engine_metrics_snapshot first = busy_for(100), last = busy_for(100);
     json_auto_t *between = NULL;
@@ -87,7 +87,7 @@ static void reports_a_restart_instead_of_rates(void **state)
     assert_true(json_get_boolean(by_start, "restarted", false));
 }
 
-static void a_counter_that_appears_grew_from_nothing(void **state)
+static void a_counter_that_appears_grew_from_zero(void **state)
 {
     struct engine_metrics_snapshot first = busy_for(100), last = busy_for(104);
     json_auto_t *between = NULL;
@@ -116,7 +116,7 @@ static void a_counter_that_disappears_shows_another_process(void **state)
     assert_false(engine_metrics_has_restarted(&fewer, &more));
 }
 
-static void keeps_what_is_reported_under_our_names(void **state)
+static void writes_the_reported_figures_under_our_names(void **state)
 {
     const struct engine_metrics_snapshot m = busy_for(1);
     struct scrape_value values[64];
@@ -173,7 +173,7 @@ static void scrapes_a_server(void **state)
     assert_non_null(strstr(error.message, "(not_found)"));
 }
 
-static void agrees_with_what_a_client_was_given(void **state)
+static void agrees_with_what_a_client_received(void **state)
 {
     struct simserve server =
         simserve_start((const char *[]){ "--ttft-ms", "30", "--step-ms", "4", NULL });
@@ -216,14 +216,14 @@ static int start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derives_rates_and_means_of_the_interval_alone),
-        cmocka_unit_test(says_nothing_of_an_interval_without_requests),
+        cmocka_unit_test(derives_rates_and_means_of_the_interval),
+        cmocka_unit_test(reports_no_means_for_an_interval_without_requests),
         cmocka_unit_test(reports_a_restart_instead_of_rates),
-        cmocka_unit_test(a_counter_that_appears_grew_from_nothing),
+        cmocka_unit_test(a_counter_that_appears_grew_from_zero),
         cmocka_unit_test(a_counter_that_disappears_shows_another_process),
-        cmocka_unit_test(keeps_what_is_reported_under_our_names),
+        cmocka_unit_test(writes_the_reported_figures_under_our_names),
         cmocka_unit_test(scrapes_a_server),
-        cmocka_unit_test(agrees_with_what_a_client_was_given),
+        cmocka_unit_test(agrees_with_what_a_client_received),
     };
 
     return cmocka_run_group_tests(tests, start, NULL);

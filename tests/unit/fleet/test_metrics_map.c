@@ -21,7 +21,7 @@ static struct engine_metrics_snapshot map(const char *text)
 
 #define NEAR(a, b) assert_float_equal((a), (b), 1e-9)
 
-static void sums_vllms_replicas_and_takes_the_mean_of_their_caches(void **state)
+static void sums_vllms_replicas_and_averages_their_caches(void **state)
 {
     const struct engine_metrics_snapshot m =
         map("# TYPE vllm:num_requests_running gauge\n"
@@ -86,7 +86,7 @@ static void sums_vllms_replicas_and_takes_the_mean_of_their_caches(void **state)
     assert_true(isnan(m.itl_count));
 }
 
-static void takes_old_and_new_names_of_vllm_but_never_both(void **state)
+static void reads_old_and_new_names_of_vllm_but_never_both(void **state)
 {
     const struct engine_metrics_snapshot old = map("vllm:gpu_cache_usage_perc 0.5\n"
                                                    "vllm:gpu_prefix_cache_queries_total 10\n"
@@ -137,7 +137,7 @@ static void counts_the_ranks_of_one_sglang_replica_once(void **state)
     NEAR(m.itl_count, 50);
 }
 
-static void says_nothing_about_a_prefix_cache_without_reported_hits(void **state)
+static void without_hits_the_queries_of_the_prefix_cache_are_not_known(void **state)
 {
     const struct engine_metrics_snapshot m = map("sglang:prompt_tokens_total 800\n");
 
@@ -146,7 +146,7 @@ static void says_nothing_about_a_prefix_cache_without_reported_hits(void **state
     assert_true(isnan(m.prefix_queries_total));
 }
 
-static void reads_llama_cpp_with_its_infinities(void **state)
+static void ignores_the_infinities_of_llama_cpp(void **state)
 {
     const struct engine_metrics_snapshot m = map("llamacpp:prompt_tokens_total 120\n"
                                                  "llamacpp:prompt_seconds_total 0.5\n"
@@ -169,7 +169,8 @@ static void reads_llama_cpp_with_its_infinities(void **state)
     assert_true(isnan(m.requests_total));
 }
 
-/* Its prompt tokens are without those of the cache, which usage counts among them. */
+/* llama.cpp's counter of prompt tokens excludes the cached ones; the usage in its answers does not.
+ */
 static void prompt_tokens_of_llama_cpp_include_the_cached_ones(void **state)
 {
     const struct engine_metrics_snapshot m =
@@ -229,7 +230,7 @@ static void reads_jetstream_whose_cache_is_in_percent(void **state)
     NEAR(m.kv_cache_use, 0.42);
 }
 
-static void takes_counters_with_and_without_their_ending_but_never_both(void **state)
+static void reads_counters_with_or_without_total_but_never_both(void **state)
 {
     const struct engine_metrics_snapshot bare = map("vllm:prompt_tokens{model_name=\"m\"} 5\n"
                                                     "tgi_request_success_total 3\n");
@@ -272,7 +273,7 @@ static void reads_an_exporter_of_ollama(void **state)
     assert_string_equal(m.model, "");
 }
 
-static void says_nothing_where_replicas_add_up_to_no_number(void **state)
+static void a_sum_that_overflows_is_not_a_figure(void **state)
 {
     const struct engine_metrics_snapshot m =
         map("vllm:num_requests_running{engine=\"0\"} 1.7e308\n"
@@ -288,7 +289,7 @@ static void says_nothing_where_replicas_add_up_to_no_number(void **state)
     NEAR(m.requests_waiting, 3);
 }
 
-static void knows_nothing_of_other_exposition_texts(void **state)
+static void finds_no_figure_under_other_names(void **state)
 {
     static const char text[] =
         "node_cpu_seconds_total{cpu=\"0\"} 5\nvllm:num_requests_running NaN\n"
@@ -305,19 +306,19 @@ static void knows_nothing_of_other_exposition_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_vllms_replicas_and_takes_the_mean_of_their_caches),
-        cmocka_unit_test(takes_old_and_new_names_of_vllm_but_never_both),
+        cmocka_unit_test(sums_vllms_replicas_and_averages_their_caches),
+        cmocka_unit_test(reads_old_and_new_names_of_vllm_but_never_both),
         cmocka_unit_test(counts_the_ranks_of_one_sglang_replica_once),
-        cmocka_unit_test(says_nothing_about_a_prefix_cache_without_reported_hits),
-        cmocka_unit_test(reads_llama_cpp_with_its_infinities),
+        cmocka_unit_test(without_hits_the_queries_of_the_prefix_cache_are_not_known),
+        cmocka_unit_test(ignores_the_infinities_of_llama_cpp),
         cmocka_unit_test(prompt_tokens_of_llama_cpp_include_the_cached_ones),
         cmocka_unit_test(reads_tgi),
         cmocka_unit_test(reads_jetstream_whose_cache_is_in_percent),
-        cmocka_unit_test(takes_counters_with_and_without_their_ending_but_never_both),
+        cmocka_unit_test(reads_counters_with_or_without_total_but_never_both),
         cmocka_unit_test(reads_sglangs_speculation_from_its_gauges),
         cmocka_unit_test(reads_an_exporter_of_ollama),
-        cmocka_unit_test(says_nothing_where_replicas_add_up_to_no_number),
-        cmocka_unit_test(knows_nothing_of_other_exposition_texts),
+        cmocka_unit_test(a_sum_that_overflows_is_not_a_figure),
+        cmocka_unit_test(finds_no_figure_under_other_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,7 @@ static void recognizes_counters(void **state)
         const char *text, *type;
     } rows[] = {
         { "# TYPE a counter\na 1\n", "counter" },
-        { "# TYPE a gauge\na_total 1\n", "counter" }, /* another family than a */
+        { "# TYPE a gauge\na_total 1\n", "counter" }, /* the type is that of `a` alone */
         { "# TYPE a gauge\na 1\n", "gauge" },
         { "# TYPE a histogram\na_bucket{le=\"1\"} 1\n", "counter" },
         { "# TYPE a histogram\na_sum 1\n", "counter" },
@@ -86,7 +86,7 @@ static void reads_a_bounded_number_of_series(void **state)
     assert_int_equal(page.count, METRICS_PAGE_SERIES_LIMIT);
     assert_int_equal(page.left_out, 100);
     assert_string_equal(page.values[METRICS_PAGE_SERIES_LIMIT - 1].name, "a1999");
-    page.values[page.count++] = page.values[0]; /* the room that was asked for */
+    page.values[page.count++] = page.values[0]; /* fits into the `room` of one value */
     metrics_page_finish(&page);
 }
 
@@ -103,7 +103,7 @@ static void reports_the_series_that_are_not_stored_and_the_limit(void **state)
                         "2 with a name longer than 127 or labels longer than 511 bytes");
 }
 
-static void histograms_are_those_whose_sums_become_our_figures(void **state)
+static void the_histogram_of_a_figure_is_also_its_source(void **state)
 {
     static const char *const figures[] = { "ttft_count", "itl_count", "e2e_count", "queue_count" };
 
@@ -135,7 +135,7 @@ int main(void)
         cmocka_unit_test(skips_values_that_are_not_numbers),
         cmocka_unit_test(reads_a_bounded_number_of_series),
         cmocka_unit_test(reports_the_series_that_are_not_stored_and_the_limit),
-        cmocka_unit_test(histograms_are_those_whose_sums_become_our_figures),
+        cmocka_unit_test(the_histogram_of_a_figure_is_also_its_source),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,7 @@ static bool is_cancelled(void *context)
     return f->cancel_after_calls > 0 && f->calls >= f->cancel_after_calls;
 }
 
-static struct query usual(struct fixture *f)
+static struct query usual_query(struct fixture *f)
 {
     return (struct query){ .prompt = "Say \"hi\"",
                            .max_tokens = 10,
@@ -84,7 +84,7 @@ static void streams_a_completion_with_its_times_and_counts(void **state)
 {
     for (int chat = 0; chat < 2; chat++) {
         struct fixture f = { 0 };
-        struct query query = usual(&f);
+        struct query query = usual_query(&f);
 
         (void)state;
         query.chat = chat;
@@ -106,10 +106,10 @@ static void streams_a_completion_with_its_times_and_counts(void **state)
     }
 }
 
-static void keeps_reasoning_apart(void **state)
+static void keeps_reasoning_apart_from_the_answer(void **state)
 {
     struct fixture f = { 0 };
-    struct query query = usual(&f);
+    struct query query = usual_query(&f);
 
     (void)state;
     assert_true(ask_simserve(&f, &query,
@@ -147,7 +147,7 @@ static void classifies_how_a_server_fails(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct fixture f = { 0 };
-        struct query query = usual(&f);
+        struct query query = usual_query(&f);
 
         query.ttft_timeout_ms = query.idle_timeout_ms = 300;
         assert_false(ask_simserve(&f, &query,
@@ -161,7 +161,7 @@ static void classifies_how_a_server_fails(void **state)
     }
 }
 
-static void takes_every_layout_of_a_stream(void **state)
+static void reads_every_layout_of_a_stream(void **state)
 {
     static const char *const faults[] = { "missing_done=1",       "usage_in_every_chunk=1",
                                           "crlf_lines=1",         "no_space_after_data=1",
@@ -173,7 +173,7 @@ static void takes_every_layout_of_a_stream(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         struct fixture f = { 0 };
-        struct query query = usual(&f);
+        struct query query = usual_query(&f);
 
         if (!ask_simserve(
                 &f, &query,
@@ -185,10 +185,10 @@ static void takes_every_layout_of_a_stream(void **state)
     }
 }
 
-static void says_nothing_of_tokens_that_the_server_does_not_count(void **state)
+static void tokens_that_the_server_does_not_count_are_not_known(void **state)
 {
     struct fixture f = { 0 };
-    struct query query = usual(&f);
+    struct query query = usual_query(&f);
 
     (void)state;
     assert_true(ask_simserve(
@@ -200,10 +200,10 @@ static void says_nothing_of_tokens_that_the_server_does_not_count(void **state)
     finish(&f);
 }
 
-static void stops_when_cancelled_and_keeps_what_came(void **state)
+static void stops_when_cancelled_and_keeps_what_has_arrived(void **state)
 {
     struct fixture f = { .cancel_after_calls = 3 };
-    struct query query = usual(&f);
+    struct query query = usual_query(&f);
 
     (void)state;
     query.max_tokens = 2000;
@@ -219,7 +219,7 @@ static void stops_when_cancelled_and_keeps_what_came(void **state)
 static void ends_an_answer_that_takes_longer_than_allowed(void **state)
 {
     struct fixture f = { 0 };
-    struct query query = usual(&f);
+    struct query query = usual_query(&f);
 
     (void)state;
     query.max_tokens = 2000;
@@ -232,7 +232,7 @@ static void ends_an_answer_that_takes_longer_than_allowed(void **state)
     finish(&f);
 }
 
-/* ---- Servers of other shapes ---- */
+/* ---- Answers of other shapes ---- */
 
 static bool ask_canned(struct fixture *f, const struct query *query,
                        const struct canned_answer *answers, struct canned_server *server)
@@ -260,7 +260,7 @@ static void never_passes_on_half_a_character(void **state)
     };
     struct canned_server server;
     struct fixture f = { 0 };
-    struct query query = usual(&f);
+    struct query query = usual_query(&f);
 
     (void)state;
     assert_true(ask_canned(&f, &query, answers, &server));
@@ -273,7 +273,7 @@ static void never_passes_on_half_a_character(void **state)
     finish(&f);
 }
 
-static void takes_an_answer_in_one_piece(void **state)
+static void reads_an_answer_in_one_piece(void **state)
 {
     static const struct canned_answer answers[] = {
         { CHAT, .body = "  {\"model\":\"other\",\"choices\":[{\"message\":{\"content\":\"Hi.\","
@@ -283,7 +283,7 @@ static void takes_an_answer_in_one_piece(void **state)
     };
     struct canned_server server;
     struct fixture f = { 0 };
-    struct query query = usual(&f);
+    struct query query = usual_query(&f);
 
     (void)state;
     assert_true(ask_canned(&f, &query, answers, &server));
@@ -313,7 +313,7 @@ static void refuses_answers_that_are_not_completions(void **state)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         struct canned_server server;
         struct fixture f = { 0 };
-        struct query query = usual(&f);
+        struct query query = usual_query(&f);
 
         assert_false(ask_canned(&f, &query, shapes[i], &server));
         assert_int_equal(f.result.failure, FAILURE_PROTOCOL);
@@ -332,7 +332,7 @@ static void calls_a_complete_answer_without_content_empty(void **state)
     };
     struct canned_server server;
     struct fixture f = { 0 };
-    struct query query = usual(&f);
+    struct query query = usual_query(&f);
 
     (void)state;
     assert_false(ask_canned(&f, &query, answers, &server));
@@ -354,7 +354,7 @@ static void repeats_without_the_fields_that_a_strict_server_does_not_know(void *
     };
     struct canned_server server;
     struct fixture f = { 0 };
-    struct query query = usual(&f);
+    struct query query = usual_query(&f);
 
     (void)state;
     assert_true(ask_canned(&f, &query, answers, &server));
@@ -363,7 +363,7 @@ static void repeats_without_the_fields_that_a_strict_server_does_not_know(void *
     finish(&f);
 }
 
-static void keeps_the_limit_that_newer_servers_want(void **state)
+static void keeps_the_limit_under_the_name_that_a_server_accepts(void **state)
 {
     static const struct canned_answer answers[] = {
         { CHAT, .when = "\"max_tokens\"", .status = 400,
@@ -374,7 +374,7 @@ static void keeps_the_limit_that_newer_servers_want(void **state)
     };
     struct canned_server server;
     struct fixture f = { 0 };
-    struct query query = usual(&f);
+    struct query query = usual_query(&f);
 
     (void)state;
     assert_true(ask_canned(&f, &query, answers, &server));
@@ -391,7 +391,7 @@ static void does_not_repeat_other_refusals(void **state)
     };
     struct canned_server server;
     struct fixture f = { 0 };
-    struct query query = usual(&f);
+    struct query query = usual_query(&f);
 
     (void)state;
     assert_false(ask_canned(&f, &query, answers, &server));
@@ -411,7 +411,7 @@ static void sends_the_requested_parameters(void **state)
     };
     struct canned_server server;
     struct fixture f = { 0 }, g = { 0 };
-    struct query query = usual(&f);
+    struct query query = usual_query(&f);
 
     (void)state;
     query.system = "Be brief";
@@ -423,7 +423,7 @@ static void sends_the_requested_parameters(void **state)
         "{\"role\":\"user\",\"content\":\"Say \\\"hi\\\"\"}],\"max_tokens\":10,"
         "\"max_completion_tokens\":10,\"temperature\":0.5,\"stream\":true,"
         "\"stream_options\":{\"include_usage\":true}}");
-    query = usual(&g);
+    query = usual_query(&g);
     query.chat = false;
     assert_true(ask_canned(&g, &query, answers, &server));
     assert_string_equal(server.bodies[0],
@@ -442,7 +442,7 @@ static void bounds_the_text_it_keeps(void **state)
                                              { NULL } };
     struct canned_server server;
     struct fixture f = { 0 };
-    struct query query = usual(&f);
+    struct query query = usual_query(&f);
     char *end = body;
 
     (void)state;
@@ -459,12 +459,12 @@ static void bounds_the_text_it_keeps(void **state)
     finish(&f);
 }
 
-static void says_that_nobody_listens(void **state)
+static void reports_that_nothing_listens_on_the_port(void **state)
 {
     static const struct canned_answer answers[] = { { NULL } };
     struct canned_server server;
     struct fixture f = { 0 };
-    struct query query = usual(&f);
+    struct query query = usual_query(&f);
 
     (void)state;
     canned_start(&server, answers);
@@ -483,25 +483,27 @@ static int start(void **state)
     return outbound_global_init(&error) ? 0 : -1;
 }
 
-/* ---- A server that repeats what it was sent ---- */
+/* ---- A server that repeats the key it was sent ---- */
 
 #define SECRET "Lab-7f3Kq9ZxT0vW2mR8uYc41"
 #define CHUNK(text) "data: {\"choices\":[{\"delta\":{\"content\":\"" text "\"}}]}\n\n"
+#define DONE "data: [DONE]\n\n"
 
-static void assert_masked(const struct canned_answer *answers, bool works, const char *said)
+/* `works`: the query succeeds, and its text is `expected`; else the error contains `expected`. */
+static void assert_masked(const struct canned_answer *answers, bool works, const char *expected)
 {
     struct fixture f = { .bearer = SECRET };
-    const struct query query = usual(&f);
+    const struct query query = usual_query(&f);
     struct canned_server server;
 
     canned_start(&server, answers);
     assert_int_equal(ask_port(&f, &query, server.port), works);
     canned_stop(&server);
     if (works) {
-        assert_string_equal(text_string(&f.result.text), said);
-        assert_string_equal(text_string(&f.received), said);
-    } else if (strstr(f.error.message, said) == NULL) {
-        fail_msg("\"%s\" does not say \"%s\"", f.error.message, said);
+        assert_string_equal(text_string(&f.result.text), expected);
+        assert_string_equal(text_string(&f.received), expected);
+    } else if (strstr(f.error.message, expected) == NULL) {
+        fail_msg("\"%s\" does not contain \"%s\"", f.error.message, expected);
     }
     assert_null(strstr(f.error.message, "3Kq9"));
     assert_null(strstr(f.result.finish, "3Kq9"));
@@ -513,28 +515,26 @@ static void assert_masked(const struct canned_answer *answers, bool works, const
 #define ANSWERS(...)                                                                               \
     ((const struct canned_answer[]){ { "/v1/chat/completions", __VA_ARGS__ }, { 0 } })
 
-static void hides_the_secret_in_its_answer_however_it_comes(void **state)
+static void hides_the_secret_in_an_answer_however_it_is_split(void **state)
 {
+    static const char in_pieces[] = CHUNK("It is La") CHUNK("b-7f3Kq9Zx") CHUNK("T0vW2m")
+        CHUNK("R8\\u0075Yc4") CHUNK("1, I") CHUNK(" think.") DONE;
+    static const char in_one_chunk[] = CHUNK(SECRET) DONE;
+    static const char in_other_members[] =
+        "data: {\"choices\":[{\"delta\":{\"reasoning\":\"" SECRET
+        "\"}}]}\n\n" CHUNK("ok") "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"" SECRET
+                                 "\"}]}\n\n" DONE;
+    static const char without_stream[] =
+        "{\"model\":\"" SECRET "\",\"choices\":[{\"message\":"
+        "{\"content\":\"\\u004cab-7f3Kq9ZxT0vW2mR8uYc4\"},\"finish_reason\":\"stop\"}]}";
+
     (void)state;
-    assert_masked(ANSWERS(.type = "text/event-stream",
-                          .body = CHUNK("It is La") CHUNK("b-7f3Kq9Zx") CHUNK("T0vW2m") CHUNK(
-                              "R8\\u0075Yc4") CHUNK("1, I") CHUNK(" think.") "data: [DONE]\n\n"),
-                  true, "It is (hidden), I think.");
-    assert_masked(ANSWERS(.type = "text/event-stream", .piece_bytes = 7,
-                          .body = CHUNK("Lab-7f3Kq9ZxT0vW2mR8uYc41") "data: [DONE]\n\n"),
+    assert_masked(ANSWERS(.type = "text/event-stream", .body = in_pieces), true,
+                  "It is (hidden), I think.");
+    assert_masked(ANSWERS(.type = "text/event-stream", .piece_bytes = 7, .body = in_one_chunk),
                   true, "(hidden)");
-    assert_masked(
-        ANSWERS(.type = "text/event-stream",
-                .body =
-                    "data: {\"choices\":[{\"delta\":{\"reasoning\":\"" SECRET "\"}}]}\n\n" CHUNK(
-                        "ok") "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"" SECRET
-                              "\"}]}\n\n"
-                              "data: [DONE]\n\n"),
-        true, "ok");
-    assert_masked(ANSWERS(.body =
-                              "{\"model\":\"" SECRET "\",\"choices\":[{\"message\":{\"content\":"
-                              "\"\\u004cab-7f3Kq9ZxT0vW2mR8uYc4\"},\"finish_reason\":\"stop\"}]}"),
-                  true, "(hidden)");
+    assert_masked(ANSWERS(.type = "text/event-stream", .body = in_other_members), true, "ok");
+    assert_masked(ANSWERS(.body = without_stream), true, "(hidden)");
 }
 
 static void hides_the_secret_in_errors(void **state)
@@ -556,24 +556,24 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_a_completion_with_its_times_and_counts),
-        cmocka_unit_test(keeps_reasoning_apart),
+        cmocka_unit_test(keeps_reasoning_apart_from_the_answer),
         cmocka_unit_test(classifies_how_a_server_fails),
-        cmocka_unit_test(takes_every_layout_of_a_stream),
-        cmocka_unit_test(says_nothing_of_tokens_that_the_server_does_not_count),
-        cmocka_unit_test(stops_when_cancelled_and_keeps_what_came),
+        cmocka_unit_test(reads_every_layout_of_a_stream),
+        cmocka_unit_test(tokens_that_the_server_does_not_count_are_not_known),
+        cmocka_unit_test(stops_when_cancelled_and_keeps_what_has_arrived),
         cmocka_unit_test(ends_an_answer_that_takes_longer_than_allowed),
         cmocka_unit_test(never_passes_on_half_a_character),
-        cmocka_unit_test(takes_an_answer_in_one_piece),
+        cmocka_unit_test(reads_an_answer_in_one_piece),
         cmocka_unit_test(refuses_answers_that_are_not_completions),
         cmocka_unit_test(calls_a_complete_answer_without_content_empty),
         cmocka_unit_test(repeats_without_the_fields_that_a_strict_server_does_not_know),
-        cmocka_unit_test(hides_the_secret_in_its_answer_however_it_comes),
+        cmocka_unit_test(hides_the_secret_in_an_answer_however_it_is_split),
         cmocka_unit_test(hides_the_secret_in_errors),
-        cmocka_unit_test(keeps_the_limit_that_newer_servers_want),
+        cmocka_unit_test(keeps_the_limit_under_the_name_that_a_server_accepts),
         cmocka_unit_test(does_not_repeat_other_refusals),
         cmocka_unit_test(sends_the_requested_parameters),
         cmocka_unit_test(bounds_the_text_it_keeps),
-        cmocka_unit_test(says_that_nobody_listens),
+        cmocka_unit_test(reports_that_nothing_listens_on_the_port),
     };
 
     return cmocka_run_group_tests(tests, start, NULL);

@@ -11,9 +11,9 @@
 
 #include "fleet/metrics_map.h"
 
-/* We sent 100 requests of 1000 tokens in and 16 out; the server counted so many more of each
- * (negative: fewer; NaN: it does not report them). */
-static struct reconciliation held(double requests, double input, double output)
+/* We sent 100 requests of 1000 tokens in and 16 out. The server counted as many and the given
+ * excess of each (negative: fewer; NaN: it does not report them). */
+static struct reconciliation with_excess(double requests, double input, double output)
 {
     const struct sent sent = { .requests = 100, .input_tokens = 100000, .output_tokens = 1600 };
     struct engine_metrics_snapshot first, last;
@@ -31,16 +31,16 @@ static struct reconciliation held(double requests, double input, double output)
 
 static void agrees_if_all_requests_are_ours(void **state)
 {
-    const struct reconciliation counts = held(0, 0, 0);
+    const struct reconciliation counts = with_excess(0, 0, 0);
 
     (void)state;
     assert_false(counts.foreign);
-    assert_false(counts.short_);
+    assert_false(counts.is_shortfall);
 }
 
 static void one_extra_request_is_foreign(void **state)
 {
-    const struct reconciliation counts = held(1, 1000, 16);
+    const struct reconciliation counts = with_excess(1, 1000, 16);
     TEXT_AUTO words = { 0 };
 
     (void)state;
@@ -53,32 +53,33 @@ static void one_extra_request_is_foreign(void **state)
 static void many_extra_tokens_are_foreign_without_an_extra_request(void **state)
 {
     (void)state;
-    assert_true(held(0, 5000, 0).foreign);
-    assert_true(held(0, 0, 300).foreign);
+    assert_true(with_excess(0, 5000, 0).foreign);
+    assert_true(with_excess(0, 0, 300).foreign);
 }
 
 static void one_more_token_for_each_request_is_not_foreign(void **state)
 {
     (void)state;
-    assert_false(held(0, 100, 100).foreign);
+    assert_false(with_excess(0, 100, 100).foreign);
 }
 
-static void without_reported_requests_a_tenth_of_the_tokens_is_foreign(void **state)
+static void without_a_count_of_requests_a_tenth_more_tokens_is_foreign(void **state)
 {
     (void)state;
-    assert_true(held(NAN, 10000, 160).foreign);
-    assert_true(held(NAN, 0, 160).foreign);
-    assert_false(held(NAN, 500, 10).foreign);
-    assert_true(held(NAN, -100000, 160).foreign); /* prompts from the cache are not counted */
+    assert_true(with_excess(NAN, 10000, 160).foreign);
+    assert_true(with_excess(NAN, 0, 160).foreign);
+    assert_false(with_excess(NAN, 500, 10).foreign);
+    assert_true(
+        with_excess(NAN, -100000, 160).foreign); /* prompts from the cache are not counted */
 }
 
 static void nothing_is_foreign_if_nothing_is_reported(void **state)
 {
-    const struct reconciliation counts = held(NAN, NAN, NAN);
+    const struct reconciliation counts = with_excess(NAN, NAN, NAN);
 
     (void)state;
     assert_false(counts.foreign);
-    assert_false(counts.short_);
+    assert_false(counts.is_shortfall);
 }
 
 /* Until a server has answered a request, counters may be missing, or lack some label sets. */
@@ -126,9 +127,9 @@ static void a_label_set_that_appears_meanwhile_counts_in_full(void **state)
 static void far_fewer_requests_than_ours_are_a_shortfall(void **state)
 {
     (void)state;
-    assert_true(held(-50, -50000, -800).short_);
-    assert_false(held(-5, -5000, -80).short_);
-    assert_true(held(NAN, NAN, -800).short_);
+    assert_true(with_excess(-50, -50000, -800).is_shortfall);
+    assert_false(with_excess(-5, -5000, -80).is_shortfall);
+    assert_true(with_excess(NAN, NAN, -800).is_shortfall);
 }
 
 int main(void)
@@ -138,7 +139,7 @@ int main(void)
         cmocka_unit_test(one_extra_request_is_foreign),
         cmocka_unit_test(many_extra_tokens_are_foreign_without_an_extra_request),
         cmocka_unit_test(one_more_token_for_each_request_is_not_foreign),
-        cmocka_unit_test(without_reported_requests_a_tenth_of_the_tokens_is_foreign),
+        cmocka_unit_test(without_a_count_of_requests_a_tenth_more_tokens_is_foreign),
         cmocka_unit_test(nothing_is_foreign_if_nothing_is_reported),
         cmocka_unit_test(a_counter_that_appears_meanwhile_began_at_zero),
         cmocka_unit_test(a_label_set_that_appears_meanwhile_counts_in_full),

@@ -8,28 +8,28 @@
 
 #include "fleet/scrape_schedule.h"
 
-static void takes_each_when_it_is_due_without_drift(void **state)
+static void each_is_due_at_its_interval_without_drift(void **state)
 {
     struct scrape_schedule schedule = { 0 };
     struct due due;
 
     (void)state;
     scrape_schedule_set(&schedule, 1, "a", 100, 1000);
-    assert_int_equal(scrape_schedule_next(&schedule), 1000);
-    assert_false(scrape_schedule_take(&schedule, 999, &due));
-    assert_true(scrape_schedule_take(&schedule, 1007, &due)); /* a little late */
+    assert_int_equal(scrape_schedule_next_ns(&schedule), 1000);
+    assert_false(scrape_schedule_next_due(&schedule, 999, &due));
+    assert_true(scrape_schedule_next_due(&schedule, 1007, &due)); /* a little late */
     assert_int_equal(due.deployment_id, 1);
     assert_string_equal(due.name, "a");
-    assert_int_equal(scrape_schedule_next(&schedule), INT64_MAX); /* busy */
+    assert_int_equal(scrape_schedule_next_ns(&schedule), INT64_MAX); /* busy */
     scrape_schedule_done(&schedule, 1);
-    assert_int_equal(scrape_schedule_next(&schedule), 1100);
-    assert_true(scrape_schedule_take(&schedule, 1345, &due)); /* two missed: not made up for */
+    assert_int_equal(scrape_schedule_next_ns(&schedule), 1100);
+    assert_true(scrape_schedule_next_due(&schedule, 1345, &due)); /* two missed: not made up for */
     scrape_schedule_done(&schedule, 1);
-    assert_int_equal(scrape_schedule_next(&schedule), 1400);
+    assert_int_equal(scrape_schedule_next_ns(&schedule), 1400);
     scrape_schedule_finish(&schedule);
 }
 
-static void never_takes_a_busy_deployment(void **state)
+static void a_busy_deployment_is_never_due(void **state)
 {
     struct scrape_schedule schedule = { 0 };
     struct due due;
@@ -37,14 +37,14 @@ static void never_takes_a_busy_deployment(void **state)
     (void)state;
     scrape_schedule_set(&schedule, 1, "slow", 100, 0);
     scrape_schedule_set(&schedule, 2, "quick", 100, 0);
-    assert_true(scrape_schedule_take(&schedule, 0, &due));
+    assert_true(scrape_schedule_next_due(&schedule, 0, &due));
     assert_int_equal(due.deployment_id, 1);
-    assert_true(scrape_schedule_take(&schedule, 0, &due));
+    assert_true(scrape_schedule_next_due(&schedule, 0, &due));
     assert_int_equal(due.deployment_id, 2);
     scrape_schedule_done(&schedule, 2);
-    assert_true(scrape_schedule_take(&schedule, 500, &due));
+    assert_true(scrape_schedule_next_due(&schedule, 500, &due));
     assert_int_equal(due.deployment_id, 2);
-    assert_false(scrape_schedule_take(&schedule, 500, &due));
+    assert_false(scrape_schedule_next_due(&schedule, 500, &due));
     scrape_schedule_finish(&schedule);
 }
 
@@ -56,24 +56,24 @@ static void keeps_the_times_of_remaining_deployments_and_forgets_the_rest(void *
     (void)state;
     scrape_schedule_set(&schedule, 1, "a", 100, 0);
     scrape_schedule_set(&schedule, 2, "b", 100, 0);
-    while (scrape_schedule_take(&schedule, 0, &due))
+    while (scrape_schedule_next_due(&schedule, 0, &due))
         scrape_schedule_done(&schedule, due.deployment_id);
     scrape_schedule_begin(&schedule);
     scrape_schedule_set(&schedule, 2, "renamed", 100, 50);
     scrape_schedule_end(&schedule);
     assert_int_equal(schedule.count, 1);
-    assert_int_equal(scrape_schedule_next(&schedule), 100);
-    scrape_schedule_set(&schedule, 2, "b", 30, 60); /* another interval: at once */
-    assert_int_equal(scrape_schedule_next(&schedule), 60);
-    scrape_schedule_done(&schedule, 7); /* gone meanwhile */
+    assert_int_equal(scrape_schedule_next_ns(&schedule), 100);
+    scrape_schedule_set(&schedule, 2, "b", 30, 60); /* with another interval: due at once */
+    assert_int_equal(scrape_schedule_next_ns(&schedule), 60);
+    scrape_schedule_done(&schedule, 7); /* a deployment that was removed meanwhile */
     scrape_schedule_finish(&schedule);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(takes_each_when_it_is_due_without_drift),
-        cmocka_unit_test(never_takes_a_busy_deployment),
+        cmocka_unit_test(each_is_due_at_its_interval_without_drift),
+        cmocka_unit_test(a_busy_deployment_is_never_due),
         cmocka_unit_test(keeps_the_times_of_remaining_deployments_and_forgets_the_rest),
     };
 

@@ -122,7 +122,7 @@ static struct scrape_target target_of(struct fixture *f, int64_t deployment_id)
 
 /* Two instances whose counters rise in parallel are distinguished by their start times or, if they
  * do not report these, by counters that go back and forth. */
-static void keeps_nothing_of_several_instances_that_answer_in_turn(void **state)
+static void stores_nothing_of_several_instances_that_answer_in_turns(void **state)
 {
     static const char *const flags[] = { NULL };
     struct simserve servers[2] = { simserve_start(flags), { 0 } };
@@ -130,7 +130,7 @@ static void keeps_nothing_of_several_instances_that_answer_in_turn(void **state)
     struct balancer balancer;
     int64_t id, until_ms = clock_utc_ms() + DEADLINE_MS;
 
-    usleep(1100000); /* what started within a second of another is taken for the same */
+    usleep(1100000); /* servers that start within a second of one another look like one */
     servers[1] = simserve_start(flags);
     balancer_start(&balancer, servers);
     id = watch(f, "pool", balancer.port, 100);
@@ -138,7 +138,7 @@ static void keeps_nothing_of_several_instances_that_answer_in_turn(void **state)
     while (target_of(f, id).last_ms == 0)
         assert_true(clock_utc_ms() < until_ms);
     assert_non_null(strstr(target_of(f, id).last_error, "not stored: several instances"));
-    usleep(300000); /* further scrapes */
+    usleep(300000); /* time for further scrapes */
     assert_int_equal(count_points(f, id), 0);
     balancer_stop(&balancer);
     simserve_stop(&servers[0]);
@@ -162,11 +162,11 @@ static void stores_what_a_server_reports_at_its_interval(void **state)
     assert_float_equal(series[0].points[0].last, 100, 1e-9);
     assert_string_equal(series[0].type, "counter");
     span_ms = series[0].points[10].at_ms - series[0].points[0].at_ms;
-    /* ten intervals; less where the first came late, more where the machine is slow */
+    /* ten intervals: less if the first scrape was late, more if the machine is slow */
     assert_in_range(span_ms, 500, 5000);
     scraped_free(series, count);
     assert_string_equal(target_of(f, id).last_error, "");
-    series = read_series(f, id, "vllm:e2e_bucket", &count); /* also the raw page */
+    series = read_series(f, id, "vllm:e2e_bucket", &count); /* the page's own series */
     assert_int_equal(count, 1);
     assert_string_equal(series[0].labels, "le=\"+Inf\"");
     assert_string_equal(series[0].type, "counter");
@@ -191,7 +191,7 @@ static void says_why_a_server_cannot_be_scraped(void **state)
     canned_stop(&server);
 }
 
-static void continues_where_later_scrapes_are_stored(void **state)
+static void stores_scrapes_although_the_store_has_later_ones(void **state)
 {
     struct fixture *f = *state;
     const struct scrape_value value = { "x", "", "gauge", 1 };
@@ -208,7 +208,7 @@ static void continues_where_later_scrapes_are_stored(void **state)
     canned_stop(&server);
 }
 
-static void our_figures_are_kept_where_a_page_is_too_large(void **state)
+static void our_figures_are_stored_although_the_page_does_not_fit(void **state)
 {
     struct fixture *f = *state;
     struct scrape_value *values = calloc(SCRAPE_SERIES_LIMIT, sizeof *values);
@@ -233,7 +233,7 @@ static void our_figures_are_kept_where_a_page_is_too_large(void **state)
     scraped_free(series, count);
     assert_true(scrape_left_out_read(f->store, &(struct scrape_range){ id, NULL, 0, INT64_MAX, 1 },
                                      SCRAPE_RAW, &left_out, &f->error));
-    assert_int_equal(left_out.by_deployment, 3); /* the page */
+    assert_int_equal(left_out.by_deployment, 3); /* the series of the page */
     free(values);
     free(labels);
     canned_stop(&server);
@@ -250,7 +250,7 @@ static void scrapes_the_others_while_one_stalls(void **state)
     slow_id = watch(f, "a-slow", slow.port, 100);
     fast_id = watch(f, "b-fast", fast.port, 100);
     assert_true(scraper_create(&f->access, &f->scraper, &f->error));
-    assert_true(wait_for_points(f, slow_id, 1)); /* late, yet within its timeout */
+    assert_true(wait_for_points(f, slow_id, 1)); /* late, but within its timeout */
     assert_true(count_points(f, fast_id) >= 5);
     scraper_destroy(f->scraper);
     f->scraper = NULL;
@@ -258,7 +258,7 @@ static void scrapes_the_others_while_one_stalls(void **state)
     canned_stop(&fast);
 }
 
-static void sees_new_targets_when_it_is_woken(void **state)
+static void scrapes_new_targets_when_it_is_woken(void **state)
 {
     struct fixture *f = *state;
     struct canned_server server;
@@ -287,7 +287,7 @@ static void stops_watching_what_is_set_to_zero_or_retired(void **state)
     assert_true(scrape_target_set(f->store, first, 0, NULL, &f->error));
     assert_true(deployment_retire(f->store, "second", clock_utc_ms(), NULL, &f->error));
     scraper_wake(f->scraper);
-    usleep(300000); /* running scrapes have ended */
+    usleep(300000); /* time for scrapes in progress to end */
     asked = canned_count(&server, "/metrics");
     usleep(500000);
     assert_int_equal(canned_count(&server, "/metrics"), asked);
@@ -310,7 +310,7 @@ static void does_not_wake_a_server_that_scales_to_zero(void **state)
         usleep(1000);
     assert_non_null(strstr(target_of(f, id).last_error, "it scales to zero"));
     assert_int_equal(canned_count(&server, "/metrics"), 0);
-    scraper_destroy(f->scraper); /* which uses the locks */
+    scraper_destroy(f->scraper); /* it uses the locks, which end with this function */
     f->scraper = NULL;
     canned_stop(&server);
 }
@@ -344,17 +344,17 @@ static int start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(keeps_nothing_of_several_instances_that_answer_in_turn,
+        cmocka_unit_test_setup_teardown(stores_nothing_of_several_instances_that_answer_in_turns,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(stores_what_a_server_reports_at_its_interval, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(says_why_a_server_cannot_be_scraped, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(continues_where_later_scrapes_are_stored, set_up,
+        cmocka_unit_test_setup_teardown(stores_scrapes_although_the_store_has_later_ones, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(our_figures_are_kept_where_a_page_is_too_large, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(our_figures_are_stored_although_the_page_does_not_fit,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(scrapes_the_others_while_one_stalls, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(sees_new_targets_when_it_is_woken, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(scrapes_new_targets_when_it_is_woken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stops_watching_what_is_set_to_zero_or_retired, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(does_not_wake_a_server_that_scales_to_zero, set_up,

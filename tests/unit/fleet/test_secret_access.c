@@ -62,7 +62,7 @@ static void write_origins(const struct fixture *f, const char *lines)
     fclose(file);
 }
 
-static bool resolves(struct fixture *f)
+static bool finds_endpoint(struct fixture *f)
 {
     memset(&f->endpoint, 0, sizeof f->endpoint);
     return secret_access_endpoint(&f->access, &f->deployment, &f->endpoint, &f->error);
@@ -70,7 +70,7 @@ static bool resolves(struct fixture *f)
 
 static void assert_unsent(struct fixture *f, enum error_kind kind, const char *because)
 {
-    assert_false(resolves(f));
+    assert_false(finds_endpoint(f));
     assert_string_equal(f->endpoint.bearer, "");
     assert_int_equal(f->error.kind, kind);
     if (strstr(f->error.message, because) == NULL)
@@ -100,7 +100,7 @@ static void reads_a_secret_only_for_an_origin_it_is_bound_to(void **state)
                   "LAB is not bound to " HERE ": an admin allows it with secret_bind "
                   "{\"secret\": \"LAB\", \"origin\": \"" HERE "\"}");
     assert_true(bind_to(f, "https://Model.Example.com:8443/v1", true));
-    assert_true(resolves(f));
+    assert_true(finds_endpoint(f));
     assert_string_equal(f->endpoint.bearer, "s3cret-value");
     assert_string_equal(f->endpoint.url, HERE "/v2");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -114,15 +114,15 @@ static void reads_no_secret_once_its_binding_is_gone(void **state)
     struct fixture *f = *state;
 
     assert_true(bind_to(f, HERE, true));
-    assert_false(bind_to(f, HERE, true)); /* as before */
-    assert_true(resolves(f));
+    assert_false(bind_to(f, HERE, true)); /* it was bound already */
+    assert_true(finds_endpoint(f));
     assert_true(bind_to(f, HERE, false));
     assert_unsent(f, ERROR_FORBIDDEN, "is not bound");
     f->deployment.secret[0] = '\0';
-    assert_true(resolves(f)); /* without any */
+    assert_true(finds_endpoint(f)); /* a deployment without a secret */
 }
 
-static void a_file_beside_the_secret_is_the_whole_list(void **state)
+static void a_file_beside_the_secret_replaces_its_bindings(void **state)
 {
     struct fixture *f = *state;
 
@@ -132,7 +132,7 @@ static void a_file_beside_the_secret_is_the_whole_list(void **state)
     assert_false(bind_to(f, "https://third.example.com", true));
     assert_non_null(strstr(f->error.message, "change it there"));
     write_origins(f, "https://elsewhere.example.com\n" HERE "\n");
-    assert_true(resolves(f));
+    assert_true(finds_endpoint(f));
     write_origins(f, "*\n");
     assert_unsent(f, ERROR_INVALID, "line 1, is not an origin");
     write_origins(f, "");
@@ -164,25 +164,26 @@ static void calls_only_servers_of_the_list(void **state)
     assert_true(server_list_create("10.0.0.0/8, .example.com", &list, &f->error));
     f->access.servers = list;
     point_to(f, "http://gpu.example.com:8000");
-    assert_true(resolves(f));
-    assert_null(f->endpoint.servers); /* any address */
+    assert_true(finds_endpoint(f));
+    assert_null(f->endpoint.servers); /* it may have any address */
     point_to(f, "http://10.0.0.5:8000");
-    assert_true(resolves(f));
+    assert_true(finds_endpoint(f));
     assert_ptr_equal(f->endpoint.servers, list);
-    point_to(f, "http://gpu:8000"); /* its addresses will show */
-    assert_true(resolves(f));
+    point_to(f, "http://gpu:8000"); /* whether it may be called depends on its addresses */
+    assert_true(finds_endpoint(f));
     assert_ptr_equal(f->endpoint.servers, list);
     point_to(f, "http://192.168.1.5:8000");
-    assert_false(resolves(f));
+    assert_false(finds_endpoint(f));
     assert_int_equal(f->error.kind, ERROR_FORBIDDEN);
     assert_string_equal(
         f->error.message,
-        "192.168.1.5 is not among the servers that the setting allowed_servers names");
+        "192.168.1.5 is not among the servers that the setting allowed_servers names: use one of "
+        "those, or add it to the setting");
     server_list_destroy(list);
     assert_true(server_list_create("gpu.example.com", &list, &f->error));
     f->access.servers = list;
     point_to(f, "http://gpu:8000");
-    assert_false(resolves(f)); /* no address could help */
+    assert_false(finds_endpoint(f)); /* the list has no addresses */
     server_list_destroy(list);
 }
 
@@ -192,7 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(reads_a_secret_only_for_an_origin_it_is_bound_to),
         TEST(reads_no_secret_once_its_binding_is_gone),
-        TEST(a_file_beside_the_secret_is_the_whole_list),
+        TEST(a_file_beside_the_secret_replaces_its_bindings),
         TEST(needs_the_secret_itself_as_well),
         TEST(calls_only_servers_of_the_list),
     };

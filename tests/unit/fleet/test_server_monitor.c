@@ -24,13 +24,13 @@
 static const char *const quick[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };
 static const char *const slow[] = { "--ttft-ms", "5", "--step-ms", "20", NULL };
 
-/* An attempt whose requests the test sends itself. */
+/* An attempt whose requests the test sends itself, and its cross-check. */
 struct scene {
     struct simserve server;
     struct endpoint endpoint;
     struct server_monitor *monitor;
     struct cell_result result;
-    struct cross_check said;
+    struct cross_check check;
     json_t *json;
 };
 
@@ -74,7 +74,7 @@ static struct scene begin(const char *const *flags)
     return scene;
 }
 
-/* A request of the attempt, or of another client. */
+/* Sends a request of the attempt, or of another client. */
 static void ask(struct scene *scene, bool ours, int64_t max_tokens)
 {
     const struct query query = { .prompt = "one two three",
@@ -101,15 +101,15 @@ static void end(struct scene *scene)
     struct measurement *measurement = &scene->result.measurement;
 
     measurement->window_s = (double)(clock_utc_ms() - measurement->window_start_ms) / 1000;
-    server_monitor_end(scene->monitor, &scene->result, &scene->said);
-    scene->json = json_loads(scene->said.json, 0, NULL);
+    server_monitor_end(scene->monitor, &scene->result, &scene->check);
+    scene->json = json_loads(scene->check.json, 0, NULL);
     assert_non_null(scene->json);
 }
 
 static void leave(struct scene *scene)
 {
     json_decref(scene->json);
-    cross_check_finish(&scene->said);
+    cross_check_finish(&scene->check);
     if (scene->server.pid != 0)
         simserve_stop(&scene->server);
 }
@@ -126,8 +126,8 @@ static const json_t *count_of(const struct scene *scene, const char *name)
 
 static void assert_clean(const struct scene *scene)
 {
-    if (scene->said.verdict != CROSS_CHECK_NOTHING || strcmp(text_of(scene, "state"), "full") != 0)
-        fail_msg("%s", scene->said.json);
+    if (scene->check.verdict != CROSS_CHECK_NOTHING || strcmp(text_of(scene, "state"), "full") != 0)
+        fail_msg("%s", scene->check.json);
     assert_false(json_get_boolean(scene->json, "contaminated", true));
     assert_false(json_get_boolean(scene->json, "restarted", true));
 }
@@ -147,7 +147,7 @@ static void agrees_to_the_token_with_what_was_sent(void **state)
     NEAR(json_get_number(count_of(&scene, "input_tokens"), "ratio", -1), 1);
     NEAR(json_get_number(count_of(&scene, "requests"), "foreign", -1), 0);
     assert_string_equal(text_of(&scene, "model"), "simserve/toy (context 32768)");
-    assert_string_equal(scene.said.served, "simserve/toy (context 32768)");
+    assert_string_equal(scene.check.served, "simserve/toy (context 32768)");
     leave(&scene);
 }
 
@@ -160,14 +160,14 @@ static void one_request_of_another_client_is_detected(void **state)
         ask(&scene, true, 4);
     ask(&scene, false, 4);
     end(&scene);
-    assert_int_equal(scene.said.verdict, CROSS_CHECK_CONTAMINATED);
-    assert_non_null(strstr(scene.said.reason, "1 request"));
+    assert_int_equal(scene.check.verdict, CROSS_CHECK_CONTAMINATED);
+    assert_non_null(strstr(scene.check.reason, "1 request"));
     assert_true(json_get_boolean(scene.json, "contaminated", false));
     NEAR(json_get_number(count_of(&scene, "requests"), "foreign", -1), 1);
     leave(&scene);
 }
 
-/* The server's first requests ever: what it counts them by was not there before. */
+/* With lazy counters the server has no counters before its first request. */
 static void counters_that_appear_meanwhile_count_from_zero(void **state)
 {
     static const char *const lazy[] = { "--ttft-ms",       "5",    "--step-ms", "2",
@@ -186,19 +186,20 @@ static void counters_that_appear_meanwhile_count_from_zero(void **state)
     ask(&scene, true, 4);
     ask(&scene, false, 4);
     end(&scene);
-    assert_int_equal(scene.said.verdict, CROSS_CHECK_CONTAMINATED);
+    assert_int_equal(scene.check.verdict, CROSS_CHECK_CONTAMINATED);
     NEAR(json_get_number(count_of(&scene, "requests"), "foreign", -1), 1);
     leave(&scene);
 }
 
-/* Requests that were cut off may have been counted or not: neither case shows foreign traffic. */
+/* The server may or may not have counted requests that were cut off: neither shows other clients.
+ */
 static void failed_requests_explain_a_bounded_excess(void **state)
 {
     struct scene scene = begin(quick);
 
     (void)state;
     ask(&scene, true, 4);
-    ask(&scene, false, 4); /* as if we had cut it */
+    ask(&scene, false, 4); /* stands for one of ours that was cut off */
     scene.result.sent.more_requests = 1;
     scene.result.sent.more_input_tokens = 100;
     scene.result.sent.more_output_tokens = 4;
@@ -213,7 +214,7 @@ static void failed_requests_explain_a_bounded_excess(void **state)
     scene.result.sent.more_input_tokens = 100;
     scene.result.sent.more_output_tokens = 4;
     end(&scene);
-    assert_int_equal(scene.said.verdict, CROSS_CHECK_CONTAMINATED);
+    assert_int_equal(scene.check.verdict, CROSS_CHECK_CONTAMINATED);
     leave(&scene);
 }
 
@@ -225,8 +226,8 @@ static void *ask_long(void *context)
     return NULL;
 }
 
-/* If many requests were cut off, the counts could be ours; the requests running at the same time
- * could not. */
+/* If many requests were cut off, the excess in the counts could be ours, but not the requests that
+ * run at the same time. */
 static void foreign_concurrency_is_detected_although_the_counts_may_be_ours(void **state)
 {
     struct scene scene = begin(slow);
@@ -243,9 +244,9 @@ static void foreign_concurrency_is_detected_although_the_counts_may_be_ours(void
     for (int i = 0; i < 8; i++)
         pthread_join(others[i], NULL);
     end(&scene);
-    if (scene.said.verdict != CROSS_CHECK_CONTAMINATED)
-        fail_msg("%s", scene.said.json);
-    assert_non_null(strstr(scene.said.reason, "never more than 1 were ours"));
+    if (scene.check.verdict != CROSS_CHECK_CONTAMINATED)
+        fail_msg("%s", scene.check.json);
+    assert_non_null(strstr(scene.check.reason, "never more than 1 were ours"));
     leave(&scene);
 }
 
@@ -298,8 +299,8 @@ static void reports_the_window_under_our_own_names(void **state)
     assert_true(json_get_number(scene.json, "mean_ttft_ms", 0) >= 29);
     NEAR(json_get_number(scene.json, "client_more_ttft_ms", 0),
          1000 - json_get_number(scene.json, "mean_ttft_ms", 0));
-    assert_true(scene.said.series_scrapes >= 5);
-    assert_non_null(scene.said.series);
+    assert_true(scene.check.series_scrapes >= 5);
+    assert_non_null(scene.check.series);
     leave(&scene);
 }
 
@@ -316,14 +317,15 @@ static void a_restart_is_reported_as_a_restart(void **state)
     scene.server = simserve_start((const char *[]){ "--listen", address, NULL });
     ask(&scene, true, 4);
     end(&scene);
-    assert_int_equal(scene.said.verdict, CROSS_CHECK_RESTARTED);
+    assert_int_equal(scene.check.verdict, CROSS_CHECK_RESTARTED);
     assert_true(json_get_boolean(scene.json, "restarted", false));
     assert_string_equal(text_of(&scene, "state"), "partial");
     assert_null(json_object_get(scene.json, "counts"));
     leave(&scene);
 }
 
-/* Stops as soon as the server does not answer; `context` gets the words, and keeps these. */
+/* Stops as soon as the server does not answer. `context` gets the latest `doing`, and keeps the one
+ * that stopped the wait. */
 static bool stops_without_answer(void *context, const char *doing)
 {
     if (strstr(context, "no answer") == NULL)
@@ -344,16 +346,16 @@ static void says_how_long_it_waits_for_a_server_to_return(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct scene scene = { .server = simserve_start(quick) };
-        char said[128] = "";
-        const struct monitor_watch watch = { stops_without_answer, said };
+        char doing[128] = "";
+        const struct monitor_watch watch = { stops_without_answer, doing };
 
         begin_watched(&scene, scene.server.port, 0, &watch);
-        assert_string_equal(said, "waiting for the server to be idle");
+        assert_string_equal(doing, "waiting for the server to be idle");
         simserve_stop(&scene.server);
         scene.server.pid = 0;
         scene.result.state = rows[i].cell;
-        server_monitor_end(scene.monitor, &scene.result, &scene.said);
-        assert_string_equal(said, rows[i].words);
+        server_monitor_end(scene.monitor, &scene.result, &scene.check);
+        assert_string_equal(doing, rows[i].words);
         leave(&scene);
     }
 }
@@ -374,8 +376,8 @@ static void another_model_is_recognized_by_its_name_or_its_context(void **state)
         ask(&scene, true, 4);
         set(&scene, changes[i]);
         end(&scene);
-        assert_int_equal(scene.said.verdict, CROSS_CHECK_OTHER_MODEL);
-        assert_non_null(strstr(scene.said.reason, i == 0 ? "other/toy" : "(context 99)"));
+        assert_int_equal(scene.check.verdict, CROSS_CHECK_OTHER_MODEL);
+        assert_non_null(strstr(scene.check.reason, i == 0 ? "other/toy" : "(context 99)"));
         leave(&scene);
     }
 }
@@ -393,16 +395,16 @@ static void without_metrics_the_check_is_absent_and_says_why(void **state)
     begin_on(&scene, server.port, 0);
     scene.result.sent.requests = 7;
     end(&scene);
-    assert_int_equal(scene.said.verdict, CROSS_CHECK_NOTHING);
+    assert_int_equal(scene.check.verdict, CROSS_CHECK_NOTHING);
     assert_string_equal(text_of(&scene, "state"), "absent");
     assert_non_null(strstr(text_of(&scene, "why"), "not_found"));
-    assert_string_equal(scene.said.served, "llama3");
-    assert_null(scene.said.series);
+    assert_string_equal(scene.check.served, "llama3");
+    assert_null(scene.check.series);
     leave(&scene);
     canned_stop(&server);
 }
 
-static void lists_of_many_models_may_come_in_any_order(void **state)
+static void a_model_missing_from_a_list_of_several_is_reported(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/models", .body = "{\"data\":[{\"id\":\"a\"},{\"id\":\"b\"}]}" }, { NULL }
@@ -414,13 +416,13 @@ static void lists_of_many_models_may_come_in_any_order(void **state)
     canned_start(&server, answers);
     begin_on(&scene, server.port, 0);
     end(&scene);
-    assert_int_equal(scene.said.verdict, CROSS_CHECK_NOTHING);
-    assert_string_equal(scene.said.served, "simserve/toy (not listed)");
+    assert_int_equal(scene.check.verdict, CROSS_CHECK_NOTHING);
+    assert_string_equal(scene.check.served, "simserve/toy (not listed)");
     leave(&scene);
     canned_stop(&server);
 }
 
-/* Two servers in turns under one address, one of which had requests before. */
+/* Two servers that answer in turns under one address; one of them had requests before. */
 struct pool {
     struct simserve servers[2];
     struct balancer balancer;
@@ -467,7 +469,8 @@ static void behind_a_balancer_the_counters_of_all_are_added_up(void **state)
     assert_int_equal(json_get_integer(pool.scene.json, "instances", 0), 2);
     NEAR(json_get_number(count_of(&pool.scene, "requests"), "server", -1), 5);
     NEAR(json_get_number(count_of(&pool.scene, "output_tokens"), "server", -1), 20);
-    assert_null(json_object_get(pool.scene.json, "output_tokens_per_s")); /* of whom? */
+    /* two scrapes may come from different servers, so there are no rates */
+    assert_null(json_object_get(pool.scene.json, "output_tokens_per_s"));
     leave_pool(&pool);
 }
 
@@ -481,7 +484,7 @@ static void foreign_work_behind_a_balancer_is_detected(void **state)
         ask(&pool.scene, true, 4);
     ask(&pool.scene, false, 4);
     end(&pool.scene);
-    assert_int_equal(pool.scene.said.verdict, CROSS_CHECK_CONTAMINATED);
+    assert_int_equal(pool.scene.check.verdict, CROSS_CHECK_CONTAMINATED);
     NEAR(json_get_number(count_of(&pool.scene, "requests"), "foreign", -1), 1);
     leave_pool(&pool);
 }
@@ -520,14 +523,14 @@ static void a_replaced_instance_behind_a_balancer_makes_the_check_partial(void *
     for (int i = 0; i < 4; i++)
         ask(&pool.scene, true, 4);
     end(&pool.scene);
-    assert_int_equal(pool.scene.said.verdict, CROSS_CHECK_NOTHING);
+    assert_int_equal(pool.scene.check.verdict, CROSS_CHECK_NOTHING);
     assert_string_equal(text_of(&pool.scene, "state"), "partial");
     assert_non_null(strstr(text_of(&pool.scene, "why"), "several instances answer in turns"));
     assert_null(json_object_get(pool.scene.json, "counts"));
     leave_pool(&pool);
 }
 
-static void if_there_may_be_several_instances_foreign_work_is_not_reported(void **state)
+static void an_excess_is_not_reported_if_there_may_be_further_instances(void **state)
 {
     struct scene scene = { .server = simserve_start(quick) };
 
@@ -536,12 +539,12 @@ static void if_there_may_be_several_instances_foreign_work_is_not_reported(void 
     ask(&scene, true, 4);
     ask(&scene, false, 4);
     end(&scene);
-    assert_int_equal(scene.said.verdict, CROSS_CHECK_NOTHING);
+    assert_int_equal(scene.check.verdict, CROSS_CHECK_NOTHING);
     assert_string_equal(text_of(&scene, "state"), "partial");
     leave(&scene);
 }
 
-static void counters_of_a_part_of_the_instances_are_partial(void **state)
+static void counters_of_only_some_instances_make_the_check_partial(void **state)
 {
     struct scene scene = begin(quick);
 
@@ -551,7 +554,7 @@ static void counters_of_a_part_of_the_instances_are_partial(void **state)
     scene.result.sent.requests += 4; /* went to another instance */
     scene.result.sent.output_tokens += 16;
     end(&scene);
-    assert_int_equal(scene.said.verdict, CROSS_CHECK_NOTHING);
+    assert_int_equal(scene.check.verdict, CROSS_CHECK_NOTHING);
     assert_string_equal(text_of(&scene, "state"), "partial");
     assert_non_null(strstr(text_of(&scene, "why"), "far less"));
     leave(&scene);
@@ -566,9 +569,9 @@ static void an_interrupted_attempt_ends_at_once_and_reports_nothing(void **state
     snprintf(scene.endpoint.url, sizeof scene.endpoint.url, "http://127.0.0.1:%d",
              scene.server.port);
     scene.monitor = server_monitor_begin(&scene.endpoint, 0, &watch);
-    server_monitor_end(scene.monitor, NULL, &scene.said);
-    assert_null(scene.said.json);
-    assert_int_equal(scene.said.verdict, CROSS_CHECK_NOTHING);
+    server_monitor_end(scene.monitor, NULL, &scene.check);
+    assert_null(scene.check.json);
+    assert_int_equal(scene.check.verdict, CROSS_CHECK_NOTHING);
     leave(&scene);
 }
 
@@ -594,13 +597,13 @@ int main(void)
         cmocka_unit_test(says_how_long_it_waits_for_a_server_to_return),
         cmocka_unit_test(another_model_is_recognized_by_its_name_or_its_context),
         cmocka_unit_test(without_metrics_the_check_is_absent_and_says_why),
-        cmocka_unit_test(lists_of_many_models_may_come_in_any_order),
+        cmocka_unit_test(a_model_missing_from_a_list_of_several_is_reported),
         cmocka_unit_test(behind_a_balancer_the_counters_of_all_are_added_up),
         cmocka_unit_test(foreign_work_behind_a_balancer_is_detected),
         cmocka_unit_test(waits_until_all_behind_a_balancer_are_idle),
         cmocka_unit_test(a_replaced_instance_behind_a_balancer_makes_the_check_partial),
-        cmocka_unit_test(if_there_may_be_several_instances_foreign_work_is_not_reported),
-        cmocka_unit_test(counters_of_a_part_of_the_instances_are_partial),
+        cmocka_unit_test(an_excess_is_not_reported_if_there_may_be_further_instances),
+        cmocka_unit_test(counters_of_only_some_instances_make_the_check_partial),
         cmocka_unit_test(an_interrupted_attempt_ends_at_once_and_reports_nothing),
     };
 
