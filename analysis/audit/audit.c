@@ -8,7 +8,7 @@
 #include "base/core/memory.h"
 
 /* measured lengths within this share of each other are the same workload */
-#define SEEN_WITHIN 0.05
+#define SAME_LENGTH_WITHIN 0.05
 
 const struct audit_rule audit_rules[] = {
     { "duplicate_cells", "the same cell more than once in one file: several runs were appended", 5,
@@ -124,12 +124,12 @@ const struct evidence_cell *audit_first_cell(const struct audit *audit,
 }
 
 struct finding *audit_find_cells(struct audit *audit, enum finding_weight weight,
-                                 bool (*holds)(const struct evidence_cell *cell))
+                                 bool (*matches)(const struct evidence_cell *cell))
 {
     struct finding *finding = NULL;
 
     for (size_t i = 0; i < audit->evidence->cell_count; i++) {
-        if (!holds(&audit->evidence->cells[i]))
+        if (!matches(&audit->evidence->cells[i]))
             continue;
         audit_find_cell(audit, weight, i, &finding);
     }
@@ -147,8 +147,8 @@ static enum audit_use use_of(const struct audit *audit)
     const struct audit_rule *rule = audit->rule;
 
     if (rule->of_imports && !audit->evidence->imported)
-        return RULE_NOT_MEANT;
-    return rule->has == NULL || rule->has(audit) ? RULE_APPLIED : RULE_LACKS;
+        return RULE_NOT_APPLICABLE;
+    return rule->has == NULL || rule->has(audit) ? RULE_APPLIED : RULE_LACKS_FIGURES;
 }
 
 void audit_run(const struct audit_input *input, struct findings *out)
@@ -187,7 +187,7 @@ void findings_mark(const struct findings *findings, struct evidence *evidence)
     }
 }
 
-/* ---- Of a cell ---- */
+/* ---- Figures of a cell ---- */
 
 bool audit_cell_is_measured(const struct evidence_cell *cell)
 {
@@ -209,11 +209,12 @@ bool audit_cells_same_run(const struct evidence_cell *a, const struct evidence_c
 
 bool audit_cells_same_length(const struct evidence_cell *a, const struct evidence_cell *b)
 {
-    double seen = a->input_tokens_mean, other = b->input_tokens_mean;
+    double mean = a->input_tokens_mean, other = b->input_tokens_mean;
 
     if (!isnan(a->input_length) || !isnan(b->input_length))
         return fabs(a->input_length - b->input_length) < 0.5;
-    return isnan(seen) || isnan(other) || fabs(seen - other) <= SEEN_WITHIN * fmax(seen, other);
+    return isnan(mean) || isnan(other)
+           || fabs(mean - other) <= SAME_LENGTH_WITHIN * fmax(mean, other);
 }
 
 double audit_cell_users(const struct evidence_cell *cell)

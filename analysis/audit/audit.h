@@ -18,8 +18,8 @@ struct audit_rule;
 struct audit;
 
 enum audit_use {
-    RULE_NOT_MEANT, /* it does not apply to runs of this kind */
-    RULE_LACKS,     /* the run lacks figures that it needs */
+    RULE_NOT_APPLICABLE, /* it does not apply to runs of this kind */
+    RULE_LACKS_FIGURES,  /* the run lacks figures that it needs */
     RULE_APPLIED,
 };
 
@@ -28,7 +28,7 @@ struct finding {
     enum finding_weight weight;
     size_t *cells; /* indices of the affected cells in the evidence, ascending; heap */
     size_t cell_count;
-    struct text arithmetic;  /* the figures that show it */
+    struct text arithmetic;  /* the figures that show the mistake */
     struct text consequence; /* which conclusions are not valid */
 };
 
@@ -38,7 +38,8 @@ struct findings {
     struct finding *at; /* in the order of the rules */
     size_t count;
     enum audit_use uses[AUDIT_RULES_MAX]; /* of each rule, in their order */
-    const struct hardware *hardware;      /* what the run was compared with; NULL: not known */
+    /* What the figures were compared with; NULL: not known. */
+    const struct hardware *hardware;
     const struct model *model;
 };
 #define FINDINGS_AUTO __attribute__((cleanup(findings_finish))) struct findings
@@ -51,8 +52,9 @@ struct audit_rule {
     void (*check)(struct audit *audit);
     const char *needs;                      /* the figures it needs, in words; NULL: none */
     bool (*has)(const struct audit *audit); /* whether the run has them; NULL: always */
-    bool of_imports; /* only for imports: runs measured here report this themselves, or cannot have
-                        it */
+    /* The rule applies only to imports: runs measured here report the mistake themselves, or cannot
+     * have it. */
+    bool of_imports;
 };
 extern const struct audit_rule audit_rules[]; /* ends with a NULL name */
 
@@ -63,11 +65,11 @@ struct audit_input {
      */
     bool (*next_other)(void *context, struct evidence *out);
     void *context;
-    const struct catalog *catalog; /* NULL: figures are not compared with what the hardware can do
-                                    */
-    /* The hardware or model, if the run does not record it; "" or NULL: not known. */
+    /* NULL: figures are not compared with what the hardware can do. */
+    const struct catalog *catalog;
+    /* These are used if the run does not record its own; "" or NULL, and NaN: not known. */
     const char *hardware, *model;
-    double chips; /* the same for a number; NaN: not known */
+    double chips;
 };
 
 /* *out must be zeroed before; free it with findings_finish(). */
@@ -76,15 +78,15 @@ void audit_run(const struct audit_input *input, struct findings *out);
 /* Stores in each cell the rule by which one of its figures is wrong, if any (`found_wrong`). */
 void findings_mark(const struct findings *findings, struct evidence *evidence);
 
-/* Writes where a finding's cells are in their file: "rows 2, 5-9"; for runs measured here "cells
- * ...". */
+/* Writes the rows of a finding's cells in their file: "rows 2, 5-9"; for runs measured here their
+ * positions: "cells 0-3". */
 void finding_write_rows(const struct evidence *evidence, const struct finding *finding,
                         struct text *out);
-/* Writes the ranges that its cells cover: "1-4 users, 128-2048 tokens". */
+/* Writes the ranges that a finding's cells cover: "1-4 users, 128-2048 tokens of context". */
 void finding_write_span(const struct evidence *evidence, const struct finding *finding,
                         struct text *out);
 size_t findings_applied(const struct findings *findings); /* the number of rules applied */
-/* Adds the rules that were applied, and the others with what the run lacks for them. */
+/* Writes which rules were applied, and which were not because the run lacks figures. */
 void findings_write_uses(const struct findings *findings, struct text *out);
 /* New references. {"applied": [rule], "not_applied": [{"lacks", "rules"}]} */
 json_t *findings_uses_json(const struct findings *findings);

@@ -8,20 +8,22 @@
 #include "analysis/import/import_columns.h"
 #include "base/core/memory.h"
 
-#define CACHED_SHARE 0.1  /* of the input tokens */
-#define CACHED_TIMES 2    /* how many times slower the first cell is than one with more users, */
-#define GROWING_TIMES 1.5 /* or, where such times grow with the prompt, this many times, */
-#define CACHED_MS 100     /* and at least by this much */
+#define CACHED_SHARE 0.1 /* of the input tokens */
+/* The first cell is at least this many times slower than one with more users: CACHED_TIMES, or
+ * GROWING_TIMES if the times of first cells grow with the prompt. */
+#define CACHED_TIMES 2
+#define GROWING_TIMES 1.5
+#define CACHED_MS 100     /* and it is slower by at least this much */
 #define LENGTH_NEEDED 512 /* shorter prompts are read too fast to distinguish from other delays */
 /* tokens/s: the server reads prompts at least this fast; a compilation never seems so fast */
 #define PREFILL_SPEED 500
-/* at least; the median is then not moved by one request that waited */
+/* with at least this many requests, one that waited does not move the median */
 #define REQUESTS_OF_MEDIAN 4
 #define PROMPT_SHOWN 60
 
 /* ---- From the server's own count ---- */
 
-/* The share of the input tokens; NaN: not known. */
+/* The share of the input tokens that came from the cache; NaN: not known. */
 static double cached_share(const struct evidence_cell *cell)
 {
     if (!isnan(cell->cached_share))
@@ -127,17 +129,17 @@ const struct audit_place *audit_cache_reads(const struct audit_places *places,
                : NULL;
 }
 
-/* Cells of the same shape as `first` whose prompts were read faster although there were more users.
- */
-static void add_reads(const struct audit_places *places, const struct audit_place *first,
-                      bool *reads, const struct evidence *evidence)
+/* Marks the cells of the same shape as `first` whose prompts were read faster although there were
+ * more users. */
+static void mark_from_cache(const struct audit_places *places, const struct audit_place *first,
+                            bool *from_cache, const struct evidence *evidence)
 {
     for (size_t i = first->shape; i < first->shape_end; i++) {
         const struct audit_place *place = &places->at[i];
 
         if (place->is_measured && place->users > first->users
             && compared_ms(place, first) < compared_ms(first, place))
-            reads[place->cell - evidence->cells] = true;
+            from_cache[place->cell - evidence->cells] = true;
     }
 }
 
@@ -145,7 +147,7 @@ static void check_times(struct audit *audit)
 {
     const struct evidence *evidence = audit->evidence;
     AUDIT_PLACES_AUTO places = audit_places_of(evidence);
-    FREE_AUTO bool *reads = memory_zeroed(evidence->cell_count + 1, sizeof *reads);
+    FREE_AUTO bool *from_cache = memory_zeroed(evidence->cell_count + 1, sizeof *from_cache);
     const struct audit_place *longest = NULL, *later;
     struct finding *finding;
 
@@ -154,7 +156,7 @@ static void check_times(struct audit *audit)
 
         if (audit_cache_reads(&places, first) == NULL)
             continue;
-        add_reads(&places, first, reads, evidence);
+        mark_from_cache(&places, first, from_cache, evidence);
         if (longest == NULL || first->length > longest->length)
             longest = first;
     }
@@ -162,7 +164,7 @@ static void check_times(struct audit *audit)
         return;
     finding = audit_find(audit, FINDING_WRONG);
     for (size_t i = 0; i < evidence->cell_count; i++)
-        if (reads[i])
+        if (from_cache[i])
             audit_finding_add_cell(finding, i);
     later = audit_cache_reads(&places, longest);
     text_addf(&finding->arithmetic,
@@ -176,7 +178,7 @@ static void check_times(struct audit *audit)
              "cache from then on. These cells do not measure prefill.");
 }
 
-/* ---- From the file's own words ---- */
+/* ---- From the prompts and descriptions in the file ---- */
 
 static bool is_prompt_column(const char *heading)
 {
@@ -218,7 +220,7 @@ static bool names_one_prompt(const char *text)
     return false;
 }
 
-/* The value that all measured rows share, if there are at least two; else NULL. */
+/* The prompt that all measured rows with a prompt share, if there are at least two; else NULL. */
 static const char *one_prompt(const struct evidence *evidence)
 {
     const char *only = NULL;
@@ -251,7 +253,7 @@ static void check_named(struct audit *audit)
     const char *prompt = one_prompt(evidence);
     struct finding *finding;
 
-    if (audit_cache_is_none(&evidence->facts)
+    if (audit_cache_is_off(&evidence->facts)
         || (prompt == NULL && !names_one_prompt(evidence->facts.dataset)
             && !names_one_prompt(evidence->facts.workload)))
         return;

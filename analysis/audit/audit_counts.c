@@ -7,9 +7,9 @@
 #define RECOUNTED_WITHIN 0.02
 /* special tokens at both ends that only one of the counts may include */
 #define ENDING_TOKENS 2
-#define TEMPLATE_TOKENS 100 /* tokens that a chat template may add */
-#define LENGTH_WITHIN 0.1   /* share of the tokens requested */
-#define LOOKED_AT 1000      /* how many other cells each cell is compared with */
+#define TEMPLATE_TOKENS 100     /* tokens that a chat template may add */
+#define LENGTH_WITHIN 0.1       /* share of the tokens requested */
+#define COMPARED_CELLS_MAX 1000 /* how many other cells each cell is compared with */
 
 static bool differs(double counted, double reported, double tokens)
 {
@@ -18,13 +18,14 @@ static bool differs(double counted, double reported, double tokens)
 
 /* The number of tokens that the server counts in a prompt beyond the tool's count: a chat template,
  * if it is the same for every prompt. */
-static double more_of_prompt(const struct evidence_cell *cell)
+static double extra_prompt_tokens(const struct evidence_cell *cell)
 {
     return cell->input_tokens_usage - cell->input_tokens_mean;
 }
 
-/* Whether two tokenizers counted: the difference grows with the prompt, compared with much longer
- * or shorter prompts of the same run; if there are none, it is more than a template adds. */
+/* Whether two tokenizers counted the prompt: then the difference of their counts grows with the
+ * prompt's length. This is judged by the prompt of the same run whose length differs most; if none
+ * is much longer or shorter, by whether the difference is more than a template adds. */
 static bool has_other_prompt_count(const struct evidence *evidence,
                                    const struct evidence_cell *cell)
 {
@@ -32,20 +33,20 @@ static bool has_other_prompt_count(const struct evidence *evidence,
 
     if (!differs(cell->input_tokens_mean, cell->input_tokens_usage, ENDING_TOKENS))
         return false;
-    for (size_t i = 0; i < evidence->cell_count && i < LOOKED_AT; i++) {
+    for (size_t i = 0; i < evidence->cell_count && i < COMPARED_CELLS_MAX; i++) {
         const struct evidence_cell *other = &evidence->cells[i];
         double apart = fabs(other->input_tokens_mean - cell->input_tokens_mean);
 
         if (!(apart > widest) || !(apart > cell->input_tokens_mean / 2)
-            || isnan(more_of_prompt(other)) || !audit_cells_same_run(cell, other))
+            || isnan(extra_prompt_tokens(other)) || !audit_cells_same_run(cell, other))
             continue;
         widest = apart;
-        growth = (more_of_prompt(other) - more_of_prompt(cell))
+        growth = (extra_prompt_tokens(other) - extra_prompt_tokens(cell))
                  / (other->input_tokens_mean - cell->input_tokens_mean);
     }
     if (!isnan(growth))
         return fabs(growth) > RECOUNTED_WITHIN;
-    return more_of_prompt(cell) < 0 || more_of_prompt(cell) > TEMPLATE_TOKENS;
+    return extra_prompt_tokens(cell) < 0 || extra_prompt_tokens(cell) > TEMPLATE_TOKENS;
 }
 
 static void add_counts(const char *which, double counted, double reported, struct text *out)
@@ -86,24 +87,24 @@ void audit_check_recounted(struct audit *audit)
 }
 
 /* Uses the server's count if it is known. */
-static double input_seen(const struct evidence_cell *cell)
+static double input_measured(const struct evidence_cell *cell)
 {
     return isnan(cell->input_tokens_usage) ? cell->input_tokens_mean : cell->input_tokens_usage;
 }
 
-static double output_seen(const struct evidence_cell *cell)
+static double output_measured(const struct evidence_cell *cell)
 {
     return isnan(cell->output_tokens_usage) ? cell->output_tokens_mean : cell->output_tokens_usage;
 }
 
-static bool has_other_length(const struct evidence_cell *cell)
+static bool has_wrong_length(const struct evidence_cell *cell)
 {
-    double longer = input_seen(cell) - cell->input_length;
+    double excess = input_measured(cell) - cell->input_length;
 
     return audit_cell_is_measured(cell)
-           && (longer < -LENGTH_WITHIN * cell->input_length
-               || longer > fmax(TEMPLATE_TOKENS, LENGTH_WITHIN * cell->input_length)
-               || fabs(output_seen(cell) - cell->output_tokens_asked)
+           && (excess < -LENGTH_WITHIN * cell->input_length
+               || excess > fmax(TEMPLATE_TOKENS, LENGTH_WITHIN * cell->input_length)
+               || fabs(output_measured(cell) - cell->output_tokens_asked)
                       > LENGTH_WITHIN * cell->output_tokens_asked);
 }
 
@@ -112,17 +113,17 @@ void audit_check_lengths(struct audit *audit)
     struct finding *finding;
     const struct evidence_cell *cell;
 
-    finding = audit_find_cells(audit, FINDING_CAUTION, has_other_length);
+    finding = audit_find_cells(audit, FINDING_CAUTION, has_wrong_length);
     if (finding == NULL)
         return;
     cell = audit_first_cell(audit, finding);
     text_addf(&finding->arithmetic, "row %lld:", (long long)cell->row);
-    if (!isnan(cell->input_length + input_seen(cell)))
+    if (!isnan(cell->input_length + input_measured(cell)))
         text_addf(&finding->arithmetic, " %.4g input tokens requested, %.4g measured;",
-                  cell->input_length, input_seen(cell));
-    if (!isnan(cell->output_tokens_asked + output_seen(cell)))
+                  cell->input_length, input_measured(cell));
+    if (!isnan(cell->output_tokens_asked + output_measured(cell)))
         text_addf(&finding->arithmetic, " %.4g output tokens requested, %.4g measured;",
-                  cell->output_tokens_asked, output_seen(cell));
+                  cell->output_tokens_asked, output_measured(cell));
     finding->arithmetic.data[--finding->arithmetic.length] = '\0';
     text_add(&finding->consequence,
              "Report the measured lengths, not the requested ones, and compare only with runs "

@@ -7,7 +7,7 @@
 #include "base/core/memory.h"
 
 #define SUCCESS_NEEDED 0.99
-#define AT_ONCE_S 2.0 /* no model answers sooner: the request was refused */
+#define AT_ONCE_S 2.0 /* requests that fail within this time were refused, not processed */
 #define FEW_USERS 4   /* users who do not delay one another's refusals */
 
 /* ---- Success ---- */
@@ -56,9 +56,8 @@ void audit_check_success(struct audit *audit)
                  ? "The latencies cover only the requests that succeeded: do not compare these "
                    "cells with others."
                  : "Requests that timed out or were never answered count in the latencies as \"at "
-                   "least\" "
-                   "that long; other failures are not included: do not compare these cells with "
-                   "others.");
+                   "least\" that long; other failures are not included: do not compare these cells "
+                   "with others.");
 }
 
 /* ---- Failures by another name ---- */
@@ -83,8 +82,7 @@ static double failing_s(const struct evidence_cell *cell)
     return cell->duration_s > 0 ? cell->duration_s : cell->latency[METRIC_E2E].max_ms / 1000;
 }
 
-/* Whether nothing is served from the shape of `first` on while even few users are refused at once.
- */
+/* Whether no cell of the shape of `first` was measured, and even few users were refused at once. */
 static bool is_refused_at_once(const struct audit_places *places, const struct audit_place *first)
 {
     double soonest = INFINITY;
@@ -100,8 +98,8 @@ static bool is_refused_at_once(const struct audit_places *places, const struct a
     return soonest < AT_ONCE_S;
 }
 
-/* Whether the length is the cause: no load of that length or a longer one is served, few users are
- * refused at once, and a shorter length is served. */
+/* Sets out[i] for each failed cell whose length is the cause: no load of that length or a longer
+ * one is served, few users are refused at once, and a shorter length is served. */
 static void mark_refused_lengths(const struct evidence *evidence, bool *out)
 {
     AUDIT_PLACES_AUTO places = audit_places_of(evidence);
@@ -179,7 +177,7 @@ void audit_check_misnamed(struct audit *audit)
 
 /* ---- All of them failed ---- */
 
-/* Only cells that no other rule reports. */
+/* Reports only cells that the rules above do not report. */
 void audit_check_all_failed(struct audit *audit)
 {
     const struct evidence *evidence = audit->evidence;

@@ -21,10 +21,10 @@ size_t findings_applied(const struct findings *findings)
 /* The first rule that lacks the same figures. */
 static bool is_first_need(const struct findings *findings, size_t rule)
 {
-    if (findings->uses[rule] != RULE_LACKS)
+    if (findings->uses[rule] != RULE_LACKS_FIGURES)
         return false;
     for (size_t i = 0; i < rule; i++)
-        if (findings->uses[i] == RULE_LACKS
+        if (findings->uses[i] == RULE_LACKS_FIGURES
             && strcmp(audit_rules[i].needs, audit_rules[rule].needs) == 0)
             return false;
     return true;
@@ -36,9 +36,9 @@ static json_t *names_of(const struct findings *findings, const struct audit_rule
     json_t *names = json_array();
 
     for (size_t i = 0; audit_rules[i].name != NULL; i++)
-        if (rule == NULL
-                ? findings->uses[i] == RULE_APPLIED
-                : findings->uses[i] == RULE_LACKS && strcmp(audit_rules[i].needs, rule->needs) == 0)
+        if (rule == NULL ? findings->uses[i] == RULE_APPLIED
+                         : findings->uses[i] == RULE_LACKS_FIGURES
+                               && strcmp(audit_rules[i].needs, rule->needs) == 0)
             json_array_append_new(names, json_string(audit_rules[i].name));
     return names;
 }

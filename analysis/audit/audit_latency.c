@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on latencies: cut tails, percentiles of too few values, contradictions. */
+/* Rules on latencies: tails cut off by a timeout, percentiles of too few values, contradictions. */
 
 #include <string.h>
 
 #include "analysis/audit/audit_parts.h"
 
 #define NEAR_TIMEOUT 0.97     /* of a timeout */
-#define PAST_LATENCY 1.05     /* share of the timeout that a request may take longer, */
-#define PAST_BURST 1.2        /* and the same for a burst, whose last requests begin late */
+#define PAST_LATENCY 1.05     /* a request may take this many times as long as the timeout; */
+#define PAST_BURST 1.2        /* a burst, whose last requests begin late, this many times */
 #define ROUNDS_OF_A_BURST 1.5 /* requests per user */
 #define TIMEOUT_CELLS 2       /* cells at one unstated timeout: a single one may be chance */
 #define TIMEOUT_SHARE 0.5     /* share of the cells that lost requests */
-#define LOST_SHARE 0.01       /* share of its requests: the cell lost some */
-#define ALONE_LOST 0.05       /* share of its requests: a single cell is enough, */
-#define ALONE_WITHIN 0.015    /* this close to the timeout, unless the figure is a round number */
-#define USUAL_WITHIN 0.1      /* relative to p95 / mean of other cells */
-#define BUNCHED 1.05          /* percentiles this close to one another are those of the timeout */
+#define LOST_SHARE 0.01       /* a cell in which this share of the requests failed lost some */
+/* A single cell shows a timeout if it lost at least the share ALONE_LOST of its requests, and its
+ * highest latency differs from the timeout by at most the share ALONE_WITHIN. */
+#define ALONE_LOST 0.05
+#define ALONE_WITHIN 0.015
+#define USUAL_WITHIN 0.1 /* relative to p95 / mean of other cells */
+#define BUNCHED 1.05     /* percentiles this close to one another are those of the timeout */
 
 /* ---- Timeouts ---- */
 
@@ -25,8 +27,9 @@ static double cell_rounds(const struct evidence_cell *cell)
            / audit_cell_users(cell);
 }
 
-/* How long a burst took, which is as long as its slowest request: as reported, or computed from the
- * rate of the successes. */
+/* How long a burst took, which is as long as its slowest request took: the duration reported, or
+ * one computed from the rate of successful requests. NaN: the cell is no burst, or it is not known.
+ */
 static double burst_s(const struct evidence_cell *cell)
 {
     double succeeded =
@@ -56,8 +59,8 @@ static double timeout_near(double seconds, double past)
     return NAN;
 }
 
-/* The timeout at which the cell's slowest requests lie, judged by its percentiles, or by its
- * duration if it is a burst or nothing succeeded. */
+/* The common timeout that the cell's slowest requests took, judged by its percentiles, or by its
+ * duration if it is a burst or nothing succeeded; NaN: none. */
 static double timeout_of(const struct evidence_cell *cell)
 {
     double by_latency = timeout_near(highest_s(cell), PAST_LATENCY);
@@ -91,19 +94,19 @@ static bool names_timeout(const struct evidence_cell *cell)
     return false;
 }
 
-static double tail_of(const struct evidence_cell *cell)
+static double tail_ratio(const struct evidence_cell *cell)
 {
     return cell->latency[METRIC_E2E].p95_ms / audit_cell_mean_ms(cell);
 }
 
-/* Percentiles that all lie at the timeout, far above the mean: nothing else would stop them there.
- */
+/* Whether the high percentiles are almost equal, and far above the mean: only a timeout has this
+ * effect. */
 static bool is_bunched(const struct evidence_cell *cell)
 {
     const struct evidence_latency *e2e = &cell->latency[METRIC_E2E];
     double highest = fmax(e2e->p99_ms, e2e->max_ms);
 
-    return highest <= e2e->p95_ms * BUNCHED && tail_of(cell) > 1 + USUAL_WITHIN;
+    return highest <= e2e->p95_ms * BUNCHED && tail_ratio(cell) > 1 + USUAL_WITHIN;
 }
 
 /* p95 / mean of the cells that lost nothing; NaN: there are none. */
@@ -115,9 +118,9 @@ static double usual_tail(const struct evidence *evidence)
     for (size_t i = 0; i < evidence->cell_count; i++) {
         const struct evidence_cell *cell = &evidence->cells[i];
 
-        if (!audit_cell_is_measured(cell) || has_lost(cell) || isnan(tail_of(cell)))
+        if (!audit_cell_is_measured(cell) || has_lost(cell) || isnan(tail_ratio(cell)))
             continue;
-        sum += tail_of(cell);
+        sum += tail_ratio(cell);
         count++;
     }
     return count > 0 ? sum / (double)count : NAN;
@@ -128,7 +131,7 @@ struct timeouts {
     double at[32];
     size_t cells[32], count;
     size_t lost;       /* cells that lost requests and whose slowest requests are known */
-    double usual_tail; /* p95 / mean of the others; NaN */
+    double usual_tail; /* p95 / mean of the cells that lost nothing; NaN: there are none */
 };
 
 static void add_timeout(struct timeouts *timeouts, double timeout_s)
@@ -172,8 +175,8 @@ static bool is_unstated_timeout(const struct timeouts *timeouts, double timeout_
 }
 
 /* Whether a single cell is enough to show the timeout: it lost many requests without a stated
- * reason, and its percentile equals the timeout in all digits, unlike the percentiles of its
- * neighbours. */
+ * reason, its highest latency is very close to the timeout without being a round number, and its
+ * tail differs from that of the other cells. */
 static bool suffices_alone(const struct timeouts *timeouts, const struct evidence_cell *cell,
                            double timeout_s)
 {
@@ -182,7 +185,7 @@ static bool suffices_alone(const struct timeouts *timeouts, const struct evidenc
     return cell->success_rate <= 1 - ALONE_LOST && cell->error == NULL
            && fabs(highest / timeout_s - 1) <= ALONE_WITHIN
            && fabs(highest - round(highest)) > 0.0005
-           && !(fabs(tail_of(cell) / timeouts->usual_tail - 1) < USUAL_WITHIN);
+           && !(fabs(tail_ratio(cell) / timeouts->usual_tail - 1) < USUAL_WITHIN);
 }
 
 /* The timeout that cut this cell's tail off; NaN if none did, or if the percentiles include it. */

@@ -7,9 +7,10 @@
 #include "base/core/memory.h"
 
 #define LOAD_SHORT 0.95 /* at least this share of the users must have been in flight on average */
-/* one user has a request in flight for at least this share of the time, */
+/* A single user who pauses between requests has one in flight for at least this share of the time,
+ * or pauses at most PAUSE_S after each request. */
 #define PAUSE_SHARE 0.5
-#define PAUSE_S 0.1 /* or pauses at most this long after each request */
+#define PAUSE_S 0.1
 #define PLATEAU_WITHIN 0.15
 #define PLATEAU_LEVELS 3
 #define RUNS_MAX 100   /* the most levels examined in one file */
@@ -31,8 +32,8 @@ static double load_ratio(const struct evidence_cell *cell)
     return in_flight(cell) / (isnan(expected) ? audit_cell_users(cell) : expected);
 }
 
-/* Whether the share is explained by a single user: between two requests, while its client prepares
- * the next one, nothing is in flight. */
+/* Whether the cell has a single user, whose pauses explain the low ratio: nothing is in flight
+ * while the client prepares the next request. */
 static bool is_pause_of_one(const struct evidence_cell *cell)
 {
     double pause_s = (audit_cell_users(cell) - in_flight(cell)) / cell->request_throughput;
@@ -60,8 +61,8 @@ static int compare_level_cells(const void *left, const void *right)
     return order != 0 ? order : audit_compare(a->in_flight, b->in_flight);
 }
 
-/* The measured cells whose users are known, in ascending order: of one run, or of all (NULL); the
- * caller frees it. */
+/* The measured cells whose number of users is known, by users and requests in flight: those of the
+ * same run as `of`, or of all runs if it is NULL. The caller frees the array. */
 static struct level_cell *level_cells(const struct evidence *evidence,
                                       const struct evidence_cell *of, const bool *is_bad,
                                       size_t *count)
@@ -91,7 +92,8 @@ static size_t level_size(const struct level_cell *cells, size_t count)
     return size;
 }
 
-/* The lowest level of which more than half the cells are in the finding. */
+/* The lowest number of users at which more than half of the cells are in the finding; INFINITY:
+ * there is none. */
 static double first_bad_level(const struct evidence *evidence, const struct finding *finding)
 {
     FREE_AUTO bool *is_bad = memory_zeroed(evidence->cell_count + 1, sizeof *is_bad);
@@ -113,7 +115,7 @@ static double first_bad_level(const struct evidence *evidence, const struct find
     return INFINITY;
 }
 
-/* The most users up to which at most half of each level's cells are in the finding; 0: none. */
+/* The largest number of users below the first bad level; 0: there is none. */
 static double users_below(const struct evidence *evidence, const struct finding *finding)
 {
     double first_bad = first_bad_level(evidence, finding), below = 0;
@@ -178,7 +180,6 @@ static int compare_values(const void *a, const void *b)
     return audit_compare(*(const double *)a, *(const double *)b);
 }
 
-/* Only counts cells of the run that `of` belongs to. */
 static bool is_of_run(const struct evidence_cell *cell, const struct evidence_cell *of)
 {
     return audit_cell_is_measured(cell) && audit_cells_same_run(cell, of);
@@ -201,7 +202,7 @@ static double median_in_flight(const struct level_cell *cells, size_t count)
     return known == 0 ? NAN : values[known / 2];
 }
 
-/* The levels of users, in ascending order; the caller frees it. */
+/* The levels of users in the run of `of`, in ascending order; the caller frees the array. */
 static struct level *levels_of(const struct evidence *evidence, const struct evidence_cell *of,
                                size_t *count)
 {
@@ -251,7 +252,7 @@ static size_t plateau_begin(const struct level *levels, size_t last)
     return first;
 }
 
-/* From the top down: there may be another plateau below the first. */
+/* Searches from the highest level down: there may be another plateau below the first. */
 static void check_run_plateau(struct audit *audit, const struct evidence_cell *of)
 {
     size_t count;
@@ -309,7 +310,7 @@ void audit_check_requests(struct audit *audit)
         "There were never that many users: read these cells as a burst of that many requests.");
 }
 
-/* The number of requests; if it is not known, that of completed ones. */
+/* The number of requests; if it is not known, the number of those that succeeded. */
 static double requests_reported(const struct evidence_cell *cell)
 {
     return isnan(audit_cell_requests(cell)) ? cell->succeeded : audit_cell_requests(cell);
@@ -344,24 +345,24 @@ void audit_check_front_door(struct audit *audit)
 {
     const struct evidence_facts *facts = &audit->evidence->facts;
     double instances = isnan(facts->max_instances) ? 1 : facts->max_instances;
-    double door = facts->container_concurrency * instances;
+    double admitted = facts->container_concurrency * instances;
     struct finding *finding = NULL;
 
-    if (isnan(door))
+    if (isnan(admitted))
         return;
     for (size_t i = 0; i < audit->evidence->cell_count; i++) {
         const struct evidence_cell *cell = &audit->evidence->cells[i];
 
-        if (!audit_cell_is_measured(cell) || !(audit_cell_users(cell) > door))
+        if (!audit_cell_is_measured(cell) || !(audit_cell_users(cell) > admitted))
             continue;
         audit_find_cell(audit, FINDING_CAUTION, i, &finding);
     }
     if (finding == NULL)
         return;
     text_addf(&finding->arithmetic, "%.15g requests an instance x %.15g instances = %.15g at once",
-              facts->container_concurrency, instances, door);
+              facts->container_concurrency, instances, admitted);
     text_addf(
         &finding->consequence,
         "Above %.15g users the queue in front of the model server was measured, not the server.",
-        door);
+        admitted);
 }

@@ -9,12 +9,13 @@
 
 #define LENGTH_OF_CACHE 512 /* the times of shorter prompts do not reveal a cache */
 
-/* ---- Of a cell ------------------------------------------------------------------------------- */
+/* ---- What a cell has ------------------------------------------------------------------------- */
 
-static bool is_any(const struct audit *audit, bool (*holds)(const struct evidence_cell *cell))
+static bool has_any_cell(const struct audit *audit,
+                         bool (*matches)(const struct evidence_cell *cell))
 {
     for (size_t i = 0; i < audit->evidence->cell_count; i++)
-        if (holds(&audit->evidence->cells[i]))
+        if (matches(&audit->evidence->cells[i]))
             return true;
     return false;
 }
@@ -161,18 +162,18 @@ static bool reports_stream_rate(const struct evidence_cell *cell)
                || !isnan(cell->output_throughput / audit_cell_users(cell)));
 }
 
-/* ---- Of a run -------------------------------------------------------------------------------- */
+/* ---- What a run has -------------------------------------------------------------------------- */
 
-/* Whether the cells that report it have at least this many different numbers of users. */
+/* Whether the cells that match have at least `needed` (at most 3) different numbers of users. */
 static bool has_levels(const struct audit *audit, size_t needed,
-                       bool (*holds)(const struct evidence_cell *cell))
+                       bool (*matches)(const struct evidence_cell *cell))
 {
     double seen[3] = { NAN, NAN, NAN };
     size_t count = 0;
 
     for (size_t i = 0; i < audit->evidence->cell_count && count < needed; i++) {
         double users = audit_cell_users(&audit->evidence->cells[i]);
-        bool is_new = holds(&audit->evidence->cells[i]);
+        bool is_new = matches(&audit->evidence->cells[i]);
 
         for (size_t j = 0; j < count; j++)
             is_new = is_new && fabs(seen[j] - users) > 0.5;
@@ -189,7 +190,7 @@ static bool has_mean(const struct evidence_cell *cell)
 
 bool audit_needs_places(const struct audit *audit)
 {
-    return audit->evidence->cell_count > 1 && is_any(audit, has_place);
+    return audit->evidence->cell_count > 1 && has_any_cell(audit, has_place);
 }
 
 bool audit_needs_others(const struct audit *audit)
@@ -199,12 +200,12 @@ bool audit_needs_others(const struct audit *audit)
 
 bool audit_needs_outcomes(const struct audit *audit)
 {
-    return is_any(audit, has_outcome);
+    return has_any_cell(audit, has_outcome);
 }
 
 bool audit_needs_in_flight(const struct audit *audit)
 {
-    return is_any(audit, has_in_flight);
+    return has_any_cell(audit, has_in_flight);
 }
 
 bool audit_needs_three_levels(const struct audit *audit)
@@ -214,17 +215,17 @@ bool audit_needs_three_levels(const struct audit *audit)
 
 bool audit_needs_requests(const struct audit *audit)
 {
-    return is_any(audit, has_requests);
+    return has_any_cell(audit, has_requests);
 }
 
 bool audit_needs_rounds(const struct audit *audit)
 {
-    return is_any(audit, has_rounds);
+    return has_any_cell(audit, has_rounds);
 }
 
 bool audit_needs_admission(const struct audit *audit)
 {
-    return !isnan(audit->evidence->facts.container_concurrency) && is_any(audit, has_users);
+    return !isnan(audit->evidence->facts.container_concurrency) && has_any_cell(audit, has_users);
 }
 
 bool audit_needs_two_levels(const struct audit *audit)
@@ -234,61 +235,61 @@ bool audit_needs_two_levels(const struct audit *audit)
 
 bool audit_needs_slowest(const struct audit *audit)
 {
-    return is_any(audit, has_slowest);
+    return has_any_cell(audit, has_slowest);
 }
 
 bool audit_needs_percentiles(const struct audit *audit)
 {
-    return is_any(audit, has_percentiles);
+    return has_any_cell(audit, has_percentiles);
 }
 
 bool audit_needs_order(const struct audit *audit)
 {
-    return is_any(audit, has_order);
+    return has_any_cell(audit, has_order);
 }
 
 bool audit_needs_output(const struct audit *audit)
 {
-    return is_any(audit, has_output);
+    return has_any_cell(audit, has_output);
 }
 
 bool audit_needs_tokens_of_context(const struct audit *audit)
 {
-    return is_any(audit, reports_tokens_of_context);
+    return has_any_cell(audit, reports_tokens_of_context);
 }
 
 bool audit_needs_warnings(const struct audit *audit)
 {
-    return !audit->evidence->imported || is_any(audit, has_mark);
+    return !audit->evidence->imported || has_any_cell(audit, has_mark);
 }
 
 bool audit_needs_lengths(const struct audit *audit)
 {
-    return audit->evidence->input_unit == LENGTH_TOKENS && is_any(audit, has_lengths);
+    return audit->evidence->input_unit == LENGTH_TOKENS && has_any_cell(audit, has_lengths);
 }
 
 bool audit_needs_both_counts(const struct audit *audit)
 {
-    return is_any(audit, reports_both_counts);
+    return has_any_cell(audit, reports_both_counts);
 }
 
 bool audit_needs_cache(const struct audit *audit)
 {
-    return is_any(audit, has_cache_counts) || has_levels(audit, 2, is_long_and_timed)
+    return has_any_cell(audit, has_cache_counts) || has_levels(audit, 2, is_long_and_timed)
            || audit_cache_has_prompts(audit->evidence);
 }
 
 bool audit_needs_rates_twice(const struct audit *audit)
 {
-    return is_any(audit, has_rates_twice);
+    return has_any_cell(audit, has_rates_twice);
 }
 
 bool audit_needs_token_rate(const struct audit *audit)
 {
-    return is_any(audit, reports_token_rate);
+    return has_any_cell(audit, reports_token_rate);
 }
 
 bool audit_needs_stream_rate(const struct audit *audit)
 {
-    return is_any(audit, reports_stream_rate);
+    return has_any_cell(audit, reports_stream_rate);
 }

@@ -5,8 +5,8 @@
 
 #include "analysis/audit/audit_parts.h"
 
-bool audit_needs_places(const struct audit *audit); /* what distinguishes rows, and at least two
-                                                     * rows */
+/* At least two rows, and a load or length that distinguishes them. */
+bool audit_needs_places(const struct audit *audit);
 bool audit_needs_others(const struct audit *audit);
 bool audit_needs_outcomes(const struct audit *audit);
 bool audit_needs_in_flight(const struct audit *audit);

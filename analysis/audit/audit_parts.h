@@ -25,16 +25,15 @@ void audit_find_cell(struct audit *audit, enum finding_weight weight, size_t cel
 const struct evidence_cell *audit_first_cell(const struct audit *audit,
                                              const struct finding *finding);
 
-/* Puts the indices of the cells for which `holds` is true into a new finding; NULL, and no finding,
- * if there are none. */
+/* Creates a finding with the cells for which `matches` is true; if there are none, returns NULL and
+ * creates no finding. */
 struct finding *audit_find_cells(struct audit *audit, enum finding_weight weight,
-                                 bool (*holds)(const struct evidence_cell *cell));
+                                 bool (*matches)(const struct evidence_cell *cell));
 
-/* NaN: the figures do not show it. */
+/* Figures of a cell; NaN: not known. */
 double audit_cell_users(const struct evidence_cell *cell);      /* as requested */
 double audit_cell_mean_ms(const struct evidence_cell *cell);    /* end to end */
-double audit_cell_requests(const struct evidence_cell *cell);   /* requests attempted, reported or
-                                                                 * computed */
+double audit_cell_requests(const struct evidence_cell *cell);   /* attempted, else planned */
 double audit_cell_tokens_out(const struct evidence_cell *cell); /* output tokens per request */
 /* Whether both cells belong to one run, as far as the file distinguishes runs: only such cells can
  * be compared with each other. */
@@ -44,11 +43,11 @@ bool audit_cells_same_run(const struct evidence_cell *a, const struct evidence_c
 bool audit_cells_same_length(const struct evidence_cell *a, const struct evidence_cell *b);
 bool audit_cell_is_measured(const struct evidence_cell *cell);
 
-/* For each cell, the number of the run that it belongs to, if one file has several, one after the
- * other: 0 for all cells if none occurs twice. The caller frees it. */
+/* Returns an array with the number of each cell's run, for a file to which several runs of the same
+ * cells were appended; all 0 if no cell occurs twice. The caller frees it. */
 size_t *audit_passes(const struct evidence *evidence);
 
-/* "1 user", "4 users": the end of the word. */
+/* The ending of a plural: "" for 1, else "s". */
 static inline const char *audit_plural(double count)
 {
     return count == 1 ? "" : "s";

@@ -53,7 +53,7 @@ static int compare_means(const void *left, const void *right)
     return order != 0 ? order : compare_rows(a, b);
 }
 
-/* The end of the group that starts at `first`. */
+/* The end of the group of equal cells that starts at `first`. */
 static size_t end_of(const struct audit_places *places, size_t first,
                      int (*compare)(const struct audit_place *a, const struct audit_place *b))
 {
@@ -95,7 +95,7 @@ static void find_bounds(struct audit_places *places)
     }
 }
 
-bool audit_cache_is_none(const struct evidence_facts *facts)
+bool audit_cache_is_off(const struct evidence_facts *facts)
 {
     return strstr(facts->flags, "no-enable-prefix-caching") != NULL
            || strstr(facts->flags, "disable-radix-cache") != NULL;
@@ -120,7 +120,7 @@ struct audit_places audit_places_of(const struct evidence *evidence)
                                              .cell = cell,
                                              .pass = passes[i] };
     }
-    places.cache_is_off = audit_cache_is_none(&evidence->facts);
+    places.cache_is_off = audit_cache_is_off(&evidence->facts);
     qsort(places.at, count, sizeof *places.at, compare_places);
     find_bounds(&places);
     for (size_t i = 0; i < count; i++) {
@@ -143,7 +143,7 @@ bool audit_place_same_output(const struct audit_place *a, const struct audit_pla
     return isnan(a->output) || isnan(b->output) || fabs(a->output - b->output) < 0.5;
 }
 
-/* Cells of a run that differ only in their users. */
+/* Whether two cells of a run differ only in their users. */
 static bool same_shape(const struct audit_place *a, const struct audit_place *b)
 {
     return audit_place_same_length(a, b) && audit_place_same_output(a, b);

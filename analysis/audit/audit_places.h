@@ -10,10 +10,10 @@ struct audit_place {
     double users, length, output;
     double mean_ms; /* E2E */
     const struct evidence_cell *cell;
-    size_t pass;         /* number of its run, in a file that does not distinguish its runs */
-    size_t run, run_end; /* the other cells of its run */
-    const struct evidence_cell *run_first; /* position in the file */
-    size_t shape, shape_end;               /* those of these cells with the same length */
+    size_t pass;             /* number of its run (audit_passes) */
+    size_t run, run_end;     /* the cells of its run are at[run] to at[run_end - 1], */
+    size_t shape, shape_end; /* and those of them with the same length at[shape] and so on */
+    const struct evidence_cell *run_first; /* the run's first cell in the order of the file */
 };
 
 struct audit_places {
@@ -32,13 +32,13 @@ bool audit_place_same_output(const struct audit_place *a, const struct audit_pla
 /* The measured cell of the same shape with the next larger number of users, or NULL. */
 const struct audit_place *audit_place_next_level(const struct audit_places *places,
                                                  const struct audit_place *place);
-/* Whether no cell of its shape has fewer users. */
+/* Whether no cell of the same shape has fewer users. */
 bool audit_place_is_lowest(const struct audit_places *places, const struct audit_place *place);
-/* Whether its flags turn the prefix cache off. */
-bool audit_cache_is_none(const struct evidence_facts *facts);
+/* Whether the server's flags turn the prefix cache off. */
+bool audit_cache_is_off(const struct evidence_facts *facts);
 /* The cell with the next number of users, if the times show that `first` had its prompt read and
  * the cells with more users found it in the prefix cache; else NULL (audit_cache.c). */
 const struct audit_place *audit_cache_reads(const struct audit_places *places,
                                             const struct audit_place *first);
-/* Whether rows have a prompt, or somebody stated what was sent. */
+/* Whether rows have a prompt, or the run's workload is stated. */
 bool audit_cache_has_prompts(const struct evidence *evidence);

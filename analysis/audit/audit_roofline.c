@@ -11,7 +11,7 @@
 #include "analysis/audit/audit_needs.h"
 #include "analysis/import/import_columns.h"
 
-#define COMPUTE_SHARE 0.9 /* share of the peak; real prefill reaches two thirds */
+#define COMPUTE_SHARE 0.9 /* share of the peak; real prefill reaches two thirds of it */
 
 /* What a cell is compared with: the model and the accelerator that its row names, where the file
  * has several; else the run's. NULL: not in the catalogue. */
@@ -21,7 +21,8 @@ struct roof {
     double chips;
 };
 
-/* In "model=a, gpu=b", the value of the first of these names that occurs; "" if none does. */
+/* Copies from a variant such as "model=a, gpu=b" the value of the first member that has one of the
+ * names; "" if there is none. */
 static void variant_value(const char *variant, const char *const *names, char out[160])
 {
     char heading[HEADING_SIZE], normalized[HEADING_SIZE];
@@ -122,7 +123,7 @@ static double compute_share(const struct audit *audit, const struct evidence_cel
     return tokens_through(cell) * 2 * roof.model->active_parameters / peak_flops(audit, &roof);
 }
 
-/* The cells above a share, and which of them is the highest; NULL: there are none. */
+/* Finds the cells above a share; *worst is the cell with the highest. NULL: there are none. */
 static struct finding *find_above(struct audit *audit, enum finding_weight weight, double share,
                                   double (*share_of)(const struct audit *audit,
                                                      const struct evidence_cell *cell),
@@ -190,8 +191,8 @@ static double stream_speed(const struct evidence_cell *cell)
  */
 #define TOKENS_PER_STEP 8
 
-/* The least number of readings of the weights per second, as a share of the peak; NaN: not known.
- */
+/* How often per second the weights are read if each token takes one reading, divided by how often
+ * the memory's bandwidth allows it; NaN: not known. */
 static double bandwidth_share(const struct audit *audit, const struct evidence_cell *cell)
 {
     const struct roof roof = roof_of(audit, cell);

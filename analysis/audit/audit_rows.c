@@ -7,8 +7,9 @@
 #include "analysis/audit/audit_parts.h"
 #include "base/core/memory.h"
 
-#define OUTPUT_WITHIN 0.1 /* answers end on their own, so that two runs can agree in length */
-#define COPIES_NEEDED 3   /* cells equal in every digit: fewer may be chance */
+/* mean output lengths within this share of each other are equal: answers end on their own */
+#define OUTPUT_WITHIN 0.1
+#define COPIES_NEEDED 3 /* cells equal in every digit: fewer may be chance */
 
 static bool same(double a, double b)
 {
@@ -28,11 +29,11 @@ static bool same_load(const struct evidence_cell *a, const struct evidence_cell 
 /* The requested length, or the measured one if the file does not give it. */
 static bool same_output(const struct evidence_cell *a, const struct evidence_cell *b)
 {
-    double seen = a->output_tokens_mean, other = b->output_tokens_mean;
+    double mean = a->output_tokens_mean, other = b->output_tokens_mean;
 
     if (!isnan(a->output_tokens_asked) || !isnan(b->output_tokens_asked))
         return same(a->output_tokens_asked, b->output_tokens_asked);
-    return isnan(seen) || isnan(other) || fabs(seen - other) <= OUTPUT_WITHIN * fmax(seen, other);
+    return isnan(mean) || isnan(other) || fabs(mean - other) <= OUTPUT_WITHIN * fmax(mean, other);
 }
 
 static bool same_place(const struct evidence_cell *a, const struct evidence_cell *b)
@@ -41,7 +42,7 @@ static bool same_place(const struct evidence_cell *a, const struct evidence_cell
            && audit_cells_same_run(a, b);
 }
 
-/* ---- The same cell again ---- */
+/* ---- Duplicates ---- */
 
 /* Compares everything that is known about a cell's place in the grid: rows that differ here belong
  * to different places. */
@@ -71,7 +72,7 @@ static int compare_stated_then_row(const void *left, const void *right)
     return order != 0 ? order : (a > b) - (a < b);
 }
 
-/* Returns the first of `sorted`, from `from` on, at the place of sorted[index]. */
+/* Returns the first cell from sorted[from] on that has the same place as sorted[index]. */
 static const struct evidence_cell *first_of_place(const struct evidence_cell *const *sorted,
                                                   size_t from, size_t index)
 {
@@ -81,7 +82,8 @@ static const struct evidence_cell *first_of_place(const struct evidence_cell *co
     return sorted[from];
 }
 
-/* For each cell the first cell at its place, which may be itself; the caller frees it. */
+/* Returns an array with the first cell at each cell's place, which may be the cell itself; the
+ * caller frees it. */
 static const struct evidence_cell **firsts_of(const struct evidence *evidence)
 {
     size_t count = evidence->cell_count, group = 0;
@@ -99,8 +101,8 @@ static const struct evidence_cell **firsts_of(const struct evidence *evidence)
     return firsts;
 }
 
-/* For each cell, how many cells at its place precede it, and how many there are at the first cell's
- * place. */
+/* Counts in before[i] how many cells precede cell i at its place. Returns an array with the number
+ * of cells at each place, by the index of its first cell; the caller frees it. */
 static size_t *count_places(const struct evidence_cell *const *firsts,
                             const struct evidence *evidence, size_t *before)
 {
@@ -120,7 +122,7 @@ static bool are_repeated_alike(const struct evidence_cell *const *firsts,
     return true;
 }
 
-/* If a place has already occurred in this run, it begins the next run. */
+/* A cell whose place has already occurred in this run begins the next run. */
 static void split_by_rows(const struct evidence_cell *const *firsts,
                           const struct evidence *evidence, size_t *passes)
 {
@@ -128,10 +130,10 @@ static void split_by_rows(const struct evidence_cell *const *firsts,
     size_t pass = 0;
 
     for (size_t i = 0; i < evidence->cell_count; i++) {
-        size_t *seen = &last[firsts[i] - evidence->cells];
+        size_t *last_of_place = &last[firsts[i] - evidence->cells];
 
-        pass += *seen == pass + 1;
-        *seen = pass + 1;
+        pass += *last_of_place == pass + 1;
+        *last_of_place = pass + 1;
         passes[i] = pass;
     }
 }
@@ -147,7 +149,7 @@ size_t *audit_passes(const struct evidence *evidence)
     return passes;
 }
 
-/* The two cells of one place whose rates differ most. */
+/* Adds the two cells of one place whose request rates differ most. */
 static void describe_spread(const struct evidence *evidence,
                             const struct evidence_cell *const *firsts, struct finding *finding)
 {
@@ -220,7 +222,7 @@ static int compare_cells(const void *left, const void *right)
     return order;
 }
 
-/* Whether its figures have so many digits that no other cell has the same by chance. */
+/* Whether the cell's figures have so many digits that no other cell has the same by chance. */
 static bool is_distinctive(const struct evidence_cell *cell)
 {
     double rate = cell->request_throughput;
@@ -229,7 +231,7 @@ static bool is_distinctive(const struct evidence_cell *cell)
            && fabs(rate - round(rate * 1000) / 1000) > 1e-9;
 }
 
-/* The distinctive cells in order; the caller frees it. */
+/* The distinctive cells, sorted by compare_cells; the caller frees the array. */
 static const struct evidence_cell **sort_cells(const struct evidence *evidence, size_t *count)
 {
     const struct evidence_cell **cells = memory_zeroed(evidence->cell_count + 1, sizeof *cells);
@@ -270,7 +272,7 @@ static void check_copy(struct audit *audit, const struct evidence *other)
              "them.");
 }
 
-/* The file was imported again with different stated facts: one measurement under one name. */
+/* Whether one file was imported twice, with different stated facts: its figures are no copies. */
 static bool is_same_file(const struct evidence *a, const struct evidence *b)
 {
     return strcmp(a->id, b->id) == 0 || (a->digest[0] != '\0' && strcmp(a->digest, b->digest) == 0);

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules that compare the cells of one run: a first request that waited, less work that took longer.
- */
+/* Rules that compare the cells of one run: cold starts, and less work that took longer. */
 
 #include "analysis/audit/audit_places.h"
 
-#define COLD_TIMES 2 /* how many times slower a first cell is than one with more users, */
-#define COLD_MS 100  /* and by how much: it includes a cold start; */
+/* A first cell that is at least this many times slower than one with more users, and slower by at
+ * least this much, includes a cold start; */
+#define COLD_TIMES 2
+#define COLD_MS 100
+/* with these differences it shows nothing but a cold start. */
 #define COLD_WRONG_TIMES 3
-#define COLD_WRONG_MS 1000 /* by this much: it is nothing but a cold start */
-#define DISORDER_TIMES 1.5 /* how many times longer less work took */
-#define DISORDER_MS 50     /* and by how much */
+#define COLD_WRONG_MS 1000
+/* Less work took at least this many times longer, and longer by at least this much. */
+#define DISORDER_TIMES 1.5
+#define DISORDER_MS 50
 
 /* ---- Cold starts ----------------------------------------------------------------------------- */
 
-/* The cell of a shape that was measured first, judged by the order of users; or of its run, by the
- * order of rows. */
+/* Whether the cell was measured first: of its shape, if the order of users is that of measurement,
+ * or of its run, by the order of rows. */
 static bool is_first(const struct audit_places *places, const struct audit_place *place)
 {
     return place->cell == place->run_first || audit_place_is_lowest(places, place);
@@ -46,8 +49,9 @@ static enum finding_weight weight_of(const struct audit_places *places,
                : FINDING_CAUTION;
 }
 
-static const struct audit_place *add_cold(struct audit *audit, const struct audit_places *places,
-                                          struct finding **out)
+/* Creates a finding of all cold starts, or none; returns the slowest of them, or NULL. */
+static const struct audit_place *find_cold(struct audit *audit, const struct audit_places *places,
+                                           struct finding **out)
 {
     const struct audit_place *worst = NULL;
     struct finding *finding = NULL;
@@ -73,7 +77,7 @@ void audit_check_first_shape(struct audit *audit)
     const struct audit_place *worst, *next;
     struct finding *finding;
 
-    worst = add_cold(audit, &places, &finding);
+    worst = find_cold(audit, &places, &finding);
     if (worst == NULL)
         return;
     next = audit_place_next_level(&places, worst);
@@ -107,7 +111,7 @@ static bool is_neighbour(const struct audit_place *a, const struct audit_place *
     return audit_place_same_length(a, b) || fabs(a->users - b->users) < 0.5;
 }
 
-/* The fastest such cell; NULL: there is none. */
+/* The fastest neighbour in the same run that did more work in less time; NULL: there is none. */
 static const struct audit_place *contradicted_by(const struct audit_places *places,
                                                  const struct audit_place *place)
 {

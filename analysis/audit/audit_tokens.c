@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on tokens: whether they were counted, and which ones. */
+/* Rules on tokens: whether they were counted, and which ones; on warnings of the load generator; on
+ * rates. */
 
 #include "analysis/audit/audit_parts.h"
 #include "base/core/memory.h"
@@ -7,10 +8,12 @@
 #define OUTPUT_NEEDED 16 /* with fewer tokens per request nothing can be said of generation */
 /* tokens per request within this share of the context count as equal to it */
 #define LOCKED_WITHIN 0.005
-#define LOCKED_NEEDED 3  /* cells, at two contexts or more */
-#define LINE_WITHIN 0.03 /* tokens per request grow by about one per token of context */
-#define LINE_SPAN 4      /* over contexts that differ by this factor, */
-#define LINE_SHARE 0.8   /* in this share of the cells */
+#define LOCKED_NEEDED 3 /* cells, at two contexts or more */
+/* Tokens per request grow by one per token of context, within the share LINE_WITHIN, over contexts
+ * that differ by the factor LINE_SPAN, in the share LINE_SHARE of the cells. */
+#define LINE_WITHIN 0.03
+#define LINE_SPAN 4
+#define LINE_SHARE 0.8
 #define RATES_WITHIN 0.03
 #define SMALLEST_UNIT 1e-6  /* of figures that were rounded */
 #define TEMPLATE_TOKENS 100 /* tokens that a chat template may add */
@@ -51,22 +54,23 @@ static double tokens_per_request(const struct evidence_cell *cell)
     return rate / cell->request_throughput;
 }
 
-/* If they equal the requested output length, they are output tokens. */
+/* Tokens per request that equal the requested output length are output tokens. */
 static bool may_be_locked(const struct evidence_cell *cell)
 {
     return audit_cell_is_measured(cell) && cell->input_length > 1 && tokens_per_request(cell) > 0
            && !(fabs(tokens_per_request(cell) / cell->output_tokens_asked - 1) < LENGTH_WITHIN);
 }
 
-/* Whether they are equal to the context, within the rounding of a rate. */
+/* Whether the tokens per request equal the context, within the rounding of a rate. */
 static bool is_locked(const struct evidence_cell *cell)
 {
     return may_be_locked(cell)
            && fabs(tokens_per_request(cell) / cell->input_length - 1) < LOCKED_WITHIN;
 }
 
-/* A match at one context alone may be chance: that many tokens may have been requested. */
-static bool is_proof(const struct evidence *evidence)
+/* Whether enough cells match, at several contexts: at one context alone, as many output tokens may
+ * have been requested. */
+static bool is_proven_by_matches(const struct evidence *evidence)
 {
     double low = INFINITY, high = 0;
     size_t count = 0;
@@ -121,30 +125,30 @@ static bool is_on_line(const struct evidence_cell *cell, const struct line *line
     return may_be_locked(cell) && fabs(tokens_per_request(cell) / tokens - 1) < LINE_WITHIN;
 }
 
-/* Whether tokens grow by one per token of context, over widely different contexts, with few added:
- * by a template, answers of a few tokens, or the rounding of a rate. */
+/* Whether tokens per request grow by one per token of context, over widely different contexts, plus
+ * a small constant: a template, answers of a few tokens, or the rounding of a rate. */
 static bool is_line_of_context(const struct evidence *evidence, const struct line *line)
 {
-    size_t on_it = 0;
+    size_t on_line = 0;
 
     if (line->count < LOCKED_NEEDED || !(line->high >= LINE_SPAN * line->low)
         || !(fabs(line->b - 1) < LINE_WITHIN) || !(fabs(line->a) <= TEMPLATE_TOKENS))
         return false;
     for (size_t i = 0; i < evidence->cell_count; i++)
-        on_it += is_on_line(&evidence->cells[i], line);
-    return (double)on_it >= LINE_SHARE * (double)line->count;
+        on_line += is_on_line(&evidence->cells[i], line);
+    return (double)on_line >= LINE_SHARE * (double)line->count;
 }
 
-/* Puts the cells whose tokens are those of the context into *locked; false: there are none. */
+/* Sets locked[i] for each cell whose tokens are those of its context; false: there are none. */
 static bool find_locked(const struct evidence *evidence, bool *locked)
 {
     struct line line = fit_line(evidence);
-    bool proof = is_proof(evidence), on_line = is_line_of_context(evidence, &line);
+    bool proven = is_proven_by_matches(evidence), on_line = is_line_of_context(evidence, &line);
 
     for (size_t i = 0; i < evidence->cell_count; i++)
-        locked[i] = (proof && is_locked(&evidence->cells[i]))
+        locked[i] = (proven && is_locked(&evidence->cells[i]))
                     || (on_line && is_on_line(&evidence->cells[i], &line));
-    return proof || on_line;
+    return proven || on_line;
 }
 
 void audit_check_locked_tokens(struct audit *audit)
@@ -186,9 +190,9 @@ void audit_check_unknown_output(struct audit *audit)
         return;
     text_addf(&finding->arithmetic, "%zu cells have no number of output tokens",
               finding->cell_count);
-    text_add(&finding->consequence, "Requests of unknown length: do not compare them with another "
-                                    "workload, and draw no conclusion "
-                                    "about generation.");
+    text_add(&finding->consequence,
+             "Requests of unknown length: do not compare them with another workload, and draw no "
+             "conclusion about generation.");
 }
 
 static bool is_estimated(const struct evidence_cell *cell)
@@ -209,7 +213,7 @@ void audit_check_estimated(struct audit *audit)
              "lower bounds.");
 }
 
-/* ---- The client ---- */
+/* ---- Warnings of the load generator ---- */
 
 static bool is_client_limited(const struct evidence_cell *cell)
 {

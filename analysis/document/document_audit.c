@@ -112,7 +112,7 @@ static size_t count_lacking(const struct findings *findings)
     size_t count = 0;
 
     for (size_t i = 0; audit_rules[i].name != NULL; i++)
-        count += findings->uses[i] == RULE_LACKS;
+        count += findings->uses[i] == RULE_LACKS_FIGURES;
     return count;
 }
 
