@@ -37,8 +37,7 @@ const struct evidence_field evidence_cell_fields[] = {
     NUMBER(evidence_cell, input_tokens_mean, "per request"),
     NUMBER(evidence_cell, output_tokens_mean, "per request"),
     NUMBER(evidence_cell, input_tokens_usage,
-           "per request by the server's usage, where the tool "
-           "counted by a tokenizer of its own"),
+           "per request by the server's usage, where the tool counted with a tokenizer of its own"),
     NUMBER(evidence_cell, output_tokens_usage, "per request by the server's usage, likewise"),
     NUMBER(evidence_cell, request_throughput, "requests per second"),
     NUMBER(evidence_cell, goodput, "requests per second within the stated limits"),
@@ -93,12 +92,13 @@ const struct evidence_field evidence_fact_fields[] = {
     NUMBER(evidence_facts, memory_gb_per_chip, "memory of one accelerator"),
     NUMBER(evidence_facts, price_usd_per_chip_hour, "price of one accelerator"),
     NUMBER(evidence_facts, context_limit_tokens, "the model's context as served"),
-    NUMBER(evidence_facts, max_instances, "price of the deployment"),
+    NUMBER(evidence_facts, max_instances, "most instances that the platform starts"),
     NUMBER(evidence_facts, container_concurrency, "requests that one instance admits at once"),
     NUMBER(evidence_facts, tensor_parallel, "accelerators that share the weights"),
     NUMBER(evidence_facts, repetitions, "runs averaged in each cell"),
-    NUMBER(evidence_facts, output_tokens, "requests per cell, where the cell does not say"),
-    NUMBER(evidence_facts, timeout_s, "request timeout in seconds"),
+    NUMBER(evidence_facts, output_tokens,
+           "output tokens requested per request, where the cell does not say"),
+    NUMBER(evidence_facts, timeout_s, "request timeout in seconds, where the cell does not say"),
     { 0 },
 };
 
@@ -183,7 +183,7 @@ struct evidence_cell *evidence_add(struct evidence *evidence)
 
     if (count == EVIDENCE_CELLS_MAX)
         return NULL;
-    if ((count & (count - 1)) == 0) /* doubles at powers of two */
+    if ((count & (count - 1)) == 0) /* full: the capacity is 0, or the next power of two */
         evidence->cells =
             memory_resize(evidence->cells, count == 0 ? 1 : count * 2, sizeof *evidence->cells);
     cell = &evidence->cells[evidence->cell_count++];
@@ -195,6 +195,7 @@ struct evidence_cell *evidence_add(struct evidence *evidence)
 
 void evidence_remark(struct evidence *evidence, const char *format, ...)
 {
+    TEXT_AUTO printable = { 0 };
     char sentence[600];
     va_list args;
 
@@ -203,7 +204,6 @@ void evidence_remark(struct evidence *evidence, const char *format, ...)
     va_end(args);
     if (evidence->remarks == NULL)
         evidence->remarks = json_array();
-    TEXT_AUTO printable = { 0 };
     text_add_printable(&printable, sentence, strlen(sentence), sizeof sentence);
     json_array_append_new(evidence->remarks, json_string(text_string(&printable)));
 }
@@ -240,10 +240,10 @@ void evidence_add_warning(struct evidence_cell *cell, const char *name)
 
 void evidence_add_warnings(struct evidence_cell *cell, const char *marks)
 {
-    char list[sizeof cell->marks], *rest = NULL;
+    char list[sizeof cell->marks], *next = NULL;
 
     text_copy(list, sizeof list, marks);
-    for (char *name = strtok_r(list, ", ", &rest); name != NULL; name = strtok_r(NULL, ", ", &rest))
+    for (char *name = strtok_r(list, ", ", &next); name != NULL; name = strtok_r(NULL, ", ", &next))
         evidence_add_warning(cell, name);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Everything that is known about a run, measured here or by another tool, in one form, so that it
  * can be audited, compared, shown and exported. Unknown values stay unknown: NaN, "" or UNKNOWN,
- * never a guess. Cells are in the order of their file, which may have a grid twice, rows that
- * failed, and words instead of tokens: all of this is kept. */
+ * never a guess. Cells are in the order of their file. A grid that the file has twice, failed rows
+ * and lengths in words are kept as they are. */
 #pragma once
 
 #include <jansson.h>
@@ -19,7 +19,7 @@ enum evidence_state {
 };
 const char *evidence_state_name(enum evidence_state state); /* "measured", ... */
 
-/* The unit in which a file counts its inputs, as it says itself. */
+/* The unit in which a file counts its inputs, as the file states it. */
 enum length_unit { LENGTH_UNKNOWN, LENGTH_TOKENS, LENGTH_WORDS, LENGTH_UNITS };
 const char *length_unit_name(enum length_unit unit);
 enum length_unit length_unit_find(const char *name); /* LENGTH_UNKNOWN: there is no such name */
@@ -44,10 +44,10 @@ struct evidence_cell {
     double duration_s;
     double input_tokens, output_tokens, cached_tokens; /* of all requests together */
     double cached_share; /* of the input tokens, where the file gives it instead */
-    double input_tokens_mean, output_tokens_mean;   /* per request, as all rates count them */
-    double input_tokens_usage, output_tokens_usage; /* per request by the server's usage, where the
-                                                     * tool counts with a tokenizer of its own */
-    double request_throughput, goodput;             /* per second, as all rates */
+    double input_tokens_mean, output_tokens_mean; /* per request, as all rates count them */
+    /* per request by the server's usage, where the tool counts with a tokenizer of its own */
+    double input_tokens_usage, output_tokens_usage;
+    double request_throughput, goodput; /* per second, like all rates */
     double input_throughput, output_throughput, total_throughput;
     double token_throughput;  /* tokens, where the file does not say which */
     double stream_throughput; /* output tokens per second of one stream */
@@ -55,17 +55,19 @@ struct evidence_cell {
     double concurrency_expected; /* of users with think time, known for our own runs; else NaN */
     double timeout_s;
     struct evidence_latency latency[METRIC_COUNT];
-    bool client_limited, contaminated,
-        tokens_estimated; /* known for our own runs and their exports */
-    char status[64];      /* as the file says; "" */
-    char time[40];        /* as the file says; "" */
-    char variant[200];    /* what distinguishes it from cells of the same load in a file of several
-                           * runs: "model=a, trial=2"; "" */
-    char marks[512];      /* warnings by name, from when the cell was measured or exported: "burst,
-                             client_limited"; "" */
-    char *error;          /* what went wrong, heap; NULL: not known */
-    json_t *original;     /* the row as it is in the file: name to text; NULL for our own */
-    int64_t attempt_id;   /* the accepted attempt, for our own runs; 0: none */
+    /* known for our own runs and their exports */
+    bool client_limited, contaminated, tokens_estimated;
+    char status[64]; /* as the file says; "" */
+    char time[40];   /* as the file says; "" */
+    /* What distinguishes the cell from others of the same load in a file of several runs:
+     * "model=a, trial=2"; "". */
+    char variant[200];
+    /* Warnings by name, added when the cell was measured or exported: "burst, client_limited"; "".
+     */
+    char marks[512];
+    char *error;             /* what went wrong, heap; NULL: not known */
+    json_t *original;        /* the row as it is in the file: name to text; NULL for our own */
+    int64_t attempt_id;      /* the accepted attempt, for our own runs; 0: none */
     const char *found_wrong; /* the audit's rule that found it wrong; static, not stored; NULL */
 };
 
@@ -78,7 +80,7 @@ struct evidence_facts {
     double chips, memory_gb_per_chip, price_usd_per_chip_hour;
     double context_limit_tokens, max_instances, container_concurrency, tensor_parallel;
     double repetitions;              /* runs averaged in each cell */
-    double output_tokens, timeout_s; /* requests, where the cell does not say */
+    double output_tokens, timeout_s; /* per request, where the cell does not say */
 };
 
 struct evidence {
@@ -86,17 +88,17 @@ struct evidence {
     bool imported;
     char format[32]; /* "csv", "vllm", ...; "opsbrain" for our own */
     char name[160];  /* the file's; for our own the sweep's id */
-    char digest[65]; /* SHA-256 of the file; for our own runs of the fingerprint ("" before the
-                      * first cell) */
+    /* SHA-256 of the file; for our own runs of the fingerprint ("" before the first cell). */
+    char digest[65];
     char principal[64];
     int64_t created_ms;
-    char corrects[ID_SIZE];     /* the import whose facts this one states anew, or the run that it
-                                   replaces; "" */
+    /* The import whose stated facts this one corrects, or the run that it replaces; "". */
+    char corrects[ID_SIZE];
     char corrected_by[ID_SIZE]; /* for our own runs: the newest run that replaces it; "" */
     int64_t repetition;         /* within the sweep, for our own runs; -1: none */
     int64_t deployment_id;      /* for our own runs; 0: none */
-    int64_t revision;    /* its first revision that was the measured configuration (deployments.h)
-                          */
+    /* The deployment's first revision with the measured configuration (deployments.h). */
+    int64_t revision;
     char *notes;         /* heap; NULL: none */
     json_t *other_names; /* list: other names under which the same file was imported; NULL: none */
     json_t *remarks;     /* list of sentences: what the importer did not recognise or skipped */
@@ -112,19 +114,20 @@ struct evidence {
 void evidence_init(struct evidence *evidence);
 void evidence_finish(struct evidence *evidence);
 #define EVIDENCE_AUTO __attribute__((cleanup(evidence_finish))) struct evidence
-/* Adds a last cell whose members are all unknown; valid until the next is added. NULL: there are
+/* Appends a cell whose members are all unknown; valid until the next is added. NULL: there are
  * already EVIDENCE_CELLS_MAX. */
 struct evidence_cell *evidence_add(struct evidence *evidence);
+/* Appends a sentence to the remarks, made printable. */
 void evidence_remark(struct evidence *evidence, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Adds a warning once, and sets its flag; a text that is not a name ([a-z0-9_]) is ignored. */
 void evidence_add_warning(struct evidence_cell *cell, const char *name);
-/* Adds the warnings that such a text lists. */
+/* Adds the warnings that `marks` lists, as in struct evidence_cell. */
 void evidence_add_warnings(struct evidence_cell *cell, const char *marks);
 bool evidence_has_warning(const struct evidence_cell *cell, const char *name);
 
-/* Whether the id is that of a run or an import, by its prefix. */
+/* Whether the id is that of an import, not of a run, judged by its prefix. */
 bool evidence_is_import(const char *id);
 /* Loads a run_... or an imp_...; NOT_FOUND: names the id. Free with evidence_finish, even after a
  * failure. */
@@ -150,10 +153,10 @@ extern const struct evidence_field evidence_cell_fields[];    /* in struct evide
 extern const struct evidence_field evidence_latency_fields[]; /* in struct evidence_latency */
 extern const struct evidence_field evidence_fact_fields[];    /* in struct evidence_facts */
 
-/* Known values only: members that are not known are missing. New references. */
+/* These write known values only. New references. */
 json_t *evidence_cell_json(const struct evidence_cell *cell);
 json_t *evidence_facts_json(const struct evidence_facts *facts);
-/* Reads what these wrote; missing members are unknown. */
+/* These read what the functions above wrote; missing members are unknown. */
 void evidence_cell_read(const json_t *json, struct evidence_cell *out);
 void evidence_facts_read(const json_t *json, struct evidence_facts *out);
 /* The part of an imported run that is stored besides its cells: facts, unit, remarks. New

@@ -35,7 +35,7 @@ static void read_document(const char *document, struct evidence *out)
     out->notes = notes == NULL ? NULL : memory_copy_text(notes);
 }
 
-/* Loads it without its cells. */
+/* Reads everything but the cells. */
 static void read_import(const struct import_row *row, struct evidence *out)
 {
     struct error ignored;
@@ -68,7 +68,7 @@ static CHECKED bool read_cell(void *context, const char *written, struct error *
     return true;
 }
 
-/* What the file says of a cell takes precedence over what is known of the run. */
+/* Copies what is known of the run into the cells whose rows do not say. */
 static void complete_cells(struct evidence *evidence)
 {
     const struct evidence_facts *facts = &evidence->facts;
