@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/compare/compare_private.h"
 #include "base/core/memory.h"
 #include "base/stats/statistics.h"
 
@@ -30,12 +31,12 @@ struct comparing {
     size_t run_count;
     bool by_output; /* every cell has the output length that was requested */
     /* The sums of each run's logarithms: over the cells in which every pair counts, and over the
-     * others, where only the pairs that count are added. */
+     * disturbed cells, where only the pairs that count are added. */
     double sums[COMPARE_RUNS_MAX], disturbed_sums[COMPARE_RUNS_MAX];
-    bool is_excluded[COMPARE_RUNS_MAX]; /* pairs that do not count in one of these other cells */
+    bool is_excluded[COMPARE_RUNS_MAX]; /* pairs that do not count in one of the disturbed cells */
 };
 
-static bool alike(double a, double b)
+bool compare_alike(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));
 }
@@ -43,9 +44,11 @@ static bool alike(double a, double b)
 static bool is_cell(const struct comparing *comparing, const struct compared_cell *key,
                     const struct evidence_cell *cell)
 {
-    return alike(key->users, cell->concurrency) && alike(key->input_length, cell->input_length)
-           && alike(key->request_rate, cell->request_rate_asked)
-           && (!comparing->by_output || alike(key->output_tokens, cell->output_tokens_asked));
+    return compare_alike(key->users, cell->concurrency)
+           && compare_alike(key->input_length, cell->input_length)
+           && compare_alike(key->request_rate, cell->request_rate_asked)
+           && (!comparing->by_output
+               || compare_alike(key->output_tokens, cell->output_tokens_asked));
 }
 
 static bool states_every_output(const struct comparing *comparing)
@@ -73,8 +76,7 @@ static void add_cell(struct comparing *comparing, const struct evidence_cell *ce
     };
 }
 
-/* Unknown values sort last. */
-static int order(double a, double b)
+int compare_order(double a, double b)
 {
     return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : (a > b) - (a < b);
 }
@@ -82,13 +84,13 @@ static int order(double a, double b)
 static int order_cells(const void *a, const void *b)
 {
     const struct compared_cell *left = a, *right = b;
-    int by = order(left->output_tokens, right->output_tokens);
+    int order = compare_order(left->output_tokens, right->output_tokens);
 
-    if (by == 0)
-        by = order(left->input_length, right->input_length);
-    if (by == 0)
-        by = order(left->users, right->users);
-    return by != 0 ? by : order(left->request_rate, right->request_rate);
+    if (order == 0)
+        order = compare_order(left->input_length, right->input_length);
+    if (order == 0)
+        order = compare_order(left->users, right->users);
+    return order != 0 ? order : compare_order(left->request_rate, right->request_rate);
 }
 
 static void collect_cells(struct comparing *comparing)
@@ -149,7 +151,8 @@ static enum left_out refusal_of(const struct comparing *comparing, const struct 
     return CELL_COMPARED;
 }
 
-/* *found: the run's cell; the return value is the reason why it cannot be compared. */
+/* Stores the run's cell in *found, or NULL; returns the reason why it cannot be compared, or
+ * CELL_COMPARED. */
 static enum left_out find_cell(const struct comparing *comparing, const struct compared_cell *key,
                                const struct evidence *run, const struct evidence_cell **found)
 {
@@ -164,8 +167,9 @@ static enum left_out find_cell(const struct comparing *comparing, const struct c
     return *found == NULL ? CELL_MISSING : refusal_of(comparing, *found);
 }
 
-/* Whether a disturbance excludes only its pair: one that the servers did not cause does. Failures
- * are the servers' own, and excluding only the failed pair would hide them. */
+/* Whether the reason excludes only the pair of runs that has it: so it is with disturbances that
+ * the servers did not cause. Failures are the servers' own, and excluding only the failed pair
+ * would hide them. */
 static bool is_disturbance(enum left_out why)
 {
     return why == CELL_CLIENT_LIMITED || why == CELL_CONTAMINATED;
@@ -188,8 +192,8 @@ static bool are_enough(const struct comparing *comparing, size_t without)
 
 /* Copies the values of the runs in pairs that are not excluded, the baseline's first, and counts
  * them on each side. */
-static void keep(const struct comparing *comparing, const double *values, const bool *is_excluded,
-                 double *kept, size_t counts[SIDES])
+static void copy_included(const struct comparing *comparing, const double *values,
+                          const bool *is_excluded, double *included, size_t counts[SIDES])
 {
     size_t baseline = comparing->input->counts[SIDE_BASELINE], count = 0;
 
@@ -197,7 +201,7 @@ static void keep(const struct comparing *comparing, const double *values, const 
     for (size_t i = 0; i < comparing->run_count; i++) {
         if (is_excluded[pair_of(comparing, i)])
             continue;
-        kept[count++] = values[i];
+        included[count++] = values[i];
         counts[i < baseline ? SIDE_BASELINE : SIDE_CANDIDATE]++;
     }
 }
@@ -205,29 +209,29 @@ static void keep(const struct comparing *comparing, const double *values, const 
 static bool is_other_output(const struct comparing *comparing, const double *tokens,
                             const bool *is_excluded)
 {
-    double kept[COMPARE_RUNS_MAX], baseline, candidate;
+    double included[COMPARE_RUNS_MAX], baseline, candidate;
     size_t counts[SIDES];
 
-    keep(comparing, tokens, is_excluded, kept, counts);
-    baseline = statistics_mean(kept, counts[SIDE_BASELINE]);
-    candidate = statistics_mean(kept + counts[SIDE_BASELINE], counts[SIDE_CANDIDATE]);
+    copy_included(comparing, tokens, is_excluded, included, counts);
+    baseline = statistics_mean(included, counts[SIDE_BASELINE]);
+    candidate = statistics_mean(included + counts[SIDE_BASELINE], counts[SIDE_CANDIDATE]);
     return fabs(candidate / baseline - 1) > OUTPUT_TOLERANCE
            && !compare_is_named(comparing->input->factors, "output_length");
 }
 
-/* The logarithms of all runs, the baseline's first. */
+/* `logarithms`: of all runs, the baseline's first. */
 static struct estimate estimate(const struct comparing *comparing, const double *logarithms,
                                 const bool *is_excluded)
 {
     bool higher_is_better = comparing->metric->higher_is_better;
-    double kept[COMPARE_RUNS_MAX], *candidate;
+    double included[COMPARE_RUNS_MAX], *candidate;
     size_t counts[SIDES];
 
-    keep(comparing, logarithms, is_excluded, kept, counts);
-    candidate = kept + counts[SIDE_BASELINE];
+    copy_included(comparing, logarithms, is_excluded, included, counts);
+    candidate = included + counts[SIDE_BASELINE];
     if (comparing->input->paired)
-        return compare_estimate_pairs(kept, candidate, counts[SIDE_BASELINE], higher_is_better);
-    return compare_estimate(kept, counts[SIDE_BASELINE], candidate, counts[SIDE_CANDIDATE],
+        return compare_estimate_pairs(included, candidate, counts[SIDE_BASELINE], higher_is_better);
+    return compare_estimate(included, counts[SIDE_BASELINE], candidate, counts[SIDE_CANDIDATE],
                             higher_is_better);
 }
 
@@ -247,7 +251,8 @@ static void add_to_sums(struct comparing *comparing, const struct compared_cell 
     comparing->out->estimated += cell->estimated;
 }
 
-/* False where the cell cannot be compared at all. */
+/* Records why a run's cell cannot be compared. Excludes its pair; returns false if the whole cell
+ * cannot be compared. */
 static bool note_left_out(const struct comparing *comparing, struct compared_cell *cell,
                           enum left_out why, const struct evidence *run, bool *is_excluded)
 {
@@ -316,7 +321,7 @@ static int order_by_p(const void *a, const void *b)
 {
     const struct compared_cell *const *left = a, *const *right = b;
 
-    return order((*left)->estimate.p, (*right)->estimate.p);
+    return compare_order((*left)->estimate.p, (*right)->estimate.p);
 }
 
 /* Holm, S., Scandinavian Journal of Statistics 6 (1979): of m tests the k-th smallest p is
@@ -363,14 +368,12 @@ static const char *reason_of(const struct compare_input *input, const struct com
     if (isnan(out->primary.p))
         return "the runs of each side are equal to the last digit: they are copies, not "
                "repetitions";
-    return input->paired
-               ? "the 95 % interval contains 1: the difference is within the spread between "
-                 "pairs"
-               : "the 95 % interval contains 1: the difference is within the spread between "
-                 "runs";
+    if (input->paired)
+        return "the 95 % interval contains 1: the difference is within the spread between pairs";
+    return "the 95 % interval contains 1: the difference is within the spread between runs";
 }
 
-static void no_comparison(struct comparison *out, const char *reason)
+static void set_no_comparison(struct comparison *out, const char *reason)
 {
     out->primary = (struct estimate){ .values = { NAN, NAN },
                                       .ratio = NAN,
@@ -382,25 +385,24 @@ static void no_comparison(struct comparison *out, const char *reason)
     out->reason = reason;
 }
 
-/* Every pair must count in the same cells: otherwise a pair's ratio would reflect which cells it
+/* Every pair must count in the same cells: otherwise a pair's ratio would depend on which cells it
  * has. */
 static void estimate_primary(struct comparing *comparing)
 {
     static const bool none[COMPARE_RUNS_MAX];
     struct comparison *out = comparing->out;
-    bool whole = out->primary_cells > 0;
-    double *sums = whole ? comparing->sums : comparing->disturbed_sums;
-    const bool *is_excluded = whole ? none : comparing->is_excluded;
+    bool has_undisturbed = out->primary_cells > 0;
+    double *sums = has_undisturbed ? comparing->sums : comparing->disturbed_sums;
+    const bool *is_excluded = has_undisturbed ? none : comparing->is_excluded;
 
     for (size_t i = 0; i < comparing->input->counts[SIDE_BASELINE]; i++)
         out->primary_pairs_left_out += is_excluded[i];
     if (!are_enough(comparing, out->primary_pairs_left_out)) {
-        no_comparison(out,
-                      "no cell counts in every pair, and every cell has too few pairs: see the "
-                      "cells");
+        set_no_comparison(
+            out, "no cell counts in every pair, and every cell has too few pairs: see the cells");
         return;
     }
-    if (!whole)
+    if (!has_undisturbed)
         out->primary_cells = out->compared;
     for (size_t i = 0; i < comparing->run_count; i++)
         sums[i] /= (double)out->primary_cells;
@@ -418,7 +420,7 @@ void compare_runs(const struct compare_input *input, struct comparison *out)
 
     compare_facts(input, out);
     if (out->refused > 0) {
-        no_comparison(out, "the runs differ in facts that were not named as factors");
+        set_no_comparison(out, "the runs differ in facts that were not named as factors");
         return;
     }
     comparing.by_output =
@@ -429,7 +431,7 @@ void compare_runs(const struct compare_input *input, struct comparison *out)
     correct_cells(&comparing);
     count_verdicts(out);
     if (out->compared == 0) {
-        no_comparison(out, "no cell can be compared: see what was skipped");
+        set_no_comparison(out, "no cell can be compared: see what was skipped");
         return;
     }
     estimate_primary(&comparing);

@@ -39,9 +39,10 @@ struct compare_input {
     const struct evidence *runs; /* the baseline's first */
     size_t counts[SIDES];        /* together at most COMPARE_RUNS_MAX; no run twice */
     size_t metric;               /* index into compare_metrics */
-    const char *const
-        *factors; /* facts in which the sides may differ; ends with NULL; NULL: none */
-    const char *const *accepted; /* facts that may be unknown; the same */
+    /* Lists of facts that end with NULL, or NULL: those in which the sides may differ, and those
+     * that may be unknown. */
+    const char *const *factors;
+    const char *const *accepted;
     /* The runs were measured in turns: the n-th run of one side alternated with the n-th of the
      * other, with as many on each side. Drift then affects both runs of a pair equally, and their
      * ratio is what counts. */
@@ -55,22 +56,22 @@ struct compare_input {
 /* Whether runs that were named one by one were measured in turns. */
 enum pairing {
     PAIRING_NONE,
-    PAIRING_SOME, /* some were measured with one of the other side, but not all, or deployments
-                   * changed */
+    PAIRING_SOME, /* not all runs have a partner, or a side has several deployments */
     PAIRING_ALL,
 };
-/* ALL: puts the candidate's runs in the order of the baseline's, as `paired` requires. */
+/* If the result is PAIRING_ALL, puts the candidate's runs in the order of the baseline's, as
+ * `paired` requires. */
 enum pairing compare_pair_up(struct evidence *runs, const size_t counts[SIDES]);
 
 /* ---- What was measured ---- */
 
-/* A fact in which two runs differ, or that is not known of both. An unknown value equals nothing,
- * except within one sweep, whose runs share a fingerprint. */
+/* A fact in which two runs differ, or that is unknown for at least one of them. An unknown value
+ * equals nothing, except within one sweep, whose runs share a fingerprint. */
 struct difference {
     const char *fact;
     struct text values[2]; /* "" where it is not known */
     const char *runs[2];   /* the two runs; borrowed from the input */
-    bool within_a_side;    /* the two runs were given as repetitions, but are not */
+    bool within_a_side;    /* both runs are of one side: they are not repetitions of each other */
     bool unknown;          /* at least one of the values is unknown */
     bool allowed;          /* it is a factor, an unknown value that was accepted, or irrelevant */
 };
@@ -125,10 +126,10 @@ struct compared_cell {
 };
 
 struct comparison {
-    struct difference *differences;   /* including those that are allowed */
-    size_t difference_count, refused; /* refused: facts that may not differ; the members below are
-                                       * then empty */
-    struct compared_cell *cells;      /* in order of output length, input length, users */
+    struct difference *differences; /* including those that are allowed */
+    size_t difference_count;
+    size_t refused;              /* differences that are not allowed; if any, there are no cells */
+    struct compared_cell *cells; /* in order of output length, input length, users */
     size_t cell_count, compared, verdicts[VERDICTS];
     size_t estimated; /* of the cells compared */
     /* Computed from the runs' geometric means, each over the same cells: those in which every pair
@@ -141,13 +142,14 @@ struct comparison {
 #define COMPARISON_AUTO __attribute__((cleanup(comparison_finish))) struct comparison
 void comparison_finish(struct comparison *comparison);
 
-/* The names of the facts; with `accepted` also what else may be accepted as unknown. */
+/* Whether the name is that of a fact; with `accepted` also of something else that may be accepted
+ * as unknown. */
 bool compare_knows_fact(const char *name, bool accepted);
 void compare_write_facts(struct text *out); /* "model, model_revision, ..." */
 
 /* *out must be zeroed before; free it with comparison_finish(). */
 void compare_runs(const struct compare_input *input, struct comparison *out);
-/* The same for the facts alone. */
+/* Compares only the facts. */
 void compare_facts(const struct compare_input *input, struct comparison *out);
 /* Compares one quantity, given as the logarithms of its values, one per run. Its verdict depends on
  * p alone. Uses Welch's t of two means, or for `count` pairs Student's t of their differences. */
@@ -156,8 +158,9 @@ struct estimate compare_estimate(const double *baseline, size_t baseline_count,
                                  bool higher_is_better);
 struct estimate compare_estimate_pairs(const double *baseline, const double *candidate,
                                        size_t count, bool higher_is_better);
-/* The verdict for a p that may be corrected. */
+/* The verdict of an estimate by `p`, its own or a corrected one. */
 enum verdict compare_verdict(const struct estimate *estimate, double p, bool higher_is_better);
+/* Whether the list, which ends with NULL or is NULL, has the name. */
 bool compare_is_named(const char *const *names, const char *name);
 
 /* Tables of ratios, rows users, columns context, at most 100 characters wide; tables with too many

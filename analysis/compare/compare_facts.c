@@ -18,7 +18,8 @@ static void add_canonical(const json_t *object, struct text *out)
     text_add(out, written);
 }
 
-/* The engine's arguments, as far as the server reports them; and what its platform shows of it. */
+/* The engine's arguments, as far as the server reports them, and the settings that its platform
+ * reports. */
 static void write_flags(const struct evidence *run, struct text *out)
 {
     text_add(out, run->facts.flags);
@@ -27,7 +28,7 @@ static void write_flags(const struct evidence *run, struct text *out)
     add_canonical(json_object_get(run->fingerprint, "platform"), out);
 }
 
-/* Writes the fact in the same form for both kinds of runs. */
+/* Writes the limits in the same form for imports as for our own runs. */
 static void write_limits(const struct evidence *run, struct text *out)
 {
     json_auto_t *limits = json_object();
@@ -45,7 +46,7 @@ static void write_limits(const struct evidence *run, struct text *out)
     add_canonical(limits, out);
 }
 
-/* What a person stated takes precedence over what the file says. */
+/* What the user stated takes precedence over what the file says. */
 static void write_workload(const struct evidence *run, struct text *out)
 {
     add_canonical(json_object_get(run->fingerprint, "workload"), out);
@@ -55,14 +56,14 @@ static void write_workload(const struct evidence *run, struct text *out)
         text_add(out, run->facts.dataset);
 }
 
-/* The description of the work, where it is not the workload itself. */
+/* The dataset's name is a fact of its own only where it does not stand in for the workload. */
 static void write_dataset(const struct evidence *run, struct text *out)
 {
     if (run->facts.workload[0] != '\0')
         text_add(out, run->facts.dataset);
 }
 
-/* How the same work is described for that server. */
+/* The form of the requests, which may differ between servers for the same workload. */
 static void write_request_form(const struct evidence *run, struct text *out)
 {
     add_canonical(json_object_get(run->fingerprint, "request_form"), out);
@@ -74,7 +75,7 @@ static void write_input_unit(const struct evidence *run, struct text *out)
         text_add(out, length_unit_name(run->input_unit));
 }
 
-/* Known if every cell has one; its value is part of the cell. */
+/* The fact is known if every cell has an output length; the length itself distinguishes cells. */
 static void write_output_length(const struct evidence *run, struct text *out)
 {
     for (size_t i = 0; i < run->cell_count; i++)
@@ -83,10 +84,9 @@ static void write_output_length(const struct evidence *run, struct text *out)
     text_add(out, "stated per cell");
 }
 
-/* Two unknown values of a fact that is not required do not differ: most runs report none. */
 static const struct fact {
     const char *name;
-    bool needed;
+    bool needed;           /* two unknown values differ; most runs do not report the other facts */
     bool of_work;          /* a fact of the workload, not of the deployment */
     bool is_only_reported; /* a difference is reported, but does not refuse the comparison */
     size_t offset, size;   /* in the facts; size 0: a double */
@@ -191,8 +191,8 @@ static bool is_allowed(const struct compare_input *input, const struct fact *fac
     return difference->unknown && compare_is_named(input->accepted, difference->fact);
 }
 
-/* Chooses the pair of runs that is shown for the fact: first one that is not allowed, then one
- * whose values are known. */
+/* Whether `a` is the better example of how a fact differs: differences that are not allowed come
+ * first, then those whose values are known. */
 static bool is_worse(const struct difference *a, const struct difference *b)
 {
     return a->allowed != b->allowed ? !a->allowed : !a->unknown && b->unknown;
@@ -217,7 +217,6 @@ static void compare_fact(const struct compare_input *input, const struct fact *f
                     j < input->counts[SIDE_BASELINE] || i >= input->counts[SIDE_BASELINE],
                 .unknown = values[i].length == 0 || values[j].length == 0,
             };
-
             const struct evidence *runs[2] = { &input->runs[i], &input->runs[j] };
 
             if (same_sweep(runs[0], runs[1]) || same(fact, runs, &values[i], &values[j]))

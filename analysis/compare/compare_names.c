@@ -49,9 +49,8 @@ static const struct {
     [CELL_MISSING] = { "missing", "not every run has it" },
     [CELL_TWICE] = { "twice", "a run has it more than once" },
     [CELL_NOT_MEASURED] = { "not_measured", "failed, infeasible, skipped or inferred" },
-    [CELL_SUCCESS_UNKNOWN] = { "success_unknown",
-                               "how many requests succeeded is not known (accept_unknown "
-                               "success_rate assumes all)" },
+    [CELL_SUCCESS_UNKNOWN] = { "success_unknown", "how many requests succeeded is not known "
+                                                  "(accept_unknown success_rate assumes all)" },
     [CELL_LOW_SUCCESS] = { "low_success", "fewer than 99 % of the requests succeeded" },
     [CELL_CLIENT_LIMITED] = { "client_limited", "the load generator was the bottleneck" },
     [CELL_CONTAMINATED] = { "contaminated", "the server also worked for others" },
@@ -63,9 +62,9 @@ static const struct {
                             "fewer than 16 output tokens are too few to judge decoding" },
     [CELL_OTHER_OUTPUT] = { "other_output_length",
                             "the answers' mean length differs by more than 5 %" },
-    [CELL_OTHER_COUNT] = { "other_token_count", "tokens were reported by the server in some runs "
-                                                "and estimated from stream "
-                                                "chunks in others" },
+    [CELL_OTHER_COUNT] = { "other_token_count",
+                           "tokens were reported by the server in some runs and estimated from "
+                           "stream chunks in others" },
 };
 
 const char *left_out_name(enum left_out why)

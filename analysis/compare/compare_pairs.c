@@ -11,7 +11,7 @@ static bool is_pair(const struct evidence *a, const struct evidence *b)
            && strcmp(a->facts.deployment, b->facts.deployment) != 0;
 }
 
-/* Otherwise the sides would change from pair to pair. */
+/* The runs of a side must be of one deployment: otherwise each pair would compare others. */
 static bool is_of_one_deployment(const struct evidence *runs, size_t count)
 {
     for (size_t i = 1; i < count; i++)
@@ -32,10 +32,10 @@ static size_t find_partner(const struct evidence *run, const struct evidence *si
 
 static void swap(struct evidence *a, struct evidence *b)
 {
-    struct evidence kept = *a;
+    struct evidence copy = *a;
 
     *a = *b;
-    *b = kept;
+    *b = copy;
 }
 
 enum pairing compare_pair_up(struct evidence *runs, const size_t counts[SIDES])

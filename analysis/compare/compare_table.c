@@ -1,38 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ratios as tables to read. */
+/* Writes the ratios as tables. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/compare/compare.h"
+#include "analysis/compare/compare_private.h"
 #include "base/core/memory.h"
 #include "base/formats/table.h"
 
 #define COLUMNS 7 /* ratios per row, so that a table is at most 100 characters wide */
 #define ENTRIES_MAX 1000
 
-static bool alike(double a, double b)
-{
-    return a == b || (isnan(a) && isnan(b));
-}
-
 static int order(const void *a, const void *b)
 {
-    double left = *(const double *)a, right = *(const double *)b;
-
-    return isnan(left) || isnan(right) ? isnan(left) - isnan(right)
-                                       : (left > right) - (left < right);
+    return compare_order(*(const double *)a, *(const double *)b);
 }
 
 struct axis {
-    double *at; /* ascending, each once; heap */
+    double *at; /* distinct values; heap */
     size_t count;
 };
 
 static void axis_add(struct axis *axis, double value)
 {
     for (size_t i = 0; i < axis->count; i++)
-        if (alike(axis->at[i], value))
+        if (compare_alike(axis->at[i], value))
             return;
     axis->at = memory_resize(axis->at, axis->count + 1, sizeof *axis->at);
     axis->at[axis->count++] = value;
@@ -58,11 +50,12 @@ static void write_ratio(const struct compared_cell *cell, struct table *table)
                    marks[cell->estimate.verdict]);
 }
 
+/* A table of at most COLUMNS input lengths, for one output length and request rate. */
 struct block {
     const struct comparison *comparison;
     double output, rate;
     const struct axis *users, *lengths;
-    size_t first; /* of the lengths */
+    size_t first; /* index of its first length */
 };
 
 static const struct compared_cell *cell_at(const struct block *block, double users, double length)
@@ -70,8 +63,9 @@ static const struct compared_cell *cell_at(const struct block *block, double use
     for (size_t i = 0; i < block->comparison->cell_count; i++) {
         const struct compared_cell *cell = &block->comparison->cells[i];
 
-        if (alike(cell->output_tokens, block->output) && alike(cell->request_rate, block->rate)
-            && alike(cell->users, users) && alike(cell->input_length, length))
+        if (compare_alike(cell->output_tokens, block->output)
+            && compare_alike(cell->request_rate, block->rate) && compare_alike(cell->users, users)
+            && compare_alike(cell->input_length, length))
             return cell;
     }
     return NULL;
@@ -112,7 +106,7 @@ static void write_blocks(const struct comparison *comparison, double output, dou
     for (size_t i = 0; i < comparison->cell_count; i++) {
         const struct compared_cell *cell = &comparison->cells[i];
 
-        if (!alike(cell->output_tokens, output) || !alike(cell->request_rate, rate))
+        if (!compare_alike(cell->output_tokens, output) || !compare_alike(cell->request_rate, rate))
             continue;
         axis_add(&users, cell->users);
         axis_add(&lengths, cell->input_length);

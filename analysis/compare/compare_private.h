@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions that the files of the comparison share. Private to analysis/compare/. */
+#pragma once
+
+#include "analysis/compare/compare.h"
+
+/* Whether two numbers are equal, or both unknown. */
+bool compare_alike(double a, double b);
+/* For sorting: ascending, unknown values last. */
+int compare_order(double a, double b);
