@@ -81,7 +81,7 @@ void export_line(const json_t *object, struct text *out)
     text_add_char(out, '\n');
 }
 
-/* ---- Warnings in the file ---- */
+/* ---- Members of our own, and times ---- */
 
 void export_own(json_t *json, const char *format, const struct evidence *evidence,
                 const struct evidence_cell *cell)
@@ -97,7 +97,7 @@ void export_own(json_t *json, const char *format, const struct evidence *evidenc
     export_text(json, "opsbrain_context_unit", length_unit_name(evidence->input_unit));
 }
 
-/* vLLM writes 20260314-190304, which no other tool reads. */
+/* Whether the time has vLLM's form 20260314-190304, which no other tool reads. */
 static bool is_compact(const char *time)
 {
     return strlen(time) == 15 && time[8] == '-' && strspn(time, "0123456789-") == 15
@@ -142,7 +142,7 @@ void export_mark(struct evidence *evidence, const struct findings *findings)
 /* ---- What the format cannot hold ---- */
 
 static void note_losses(const struct evidence_field *fields, const char *prefix, const void *before,
-                        const void *after, json_t *seen)
+                        const void *after, json_t *lost)
 {
     for (; fields->name != NULL; fields++) {
         const char *from = (const char *)before + fields->offset;
@@ -155,27 +155,27 @@ static void note_losses(const struct evidence_field *fields, const char *prefix,
         if (!is_lost)
             continue;
         text_addf(&name, "%s%s", prefix, fields->name);
-        json_object_set_new(seen, text_string(&name), json_true());
+        json_object_set_new(lost, text_string(&name), json_true());
     }
 }
 
 static void note_cell(const struct evidence_cell *before, const struct evidence_cell *after,
-                      json_t *seen)
+                      json_t *lost)
 {
-    note_losses(evidence_cell_fields, "", before, after, seen);
+    note_losses(evidence_cell_fields, "", before, after, lost);
     for (enum metric i = 0; i < METRIC_COUNT; i++) {
         TEXT_AUTO prefix = { 0 };
 
         text_addf(&prefix, "%s.", metric_name(i));
         note_losses(evidence_latency_fields, text_string(&prefix), &before->latency[i],
-                    &after->latency[i], seen);
+                    &after->latency[i], lost);
     }
 }
 
 json_t *export_losses(const struct exporter *exporter, const struct evidence *evidence,
                       size_t first, size_t count, const struct text *file)
 {
-    json_auto_t *seen = json_object();
+    json_auto_t *lost = json_object();
     struct evidence_facts facts = evidence->facts;
     json_t *list = json_array();
     EVIDENCE_AUTO again;
@@ -188,10 +188,10 @@ json_t *export_losses(const struct exporter *exporter, const struct evidence *ev
         return list;
     for (size_t i = first; i < first + count; i++)
         if (export_takes(exporter, &evidence->cells[i]) && read < again.cell_count)
-            note_cell(&evidence->cells[i], &again.cells[read++], seen);
+            note_cell(&evidence->cells[i], &again.cells[read++], lost);
     facts.output_tokens = facts.timeout_s = NAN; /* these belong to each cell */
-    note_losses(evidence_fact_fields, "", &facts, &again.facts, seen);
-    json_object_foreach(seen, name, value)
+    note_losses(evidence_fact_fields, "", &facts, &again.facts, lost);
+    json_object_foreach(lost, name, value)
         json_array_append_new(list, json_string(name));
     return list;
 }

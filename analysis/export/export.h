@@ -12,20 +12,20 @@ struct exporter {
     const char *format;
     const char *help;
     const char *media_type, *extension;
-    /* Writes the cells [first, first + count) as a whole file. */
+    /* Writes a complete file of the cells [first, first + count). */
     void (*write)(const struct evidence *evidence, size_t first, size_t count, struct text *out);
-    bool takes_unmeasured; /* it writes cells that were not measured; otherwise they are skipped */
+    bool takes_unmeasured; /* also writes cells that were not measured; else they are skipped */
 };
 extern const struct exporter exporters[];                 /* ends with a NULL format */
 const struct exporter *exporter_find(const char *format); /* NULL: none */
 
-/* Whether the exporter writes the cell at all. */
+/* Whether the exporter writes the cell, or skips it. */
 bool export_takes(const struct exporter *exporter, const struct evidence_cell *cell);
 
 /* Adds the audit's findings to the cells as warnings, so that the exported file carries them; a
  * finding about the whole run applies to all of its cells. */
 void export_mark(struct evidence *evidence, const struct findings *findings);
-/* A list of the figures that the format cannot hold: the cells [first, first + count) have them,
- * but not the file as our own importer reads it. New reference. */
+/* Lists the names of figures that the format has no place for: the cells [first, first + count)
+ * have them, but they are missing when our own importer reads `file`. New reference. */
 json_t *export_losses(const struct exporter *exporter, const struct evidence *evidence,
                       size_t first, size_t count, const struct text *file);

@@ -50,8 +50,8 @@ static const char *phase_type(const struct evidence *evidence, const struct evid
                                            : json_get_text(workload, "arrival", "constant");
 }
 
-/* A phase ends after a count or a time; where neither is known, after the number of requests sent.
- */
+/* Adds when the phase ends: after a count or a time, or, where neither is known, after the number
+ * of requests sent. Returns false if that is not known either. */
 static bool add_end(json_t *phase, const struct evidence_cell *cell)
 {
     if (cell->requests_asked >= 1)
@@ -63,7 +63,8 @@ static bool add_end(json_t *phase, const struct evidence_cell *cell)
     return json_object_size(phase) > 3;
 }
 
-/* NULL: too little is known for a phase, which needs whole users or a rate, and an end. */
+/* NULL: too little is known for a phase, which needs a whole number of users or a rate, and an end.
+ */
 static json_t *phase_json(const struct evidence *evidence, const struct evidence_cell *cell)
 {
     bool is_whole = cell->concurrency >= 1 && cell->concurrency == floor(cell->concurrency);
@@ -96,7 +97,7 @@ static json_t *prompts_json(const struct evidence *evidence, const struct eviden
     return prompts;
 }
 
-/* If no other setting is known: as the values of a sweep. */
+/* The settings as the values of a sweep's variation: the form for a cell without a phase. */
 static json_t *values_json(const struct evidence *evidence, const struct evidence_cell *cell)
 {
     json_t *values = json_object();

@@ -67,7 +67,7 @@ static double number_at(const void *base, size_t offset)
     return *(const double *)(const void *)((const char *)base + offset);
 }
 
-/* Writes no unit if the file did not give one. */
+/* The heading names no unit if the file did not give one. */
 static const char *length_heading(enum length_unit unit)
 {
     static const char *const names[LENGTH_UNITS] = { "context_len", "input_len", "input_words" };
@@ -76,7 +76,7 @@ static const char *length_heading(enum length_unit unit)
 }
 
 /* The columns of one table: latencies that at least one cell has, and facts that are known. */
-struct plan {
+struct layout {
     const struct evidence *evidence;
     bool has[METRIC_COUNT][COUNT(statistics)];
 };
@@ -92,33 +92,33 @@ static bool is_known(const struct evidence_facts *facts, const struct evidence_f
 
 static const char *heading_of(const struct evidence_field *fact)
 {
-    return strcmp(fact->name, "date") == 0 ? "run_date" : fact->name; /* "date" belongs to each row
-                                                                       */
+    /* a column "date" would be the time of each row */
+    return strcmp(fact->name, "date") == 0 ? "run_date" : fact->name;
 }
 
-static void plan_cell(struct plan *plan, const struct evidence_cell *cell)
+static void layout_add_cell(struct layout *layout, const struct evidence_cell *cell)
 {
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
         const struct evidence_latency known = export_latency(&cell->latency[metric]);
 
         for (size_t i = 0; i < COUNT(statistics); i++)
-            plan->has[metric][i] |= isfinite(number_at(&known, statistics[i].offset));
+            layout->has[metric][i] |= isfinite(number_at(&known, statistics[i].offset));
     }
 }
 
-static void add_heading(const struct plan *plan, struct text *out)
+static void add_heading(const struct layout *layout, struct text *out)
 {
-    text_addf(out, "concurrency,%s", length_heading(plan->evidence->input_unit));
+    text_addf(out, "concurrency,%s", length_heading(layout->evidence->input_unit));
     for (size_t i = 0; i < COUNT(columns); i++)
         text_addf(out, ",%s", columns[i].heading);
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
         for (size_t i = 0; i < COUNT(statistics); i++)
-            if (plan->has[metric][i])
+            if (layout->has[metric][i])
                 text_addf(out, ",%s_%s%s", statistics[i].name, metric_name(metric),
                           i == 0 ? "" : "_ms");
     text_add(out, ",status,timestamp,variant,marks,error");
     for (const struct evidence_field *field = evidence_fact_fields; field->name != NULL; field++)
-        if (is_known(&plan->evidence->facts, field))
+        if (is_known(&layout->evidence->facts, field))
             text_addf(out, ",%s", heading_of(field));
     text_add(out, "\r\n");
 }
@@ -129,22 +129,22 @@ static void add_text(const char *text, struct text *out)
     csv_write_text(text, out);
 }
 
-static void add_latency(const struct plan *plan, enum metric metric,
+static void add_latency(const struct layout *layout, enum metric metric,
                         const struct evidence_cell *cell, struct text *out)
 {
     const struct evidence_latency known = export_latency(&cell->latency[metric]);
 
     for (size_t i = 0; i < COUNT(statistics); i++) {
-        if (!plan->has[metric][i])
+        if (!layout->has[metric][i])
             continue;
         text_add_char(out, ',');
         csv_write_number(number_at(&known, statistics[i].offset), out);
     }
 }
 
-static void add_facts(const struct plan *plan, struct text *out)
+static void add_facts(const struct layout *layout, struct text *out)
 {
-    const struct evidence_facts *facts = &plan->evidence->facts;
+    const struct evidence_facts *facts = &layout->evidence->facts;
 
     for (const struct evidence_field *field = evidence_fact_fields; field->name != NULL; field++) {
         if (!is_known(facts, field))
@@ -165,7 +165,8 @@ static const char *status_of(const struct evidence_cell *cell)
     return evidence_state_name(cell->state);
 }
 
-static void add_cell(const struct plan *plan, const struct evidence_cell *cell, struct text *out)
+static void add_cell(const struct layout *layout, const struct evidence_cell *cell,
+                     struct text *out)
 {
     csv_write_number(cell->concurrency, out);
     text_add_char(out, ',');
@@ -175,23 +176,23 @@ static void add_cell(const struct plan *plan, const struct evidence_cell *cell, 
         csv_write_number(number_at(cell, columns[i].offset), out);
     }
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
-        add_latency(plan, metric, cell, out);
+        add_latency(layout, metric, cell, out);
     add_text(status_of(cell), out);
     add_text(cell->time, out);
     add_text(cell->variant, out);
     add_text(cell->marks, out);
     add_text(cell->error == NULL ? "" : cell->error, out);
-    add_facts(plan, out);
+    add_facts(layout, out);
     text_add(out, "\r\n");
 }
 
 void export_write_csv(const struct evidence *evidence, size_t first, size_t count, struct text *out)
 {
-    struct plan plan = { .evidence = evidence };
+    struct layout layout = { .evidence = evidence };
 
     for (size_t i = first; i < first + count; i++)
-        plan_cell(&plan, &evidence->cells[i]);
-    add_heading(&plan, out);
+        layout_add_cell(&layout, &evidence->cells[i]);
+    add_heading(&layout, out);
     for (size_t i = first; i < first + count; i++)
-        add_cell(&plan, &evidence->cells[i], out);
+        add_cell(&layout, &evidence->cells[i], out);
 }

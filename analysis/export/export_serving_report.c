@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The serving-report schema 1.1: every cell is written, also those that were not measured. */
+/* Writes serving reports of schema 1.1, with every cell, also those that were not measured. */
 #include <math.h>
 
 #include "analysis/export/export_private.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vLLM `bench serve --save-result`: its metrics are defined as ours are, except that its ITL is the
- * gap between chunks, our ICL. */
+/* Writes results of vLLM `bench serve --save-result`, whose metrics are defined like ours, except
+ * that its ITL is the gap between chunks, our ICL. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,8 +28,8 @@ static void add_latency(json_t *json, const char *metric, const struct evidence_
     add_statistic(json, "p99", metric, known.p99_ms);
 }
 
-/* vLLM calls users who send again when they are answered an infinite rate, limited by
- * max_concurrency. For an import it is not known whether its load was of that kind. */
+/* For vLLM, users who send the next request when the last one is answered are an infinite rate,
+ * limited by max_concurrency. Whether an import's load was of that kind is not known. */
 static void add_load(json_t *json, const struct evidence *evidence,
                      const struct evidence_cell *cell)
 {
@@ -56,14 +56,14 @@ static void add_figures(json_t *json, const struct evidence_cell *cell)
     export_number(json, "max_concurrent_requests", cell->concurrency_max);
 }
 
-/* In vLLM's form: 20260314-190304. */
+/* Writes the date in vLLM's form: 20260314-190304. */
 static void add_date(json_t *json, const struct evidence *evidence,
                      const struct evidence_cell *cell)
 {
     char time[EXPORT_TIME_SIZE], date[20];
     const char *iso = export_time(evidence, cell, time);
 
-    if (strlen(iso) < 19) { /* not of that precision or form: as in the file */
+    if (strlen(iso) < 19) { /* it lacks the time of day, or has another form: written unchanged */
         export_text(json, "date", cell->time);
         return;
     }
