@@ -40,16 +40,16 @@ static double repetition_of(const struct cell_row *cell)
 static void axis_init(struct cell_grid_axis *axis, const struct cell_row *cells, size_t count,
                       double (*value_of)(const struct cell_row *cell))
 {
-    size_t kept = 0;
+    size_t distinct = 0;
 
     axis->values = memory_zeroed(count > 0 ? count : 1, sizeof *axis->values);
     for (size_t i = 0; i < count; i++)
         axis->values[i] = value_of(&cells[i]);
     qsort(axis->values, count, sizeof *axis->values, compare);
     for (size_t i = 0; i < count; i++)
-        if (kept == 0 || axis->values[i] != axis->values[kept - 1])
-            axis->values[kept++] = axis->values[i];
-    axis->count = kept;
+        if (distinct == 0 || axis->values[i] != axis->values[distinct - 1])
+            axis->values[distinct++] = axis->values[i];
+    axis->count = distinct;
 }
 
 static size_t axis_index(const struct cell_grid_axis *axis, double value)

@@ -37,9 +37,10 @@ json_t *cell_grid_load_json(double load, bool is_rate); /* users are whole numbe
 /* Adds the load as the member "users" or "request_rate", with `prefix` before the name. */
 void cell_grid_load_set(json_t *json, const char *prefix, double load, bool is_rate);
 
+/* Makes the grid of the cells, which it borrows. */
 void cell_grid_init(struct cell_grid *grid, const struct cell_row *cells, size_t count);
 void cell_grid_finish(struct cell_grid *grid);
-/* By indices into the axes. */
+/* The point at these indices into the axes. */
 struct grid_point cell_grid_point(const struct cell_grid *grid, size_t output, size_t context,
                                   size_t load);
 
@@ -47,17 +48,17 @@ struct grid_point cell_grid_point(const struct cell_grid *grid, size_t output, s
 void cell_grid_each(const struct cell_grid *grid,
                     void (*each)(void *context, const struct grid_point *point), void *context);
 
-/* MEASURED if one repetition was measured, else the worst state of any; PENDING if there is none.
- */
+/* CELL_MEASURED if at least one repetition was measured, else the worst state of any repetition;
+ * CELL_PENDING if there are no cells. */
 enum cell_state grid_point_state(const struct grid_point *point);
 size_t grid_point_count(const struct grid_point *point, enum cell_state state);
-/* Whether the point can be compared: it was measured, and at least 99 % of the requests of every
- * measured repetition succeeded. */
+/* Whether the point can be compared: it was measured, and in every measured repetition at least
+ * 99 % of the requests succeeded and the server worked for nobody else. */
 bool grid_point_is_sound(const struct grid_point *point);
 /* The word that is shown instead of a figure: "failed", "too long", "skipped", "-". */
 const char *grid_point_word(const struct grid_point *point);
 
 /* What the server monitor reported for the cell; NULL: nothing. New reference. */
 json_t *cell_grid_server_counters(const struct cell_row *cell);
-/* The class of most failed requests; FAILURE_NONE if none failed. */
+/* The most frequent class of failure; FAILURE_NONE if no request failed. */
 enum failure cell_grid_failure(const struct cell_row *cell);

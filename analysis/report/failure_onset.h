@@ -8,9 +8,9 @@
 struct failure_onset {
     bool found;
     struct grid_point point;
-    const struct cell_row *cell; /* the repetition that shows it */
-    enum failure failure;        /* NONE: not known */
-    int64_t failed, attempted;   /* requests of that cell; 0 of 0: it was never tried */
+    const struct cell_row *cell; /* the repetition that failed worst */
+    enum failure failure;        /* FAILURE_NONE: not known */
+    int64_t failed, attempted;   /* requests of that cell; both 0: none was sent */
     const char *message;         /* what the server or the sweep reported; may be "" */
     size_t further;              /* larger loads of the context that were not measured either */
 };

@@ -19,6 +19,7 @@
 #define FAILURES_SHOWN 20
 #define SOUND_SUCCESS_RATE 0.99
 
+/* A figure that has a matrix. */
 struct shown {
     const char *title;
     size_t offset; /* offset of a double in struct evidence_cell */
@@ -43,7 +44,7 @@ static const struct shown shown[] = {
     SHOWN("Whole request p99, ms", latency[METRIC_E2E].p99_ms),
 };
 
-/* Sizes and facts are shown as they are, "?" where not known. Returns `out`. */
+/* Writes a size or a fact with all its digits, or "?" if it is not known. Returns `out`. */
 static const char *exact(double value, char out[NUMBER_SIZE])
 {
     if (isnan(value))
@@ -64,7 +65,7 @@ struct values {
     size_t count;
 };
 
-/* The cells of one of the runs in a file: cells of another run do not repeat them. */
+/* The cells of one variant: in a file of several runs, each has matrices of its own. */
 struct matrix {
     const struct evidence_cell **cells;
     size_t count;
@@ -89,15 +90,15 @@ static bool same(double a, double b)
 static struct values values_of(const struct matrix *matrix, size_t offset)
 {
     struct values values = { memory_zeroed(matrix->count + 1, sizeof(double)), 0 };
-    size_t kept = 0;
+    size_t distinct = 0;
 
     for (size_t i = 0; i < matrix->count; i++)
         values.data[values.count++] = value_of(matrix->cells[i], offset);
     qsort(values.data, values.count, sizeof *values.data, compare);
     for (size_t i = 0; i < values.count; i++)
-        if (kept == 0 || !same(values.data[i], values.data[kept - 1]))
-            values.data[kept++] = values.data[i];
-    values.count = kept;
+        if (distinct == 0 || !same(values.data[i], values.data[distinct - 1]))
+            values.data[distinct++] = values.data[i];
+    values.count = distinct;
     return values;
 }
 
@@ -120,7 +121,7 @@ static void write_value(const struct matrix *matrix, const struct evidence_cell 
                   cell->success_rate < SOUND_SUCCESS_RATE ? "!" : "");
 }
 
-/* Every cell of one point, in the file's order. */
+/* Writes the values of every cell of one point, in the file's order. */
 static void write_point(const struct matrix *matrix, double length, double output, double users,
                         struct table *table)
 {
@@ -285,7 +286,7 @@ static void write_matrices(const struct evidence *evidence, struct text *out)
     }
 }
 
-/* ---- The rest ---- */
+/* ---- Other sections ---- */
 
 static void write_facts(const struct evidence *evidence, struct text *out)
 {

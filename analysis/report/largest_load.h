@@ -20,8 +20,8 @@ struct largest_load {
     struct largest_load_level met;
     /* The smallest larger load that misses them; judged false: there is none. */
     struct largest_load_level miss;
-    bool exact;    /* every load between the two, or below the first, is known */
-    size_t uneven; /* number of smaller loads that miss the limits nevertheless */
+    bool exact;    /* every load between met and miss, or below miss if none is met, is known */
+    size_t uneven; /* number of loads smaller than met that miss the limits nevertheless */
 };
 struct largest_load largest_load_find(const struct cell_grid *grid, const struct slo *limits,
                                       size_t output, size_t context);

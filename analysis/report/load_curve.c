@@ -5,18 +5,18 @@
 
 #include "base/core/memory.h"
 
-#define DOUBT 1.5 /* a bound allows for this multiple of the noise */
-/* If all of the noise were allowed for, a figure would bound from the wrong side. */
-#define DOUBT_LIMIT 0.9
-#define DOUBT_MOST 0.02 /* for tokens/s that are compared with a share of the peak */
+#define DOUBT 1.5       /* a bound allows for this multiple of the noise */
+#define DOUBT_LIMIT 0.9 /* but for less than all of the figure, so that it stays positive */
+#define DOUBT_MOST 0.02 /* and for less where tokens/s are compared with a share of the peak */
 #define SPAN 1.9 /* loads this far apart show a trend: closer ones may share one padded batch */
 #define STEPS 50 /* between two points, to find the largest value there */
 
-/* Requests wait for others to end if */
-#define WAITING 0.5 /* this share of them waits, by the server's own count; or if */
-/* the time to the first token grew by this share of the request's time, */
+/* Requests wait for others to end if at least this share of them waits, by the server's own count;
+ */
+#define WAITING 0.5
+/* or if the time to the first token grew by at least this share of the request's time, */
 #define WAIT_SHARE 0.25
-/* and by this factor more than the load, which is more than all prompts in line take */
+/* and by this factor more than the load: reading all prompts in line would not take so long. */
 #define WAIT_GROWTH 1.5
 
 struct curve {
@@ -79,8 +79,8 @@ static bool is_full(const struct curve *curve, size_t i)
     return curve->points[i].overloaded || waiting_at(curve, i) > 0;
 }
 
-/* The number of requests processed at once, taken from the smallest of the loads at and above point
- * `from` at which others wait, where the count is most accurate. INFINITY: none waits. */
+/* The number of requests processed at once, from point `from` on: at the smallest load at which
+ * others wait, where the count is most accurate. INFINITY: none waits. */
 static double find_at_once(const struct curve *curve, size_t from)
 {
     for (size_t i = from; i < curve->count; i++) {
@@ -94,14 +94,15 @@ static double find_at_once(const struct curve *curve, size_t from)
 
 /* ---- The most that other loads may give ------------------------------------------------------ */
 
-/* Of all users together: it grows with the load, ever faster, until each more adds 1 / peak. */
+/* The load divided by the tokens/s of all users together. It grows with the load, ever faster,
+ * until each additional user adds 1 / peak. */
 static double time_per_token(const struct curve *curve, size_t i)
 {
     return load(curve, i) / tokens(curve, i);
 }
 
-/* By how much the time per token grows with each additional load from i to j: at least, where
- * `sign` is -1, or at most, where it is 1. */
+/* By how much the time per token grows per unit of load from point i to point j: a lower bound if
+ * `sign` is -1, an upper bound if it is 1. */
 static double growth(const struct curve *curve, size_t i, size_t j, int sign)
 {
     double grown = time_per_token(curve, j) * (1 + sign * doubt(curve, j))
@@ -110,9 +111,9 @@ static double growth(const struct curve *curve, size_t i, size_t j, int sign)
     return grown / (load(curve, j) - load(curve, i));
 }
 
-/* At any load beyond the last point; INFINITY: not known. If the time per token grows over two
- * points with `span` between their loads, the peak is at most (span - 1) / (span - gain) times the
- * last point's tokens/s. */
+/* The most tokens/s at any load beyond the last point; INFINITY: not known. If the last point has
+ * `span` times the load of an earlier one and `gain` times its tokens/s, the peak is at most
+ * (span - 1) / (span - gain) times the last point's tokens/s. */
 static double most_beyond(const struct curve *curve)
 {
     size_t last = curve->count - 1;
@@ -131,8 +132,8 @@ static double most_beyond(const struct curve *curve)
     return most;
 }
 
-/* At a load between points i and i + 1: the time per token grows at least as fast as before them,
- * and no faster than after them. */
+/* The most tokens/s at a load between points i and i + 1, where the time per token grows at least
+ * as fast as before them, and no faster than after them. */
 static double most_at(const struct curve *curve, size_t i, double at)
 {
     double before = i > 0 ? fmax(0, growth(curve, i - 1, i, -1)) : 0;
@@ -144,6 +145,7 @@ static double most_at(const struct curve *curve, size_t i, double at)
     return at / time;
 }
 
+/* The most tokens/s at any load between points i and i + 1. */
 static double most_between(const struct curve *curve, size_t i)
 {
     double from = load(curve, i), to = fmin(load(curve, i + 1), find_at_once(curve, i + 1));
@@ -154,7 +156,7 @@ static double most_between(const struct curve *curve, size_t i)
     return most;
 }
 
-/* most[i]: at point i and any load above it. */
+/* Sets most[i] to the most tokens/s at point i and at any load above it. */
 static void find_most(const struct curve *curve, double *most)
 {
     double beyond = most_beyond(curve);
@@ -168,8 +170,8 @@ static void find_most(const struct curve *curve, double *most)
 
 /* ---- The interval ---------------------------------------------------------------------------- */
 
-/* The smallest point such that no load above it gives so much that the loads up to it are below the
- * share; `count`: there is none. */
+/* The smallest point up to which the best tokens/s reach the share of the most that any load above
+ * can give; `count`: there is none. */
 static size_t find_saturated(const struct curve *curve)
 {
     FREE_AUTO double *most = memory_zeroed(curve->count + 1, sizeof *most);
@@ -185,8 +187,8 @@ static size_t find_saturated(const struct curve *curve)
     return i;
 }
 
-/* By Little's law no smaller load gives as much as saturation requires; the top point itself may be
- * it. */
+/* The lower end of the interval: by Little's law no smaller load gives as much as saturation
+ * requires. It is at most the top point's load. */
 static double least_load(const struct curve *curve)
 {
     double share = SATURATION_SHARE * tokens(curve, curve->top) * (1 - doubt(curve, curve->top));
@@ -230,7 +232,7 @@ static bool is_point(const struct load_point *points, size_t count, double load)
     return false;
 }
 
-/* 1, 1.5, 2, 3, 4, 6, 8, 12, ...: the next such number above `load`. */
+/* The next of the numbers 1, 1.5, 2, 3, 4, 6, 8, 12, ... above `load`. */
 static double next_round(double load)
 {
     double power = exp2(floor(log2(load)));
@@ -238,26 +240,26 @@ static double next_round(double load)
     return load < 1.5 * power ? 1.5 * power : 2 * power;
 }
 
-/* Round loads inside the interval, spread over it. */
+/* Chooses round loads inside the interval, spread over it; returns how many. */
 static size_t spread(const struct load_verdict *verdict, bool is_rate, double out[LOADS_TO_MEASURE])
 {
     double low = fmax(verdict->low, verdict->high / 1024), all[32];
-    size_t count = 0, kept;
+    size_t count = 0, chosen;
 
     for (double at = next_round(low); at < verdict->high && count < 32; at = next_round(at))
         if (is_rate || at >= 2 || at <= 1)
             all[count++] = at;
-    kept = count < LOADS_TO_MEASURE ? count : LOADS_TO_MEASURE;
-    for (size_t i = 0; i < kept; i++)
-        out[i] = all[count <= LOADS_TO_MEASURE ? i : (i + 1) * (count + 1) / (kept + 1) - 1];
-    return kept;
+    chosen = count < LOADS_TO_MEASURE ? count : LOADS_TO_MEASURE;
+    for (size_t i = 0; i < chosen; i++)
+        out[i] = all[count <= LOADS_TO_MEASURE ? i : (i + 1) * (count + 1) / (chosen + 1) - 1];
+    return chosen;
 }
 
 size_t load_curve_next(const struct load_point *points, size_t count, bool is_rate,
                        const struct load_verdict *verdict, double out[LOADS_TO_MEASURE])
 {
     double inside[LOADS_TO_MEASURE], greatest = points[count - 1].load;
-    size_t found, kept = 0;
+    size_t found, chosen = 0;
 
     if (!verdict->reached) {
         out[0] = 2 * greatest;
@@ -267,10 +269,10 @@ size_t load_curve_next(const struct load_point *points, size_t count, bool is_ra
     found = spread(verdict, is_rate, inside);
     for (size_t i = 0; i < found; i++)
         if (!is_point(points, count, inside[i]))
-            out[kept++] = inside[i];
-    if (kept == 0 && !is_rate && verdict->high - verdict->low >= 1) {
+            out[chosen++] = inside[i];
+    if (chosen == 0 && !is_rate && verdict->high - verdict->low >= 1) {
         out[0] = floor((verdict->low + verdict->high) / 2);
-        kept = !is_point(points, count, out[0]);
+        chosen = !is_point(points, count, out[0]);
     }
-    return kept;
+    return chosen;
 }

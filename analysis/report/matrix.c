@@ -11,7 +11,7 @@
 
 /* ---- Markdown ---- */
 
-/* The table as texts, kept until it is known how many columns fit side by side. */
+/* The texts of the table's cells, written before it is known how many columns fit side by side. */
 struct sheet {
     size_t rows, columns;
     char **cells; /* row by row */

@@ -8,7 +8,7 @@
 
 #define NEAR_CEILING 0.6
 
-/* ---- Of one measured cell ---- */
+/* ---- Warnings of one measured cell ---- */
 
 static bool is_client_late(const struct cell_row *cell)
 {
@@ -35,7 +35,7 @@ static bool is_near_ceiling(const struct cell_row *cell)
     return cell->measurement.ceiling_share > NEAR_CEILING;
 }
 
-/* Users who think are not in flight, and in an open loop the number varies. */
+/* Users who think have no request in flight; in an open loop the number in flight varies. */
 static bool lacks_users(const struct cell_row *cell)
 {
     double expected = cell->measurement.concurrency_expected;
@@ -188,7 +188,7 @@ static bool saw_restart(const struct cell_row *cell)
     return server_counter(cell, "restarted") > 0;
 }
 
-/* ---- Of a point ---- */
+/* ---- Warnings of a point ---- */
 
 static bool is_partly_measured(const struct grid_point *point)
 {
@@ -210,7 +210,7 @@ static bool has_few_samples(const struct grid_point *point)
            || repetition_stats_of(point, QUANTITY_TTFT_P99).few;
 }
 
-const struct point_warning warnings[] = {
+const struct point_warning point_warnings[] = {
     { "client_limited",
       "opsbrain itself was late or busy there: the server may be faster than shown", true,
       is_client_limited, NULL },
@@ -232,15 +232,14 @@ const struct point_warning warnings[] = {
       NULL },
     { "overloaded",
       "requests arrived faster than they were answered and the queue grew: there is no steady "
-      "state, "
-      "and latencies grow with the window's length",
+      "state, and latencies grow with the window's length",
       true, was_overloaded, NULL },
     { "no_room",
       "requests waited because the limit of requests in flight was reached; their wait counts",
       true, had_no_room, NULL },
     { "uneven",
-      "the server stalled or changed its speed in the middle, each time this was measured: means "
-      "describe neither state",
+      "the server stalled or changed its speed during the window, each time this was measured: "
+      "means describe neither state",
       true, was_uneven, NULL },
     { "unsettled", "the warm-up ended at its limit, before two windows agreed", false,
       was_unsettled, NULL },
@@ -297,9 +296,9 @@ const struct point_warning warnings[] = {
     { "preempted", "the server preempted requests: its KV cache was full", false, saw_preemptions,
       NULL },
 };
-const size_t point_warning_count = sizeof warnings / sizeof *warnings;
+const size_t point_warning_count = sizeof point_warnings / sizeof *point_warnings;
 
-bool point_warning_holds(const struct point_warning *warning, const struct grid_point *point)
+bool point_warning_applies(const struct point_warning *warning, const struct grid_point *point)
 {
     if (warning->of_point != NULL)
         return warning->of_point(point);
@@ -313,7 +312,7 @@ bool point_warning_holds(const struct point_warning *warning, const struct grid_
 bool point_warning_is_marked(const struct grid_point *point)
 {
     for (size_t i = 0; i < point_warning_count; i++)
-        if (warnings[i].marks && point_warning_holds(&warnings[i], point))
+        if (point_warnings[i].marks && point_warning_applies(&point_warnings[i], point))
             return true;
     return false;
 }

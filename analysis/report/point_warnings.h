@@ -8,15 +8,16 @@ struct point_warning {
     const char *name; /* "client_limited" */
     const char *text; /* its consequence for the figures */
     bool marks;       /* the point's figures carry a '!' in the tables */
-    /* Exactly one of the two is set: whether the warning holds for a measured cell, or for the
-     * point as a whole. */
+    /* Exactly one of the two is set: whether a measured cell has the warning, or the point itself
+     * has it. */
     bool (*of_cell)(const struct cell_row *cell);
     bool (*of_point)(const struct grid_point *point);
 };
 
-extern const struct point_warning warnings[];
+extern const struct point_warning point_warnings[];
 extern const size_t point_warning_count;
 
-bool point_warning_holds(const struct point_warning *warning, const struct grid_point *point);
-/* Whether one of the warnings with `marks` holds. */
+/* Whether the point, or one of its measured cells, has the warning. */
+bool point_warning_applies(const struct point_warning *warning, const struct grid_point *point);
+/* Whether the point has a warning with `marks`. */
 bool point_warning_is_marked(const struct grid_point *point);

@@ -46,12 +46,12 @@ struct repetition_stats {
     bool few;          /* a tail of fewer than TAIL_SAMPLES samples in some repetition */
 };
 
-/* Only the measured repetitions. */
+/* The statistics of a quantity over the point's measured repetitions. */
 struct repetition_stats repetition_stats_of(const struct grid_point *point, enum quantity_id id);
-/* The mean alone; NaN: there is none. */
+/* Only the mean; NaN: there is none. */
 double repetition_stats_mean(const struct grid_point *point, enum quantity_id quantity);
-/* ">=123 ±4 ~", three significant digits. */
+/* Writes ">=123 ±4.00~": mean, half-width, and the marks for `at_least` and `few`. */
 void repetition_stats_write(const struct repetition_stats *figure, struct text *out);
 #define NUMBER_SIZE 32
-/* Three significant digits below 1,000, then whole numbers; "-" if not finite. Returns `out`. */
+/* Writes two decimals below 10, one below 100, else none; "-" if not finite. Returns `out`. */
 const char *repetition_stats_number(double value, char out[NUMBER_SIZE]);

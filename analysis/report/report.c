@@ -19,7 +19,7 @@ static bool has_wide_chunks(const struct report_input *input)
     return false;
 }
 
-/* Where no limit is stated, goodput equals the throughput of successes. */
+/* Without a limit, goodput equals requests/s. */
 static bool is_wanted(const struct report_input *input, enum quantity_id quantity)
 {
     if (quantity == QUANTITY_ICL_P50 || quantity == QUANTITY_ICL_P99)
@@ -76,7 +76,6 @@ static void write_sentences(const json_t *sentences, struct text *out)
     text_add_char(out, '\n');
 }
 
-/* The only part that many readers read. */
 static void write_conclusions(const struct report_input *input, const struct cell_grid *grid,
                               struct text *out)
 {

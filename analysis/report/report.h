@@ -7,7 +7,7 @@
 #include "base/core/text.h"
 #include "store/ledger/sweeps.h"
 
-/* Peak, saturation and limits, per context and overall; the figures that the report is based on. */
+/* The stored rows that a report is made from. */
 struct report_input {
     const struct sweep_row *sweep;
     const struct run_row *runs; /* of the sweep, on one deployment */
@@ -18,18 +18,21 @@ struct report_input {
     size_t interrupted_count;
 };
 
-/* Markdown: verdict and key takeaways; latency matrix (rows context, columns users), throughput
- * matrix, matrices of TTFT, ITL, TPOT and E2E percentiles, or of one context or load all of them as
- * one table; peak, saturation point, where and how failures begin, warnings; what was measured and
- * how. Matrices are at most 100 characters wide; if more users do not fit, further tables follow.
- * Repetitions are shown with mean and spread, never silently averaged. */
+/* Writes Markdown: verdict and key takeaways; a matrix for each latency and throughput (rows
+ * context, columns users), or a single table if there is only one context or load; peak, saturation
+ * point, where and how failures begin, warnings; what was measured and how. Matrices are at most
+ * 100 characters wide; users that do not fit go into further tables. Repetitions are shown with
+ * mean and spread, never silently averaged. */
 void report_markdown(const struct report_input *input, struct text *out);
 /* The same figures, structured: matrices, peak, saturation, limits, failures, warnings. New
  * reference. */
 json_t *report_json(const struct report_input *input);
-/* Only the saturation point and the largest load that meets the limits: a line per context with a
- * measured point, and an object per output length with the members of report_json. */
+/* Only the saturation point and the largest load that meets the limits, as a sentence per output
+ * length and context with a measured point. New reference. */
+json_t *report_verdict(const struct report_input *input);
+/* The same sentences as a Markdown list. */
 void report_findings(const struct report_input *input, struct text *out);
-json_t *report_verdict(const struct report_input *input);       /* those lines as sentences, */
-json_t *report_takeaways(const struct report_input *input);     /* and what else the figures say: */
-json_t *report_findings_json(const struct report_input *input); /* new reference */
+/* The same as an object per output length, with members of report_json. New reference. */
+json_t *report_findings_json(const struct report_input *input);
+/* What else the figures say, as a list of sentences. New reference. */
+json_t *report_takeaways(const struct report_input *input);

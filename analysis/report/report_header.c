@@ -11,7 +11,7 @@
 #define SHOWN_BYTES 200
 #define RUNS_SHOWN 8
 
-/* Parses JSON of the store; text that cannot be parsed is shown as empty. New reference. */
+/* Parses a stored JSON object; an empty object if it cannot be parsed. New reference. */
 static json_t *parse(const char *document)
 {
     json_t *json = NULL;
@@ -89,7 +89,7 @@ static void add_document(struct text *out, const char *document)
 
 /* ---- The sweep and its runs ---- */
 
-/* The run that the report is about. */
+/* The deployment that the report is about. */
 static const struct sweep_subject *subject_of(const struct report_input *input)
 {
     const struct sweep_row *sweep = input->sweep;
@@ -100,7 +100,7 @@ static const struct sweep_subject *subject_of(const struct report_input *input)
     return &sweep->subjects[0];
 }
 
-/* NULL: there is only one. */
+/* The other deployment of an A/B sweep; NULL: the sweep has only one. */
 static const struct sweep_subject *other_subject(const struct report_input *input)
 {
     const struct sweep_row *sweep = input->sweep;
@@ -222,7 +222,7 @@ static const struct run_row *find_fingerprint(const struct report_input *input)
     return NULL;
 }
 
-/* Names of the members in which two documents differ. New reference. */
+/* Names of the members in which the runs' fingerprints differ. New reference. */
 static json_t *find_differences(const struct report_input *input)
 {
     const struct run_row *other = find_other(input);
@@ -260,8 +260,8 @@ static void add_fingerprint(const struct report_input *input, struct text *out)
         return;
     names = json_write(differences);
     text_addf(out,
-              "\n**The runs differ in %s. What is shown as repetitions is not "
-              "one thing measured again.**\n",
+              "\n**The runs differ in %s: they are shown as repetitions, but did not measure the "
+              "same thing.**\n",
               names);
     free(names);
 }
@@ -294,8 +294,8 @@ static void add_turns(const struct report_input *input, struct text *out)
 
     if (other != NULL)
         text_addf(out,
-                  "- in turns with %s, cell by cell, each first every other time: run_compare with "
-                  "this sweep says which is faster\n",
+                  "- measured in turns with %s, cell by cell, with alternating order: run_compare "
+                  "with this sweep says which is faster\n",
                   other->deployment);
 }
 
@@ -328,7 +328,7 @@ static void add_loop(const json_t *plan, struct text *out)
                   json_get_text(plan, "think_time", "fixed"));
 }
 
-/* "warm-up of at most 30 s, then a window of 30 s, then drain" */
+/* Writes "per cell: warm-up of at most 30 s, then a window of 30 s, then drain". */
 static void add_window(const json_t *plan, struct text *out)
 {
     double ramp_s = json_get_number(plan, "ramp_s", 0);
@@ -413,7 +413,7 @@ void report_header_write_origin(const struct report_input *input, struct text *o
 
 /* ---- JSON ---- */
 
-/* A sentence may have been truncated in the middle of a character. */
+/* Makes the text valid UTF-8: it may have been truncated within a character. */
 static json_t *sentence(const char *text)
 {
     TEXT_AUTO shown = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The largest load that meets the plan's limits, per context. */
+/* Writes the largest load that meets the plan's limits, per context. */
 
 #include "analysis/report/largest_load.h"
 #include "analysis/report/repetition_stats.h"
@@ -8,7 +8,7 @@
 #include "base/formats/table.h"
 #include "base/json/json.h"
 
-/* False if the plan states none. */
+/* Returns false if the plan has no limits. */
 static bool read_limits(const struct report_input *input, struct slo *out)
 {
     json_auto_t *plan = report_header_plan(input);
@@ -35,7 +35,7 @@ static void add_limits(const struct slo *limits, struct text *out)
               100 * (limits->error_rate > 0 ? limits->error_rate : SLO_ERROR_RATE));
 }
 
-/* "E2E 812 of 900 ms" */
+/* Writes the limit that the level comes nearest to, or exceeds most: "E2E 812 of 900 ms". */
 static void add_nearest(const struct largest_load_level *level, struct text *out)
 {
     const struct slo_nearest *worst = &level->worst;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Peak, saturation, and the loads at which failures begin. */
+/* Writes peak, saturation, and the loads at which failures begin. */
 #include <math.h>
 #include <string.h>
 
@@ -52,7 +52,7 @@ json_t *report_peak_to_json(const struct cell_grid *grid, size_t output)
 
 /* ---- Saturation ---- */
 
-/* "4", "4 to 16", ">= 17" */
+/* Writes "4", "4 to 16" or ">=17". */
 static void interval_cell(struct table *table, const struct load_verdict *verdict)
 {
     if (!verdict->reached)
@@ -149,8 +149,7 @@ json_t *report_saturation_to_json(const struct cell_grid *grid, size_t output)
 
 /* ---- Failures ---- */
 
-/* Failed and infeasible cells, and measured ones that lost requests. */
-static const char *how(const struct failure_onset *f)
+static const char *describe_state(const struct failure_onset *f)
 {
     switch (f->cell->state) {
     case CELL_INFEASIBLE:
@@ -176,7 +175,7 @@ void report_failure_sentence(const struct cell_grid *grid, const struct failure_
     if (grid->outputs.count > 1)
         text_addf(out, ", %lld output tokens", (long long)f->point.output_tokens);
     text_addf(out, ", at %s: %s", cell_grid_load_name(f->point.load, f->point.is_rate, load),
-              how(f));
+              describe_state(f));
     if (f->failure != FAILURE_NONE)
         text_addf(out, ", %s", failure_name(f->failure));
     if (f->attempted > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Warnings, cold starts and interrupted attempts. */
+/* Writes warnings, cold starts and interrupted attempts. */
 #include <string.h>
 
 #include "analysis/report/point_warnings.h"
@@ -12,12 +12,13 @@
 
 /* ---- Warnings ---- */
 
+/* The points that have a warning, listed as text or as JSON. */
 struct listing {
     const struct cell_grid *grid;
     const struct point_warning *warning;
-    size_t found, measured;
-    struct text *text; /* either of the two */
-    json_t *points;
+    size_t found, measured; /* points with the warning, and all measured points */
+    struct text *text;      /* NULL: as JSON */
+    json_t *points;         /* NULL: as text */
 };
 
 static void point_text(const struct cell_grid *grid, const struct grid_point *point,
@@ -33,7 +34,7 @@ static void list_point(void *context, const struct grid_point *point)
     struct listing *listing = context;
 
     listing->measured += grid_point_state(point) == CELL_MEASURED;
-    if (!point_warning_holds(listing->warning, point))
+    if (!point_warning_applies(listing->warning, point))
         return;
     listing->found++;
     if (listing->points != NULL)
@@ -74,11 +75,11 @@ void report_warnings_write(const struct report_input *input, const struct cell_g
 
     text_addf(out,
               "## Warnings\n\nPoints are %s x context%s. A \"!\" after a figure: "
-              "one of the warnings with \"!\" holds for its point.\n\n",
+              "one of the warnings with \"!\" applies to its point.\n\n",
               grid->is_rate ? "requests/s" : "users",
               grid->outputs.count > 1 ? " x output tokens" : "");
     for (size_t i = 0; i < point_warning_count; i++)
-        any |= warning_write(grid, &warnings[i], out);
+        any |= warning_write(grid, &point_warnings[i], out);
     if (grid->repetitions.count > 1)
         text_add(out, "- figures are means of the repetitions, \"\xc2\xb1\" the half-width of the "
                       "95 % confidence interval of the mean (Student's t)\n");
@@ -95,23 +96,26 @@ json_t *report_warnings_to_json(const struct cell_grid *grid)
     json_t *rows = json_array();
 
     for (size_t i = 0; i < point_warning_count; i++) {
-        struct listing listing = { .grid = grid, .warning = &warnings[i], .points = json_array() };
+        struct listing listing = { .grid = grid,
+                                   .warning = &point_warnings[i],
+                                   .points = json_array() };
 
         cell_grid_each(grid, list_point, &listing);
         if (listing.found == 0) {
             json_decref(listing.points);
             continue;
         }
-        json_array_append_new(rows, json_pack("{s:s, s:s, s:b, s:o}", "name", warnings[i].name,
-                                              "text", warnings[i].text, "marks", warnings[i].marks,
-                                              "users_context_output", listing.points));
+        json_array_append_new(
+            rows, json_pack("{s:s, s:s, s:b, s:o}", "name", point_warnings[i].name, "text",
+                            point_warnings[i].text, "marks", point_warnings[i].marks,
+                            "users_context_output", listing.points));
     }
     return rows;
 }
 
 /* ---- Cold starts ---- */
 
-/* A first request that took twice the warm median and at least a tenth of a second longer. */
+/* Whether the first request took more than twice the warm median, and over 100 ms longer. */
 static bool was_cold(const struct cell_row *cell)
 {
     double cold_ms = cell->measurement.cold_ttft_ms;

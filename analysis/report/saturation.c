@@ -25,8 +25,8 @@ struct peak peak_find(const struct cell_grid *grid, size_t output)
 
 /* ---- The curve of one context ---------------------------------------------------------------- */
 
-#define NOISE_LEAST 0.005
-#define NOISE_UNKNOWN 0.02
+#define NOISE_LEAST 0.005  /* the smallest noise assumed */
+#define NOISE_UNKNOWN 0.02 /* of a window without a confidence interval */
 
 struct sound_points {
     struct grid_point *points; /* ascending in load */
@@ -41,7 +41,7 @@ static void sound_points_finish(struct sound_points *sound)
 }
 #define SOUND_POINTS_AUTO __attribute__((cleanup(sound_points_finish))) struct sound_points
 
-/* From the windows' own intervals, narrowed by the repetitions. */
+/* The mean of the windows' own confidence intervals, divided by the root of the repetitions. */
 static double noise_of(const struct grid_point *point)
 {
     size_t count = 0;
@@ -59,7 +59,8 @@ static double noise_of(const struct grid_point *point)
     return fmax(NOISE_LEAST, sum / (double)count / sqrt((double)count));
 }
 
-/* For a server whose counters cover all its instances; else NaN. */
+/* The mean number of waiting requests, if the server's counters cover all its instances; else NaN.
+ */
 static double waiting_at_cell(const struct cell_row *cell)
 {
     json_auto_t *counters = cell == NULL ? NULL : cell_grid_server_counters(cell);
@@ -96,10 +97,11 @@ static bool is_client_limited(const struct cell_row *cell)
     return cell->measurement.client_limited;
 }
 
-static bool is_any(const struct grid_point *point, bool (*holds)(const struct cell_row *cell))
+static bool has_any_cell(const struct grid_point *point,
+                         bool (*matches)(const struct cell_row *cell))
 {
     for (size_t i = 0; i < point->count; i++)
-        if (point->cells[i] != NULL && holds(point->cells[i]))
+        if (point->cells[i] != NULL && matches(point->cells[i]))
             return true;
     return false;
 }
@@ -113,8 +115,8 @@ static struct load_point load_point_of(const struct grid_point *point)
                                 .ttft_ms = repetition_stats_mean(point, QUANTITY_TTFT_P50),
                                 .e2e_ms = repetition_stats_mean(point, QUANTITY_E2E_P50),
                                 .waiting = waiting_of(point),
-                                .overloaded = is_any(point, is_overloaded),
-                                .at_least = is_any(point, is_client_limited) };
+                                .overloaded = has_any_cell(point, is_overloaded),
+                                .at_least = has_any_cell(point, is_client_limited) };
 }
 
 static struct sound_points sound_points_of(const struct cell_grid *grid, size_t output,
@@ -146,6 +148,7 @@ static enum cell_state state_below(const struct cell_grid *grid, size_t output, 
     return grid_point_state(&below);
 }
 
+/* Whether a larger load than the last sound point was tried: it then lost requests or failed. */
 static bool is_any_lost_above(const struct cell_grid *grid, size_t output, size_t context,
                               double load)
 {
@@ -160,6 +163,7 @@ static bool is_any_lost_above(const struct cell_grid *grid, size_t output, size_
     return false;
 }
 
+/* Returns doubled_load and sets *at_most to doubled_at_most (struct saturation). */
 static double find_doubled(const struct cell_grid *grid, size_t output, size_t context,
                            bool *at_most)
 {

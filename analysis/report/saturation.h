@@ -14,18 +14,18 @@ struct peak {
 };
 struct peak peak_find(const struct cell_grid *grid, size_t output);
 
-/* For one context, over its sound points (load_curve.h). */
+/* The saturation of one context, judged by its sound points (load_curve.h). */
 struct saturation {
     bool found; /* two sound points or more */
-    bool lost;  /* not reached, and larger loads lost requests or failed */
+    bool lost;  /* saturation was not reached, and larger loads lost requests or failed */
     struct load_verdict verdict;
     double next[LOADS_TO_MEASURE]; /* loads that would narrow the interval */
     size_t next_count;
     struct grid_point at, peak; /* verdict.at as a point, and the peak's */
     double output_tokens_per_s, peak_tokens_per_s;
-    double doubled_load;  /* smallest load at which the E2E median is twice that of the smallest
-                           * load; 0: at none */
-    bool doubled_at_most; /* the load below was not measured, and may have doubled already */
+    /* The smallest load whose E2E median is at least twice that of the smallest load; 0: none. */
+    double doubled_load;
+    bool doubled_at_most; /* the next smaller load was not measured, and may have doubled already */
 };
 struct saturation saturation_find(const struct cell_grid *grid, size_t output, size_t context);
 /* Writes "saturated between 4 and 16 users (measure 6, 8, 12), about 4 requests at once". */

@@ -7,13 +7,13 @@
 #include "analysis/report/report_sections.h"
 #include "analysis/report/saturation.h"
 
-static void say_take(json_t *sentences, struct text *sentence)
+static void add_sentence(json_t *sentences, struct text *sentence)
 {
     json_array_append_new(sentences, json_string(text_string(sentence)));
     text_finish(sentence);
 }
 
-/* "TTFT p50 25.0 ms, then 50.0 tokens/s for each user" */
+/* Writes "TTFT p50 25.0 ms, then 50.0 tokens/s for each user". */
 static void add_user_view(struct text *out, const struct grid_point *point)
 {
     double tpot_ms = repetition_stats_mean(point, QUANTITY_TPOT_P50);
@@ -26,7 +26,7 @@ static void add_user_view(struct text *out, const struct grid_point *point)
                   repetition_stats_number(1000 / tpot_ms, speed));
 }
 
-static void say_peak(json_t *sentences, const struct peak *peak)
+static void add_peak(json_t *sentences, const struct peak *peak)
 {
     char tokens[NUMBER_SIZE], requests[NUMBER_SIZE], load[LOAD_SIZE];
     struct text text = { 0 };
@@ -40,11 +40,11 @@ static void say_peak(json_t *sentences, const struct peak *peak)
         (long long)peak->point.context_tokens);
     add_user_view(&text, &peak->point);
     text_add(&text, ".");
-    say_take(sentences, &text);
+    add_sentence(sentences, &text);
 }
 
-/* The smallest load of the smallest context. */
-static void say_smallest(json_t *sentences, const struct cell_grid *grid, size_t output)
+/* Adds the figures of the smallest load at the smallest context. */
+static void add_smallest(json_t *sentences, const struct cell_grid *grid, size_t output)
 {
     const struct grid_point point = cell_grid_point(grid, output, 0, 0);
     char load[LOAD_SIZE];
@@ -57,7 +57,7 @@ static void say_smallest(json_t *sentences, const struct cell_grid *grid, size_t
               (long long)point.context_tokens);
     add_user_view(&text, &point);
     text_add(&text, ".");
-    say_take(sentences, &text);
+    add_sentence(sentences, &text);
 }
 
 static size_t index_of(const struct cell_grid_axis *axis, double value)
@@ -69,8 +69,8 @@ static size_t index_of(const struct cell_grid_axis *axis, double value)
     return i;
 }
 
-/* For the context that has the peak. */
-static void say_saturation(json_t *sentences, const struct cell_grid *grid, size_t output,
+/* Adds the saturation of the context that has the peak. */
+static void add_saturation(json_t *sentences, const struct cell_grid *grid, size_t output,
                            const struct peak *peak)
 {
     const struct saturation s = saturation_find(
@@ -88,7 +88,7 @@ static void say_saturation(json_t *sentences, const struct cell_grid *grid, size
         text_addf(&text, "; the E2E median has doubled by %s",
                   cell_grid_load_name(s.doubled_load, s.at.is_rate, load));
     text_add(&text, ".");
-    say_take(sentences, &text);
+    add_sentence(sentences, &text);
 }
 
 /* The longest context that is sound at this load; 0: none besides the first. */
@@ -103,7 +103,7 @@ static size_t longest_sound(const struct cell_grid *grid, size_t output, size_t 
     return 0;
 }
 
-/* "falls by 12 %"; "stays the same" where it would be by 0 %. */
+/* Returns "falls by 12 %" or "rises by 12 %"; "stays the same" if it would be by 0 %. */
 static const char *name_change(double loss, char out[32])
 {
     if (fabs(loss) < 0.005)
@@ -112,7 +112,7 @@ static const char *name_change(double loss, char out[32])
     return out;
 }
 
-/* "goes from 220 to 440 ms"; "stays at 220 ms" where both are shown alike. */
+/* Writes "goes from 220 to 440 ms"; "stays at 220 ms" if both look the same. */
 static void add_ttft_change(struct text *text, const struct grid_point *from,
                             const struct grid_point *to)
 {
@@ -126,8 +126,8 @@ static void add_ttft_change(struct text *text, const struct grid_point *from,
         text_addf(text, "goes from %s to %s ms", before, after);
 }
 
-/* The cost of a longer context at the peak's load. */
-static void say_context(json_t *sentences, const struct cell_grid *grid, size_t output,
+/* Adds what a longer context costs at the peak's load. */
+static void add_context(json_t *sentences, const struct cell_grid *grid, size_t output,
                         const struct peak *peak)
 {
     size_t user = index_of(&grid->loads, peak->point.load);
@@ -149,11 +149,11 @@ static void say_context(json_t *sentences, const struct cell_grid *grid, size_t 
               name_change(loss, change));
     add_ttft_change(&text, &from, &to);
     text_add(&text, ".");
-    say_take(sentences, &text);
+    add_sentence(sentences, &text);
 }
 
-/* For the smallest context that has failures. */
-static void say_first_failure(json_t *sentences, const struct cell_grid *grid, size_t output)
+/* Adds where failures begin, for the smallest context that has any. */
+static void add_first_failure(json_t *sentences, const struct cell_grid *grid, size_t output)
 {
     struct text text = { 0 };
 
@@ -165,17 +165,17 @@ static void say_first_failure(json_t *sentences, const struct cell_grid *grid, s
         text_add(&text, "Failures begin at ");
         report_failure_sentence(grid, &failure, &text);
         text_add_char(&text, '.');
-        say_take(sentences, &text);
+        add_sentence(sentences, &text);
         return;
     }
 }
 
-/* ---- Of the whole grid ---- */
+/* ---- The whole grid ---- */
 
 struct tally {
-    size_t points, states[CELL_STATES], marked, spread_points;
-    double widest; /* half-width of the confidence interval divided by the mean, for output tokens/s
-                    */
+    size_t points, states[CELL_STATES], marked;
+    size_t spread_points; /* points with a confidence interval of output tokens/s */
+    double widest;        /* the widest of them: half-width divided by the mean */
 };
 
 static void count_point(void *context, const struct grid_point *point)
@@ -192,12 +192,12 @@ static void count_point(void *context, const struct grid_point *point)
     }
 }
 
-static const char *be(size_t count)
+static const char *is_or_are(size_t count)
 {
     return count == 1 ? "is" : "are";
 }
 
-static void say_failures(json_t *sentences, const struct tally *tally)
+static void add_failures(json_t *sentences, const struct tally *tally)
 {
     struct text text = { 0 };
 
@@ -207,19 +207,19 @@ static void say_failures(json_t *sentences, const struct tally *tally)
         text_addf(&text, ", %zu failed", tally->states[CELL_FAILED]);
     if (tally->states[CELL_INFEASIBLE] > 0)
         text_addf(&text, ", %zu %s too long for the model", tally->states[CELL_INFEASIBLE],
-                  be(tally->states[CELL_INFEASIBLE]));
+                  is_or_are(tally->states[CELL_INFEASIBLE]));
     if (tally->states[CELL_SKIPPED] > 0)
         text_addf(&text, ", %zu skipped", tally->states[CELL_SKIPPED]);
     if (tally->states[CELL_INFERRED] > 0)
         text_addf(&text, ", %zu inferred from their neighbours", tally->states[CELL_INFERRED]);
     if (tally->states[CELL_PENDING] > 0)
         text_addf(&text, ", %zu %s pending", tally->states[CELL_PENDING],
-                  be(tally->states[CELL_PENDING]));
+                  is_or_are(tally->states[CELL_PENDING]));
     text_add(&text, ".");
-    say_take(sentences, &text);
+    add_sentence(sentences, &text);
 }
 
-static void say_trust(json_t *sentences, const struct tally *tally)
+static void add_trust(json_t *sentences, const struct tally *tally)
 {
     struct text text = { 0 };
 
@@ -236,7 +236,7 @@ static void say_trust(json_t *sentences, const struct tally *tally)
     if (tally->marked > 0)
         text_addf(&text, " %zu point%s a \"!\": read the warnings first.", tally->marked,
                   tally->marked == 1 ? " has" : "s have");
-    say_take(sentences, &text);
+    add_sentence(sentences, &text);
 }
 
 json_t *takeaways_find(const struct cell_grid *grid)
@@ -248,16 +248,16 @@ json_t *takeaways_find(const struct cell_grid *grid)
         const struct peak peak = peak_find(grid, output);
 
         if (peak.found) {
-            say_peak(sentences, &peak);
-            say_saturation(sentences, grid, output, &peak);
-            say_context(sentences, grid, output, &peak);
-            say_smallest(sentences, grid, output);
+            add_peak(sentences, &peak);
+            add_saturation(sentences, grid, output, &peak);
+            add_context(sentences, grid, output, &peak);
+            add_smallest(sentences, grid, output);
         }
-        say_first_failure(sentences, grid, output);
+        add_first_failure(sentences, grid, output);
     }
     cell_grid_each(grid, count_point, &tally);
-    say_failures(sentences, &tally);
+    add_failures(sentences, &tally);
     if (tally.states[CELL_MEASURED] > 0)
-        say_trust(sentences, &tally);
+        add_trust(sentences, &tally);
     return sentences;
 }

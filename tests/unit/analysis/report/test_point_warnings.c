@@ -12,8 +12,8 @@
 static const struct point_warning *find(const char *name)
 {
     for (size_t i = 0; i < point_warning_count; i++)
-        if (strcmp(warnings[i].name, name) == 0)
-            return &warnings[i];
+        if (strcmp(point_warnings[i].name, name) == 0)
+            return &point_warnings[i];
     fail_msg("there is no warning %s", name);
     return NULL;
 }
@@ -28,8 +28,8 @@ static struct text holding(const struct cells *cells)
     cell_grid_init(&grid, cells->rows, cells->count);
     point = cell_grid_point(&grid, 0, 0, 0);
     for (size_t i = 0; i < point_warning_count; i++)
-        if (point_warning_holds(&warnings[i], &point))
-            text_addf(&names, "%s ", warnings[i].name);
+        if (point_warning_applies(&point_warnings[i], &point))
+            text_addf(&names, "%s ", point_warnings[i].name);
     cell_grid_finish(&grid);
     return names;
 }

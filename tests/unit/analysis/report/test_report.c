@@ -407,7 +407,7 @@ static void warns_that_different_runs_are_not_repetitions(void **state)
     f.runs[1].fingerprint_document = other_document;
     f.input.run_count = 2;
     text = markdown(&f);
-    assert_has(&text, "**The runs differ in [\"engine_version\"].");
+    assert_has(&text, "**The runs differ in [\"engine_version\"]: they are shown as repetitions");
     json = report_json(&f.input);
     assert_string_equal(
         json_string_value(json_array_get(json_object_get(json, "fingerprints_differ"), 0)),
