@@ -88,7 +88,7 @@ const char *cloud_server(const struct cloud *cloud)
     return cloud->kubeconfig.server;
 }
 
-/* The path must begin where the server's URL ends: a URL on port 30001 is not on the server with
+/* The path must begin where the server's URL ends: a URL with port 30001 is not on a server with
  * port 3000. */
 bool cloud_is_own(const struct cloud *cloud, const char *url)
 {
@@ -138,9 +138,9 @@ static CHECKED bool resolve(struct exchange *exchange, const char *url, struct e
     return cloud_url_check(url, error);
 }
 
-/* Reads the answer's body: JSON of any status, and text of 2xx where text was asked for. A
- * network's login page does not count as an answer. */
-static void take_body(const struct exchange *exchange, struct outbound_response *response,
+/* Reads the body of an answer: JSON with any status, or text with 2xx if the caller accepts text.
+ * Anything else, such as the login page of a network, leaves both NULL. */
+static void read_body(const struct exchange *exchange, struct outbound_response *response,
                       struct cloud_reply *out)
 {
     bool is_json = strncasecmp(response->content_type, "application/json", 16) == 0;
@@ -156,7 +156,7 @@ static void take_body(const struct exchange *exchange, struct outbound_response 
         out->text = text_take(&response->body);
 }
 
-/* Whether there was no answer, or none of an API: whether a change was made is then unknown. */
+/* Judges an exchange without an answer: if the request was sent, a change may have been made. */
 static enum cloud_verdict judge_failure(const struct exchange *exchange,
                                         const struct outbound_response *response)
 {
@@ -213,7 +213,7 @@ static const char *host_of(const char *url)
     return host != NULL ? host + 3 : url;
 }
 
-/* Sets the sentence and the verdict of an answer that is not 2xx. */
+/* Sets the sentence and the verdict for an answer that is not 2xx. */
 static CHECKED bool explain(const struct exchange *exchange,
                             const struct outbound_response *response, struct cloud_reply *out,
                             struct error *error)
@@ -232,7 +232,7 @@ static CHECKED bool explain(const struct exchange *exchange,
     return false;
 }
 
-static CHECKED bool take_reply(const struct exchange *exchange, bool done,
+static CHECKED bool read_reply(const struct exchange *exchange, bool done,
                                struct outbound_response *response, struct cloud_reply *out,
                                struct error *error)
 {
@@ -240,7 +240,7 @@ static CHECKED bool take_reply(const struct exchange *exchange, bool done,
 
     out->status = answered ? response->status : 0;
     if (answered)
-        take_body(exchange, response, out);
+        read_body(exchange, response, out);
     if (answered && done && (out->body != NULL || out->text != NULL)) {
         out->verdict = CLOUD_DONE;
         return true;
@@ -250,7 +250,7 @@ static CHECKED bool take_reply(const struct exchange *exchange, bool done,
         error_set(error, ERROR_UPSTREAM, "%.*s answered %ld with a body that is not JSON",
                   (int)strcspn(host_of(exchange->url), "/"), host_of(exchange->url), out->status);
     } else if (answered)
-        error_ignore(explain(exchange, response, out, error)); /* false: it is a refusal */
+        error_ignore(explain(exchange, response, out, error)); /* it always returns false */
     else
         out->verdict = judge_failure(exchange, response);
     if (out->retry_after_s <= 0)
@@ -281,7 +281,7 @@ static CHECKED bool send_with(const struct exchange *exchange, const char *token
     struct outbound_response response;
     bool done = outbound_perform(&request, &response, error);
 
-    done = take_reply(exchange, done, &response, out, error);
+    done = read_reply(exchange, done, &response, out, error);
     outbound_response_finish(&response);
     return done;
 }
@@ -297,7 +297,8 @@ static CHECKED bool refuse_without_token(struct cloud_reply *out, const struct e
     return false;
 }
 
-/* A 401 is sent before anything is done, so the request may be sent once more, with a new token. */
+/* A server answers 401 before it does anything, so the request may be sent again with a new token.
+ */
 static CHECKED bool perform(const struct exchange *exchange, struct cloud_reply *out,
                             struct error *error)
 {
@@ -372,8 +373,8 @@ void cloud_reply_finish(struct cloud_reply *reply)
 
 /* ---- Reading, with retries ---- */
 
-/* Waits `wait_s` and up to half of it more, so that many callers do not retry at once; false: the
- * process is stopping. */
+/* Waits for `wait_s` and up to half of it more, so that many callers do not retry at once. Returns
+ * false if the process is stopping. */
 static bool wait_for(const struct cloud *cloud, int64_t wait_s)
 {
     uint32_t random;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls a cloud: one credential, its tokens, and one exchange at a time. The credential goes to the
- * services of the table of endpoints, or to its own Kubernetes API server, and nowhere else; no
- * answer, error or log repeats it. */
+/* Calls a cloud with one credential. The credential is sent to the services in the table of
+ * endpoints or to its own Kubernetes API server, and nowhere else; no answer, error or log repeats
+ * it. */
 #pragma once
 
 #include <jansson.h>
@@ -13,8 +13,8 @@
 
 /* The services of the clouds by name ("run", "compute", "tpu", ...) with their base URLs. */
 struct cloud_endpoints;
-/* `text` replaces base URLs: "run=http://127.0.0.1:8001, token=http://127.0.0.1:8002"; "" for
- * none. INVALID repeats the entry and lists the names. */
+/* `text` replaces base URLs: "run=http://127.0.0.1:8001, token=http://127.0.0.1:8002"; "" replaces
+ * none. INVALID repeats the wrong entry and lists the names. Free with cloud_endpoints_destroy. */
 CHECKED bool cloud_endpoints_create(const char *text, struct cloud_endpoints **out,
                                     struct error *error);
 void cloud_endpoints_destroy(struct cloud_endpoints *endpoints); /* does nothing for NULL */
@@ -36,14 +36,14 @@ struct cloud_credential {
     enum cloud_kind kind;
     char file[CLOUD_FILE_SIZE]; /* in the secrets folder; "" for the kinds without one */
 };
-/* INVALID: the kind needs a file and there is none, or takes none and there is one. A file is a
- * name (never a path) of a-z, 0-9, '-', '_' and '.', with a '.' in it: no secret has such a name,
- * so no deployment can name the file. */
+/* INVALID if the kind needs a file and none is named, or has no file and one is named. A file is
+ * named by a-z, 0-9, '-', '_' and '.', without a path and with a '.' in it: secrets of deployments
+ * have no '.', so no deployment can name the file. */
 CHECKED bool cloud_credential_check(const struct cloud_credential *credential, struct error *error);
 
 struct cloud_reply;
 
-/* This machine as a platform: it answers the calls of a credential of kind "none". */
+/* This machine as a platform. It answers the calls that are made with the credential "none". */
 struct cloud_machine {
     CHECKED bool (*answer)(void *context, const char *method, const char *path, const json_t *body,
                            struct cloud_reply *out, struct error *error);
@@ -54,7 +54,7 @@ struct cloud_config {
     const char *secrets_folder; /* "" if there is none */
     const struct cloud_endpoints *endpoints;
     const char *proxy;          /* for every call but those to the metadata server; "" for none */
-    const char *account_folder; /* of the pod's service account; NULL: where Kubernetes mounts it */
+    const char *account_folder; /* has the pod's service account; NULL: Kubernetes' usual folder */
     const struct cloud_machine *machine; /* borrowed; NULL: nothing is deployed on this machine */
     bool (*stopping)(void *context);     /* asked at least 5 times a second; NULL: never */
     void *context;
@@ -66,30 +66,32 @@ struct cloud_config {
 struct cloud; /* thread-safe; tokens are kept in memory only */
 struct outbound_tls;
 
-/* Reads the credential's file; calls nothing. The strings are copied, the endpoints are borrowed.
- */
+/* Reads the credential's file, but calls no server. The strings are copied, the endpoints are
+ * borrowed. Free with cloud_destroy. */
 CHECKED bool cloud_create(const struct cloud_credential *credential,
                           const struct cloud_config *config, struct cloud **out,
                           struct error *error);
 void cloud_destroy(struct cloud *cloud); /* wipes it; does nothing for NULL */
-/* The kubeconfig's namespace, or the pod's; "" if it names none. Borrowed. */
+/* Returns the namespace of the kubeconfig or of the pod; "" if it names none. Borrowed. */
 const char *cloud_namespace(const struct cloud *cloud);
-/* The account: an e-mail address or the kubeconfig's user; "" if not known before a call.
- * Borrowed. */
+/* Returns the account, an e-mail address or the kubeconfig's user; "" if the credential does not
+ * state it. Borrowed. */
 const char *cloud_identity(const struct cloud *cloud);
-/* The base URL of its own API server; "" if it has none. Borrowed. */
+/* Returns the base URL of the credential's own API server; "" if it has none. Borrowed. */
 const char *cloud_server(const struct cloud *cloud);
-/* Whether a URL is on that server: what is reached through it needs this credential. */
+/* Returns true if a URL is on the credential's own API server, so that calling it needs this
+ * credential. */
 bool cloud_is_own(const struct cloud *cloud, const char *url);
-/* That server's authorities and the client's certificate for it; NULL if it has none. Borrowed. */
+/* Returns the certificate authorities of the credential's own API server and the client's
+ * certificate for it; NULL if there is no such server. Borrowed. */
 const struct outbound_tls *cloud_tls(const struct cloud *cloud);
 
 /* What an answer means for the caller's next step. */
 enum cloud_verdict {
     CLOUD_DONE = 1, /* 2xx, and it is an answer of an API */
-    CLOUD_AGAIN,    /* it was not done: send the same request again after retry_after_s */
-    CLOUD_LOST,     /* it was sent and may have been done: read the resource first */
-    CLOUD_REFUSED,  /* it will never succeed unless the request or the caller's rights change */
+    CLOUD_AGAIN,    /* nothing was done: send the same request again after retry_after_s */
+    CLOUD_LOST,    /* the request was sent and may have been carried out: read the resource first */
+    CLOUD_REFUSED, /* it cannot succeed unless the request or the caller's rights change */
 };
 
 struct cloud_reply {
@@ -99,32 +101,31 @@ struct cloud_reply {
     char *text;            /* a 2xx body of a GET that accepts CLOUD_TEXT (logs); NULL otherwise */
     char kind[64];         /* the cloud's error code: "ALREADY_EXISTS", "AlreadyExists", ... */
     char message[480];     /* one sentence; "" after 2xx */
-    int64_t retry_after_s; /* how long to wait before the next attempt; > 0 after CLOUD_AGAIN */
+    int64_t retry_after_s; /* wait before the next attempt; > 0 after CLOUD_AGAIN */
 };
 void cloud_reply_finish(struct cloud_reply *reply);
 #define CLOUD_REPLY_AUTO __attribute__((cleanup(cloud_reply_finish))) struct cloud_reply
 
 #define CLOUD_TEXT "text/plain, */*" /* Kubernetes refuses text/plain alone for its logs */
 
-/* One exchange, and a second one with a new token after a 401. `url` begins with the base URL of a
- * service in the table ("https://run.googleapis.com/v2/..."), or is a path ("/apis/...") on the
- * credential's own API server; anything else is FORBIDDEN before a credential is read.
- * `content_type` NULL: application/json; for a GET it is the accepted type. `body` NULL: none. True
- * for 2xx with JSON, or with the text that was asked for; otherwise `error` has the sentence. `out`
- * is filled in both cases: free it. Never waits to repeat a request. */
+/* Sends one request, and after a 401 once more with a new token; it never waits in between. `url`
+ * begins with the base URL of a service in the table ("https://run.googleapis.com/v2/..."), or is a
+ * path ("/apis/...") on the credential's own API server; any other is FORBIDDEN, and no token is
+ * fetched for it. `content_type` NULL: application/json; for a GET it is the accepted type. `body`
+ * NULL: none. Returns true for 2xx with JSON, or with text if CLOUD_TEXT was requested; otherwise
+ * `error` has the sentence. In both cases *out is filled; free it with cloud_reply_finish. */
 CHECKED bool cloud_call(struct cloud *cloud, const char *method, const char *url,
                         const char *content_type, const json_t *body, struct cloud_reply *out,
                         struct error *error);
-/* GET, repeated a few times where the verdict is CLOUD_AGAIN or CLOUD_LOST and the wait is short.
- */
+/* Sends a GET, and repeats it a few times if the verdict is CLOUD_AGAIN and the wait is short. */
 CHECKED bool cloud_read(struct cloud *cloud, const char *url, struct cloud_reply *out,
                         struct error *error);
 
-/* The credential for calling a server that the cloud runs, cached like the others: Google's ID
- * token for `audience` (the server's origin, without a path). */
+/* Returns Google's ID token for calling a server that the cloud runs; `audience` is the server's
+ * origin, without a path. Cached until shortly before it expires. */
 CHECKED bool cloud_id_token(struct cloud *cloud, const char *audience, char out[SECRET_VALUE_SIZE],
                             struct error *error);
-/* The access token for its own API server and for what is reached through that; "" if it has a
- * client certificate instead. UNSUPPORTED for credentials without a server of their own. */
+/* Returns the token for the credential's own API server; "" if it uses a client certificate
+ * instead. UNSUPPORTED for credentials without a server of their own. */
 CHECKED bool cloud_server_token(struct cloud *cloud, char out[SECRET_VALUE_SIZE],
                                 struct error *error);

@@ -13,7 +13,7 @@
 
 static const struct service {
     const char *name, *base;
-    bool is_private; /* called by fleet/cloud itself, never with a given URL */
+    bool is_private; /* only fleet/cloud itself calls it, never with a caller's URL */
 } services[] = {
     { "artifactregistry", "https://artifactregistry.googleapis.com" },
     { "cloudquotas", "https://cloudquotas.googleapis.com" },
@@ -34,7 +34,7 @@ static const struct service {
 #define SERVICES (sizeof services / sizeof services[0])
 
 struct cloud_endpoints {
-    char base[SERVICES][ORIGIN_SIZE]; /* "": the table's */
+    char base[SERVICES][ORIGIN_SIZE]; /* "": not replaced */
 };
 
 static size_t find(const char *name)
@@ -55,7 +55,7 @@ static CHECKED bool refuse_name(const char *entry, struct error *error)
         text_addf(&names, "%s%s", i > 0 ? ", " : "", services[i].name);
     text_add_printable(&shown, entry, strlen(entry), SHOWN_BYTES);
     return error_set(error, ERROR_INVALID,
-                     "\"%s\" is not NAME=URL of a cloud's service; the names are %s",
+                     "\"%s\" is not NAME=URL for a service of a cloud: NAME is one of %s",
                      text_string(&shown), text_string(&names));
 }
 

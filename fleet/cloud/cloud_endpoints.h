@@ -6,12 +6,14 @@
 
 #define CLOUD_URL_SIZE 2048
 
-/* The base URL at which a service of the table is called now. Borrowed. */
+/* Returns the base URL at which the service `name`, which the table must have, is called: the
+ * table's own or its replacement. Borrowed. */
 const char *cloud_endpoints_base(const struct cloud_endpoints *endpoints, const char *name);
+/* Returns true if the base URL of the service `name` was replaced. */
 bool cloud_endpoints_is_replaced(const struct cloud_endpoints *endpoints, const char *name);
-/* The URL that is called for this one now. FORBIDDEN: it belongs to no service of the table that
- * takes an access token. */
+/* Replaces the base URL in `url`. FORBIDDEN if `url` belongs to no service of the table to which an
+ * access token may be sent. */
 CHECKED bool cloud_endpoints_resolve(const struct cloud_endpoints *endpoints, const char *url,
                                      char out[CLOUD_URL_SIZE], struct error *error);
-/* Visible ASCII without '#', '\' and dot segments. */
+/* INVALID unless the URL is visible ASCII without '#', '\' and dot segments. */
 CHECKED bool cloud_url_check(const char *url, struct error *error);

@@ -13,7 +13,8 @@
 
 #define FLATTEN "\"kubectl config view --raw --minify --flatten\" writes one that can be used"
 
-/* The member `what` of the list's row with this name: {"name": ..., "cluster": {...}}. */
+/* Finds the list's row with this name, {"name": ..., "cluster": {...}}, and returns its member
+ * `what`. */
 static const json_t *find_row(const json_t *config, const char *list, const char *name,
                               const char *what)
 {
@@ -26,7 +27,8 @@ static const json_t *find_row(const json_t *config, const char *list, const char
     return NULL;
 }
 
-/* Members that would need a command or another file, or are not safe. */
+/* Members that would need a command or another file, that are not safe, or that are not supported.
+ */
 static const struct refusal {
     const char *member, *why;
 } cluster_refusals[] = {
@@ -47,7 +49,7 @@ static const struct refusal {
       "it names a file (client-certificate), and only the kubeconfig itself is read: " FLATTEN },
     { "client-key",
       "it names a file (client-key), and only the kubeconfig itself is read: " FLATTEN },
-    { "username", "its user has a password, which Kubernetes no longer takes: use a service "
+    { "username", "its user has a password, which Kubernetes no longer accepts: use a service "
                   "account's token or a client's certificate" },
     { "as", "its user impersonates another one (as), which is not supported" },
     { NULL },
@@ -62,28 +64,28 @@ static CHECKED bool check_refusals(const json_t *object, const struct refusal *r
     return true;
 }
 
-/* PEM from a member in base64; "" if there is none. */
+/* Decodes a member that is PEM in base64. Leaves *out unchanged if there is no such member. */
 static CHECKED bool read_pem(const json_t *object, const char *member, char **out,
                              struct error *error)
 {
     const char *text = json_get_text(object, member, "");
     size_t length = strlen(text);
     char *pem;
-    int got;
+    int decoded;
 
     if (length == 0)
         return true;
     pem = memory_zeroed(length + 1, 1);
-    got = length % 4 == 0
-              ? EVP_DecodeBlock((unsigned char *)pem, (const unsigned char *)text, (int)length)
-              : -1;
-    if (got > 0 && strncmp(pem, "-----BEGIN ", 11) == 0) {
+    decoded = length % 4 == 0
+                  ? EVP_DecodeBlock((unsigned char *)pem, (const unsigned char *)text, (int)length)
+                  : -1;
+    if (decoded > 0 && strncmp(pem, "-----BEGIN ", 11) == 0) {
         free(*out);
         *out = pem;
         return true;
     }
     free(pem);
-    return error_set(error, ERROR_INVALID, "its %s is not a PEM in base64", member);
+    return error_set(error, ERROR_INVALID, "its %s is not PEM in base64: " FLATTEN, member);
 }
 
 static bool is_loopback(const char *host)

@@ -8,13 +8,13 @@
 struct cloud_kubeconfig {
     char server[1025]; /* base URL without '/' at its end */
     char namespace[64], user[128];
-    char token[SECRET_VALUE_SIZE];         /* "": a client's certificate, or none */
+    char token[SECRET_VALUE_SIZE];         /* "": the user has a client's certificate */
     char *authorities, *certificate, *key; /* PEM; never NULL, "" for none */
 };
 
-/* Reads YAML or JSON. Refuses, with the reason, what is not supported: commands that print a
+/* Reads YAML or JSON. INVALID with the reason for what is not supported: commands that print a
  * credential, passwords, files elsewhere on the machine, unverified TLS. No error repeats a secret.
- * The caller passes `out` to cloud_kubeconfig_finish in both cases. */
+ * In both cases the caller frees *out with cloud_kubeconfig_finish. */
 CHECKED bool cloud_kubeconfig_parse(const char *bytes, size_t length, struct cloud_kubeconfig *out,
                                     struct error *error);
 void cloud_kubeconfig_finish(struct cloud_kubeconfig *kubeconfig); /* wipes it */

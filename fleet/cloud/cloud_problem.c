@@ -37,8 +37,8 @@ static void add_foreign(struct text *out, const char *foreign, size_t limit)
     text_add_printable(out, foreign, strlen(foreign), limit);
 }
 
-/* A code of the cloud, which is shown and compared: letters, digits and '_' only. */
-static void copy_word(char out[64], const char *foreign)
+/* Copies a cloud's error code unless it has other characters than letters, digits and '_'. */
+static void copy_code(char out[64], const char *foreign)
 {
     size_t length =
         strspn(foreign, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
@@ -47,7 +47,7 @@ static void copy_word(char out[64], const char *foreign)
         text_copy(out, 64, foreign);
 }
 
-/* "30s", "1.5s": seconds, rounded up; -1: neither. */
+/* Reads "30s" or "1.5s". Returns the seconds, rounded up, or -1 if it is no duration. */
 static int64_t read_duration(const char *text)
 {
     char *end;
@@ -60,9 +60,10 @@ static int64_t read_duration(const char *text)
 
 /* ---- Google ---- */
 
-/* Fixes for the well-known reasons. */
+/* Advice for the well-known reasons. */
 static const struct advice {
-    const char *reason, *sentence, *member; /* of the detail's metadata, for %s; NULL: none */
+    const char *reason, *sentence;
+    const char *member; /* of the detail's metadata, which replaces %s; NULL: there is no %s */
 } advices[] = {
     { "SERVICE_DISABLED", "enable the API: gcloud services enable %s", "service" },
     { "IAM_PERMISSION_DENIED", "the credential lacks the permission %s", "permission" },
@@ -79,7 +80,7 @@ static void add_advice(const json_t *detail, struct cloud_problem *out, struct t
     const char *reason = json_get_text(detail, "reason", "");
     const json_t *metadata = json_object_get(detail, "metadata");
 
-    copy_word(out->kind, reason);
+    copy_code(out->kind, reason);
     for (size_t i = 0; i < sizeof advices / sizeof advices[0]; i++) {
         const char *sentence = advices[i].sentence, *hole = strstr(sentence, "%s");
 
@@ -104,7 +105,7 @@ static void add_violations(const json_t *list, const char *subject, struct text 
 
         if (i == CAUSES_MAX)
             return;
-        if (strstr(text_string(text), what) != NULL) /* also for "" */
+        if (strstr(text_string(text), what) != NULL) /* it is there already, or it is "" */
             continue;
         text_add(text, "; ");
         add_foreign(text, json_get_text(violation, subject, ""), WORD_BYTES);
@@ -159,9 +160,9 @@ static void read_google(const json_t *error, struct cloud_problem *out, struct t
     size_t i;
 
     if (code > 0 && code < CODES)
-        copy_word(out->kind, codes[code].word);
-    copy_word(out->kind, json_get_text(first, "reason", json_get_text(first, "code", "")));
-    copy_word(out->kind, json_get_text(error, "status", ""));
+        copy_code(out->kind, codes[code].word);
+    copy_code(out->kind, json_get_text(first, "reason", json_get_text(first, "code", "")));
+    copy_code(out->kind, json_get_text(error, "status", ""));
     add_foreign(text, message, SENTENCE_BYTES);
     json_array_foreach(json_object_get(error, "details"), i, detail)
         if (i < 16)
@@ -174,7 +175,7 @@ static void read_token_error(const json_t *body, struct cloud_problem *out, stru
 {
     const char *word = json_get_text(body, "error", "");
 
-    copy_word(out->kind, word);
+    copy_code(out->kind, word);
     add_foreign(text, json_get_text(body, "error_description", word), SENTENCE_BYTES);
     if (strcmp(word, "invalid_grant") == 0)
         text_add(text, "; the key may have been deleted, or this machine's clock is wrong");
@@ -189,7 +190,7 @@ static void read_status(const json_t *body, struct cloud_problem *out, struct te
     int64_t wait_s = json_get_integer(details, "retryAfterSeconds", -1);
     size_t i;
 
-    copy_word(out->kind, json_get_text(body, "reason", ""));
+    copy_code(out->kind, json_get_text(body, "reason", ""));
     add_foreign(text, message, SENTENCE_BYTES);
     json_array_foreach(json_object_get(details, "causes"), i, cause) {
         const char *what = json_get_text(cause, "message", "");
@@ -227,7 +228,7 @@ void cloud_problem_read(long status, const json_t *body, struct cloud_problem *o
     else if (json_is_string(error))
         read_token_error(body, out, &text);
     else if (json_is_object(body) && json_object_get(body, "message") != NULL)
-        read_google(body, out, &text); /* the error of an operation by itself */
+        read_google(body, out, &text); /* an operation's error, without the operation */
     if (text.length == 0)
         text_addf(&text, "HTTP status %ld without a reason", status);
     text_copy(out->message, sizeof out->message, text_string(&text));

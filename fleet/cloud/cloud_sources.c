@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where each kind of credential gets its tokens from. */
+/* Fetches tokens for each kind of credential. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
@@ -22,12 +22,12 @@
 #define TOKEN_ANSWER_BYTES 65536
 #define METADATA_MS 3000
 #define TOKEN_MS 15000
-#define REREAD_MS 60000 /* a pod's token rotates */
+#define REREAD_MS 60000 /* a pod's token is read again so often, because Kubernetes rotates it */
 
 /* ---- Token answers ---- */
 
-static CHECKED bool keep_value(const char *value, size_t length, const char *from,
-                               struct cloud_token *out, struct error *error)
+static CHECKED bool set_value(const char *value, size_t length, const char *from,
+                              struct cloud_token *out, struct error *error)
 {
     while (length > 0 && isspace((unsigned char)value[length - 1]))
         length--;
@@ -41,10 +41,10 @@ static CHECKED bool keep_value(const char *value, size_t length, const char *fro
     return true;
 }
 
-/* {"access_token":, "expires_in":} or {"id_token":} */
-static CHECKED bool keep_answer(const struct cloud *cloud, const char *member,
-                                const struct outbound_response *response, const char *from,
-                                struct cloud_token *out, struct error *error)
+/* Reads {"access_token": ..., "expires_in": ...} or {"id_token": ...}. */
+static CHECKED bool read_token(const struct cloud *cloud, const char *member,
+                               const struct outbound_response *response, const char *from,
+                               struct cloud_token *out, struct error *error)
 {
     json_auto_t *body = NULL;
     struct error ignored;
@@ -56,10 +56,10 @@ static CHECKED bool keep_answer(const struct cloud *cloud, const char *member,
     value = json_get_text(body, member, "");
     life_s = json_get_integer(body, "expires_in", 3600);
     out->ends_ms = cloud->now_ms() + (life_s > 0 && life_s < 86400 ? life_s : 0) * 1000;
-    return keep_value(value, strlen(value), from, out, error);
+    return set_value(value, strlen(value), from, out, error);
 }
 
-static void keep_end_of_jwt(const struct cloud *cloud, struct cloud_token *out)
+static void set_end_from_jwt(const struct cloud *cloud, struct cloud_token *out)
 {
     int64_t ends_ms = cloud_jwt_ends_ms(out->value);
 
@@ -131,10 +131,10 @@ static CHECKED bool fetch_from_metadata(struct cloud *cloud, const char *audienc
     }
     done = ask_metadata(cloud, text_string(&path), &response, error);
     if (done && audience[0] == '\0')
-        done = keep_answer(cloud, "access_token", &response, from, out, error);
+        done = read_token(cloud, "access_token", &response, from, out, error);
     else if (done) {
-        done = keep_value(text_string(&response.body), response.body.length, from, out, error);
-        keep_end_of_jwt(cloud, out);
+        done = set_value(text_string(&response.body), response.body.length, from, out, error);
+        set_end_from_jwt(cloud, out);
     }
     if (response.body.data != NULL)
         explicit_bzero(response.body.data, response.body.length);
@@ -144,7 +144,7 @@ static CHECKED bool fetch_from_metadata(struct cloud *cloud, const char *audienc
 
 /* ---- A service account's file ---- */
 
-/* Google's own endpoint, or the file's if that is encrypted. */
+/* Accepts Google's own token endpoint, or another one that the file names if it is https. */
 static CHECKED bool read_token_url(struct cloud *cloud, const char *given, struct error *error)
 {
     struct cloud_account *account = &cloud->account;
@@ -172,7 +172,8 @@ static CHECKED bool read_account(struct cloud *cloud, const json_t *file, struct
     if (strcmp(type, "service_account") != 0)
         return error_set(
             error, ERROR_INVALID,
-            "its type is not service_account: keys of people and of federations are not supported");
+            "its type is not service_account: credentials of users and of workload identity "
+            "federation are not supported");
     if (text_copy(account->email, sizeof account->email, email) != strlen(email)
         || strchr(email, '@') == NULL)
         return error_set(error, ERROR_INVALID, "its client_email is not an e-mail address");
@@ -181,7 +182,7 @@ static CHECKED bool read_account(struct cloud *cloud, const json_t *file, struct
     return read_token_url(cloud, json_get_text(file, "token_uri", ""), error);
 }
 
-/* Calls `read` with the file's bytes; the error names the file. */
+/* Calls `read` with the bytes of the credential's file; the error names the file. */
 static CHECKED bool read_file(struct cloud *cloud,
                               CHECKED bool (*read)(struct cloud *cloud, const char *bytes,
                                                    size_t length, struct error *error),
@@ -202,14 +203,15 @@ static CHECKED bool read_file(struct cloud *cloud,
     return done;
 }
 
-static CHECKED bool take_account(struct cloud *cloud, const char *bytes, size_t length,
-                                 struct error *error)
+/* Signs once, so that a wrong key is reported now rather than at the first call. */
+static CHECKED bool parse_account(struct cloud *cloud, const char *bytes, size_t length,
+                                  struct error *error)
 {
     json_auto_t *file = NULL;
-    TEXT_AUTO trial = { 0 }; /* so that a wrong key is reported now rather than at the first call */
-    struct error ignored;
+    TEXT_AUTO trial = { 0 };
+    struct error ignored; /* it may repeat a part of the file */
 
-    if (!json_parse(bytes, length, &file, &ignored)) /* whose message may repeat a part of it */
+    if (!json_parse(bytes, length, &file, &ignored))
         return error_set(error, ERROR_INVALID, "it is not valid JSON");
     return read_account(cloud, file, error)
            && cloud_jwt_sign(cloud->account.key, "", json_null(), &trial, error);
@@ -217,23 +219,23 @@ static CHECKED bool take_account(struct cloud *cloud, const char *bytes, size_t 
 
 static CHECKED bool read_account_file(struct cloud *cloud, struct error *error)
 {
-    return read_file(cloud, take_account, error);
+    return read_file(cloud, parse_account, error);
 }
 
-/* The account's signed request to the token endpoint. */
+/* Appends the account's signed request for a token. */
 static CHECKED bool add_assertion(struct cloud *cloud, const char *audience, struct text *out,
                                   struct error *error)
 {
     struct cloud_account *account = &cloud->account;
     json_int_t now_s = cloud->now_ms() / 1000;
-    const char *of = strcmp(account->token_url, GOOGLE_TOKEN_URL) == 0
-                             || cloud_endpoints_is_replaced(cloud->endpoints, "token")
-                         ? GOOGLE_TOKEN_URL
-                         : account->token_url;
+    const char *endpoint = strcmp(account->token_url, GOOGLE_TOKEN_URL) == 0
+                                   || cloud_endpoints_is_replaced(cloud->endpoints, "token")
+                               ? GOOGLE_TOKEN_URL
+                               : account->token_url;
     json_auto_t *claims = json_pack("{s:s, s:s, s:s, s:I, s:I}", "iss", account->email,
                                     audience[0] != '\0' ? "target_audience" : "scope",
-                                    audience[0] != '\0' ? audience : SCOPE, "aud", of, "iat", now_s,
-                                    "exp", now_s + ASSERTION_LIFE_S);
+                                    audience[0] != '\0' ? audience : SCOPE, "aud", endpoint, "iat",
+                                    now_s, "exp", now_s + ASSERTION_LIFE_S);
 
     return cloud_jwt_sign(account->key, account->key_id, claims, out, error);
 }
@@ -287,10 +289,10 @@ static CHECKED bool fetch_by_account(struct cloud *cloud, const char *audience,
                 && exchange(cloud, assertion.data, &response, error);
 
     if (done && audience[0] == '\0')
-        done = keep_answer(cloud, "access_token", &response, from, out, error);
+        done = read_token(cloud, "access_token", &response, from, out, error);
     else if (done) {
-        done = keep_answer(cloud, "id_token", &response, from, out, error);
-        keep_end_of_jwt(cloud, out);
+        done = read_token(cloud, "id_token", &response, from, out, error);
+        set_end_from_jwt(cloud, out);
     }
     if (assertion.data != NULL)
         explicit_bzero(assertion.data, assertion.length);
@@ -306,18 +308,18 @@ static CHECKED bool refuse_audience(const char *audience, struct error *error)
 {
     return audience[0] == '\0'
            || error_set(error, ERROR_UNSUPPORTED,
-                        "a Kubernetes credential gives no Google ID tokens");
+                        "a Kubernetes credential cannot be exchanged for a Google ID token");
 }
 
-static CHECKED bool take_kubeconfig(struct cloud *cloud, const char *bytes, size_t length,
-                                    struct error *error)
+static CHECKED bool parse_kubeconfig(struct cloud *cloud, const char *bytes, size_t length,
+                                     struct error *error)
 {
     return cloud_kubeconfig_parse(bytes, length, &cloud->kubeconfig, error);
 }
 
 static CHECKED bool read_kubeconfig(struct cloud *cloud, struct error *error)
 {
-    return read_file(cloud, take_kubeconfig, error);
+    return read_file(cloud, parse_kubeconfig, error);
 }
 
 static CHECKED bool fetch_from_kubeconfig(struct cloud *cloud, const char *audience,
@@ -327,7 +329,7 @@ static CHECKED bool fetch_from_kubeconfig(struct cloud *cloud, const char *audie
 
     out->ends_ms = INT64_MAX;
     return refuse_audience(audience, error)
-           && (token[0] == '\0' || keep_value(token, strlen(token), "the kubeconfig", out, error));
+           && (token[0] == '\0' || set_value(token, strlen(token), "the kubeconfig", out, error));
 }
 
 static CHECKED bool read_mounted(struct cloud *cloud, const char *name, char **out,
@@ -373,8 +375,8 @@ static CHECKED bool fetch_from_pod(struct cloud *cloud, const char *audience,
 
     if (!refuse_audience(audience, error) || !read_mounted(cloud, "token", &token, error))
         return false;
-    done = keep_value(token, strlen(token), "the pod's token file", out, error);
-    out->ends_ms = cloud->now_ms() + 2 * (int64_t)REREAD_MS; /* renewed at half of this */
+    done = set_value(token, strlen(token), "the pod's token file", out, error);
+    out->ends_ms = cloud->now_ms() + 2 * (int64_t)REREAD_MS; /* cloud_tokens.c renews at half */
     secret_file_free(token, strlen(token));
     return done;
 }

@@ -5,9 +5,9 @@
 
 #include "base/core/text.h"
 
-#define EARLY_MS 300000 /* a token is renewed this long before it expires */
+#define EARLY_MS 300000 /* a token is renewed so long before it expires */
 
-/* A token that lives for less than twice EARLY_MS is renewed at half of its life. */
+/* A token that is valid for less than twice EARLY_MS in all is renewed at half of that time. */
 static bool is_fresh(const struct cloud_token *token, int64_t now_ms)
 {
     int64_t life_ms, early_ms;
@@ -27,7 +27,8 @@ static struct cloud_token *find(struct cloud *cloud, const char *audience)
     return NULL;
 }
 
-/* The place for a new one: if all are taken, that of the token that expires first. */
+/* Returns the place for a new token. If all are in use, it replaces the token that expires first.
+ */
 static struct cloud_token *place_for(struct cloud *cloud, const char *audience)
 {
     struct cloud_token *place = find(cloud, audience);
@@ -57,7 +58,7 @@ static CHECKED bool renew(struct cloud *cloud, const char *audience, const char 
         *place_for(cloud, audience) = fetched;
         text_copy(out, SECRET_VALUE_SIZE, fetched.value);
     } else if (rejected == NULL && old != NULL && old->ends_ms > cloud->now_ms()) {
-        text_copy(out, SECRET_VALUE_SIZE, old->value); /* still valid: the next call tries again */
+        text_copy(out, SECRET_VALUE_SIZE, old->value); /* still valid; the next call tries again */
         done = true;
     }
     explicit_bzero(&fetched, sizeof fetched);

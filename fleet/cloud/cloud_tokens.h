@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens of one credential, in memory: fetched once for all threads, renewed before they expire.
- * Private to fleet/cloud. */
+/* The tokens of one credential, which all threads share in memory, and which are renewed before
+ * they expire. Private to fleet/cloud. */
 #pragma once
 
 #include <pthread.h>
@@ -10,12 +10,12 @@
 #include "fleet/cloud/cloud_kubeconfig.h"
 
 #define CLOUD_AUDIENCE_SIZE 512
-#define CLOUD_TOKENS_MAX 1024 /* servers that a target runs; memory is allocated as needed */
+#define CLOUD_TOKENS_MAX 1024 /* one for each server of a target, and the access token */
 
 struct cloud_token {
     char audience[CLOUD_AUDIENCE_SIZE]; /* of an ID token; "": an access token */
-    char value[SECRET_VALUE_SIZE];      /* "": none is needed */
-    int64_t fetched_ms, ends_ms;        /* ends_ms INT64_MAX: it never expires */
+    char value[SECRET_VALUE_SIZE];      /* "": the server needs none */
+    int64_t fetched_ms, ends_ms;        /* UTC; ends_ms INT64_MAX: it never expires */
 };
 
 /* A service account's file. */
@@ -34,20 +34,20 @@ struct cloud {
     int64_t (*now_ms)(void);
     struct cloud_account account;
     struct cloud_kubeconfig kubeconfig;
-    struct outbound_tls tls; /* of the kubeconfig */
+    struct outbound_tls tls; /* from the kubeconfig */
     pthread_mutex_t lock;    /* protects the tokens; held while one is fetched */
     struct cloud_token *tokens;
     size_t token_count;
 };
 
-/* The token for this audience ("": an access token), fetched if none is valid long enough. Never
- * returns one that equals `rejected` (NULL: none): it fetches another, or fails. */
+/* Returns the token for this audience ("": an access token), and fetches it if none is valid long
+ * enough. `rejected`: a token that the server refused, so another one is fetched; NULL: none. */
 CHECKED bool cloud_tokens_get(struct cloud *cloud, const char *audience, const char *rejected,
                               char out[SECRET_VALUE_SIZE], struct error *error);
 
-/* How a kind of credential gets its tokens: a row of the table. */
+/* How a kind of credential gets its tokens. */
 struct cloud_source {
-    /* Reads its file once; or NULL. */
+    /* Reads the credential's file when the cloud is created; NULL: it has none. */
     CHECKED bool (*read)(struct cloud *cloud, struct error *error);
     CHECKED bool (*fetch)(struct cloud *cloud, const char *audience, struct cloud_token *out,
                           struct error *error);

@@ -16,9 +16,9 @@ extern const char catalog_prices_json[];
 
 struct price_row {
     const char *item, *kind, *source, *as_of;
-    const json_t *regions; /* empty: the source names none, so it serves for all */
+    const json_t *regions; /* empty: the source names none, so the row applies to all */
     double usd_per_hour;   /* of one unit of the item */
-    const char *apart;     /* why it is shown beside the others and never used; NULL: it is used */
+    const char *apart;     /* why the row is shown but never used; NULL: it is used */
     const json_t *json;
 };
 
@@ -128,8 +128,8 @@ static bool is_in_region(const char *place, const char *region)
            && (place[length] == '\0' || (place[length] == '-' && place[length + 2] == '\0'));
 }
 
-static bool is_for(const struct price_row *row, const char *item, const char *place,
-                   const char *kind)
+static bool applies(const struct price_row *row, const char *item, const char *place,
+                    const char *kind)
 {
     const json_t *region;
     size_t i;
@@ -142,7 +142,7 @@ static bool is_for(const struct price_row *row, const char *item, const char *pl
     return json_array_size(row->regions) == 0;
 }
 
-/* The sum while it grows. */
+/* The sum of a recipe's items while it is made. */
 struct adding {
     const struct price_book *book;
     const char *place, *kind;
@@ -170,7 +170,7 @@ static void add_item(struct adding *adding, const char *item, double quantity)
     for (size_t i = 0; i < adding->book->count; i++) {
         const struct price_row *row = &adding->book->rows[i];
 
-        if (!is_for(row, item, adding->place, adding->kind))
+        if (!applies(row, item, adding->place, adding->kind))
             continue;
         least = fmin(least, row->usd_per_hour);
         most = fmax(most, row->usd_per_hour);
@@ -225,8 +225,7 @@ void price_of(const struct price_book *book, const struct recipe *recipe, const 
 
     *out = (struct price){ .usd_per_hour = NAN, .least_per_hour = NAN };
     if (cost == NULL) {
-        text_copy(out->breakdown, sizeof out->breakdown,
-                  "not known: the recipe does not say what is paid for");
+        text_copy(out->breakdown, sizeof out->breakdown, "not known: the recipe has no \"cost\"");
         return;
     }
     if (json_array_size(cost) == 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What things cost per hour: the rows of catalog/prices.json, each with its source and date. What
- * has no row has no price: nothing is guessed. */
+/* Prices per hour, from the rows of catalog/prices.json, each with its source and date. An item
+ * without a row has no price: nothing is guessed. */
 #pragma once
 
 #include "base/core/digest.h"
@@ -8,25 +8,27 @@
 
 struct price_book;
 
-/* Reads the embedded file. INTERNAL names a row that is incomplete. */
+/* Reads the embedded file. INTERNAL names a row that is incomplete. Free with price_book_destroy.
+ */
 CHECKED bool price_book_create(struct price_book **out, struct error *error);
-/* The same from a text, for tests: a JSON array. INVALID names the row and the member. */
+/* Reads a JSON array of rows, for tests. INVALID names the row and the member. */
 CHECKED bool price_book_parse(const char *json, struct price_book **out, struct error *error);
 void price_book_destroy(struct price_book *book); /* does nothing for NULL */
 size_t price_book_count(const struct price_book *book);
 
-/* The rows of an item, with those that are kept apart. New reference. */
+/* Returns all rows of an item, also those that are shown but never used ("apart"). New reference.
+ */
 json_t *price_book_rows(const struct price_book *book, const char *item);
 
 struct price {
     bool known;            /* every item of the recipe's `cost` has a row for the place and kind */
-    double usd_per_hour;   /* of one replica; where rows disagree, the highest; NAN: not known */
-    double least_per_hour; /* the same with the lowest */
-    char breakdown[512];   /* the sum, with sources and dates; or what has no row */
-    char rows[DIGEST_TEXT_SIZE]; /* of the rows that it comes from, for a plan's digest; "": none */
+    double usd_per_hour;   /* of one replica; if rows disagree, by the highest; NAN: not known */
+    double least_per_hour; /* the same by the lowest row */
+    char breakdown[512];   /* the sum, with sources and dates; or the item that has no row */
+    char rows[DIGEST_TEXT_SIZE]; /* digest of the rows that were used; "": none */
 };
 
-/* `place`: a region, or a zone of one ("us-east5-b"); `kind`: "on_demand", "spot", "flex_start" or
- * "reserved". */
+/* Adds up what one replica of the recipe costs. `place`: a region, or a zone of one ("us-east5-b");
+ * `kind`: "on_demand", "spot", "flex_start" or "reserved". */
 void price_of(const struct price_book *book, const struct recipe *recipe, const char *place,
               const char *kind, struct price *out);

@@ -20,8 +20,8 @@ const char *recipe_origin_name(enum recipe_origin origin)
 
 /* ---- Reading ---- */
 
-/* Checks what the table of members cannot express. */
-static CHECKED bool check_whole(const json_t *recipe, struct error *error)
+/* Checks rules about several members, which the table of members cannot express. */
+static CHECKED bool check_combinations(const json_t *recipe, struct error *error)
 {
     const char *program = json_get_text(recipe, "program", NULL);
     bool cannot_work = strcmp(json_get_text(recipe, "status", ""), "cannot_work") == 0;
@@ -30,7 +30,8 @@ static CHECKED bool check_whole(const json_t *recipe, struct error *error)
             + (json_object_get(recipe, "service") != NULL)
         != 1)
         return error_set(error, ERROR_INVALID,
-                         "the recipe must have one of \"image\", \"program\" and \"service\"");
+                         "the recipe must have exactly one of \"image\", \"program\" and "
+                         "\"service\"");
     if (program != NULL && (program[0] != '/' || strstr(program, "/../") != NULL))
         return error_set(error, ERROR_INVALID,
                          "the recipe's \"program\" must be an absolute path without \"..\"");
@@ -67,7 +68,7 @@ static void fill(json_t *document, struct recipe *out)
     out->chips = json_get_integer(document, "chips", out->hardware[0] == '\0' ? 0 : 1);
 }
 
-/* A recipe is shown to whoever may read, and written into requests. */
+/* A recipe is shown to every user, and written into requests. */
 static CHECKED bool check_no_credential(const json_t *recipe, struct error *error)
 {
     FREE_AUTO char *written = json_write(recipe);
@@ -75,14 +76,14 @@ static CHECKED bool check_no_credential(const json_t *recipe, struct error *erro
     return !credential_is_in(written)
            || error_set(error, ERROR_INVALID,
                         "the recipe contains what looks like a credential (not repeated here): "
-                        "consider it leaked; a recipe names a secret of the provider's store");
+                        "revoke it, and name a secret of the provider's store instead");
 }
 
-/* Takes the tree over, whatever happens. */
-static CHECKED bool read_taken(json_t *document, struct recipe *out, struct error *error)
+/* Keeps or frees `document`. */
+static CHECKED bool read_take(json_t *document, struct recipe *out, struct error *error)
 {
     if (recipe_members_check(document, json_get_text(document, "provider", NULL), error)
-        && check_no_credential(document, error) && check_whole(document, error)
+        && check_no_credential(document, error) && check_combinations(document, error)
         && recipe_openings_check(document, error)) {
         fill(document, out);
         return true;
@@ -95,7 +96,7 @@ bool recipe_read(const json_t *document, struct recipe *out, struct error *error
 {
     if (!json_is_object(document))
         return error_set(error, ERROR_INVALID, "a recipe must be a JSON object");
-    return read_taken(json_deep_copy(document), out, error);
+    return read_take(json_deep_copy(document), out, error);
 }
 
 bool recipe_parse(const char *json, size_t length, struct recipe *out, struct error *error)
@@ -112,7 +113,7 @@ bool recipe_parse(const char *json, size_t length, struct recipe *out, struct er
         json_decref(document);
         return error_set(error, ERROR_INVALID, "a recipe must be a JSON object");
     }
-    return read_taken(document, out, error);
+    return read_take(document, out, error);
 }
 
 void recipe_finish(struct recipe *recipe)
@@ -172,18 +173,19 @@ bool recipe_lists(const struct recipe *recipe, const char *path, const char *tex
 
 /* ---- The command ---- */
 
-static void add_named(json_t *argv, const char *text, const char *deployment)
+/* Appends the text, with the deployment's name in place of the first "{deployment}". */
+static void add_word(json_t *argv, const char *text, const char *deployment)
 {
     const char *at = strstr(text, DEPLOYMENT);
-    TEXT_AUTO full = { 0 };
+    TEXT_AUTO word = { 0 };
 
     if (at != NULL) {
-        text_add_bytes(&full, text, (size_t)(at - text));
-        text_add(&full, deployment);
-        text += at - text + (ptrdiff_t)strlen(DEPLOYMENT);
+        text_add_bytes(&word, text, (size_t)(at - text));
+        text_add(&word, deployment);
+        text = at + strlen(DEPLOYMENT);
     }
-    text_add(&full, text);
-    json_array_append_new(argv, json_string(text_string(&full)));
+    text_add(&word, text);
+    json_array_append_new(argv, json_string(text_string(&word)));
 }
 
 static void add_argument(json_t *argv, const char *name, const json_t *value,
@@ -195,7 +197,7 @@ static void add_argument(json_t *argv, const char *name, const json_t *value,
         return;
     json_array_append_new(argv, json_string(name));
     if (json_is_string(value))
-        add_named(argv, json_string_value(value), deployment);
+        add_word(argv, json_string_value(value), deployment);
     else if (!json_is_true(value)) {
         written = json_write(value);
         json_array_append_new(argv, json_string(written));
@@ -211,7 +213,7 @@ json_t *recipe_argv(const struct recipe *recipe, const char *deployment)
     size_t i;
 
     json_array_foreach(recipe_member(recipe, "command"), i, word)
-        add_named(argv, json_string_value(word), deployment);
+        add_word(argv, json_string_value(word), deployment);
     json_object_foreach(json_iterable(recipe_member(recipe, "arguments")), name, value)
         add_argument(argv, name, value, deployment);
     return argv;

@@ -20,8 +20,8 @@ struct recipe_book {
     size_t count;
 };
 
-/* `of`: the name that the recipe must have. */
-static CHECKED bool add(struct recipe_book *book, enum recipe_origin origin, const char *of,
+/* Adds a recipe, which must have the name of its file. */
+static CHECKED bool add(struct recipe_book *book, enum recipe_origin origin, const char *file_name,
                         const char *json, size_t length, struct error *error)
 {
     struct recipe *row;
@@ -32,10 +32,10 @@ static CHECKED bool add(struct recipe_book *book, enum recipe_origin origin, con
         return false;
     row->origin = origin;
     book->count++;
-    if (strcmp(row->name, of) != 0)
+    if (strcmp(row->name, file_name) != 0)
         return error_set(error, ERROR_INVALID,
-                         "the recipe's \"name\" is %s: it must be that of its file, %s", row->name,
-                         of);
+                         "the recipe's \"name\" is %s but its file is named %s: change one of them",
+                         row->name, file_name);
     return true;
 }
 
@@ -52,7 +52,7 @@ static CHECKED bool add_catalogue(struct recipe_book *book, struct error *error)
 
 /* ---- The team's folder ---- */
 
-/* At most one byte more than a recipe may have, so that a larger file is refused as too large. */
+/* Reads at most one byte more than a recipe may have, so that a larger file is refused. */
 static CHECKED bool read_file(const char *path, struct text *out, struct error *error)
 {
     FILE *file = fopen(path, "re");
@@ -99,8 +99,8 @@ static CHECKED bool add_folder(struct recipe_book *book, const char *folder, str
                          folder);
     if (count > RECIPE_FOLDER_FILES_MAX)
         done = error_set(error, ERROR_INVALID,
-                         "the folder of recipes %.200s has %d recipes: it may have %d", folder,
-                         count, RECIPE_FOLDER_FILES_MAX);
+                         "the folder of recipes %.200s has %d recipes: remove some, it may have %d",
+                         folder, count, RECIPE_FOLDER_FILES_MAX);
     for (int i = 0; i < count; i++) {
         done = done && add_file(book, folder, files[i]->d_name, error);
         free(files[i]);

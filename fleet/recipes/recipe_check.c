@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether an object has the members of a table, each of its type and in its range. */
+/* Checks that an object has the members of a table, each of its type and in its range. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 static CHECKED bool check_object(const json_t *object, const struct recipe_member *members,
                                  const char *path, const char *other, struct error *error);
 
-/* "The recipe's "host.cpu" must be WHAT: it is VALUE". */
+/* Sets the error: the recipe's "host.cpu" must be WHAT: it is VALUE. */
 static CHECKED bool refuse(const char *path, const json_t *value, const char *what,
                            struct error *error)
 {
@@ -244,11 +244,10 @@ static CHECKED bool refuse_unknown(const char *path, const char *name, struct er
     TEXT_AUTO shown = { 0 };
 
     text_add_printable(&shown, name, strlen(name), SHOWN_BYTES);
-    return error_set(
-        error, ERROR_INVALID,
-        "the recipe has \"%s%s%s\", which is not a member of a recipe: docs/recipes.md "
-        "lists them",
-        path, path[0] == '\0' ? "" : ".", text_string(&shown));
+    return error_set(error, ERROR_INVALID,
+                     "the recipe has \"%s%s%s\", which is not a member of a recipe: remove it, or "
+                     "use one that docs/recipes.md lists",
+                     path, path[0] == '\0' ? "" : ".", text_string(&shown));
 }
 
 static CHECKED bool check_object(const json_t *object, const struct recipe_member *members,

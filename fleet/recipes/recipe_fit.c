@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computes how much memory a model needs, as vLLM does. On a GPU, all pages of the KV cache are as
- * large as those of the largest layer; on a TPU, each layer has its own size. Both results agree
- * with what servers reported (the test has the figures). */
+/* Computes the memory that a model needs as vLLM does. On a GPU, all pages of the KV cache are as
+ * large as those of the largest layer; on a TPU, each layer has its own size. The results agree
+ * with what servers reported (test_recipe_fit.c has the figures). */
 #include "fleet/recipes/recipe_fit.h"
 
 #include <math.h>
@@ -9,12 +9,13 @@
 #include <string.h>
 
 #define GIB (1024.0 * 1024 * 1024)
-/* Of one accelerator: activations, captured graphs, the engine. Measured: 2.2 GiB beside 57.09 GiB
- * of KV cache on an RTX PRO 6000, 0.6 of each chip of a v6e-4. */
+/* What activations, captured graphs and the engine need on one accelerator: 2.2 GiB was measured on
+ * an RTX PRO 6000 with 57.09 GiB of KV cache, and 0.6 GiB on each chip of a v6e-4. */
 #define GPU_OVERHEAD_BYTES (2.2 * GIB)
 #define TPU_OVERHEAD_BYTES (0.6 * GIB)
-#define USUAL_UTILIZATION 0.9     /* of vLLM, where the recipe does not say */
-#define USUAL_BATCHED_TOKENS 2048 /* of vLLM, likewise */
+/* vLLM's defaults */
+#define USUAL_UTILIZATION 0.9
+#define USUAL_BATCHED_TOKENS 2048
 
 /* The inputs of the computation. */
 struct serving {
@@ -42,7 +43,7 @@ static CHECKED bool find_format(const char *name, enum number_format *out)
     return false;
 }
 
-/* Returns what is missing for the computation; NULL: nothing. */
+/* Returns what is missing for the computation, or NULL if nothing is. */
 static const char *read_serving(const struct recipe *recipe, const struct catalog *catalog,
                                 struct serving *out)
 {
@@ -75,15 +76,16 @@ static const char *read_serving(const struct recipe *recipe, const struct catalo
     return NULL;
 }
 
-/* Bytes of keys and values of one token in one layer, on all chips: a head is never split. */
+/* Returns the bytes of one token's keys and values in one layer, on all chips. A head is never
+ * split, so each chip has at least one. */
 static double layer_bytes(const struct serving *serving, double heads, double head_size)
 {
     return fmax(heads, serving->chips) * head_size * 2 * serving->value_size;
 }
 
 struct kv_layers {
-    double sliding, full;             /* how many */
-    double sliding_bytes, full_bytes; /* of one token in one of them */
+    double sliding, full;             /* number of layers with a sliding window, and without */
+    double sliding_bytes, full_bytes; /* of one token in one such layer */
 };
 
 static struct kv_layers layers_of(const struct serving *serving)
@@ -109,7 +111,7 @@ static double token_bytes(const struct serving *serving)
     return (layers.sliding + layers.full) * fmax(layers.sliding_bytes, layers.full_bytes);
 }
 
-/* On a GPU, layers with a sliding window free the pages outside of it. */
+/* On a GPU, layers with a sliding window free the pages outside of the window. */
 static double request_bytes(const struct serving *serving)
 {
     const struct kv_layers layers = layers_of(serving);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a recipe's model, with the KV cache of one request of the longest context, fits into the
- * memory of its accelerators. */
+/* Computes whether a recipe's model, and the KV cache of one request of the longest context, fit
+ * into the memory of its accelerators. */
 #pragma once
 
 #include "base/llm/catalog.h"
 #include "fleet/recipes/recipe.h"
 
 struct recipe_fit {
-    bool known;                /* false: the catalogue or the recipe lacks a figure; `arithmetic`
-                                * says which, and the others are NAN */
-    bool fits;                 /* only if known */
-    double usable_bytes;       /* that the engine takes of all chips */
+    /* If not, the catalogue or the recipe lacks a figure: `arithmetic` says which, and the sizes in
+     * bytes are NAN. */
+    bool known;
+    bool fits;
+    double usable_bytes;       /* memory of all chips that the engine uses */
     double weights_bytes;      /* on the accelerators */
     double overhead_bytes;     /* activations, graphs, the engine itself */
-    double kv_bytes;           /* what is left for the KV cache; below 0: the weights alone do not
-                                * fit */
+    double kv_bytes;           /* left for the KV cache; below 0: the weights alone do not fit */
     double kv_bytes_per_token; /* as the engine counts when it reports its capacity */
     int64_t kv_tokens;         /* the capacity that it will report; 0 if nothing is left */
     double request_bytes;      /* KV cache of one request of the longest context */
@@ -22,9 +22,11 @@ struct recipe_fit {
     char arithmetic[480]; /* one sentence with the figures */
 };
 
-/* INVALID if the recipe contradicts itself (more tensor parallelism than chips). */
+/* Computes the memory that the recipe needs. INVALID if the recipe contradicts itself or its
+ * hardware, for example if it splits the model over more chips than it has. */
 CHECKED bool recipe_fit(const struct recipe *recipe, const struct catalog *catalog,
                         struct recipe_fit *out, struct error *error);
-/* INVALID with the arithmetic if it is known not to fit, or with the reason if it cannot work. */
+/* INVALID with the arithmetic if the model is known not to fit, or with the recipe's own reason if
+ * its status is "cannot_work". */
 CHECKED bool recipe_fit_check(const struct recipe *recipe, const struct catalog *catalog,
                               struct error *error);

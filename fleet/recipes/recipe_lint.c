@@ -3,31 +3,32 @@
 
 #include <string.h>
 
-#define STARTUP_LONGEST_S 240 /* of Cloud Run's probes */
+#define STARTUP_LONGEST_S 240 /* limit of Cloud Run's startup probes */
 
-/* ---- What rules ask ---- */
+/* ---- For several rules ---- */
 
-static bool has_hardware(const struct recipe_lint_case *of, const char *name)
+static bool has_hardware(const struct recipe_lint_case *candidate, const char *name)
 {
-    return strcmp(of->recipe->hardware, name) == 0;
+    return strcmp(candidate->recipe->hardware, name) == 0;
 }
 
-static double number(const struct recipe_lint_case *of, const char *path, double fallback)
+static double number(const struct recipe_lint_case *candidate, const char *path, double fallback)
 {
-    return recipe_number(of->recipe, path, fallback);
+    return recipe_number(candidate->recipe, path, fallback);
 }
 
 /* An absent member is not below the limit. */
-static bool is_below(const struct recipe_lint_case *of, const char *path, double least)
+static bool is_below(const struct recipe_lint_case *candidate, const char *path, double least)
 {
-    return number(of, path, least) < least;
+    return number(candidate, path, least) < least;
 }
 
-static bool lacks_host(const struct recipe_lint_case *of, const char *hardware, double cpu,
+static bool lacks_host(const struct recipe_lint_case *candidate, const char *hardware, double cpu,
                        double memory_gib)
 {
-    return has_hardware(of, hardware)
-           && (number(of, "host.cpu", 0) < cpu || number(of, "host.memory_gib", 0) < memory_gib);
+    return has_hardware(candidate, hardware)
+           && (number(candidate, "host.cpu", 0) < cpu
+               || number(candidate, "host.memory_gib", 0) < memory_gib);
 }
 
 static bool is_in(const char *const *list, const char *text)
@@ -38,62 +39,63 @@ static bool is_in(const char *const *list, const char *text)
     return false;
 }
 
-static bool argument_is_given(const struct recipe_lint_case *of, const char *name)
+static bool argument_is_given(const struct recipe_lint_case *candidate, const char *name)
 {
-    const json_t *value = json_object_get(recipe_member(of->recipe, "arguments"), name);
+    const json_t *value = json_object_get(recipe_member(candidate->recipe, "arguments"), name);
 
     return value != NULL && !json_is_false(value);
 }
 
 /* ---- Cloud Run: documentation of its GPUs and probes, 2026 ---- */
 
-static bool is_of_another_gpu(const struct recipe_lint_case *of)
+static bool is_of_another_gpu(const struct recipe_lint_case *candidate)
 {
-    return of->recipe->hardware[0] != '\0' && !has_hardware(of, "nvidia-l4")
-           && !has_hardware(of, "nvidia-rtx-pro-6000");
+    return candidate->recipe->hardware[0] != '\0' && !has_hardware(candidate, "nvidia-l4")
+           && !has_hardware(candidate, "nvidia-rtx-pro-6000");
 }
 
-static bool has_several_gpus(const struct recipe_lint_case *of)
+static bool has_several_gpus(const struct recipe_lint_case *candidate)
 {
-    return of->recipe->chips > 1;
+    return candidate->recipe->chips > 1;
 }
 
-static bool is_too_small_for_l4(const struct recipe_lint_case *of)
+static bool is_too_small_for_l4(const struct recipe_lint_case *candidate)
 {
-    return lacks_host(of, "nvidia-l4", 4, 16);
+    return lacks_host(candidate, "nvidia-l4", 4, 16);
 }
 
-static bool is_too_small_for_rtx6000(const struct recipe_lint_case *of)
+static bool is_too_small_for_rtx6000(const struct recipe_lint_case *candidate)
 {
-    return lacks_host(of, "nvidia-rtx-pro-6000", 20, 80);
+    return lacks_host(candidate, "nvidia-rtx-pro-6000", 20, 80);
 }
 
-static bool is_where_no_l4_is(const struct recipe_lint_case *of)
+static bool place_lacks_l4(const struct recipe_lint_case *candidate)
 {
     static const char *const regions[] = {
         "asia-southeast1", "asia-south1", "europe-west1", "europe-west4", "us-central1",
         "us-east4",        NULL
     };
 
-    return has_hardware(of, "nvidia-l4") && of->place[0] != '\0' && !is_in(regions, of->place);
+    return has_hardware(candidate, "nvidia-l4") && candidate->place[0] != '\0'
+           && !is_in(regions, candidate->place);
 }
 
-static bool is_where_no_rtx6000_is(const struct recipe_lint_case *of)
+static bool place_lacks_rtx6000(const struct recipe_lint_case *candidate)
 {
     static const char *const regions[] = { "asia-southeast1", "asia-south2", "europe-west4",
                                            "us-central1", NULL };
 
-    return has_hardware(of, "nvidia-rtx-pro-6000") && of->place[0] != '\0'
-           && !is_in(regions, of->place);
+    return has_hardware(candidate, "nvidia-rtx-pro-6000") && candidate->place[0] != '\0'
+           && !is_in(regions, candidate->place);
 }
 
-static bool probes_too_slowly(const struct recipe_lint_case *of)
+static bool probes_too_slowly(const struct recipe_lint_case *candidate)
 {
-    return number(of, "probes.startup.initial_s", 0) > STARTUP_LONGEST_S
-           || number(of, "probes.startup.period_s", 10) > STARTUP_LONGEST_S;
+    return number(candidate, "probes.startup.initial_s", 0) > STARTUP_LONGEST_S
+           || number(candidate, "probes.startup.period_s", 10) > STARTUP_LONGEST_S;
 }
 
-static bool probe_overlaps(const struct recipe_lint_case *of)
+static bool probe_overlaps(const struct recipe_lint_case *candidate)
 {
     static const char *const probes[][2] = {
         { "probes.startup.timeout_s", "probes.startup.period_s" },
@@ -102,149 +104,152 @@ static bool probe_overlaps(const struct recipe_lint_case *of)
     };
 
     for (size_t i = 0; i < sizeof probes / sizeof *probes; i++)
-        if (number(of, probes[i][0], 1) > number(of, probes[i][1], 10))
+        if (number(candidate, probes[i][0], 1) > number(candidate, probes[i][1], 10))
             return true;
     return false;
 }
 
-static bool answers_too_long(const struct recipe_lint_case *of)
+static bool answers_too_long(const struct recipe_lint_case *candidate)
 {
-    return number(of, "cloud_run.timeout_s", 0) > 3600;
+    return number(candidate, "cloud_run.timeout_s", 0) > 3600;
 }
 
-static bool pays_for_two_zones(const struct recipe_lint_case *of)
+static bool pays_for_two_zones(const struct recipe_lint_case *candidate)
 {
-    return !json_is_false(recipe_member(of->recipe, "cloud_run.zonal_redundancy"));
+    return !json_is_false(recipe_member(candidate->recipe, "cloud_run.zonal_redundancy"));
 }
 
-static bool lacks_concurrency(const struct recipe_lint_case *of)
+static bool lacks_concurrency(const struct recipe_lint_case *candidate)
 {
-    return recipe_member(of->recipe, "scale.concurrency") == NULL;
+    return recipe_member(candidate->recipe, "scale.concurrency") == NULL;
 }
 
-static bool queues_in_the_engine(const struct recipe_lint_case *of)
+static bool queues_in_the_engine(const struct recipe_lint_case *candidate)
 {
-    double together = number(of, "arguments.--max-num-seqs", 0);
+    double together = number(candidate, "arguments.--max-num-seqs", 0);
 
-    return together > 0 && number(of, "scale.concurrency", 0) > 2 * together;
+    return together > 0 && number(candidate, "scale.concurrency", 0) > 2 * together;
 }
 
-static bool leaves_the_gpu_idle(const struct recipe_lint_case *of)
+static bool leaves_the_gpu_idle(const struct recipe_lint_case *candidate)
 {
-    return number(of, "scale.concurrency", 1e9) < number(of, "arguments.--max-num-seqs", 0);
+    return number(candidate, "scale.concurrency", 1e9)
+           < number(candidate, "arguments.--max-num-seqs", 0);
 }
 
-static bool may_need_a_newer_driver(const struct recipe_lint_case *of)
+static bool may_need_a_newer_driver(const struct recipe_lint_case *candidate)
 {
-    return has_hardware(of, "nvidia-l4")
-           && (strstr(of->recipe->image, ":nightly") != NULL
-               || strstr(of->recipe->image, ":latest") != NULL);
+    return has_hardware(candidate, "nvidia-l4")
+           && (strstr(candidate->recipe->image, ":nightly") != NULL
+               || strstr(candidate->recipe->image, ":latest") != NULL);
 }
 
-static bool mounts_as_another_user(const struct recipe_lint_case *of)
+static bool mounts_as_another_user(const struct recipe_lint_case *candidate)
 {
-    return strcmp(recipe_text(of->recipe, "weights.from", ""), "bucket") == 0
-           && strstr(of->recipe->image, "vllm/vllm-openai") != NULL
-           && !recipe_lists(of->recipe, "cloud_run.mount_options", "uid=1001");
+    return strcmp(recipe_text(candidate->recipe, "weights.from", ""), "bucket") == 0
+           && strstr(candidate->recipe->image, "vllm/vllm-openai") != NULL
+           && !recipe_lists(candidate->recipe, "cloud_run.mount_options", "uid=1001");
 }
 
-static bool copies_to_memory(const struct recipe_lint_case *of)
+static bool copies_to_memory(const struct recipe_lint_case *candidate)
 {
-    return json_is_true(recipe_member(of->recipe, "weights.copied_to_memory"));
+    return json_is_true(recipe_member(candidate->recipe, "weights.copied_to_memory"));
 }
 
-static bool is_always_on(const struct recipe_lint_case *of)
+static bool is_always_on(const struct recipe_lint_case *candidate)
 {
-    return number(of, "scale.min", 0) > 0;
+    return number(candidate, "scale.min", 0) > 0;
 }
 
-static bool downloads_at_every_start(const struct recipe_lint_case *of)
+static bool downloads_at_every_start(const struct recipe_lint_case *candidate)
 {
-    return strcmp(recipe_text(of->recipe, "weights.from", ""), "hub") == 0 && !is_always_on(of);
+    return strcmp(recipe_text(candidate->recipe, "weights.from", ""), "hub") == 0
+           && !is_always_on(candidate);
 }
 
 /* ---- TPUs ---- */
 
-static bool is_no_v6e_slice(const struct recipe_lint_case *of)
+static bool is_not_a_v6e_size(const struct recipe_lint_case *candidate)
 {
-    int64_t chips = of->recipe->chips;
+    int64_t chips = candidate->recipe->chips;
 
-    return has_hardware(of, "google-tpu-v6e") && chips != 1 && chips != 4 && chips != 8;
+    return has_hardware(candidate, "google-tpu-v6e") && chips != 1 && chips != 4 && chips != 8;
 }
 
-static bool is_v6e(const struct recipe_lint_case *of)
+static bool is_v6e(const struct recipe_lint_case *candidate)
 {
-    return has_hardware(of, "google-tpu-v6e");
+    return has_hardware(candidate, "google-tpu-v6e");
 }
 
-static bool is_v5e(const struct recipe_lint_case *of)
+static bool is_v5e(const struct recipe_lint_case *candidate)
 {
-    return has_hardware(of, "google-tpu-v5e");
+    return has_hardware(candidate, "google-tpu-v5e");
 }
 
-static bool is_tpu7x(const struct recipe_lint_case *of)
+static bool is_tpu7x(const struct recipe_lint_case *candidate)
 {
-    return has_hardware(of, "google-tpu7x");
+    return has_hardware(candidate, "google-tpu7x");
 }
 
-static bool is_flex_start(const struct recipe_lint_case *of)
+static bool is_flex_start(const struct recipe_lint_case *candidate)
 {
-    return strcmp(of->kind, "flex_start") == 0;
+    return strcmp(candidate->kind, "flex_start") == 0;
 }
 
-static bool is_spot(const struct recipe_lint_case *of)
+static bool is_spot(const struct recipe_lint_case *candidate)
 {
-    return strcmp(of->kind, "spot") == 0;
+    return strcmp(candidate->kind, "spot") == 0;
 }
 
-static bool has_a_small_disk_for_tpu(const struct recipe_lint_case *of)
+static bool has_a_small_disk_for_tpu(const struct recipe_lint_case *candidate)
 {
-    return strncmp(of->recipe->hardware, "google-tpu", strlen("google-tpu")) == 0
-           && is_below(of, "disk_gb", 200);
+    return strncmp(candidate->recipe->hardware, "google-tpu", strlen("google-tpu")) == 0
+           && is_below(candidate, "disk_gb", 200);
 }
 
 /* ---- Everywhere ---- */
 
 /* On this machine the plan finds the digest itself. */
-static bool is_not_by_digest(const struct recipe_lint_case *of)
+static bool is_not_by_digest(const struct recipe_lint_case *candidate)
 {
-    return of->recipe->image[0] != '\0' && strcmp(of->recipe->provider, "local") != 0
-           && strstr(of->recipe->image, "@sha256:") == NULL;
+    return candidate->recipe->image[0] != '\0' && strcmp(candidate->recipe->provider, "local") != 0
+           && strstr(candidate->recipe->image, "@sha256:") == NULL;
 }
 
-static bool runs_foreign_code(const struct recipe_lint_case *of)
+static bool runs_foreign_code(const struct recipe_lint_case *candidate)
 {
-    return argument_is_given(of, "--trust-remote-code")
-           || argument_is_given(of, "--trust_remote_code");
+    return argument_is_given(candidate, "--trust-remote-code")
+           || argument_is_given(candidate, "--trust_remote_code");
 }
 
-static bool is_in_development_mode(const struct recipe_lint_case *of)
+static bool is_in_development_mode(const struct recipe_lint_case *candidate)
 {
-    const char *mode = recipe_text(of->recipe, "environment.VLLM_SERVER_DEV_MODE", "0");
+    const char *mode = recipe_text(candidate->recipe, "environment.VLLM_SERVER_DEV_MODE", "0");
 
     return strcmp(mode, "0") != 0 && mode[0] != '\0';
 }
 
-static bool lacks_shared_memory(const struct recipe_lint_case *of)
+static bool lacks_shared_memory(const struct recipe_lint_case *candidate)
 {
-    return number(of, "arguments.--tensor-parallel-size", 1) > 1
-           && recipe_member(of->recipe, "host.shared_memory_gib") == NULL;
+    return number(candidate, "arguments.--tensor-parallel-size", 1) > 1
+           && recipe_member(candidate->recipe, "host.shared_memory_gib") == NULL;
 }
 
-static bool lacks_a_context_limit(const struct recipe_lint_case *of)
+static bool lacks_a_context_limit(const struct recipe_lint_case *candidate)
 {
-    return strcmp(of->recipe->engine, "vllm") == 0 && !argument_is_given(of, "--max-model-len");
+    return strcmp(candidate->recipe->engine, "vllm") == 0
+           && !argument_is_given(candidate, "--max-model-len");
 }
 
-static bool lacks_startup_probe(const struct recipe_lint_case *of)
+static bool lacks_startup_probe(const struct recipe_lint_case *candidate)
 {
-    return recipe_member(of->recipe, "probes.startup") == NULL;
+    return recipe_member(candidate->recipe, "probes.startup") == NULL;
 }
 
 static const struct rule {
-    const char *provider; /* NULL: each */
-    bool refused;         /* by the platform, or by us */
-    bool (*breaks)(const struct recipe_lint_case *of);
+    const char *provider; /* NULL: all */
+    bool refused;         /* by the platform or by opsbrain; else it is a warning */
+    bool (*breaks)(const struct recipe_lint_case *candidate);
     const char *sentence;
 } rules[] = {
     { "cloud_run", true, is_of_another_gpu,
@@ -254,10 +259,10 @@ static const struct rule {
       "an L4 of Cloud Run needs at least 4 CPUs and 16 GiB: raise \"host\"" },
     { "cloud_run", true, is_too_small_for_rtx6000,
       "an RTX PRO 6000 of Cloud Run needs at least 20 CPUs and 80 GiB: raise \"host\"" },
-    { "cloud_run", true, is_where_no_l4_is,
+    { "cloud_run", true, place_lacks_l4,
       "Cloud Run has the L4 in asia-southeast1, asia-south1, europe-west1, europe-west4, "
       "us-central1 and us-east4 only" },
-    { "cloud_run", true, is_where_no_rtx6000_is,
+    { "cloud_run", true, place_lacks_rtx6000,
       "Cloud Run has the RTX PRO 6000 in asia-southeast1, asia-south2, europe-west4 and "
       "us-central1 "
       "only" },
@@ -288,13 +293,13 @@ static const struct rule {
       "Every start from zero downloads the weights again: put them into the bucket." },
     { "cloud_tpu", true, is_tpu7x,
       "TPU7x is available only through Compute Engine or GKE, not as a queued resource" },
-    { "cloud_tpu", true, is_no_v6e_slice, "one machine of v6e has 1, 4 or 8 chips" },
+    { "cloud_tpu", true, is_not_a_v6e_size, "one machine of v6e has 1, 4 or 8 chips" },
     { "cloud_tpu", false, is_v6e,
       "Google only maintains the Cloud TPU API: new work on v6e belongs to Compute Engine, which "
       "has a quota of its own." },
     { "compute_engine", true, is_v5e,
-      "Compute Engine has no machines with v5e: take a queued resource of Cloud TPU" },
-    { "compute_engine", true, is_no_v6e_slice, "one machine of v6e has 1, 4 or 8 chips" },
+      "Compute Engine has no machines with v5e: use a queued resource of Cloud TPU" },
+    { "compute_engine", true, is_not_a_v6e_size, "one machine of v6e has 1, 4 or 8 chips" },
     { "compute_engine", true, has_a_small_disk_for_tpu,
       "a machine with TPUs needs a disk of at least 200 GB: raise \"disk_gb\"" },
     { NULL, false, is_flex_start,
@@ -317,16 +322,16 @@ static const struct rule {
       "while it loads." },
 };
 
-bool recipe_lint(const struct recipe_lint_case *of, json_t *warnings, struct error *error)
+bool recipe_lint(const struct recipe_lint_case *candidate, json_t *warnings, struct error *error)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const struct rule *rule = &rules[i];
 
-        if ((rule->provider != NULL && strcmp(rule->provider, of->recipe->provider) != 0)
-            || !rule->breaks(of))
+        if ((rule->provider != NULL && strcmp(rule->provider, candidate->recipe->provider) != 0)
+            || !rule->breaks(candidate))
             continue;
         if (rule->refused)
-            return error_set(error, ERROR_INVALID, "the recipe %s: %s", of->recipe->name,
+            return error_set(error, ERROR_INVALID, "the recipe %s: %s", candidate->recipe->name,
                              rule->sentence);
         json_array_append_new(warnings, json_string(rule->sentence));
     }

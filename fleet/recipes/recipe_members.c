@@ -8,7 +8,7 @@
 #define SHOWN_BYTES 60
 #define VALUE_DEPTH 4
 
-/* ---- What the values of free-form members may be ---- */
+/* ---- Checks of free-form members ---- */
 
 static bool is_printable(const json_t *value, size_t low, size_t high)
 {
@@ -33,7 +33,7 @@ static bool is_simple(const json_t *value)
     return json_is_number(value) || json_is_boolean(value) || is_printable(value, 0, 512);
 }
 
-/* Texts, numbers, booleans, and lists and objects of them. */
+/* Returns true for texts, numbers, booleans, and lists and objects of them. */
 static bool is_plain(const json_t *value, unsigned depth)
 {
     const json_t *member;
@@ -53,12 +53,12 @@ static bool is_plain(const json_t *value, unsigned depth)
     return json_is_array(value) || json_is_object(value);
 }
 
-/* A credential in an argument is seen by everyone who may list processes or read the platform's
- * description of the machine. */
+/* Everyone who may list processes, or read the platform's description of the machine, would see a
+ * credential in an argument. */
 static const char *const credential_arguments[] = { "--api-key", "--hf-token", "--hf_token",
                                                     "--ssl-keyfile", NULL };
 
-static bool is_of(const char *const *list, const char *text)
+static bool is_in(const char *const *list, const char *text)
 {
     for (size_t i = 0; list[i] != NULL; i++)
         if (strcasecmp(list[i], text) == 0)
@@ -78,7 +78,7 @@ static CHECKED bool judge_argument(const char *path, const char *name, const jso
                          "the recipe's \"%s\" has \"%.*s\", which is not an argument's name: write "
                          "it like \"--max-model-len\"",
                          path, SHOWN_BYTES, name);
-    if (is_of(credential_arguments, name))
+    if (is_in(credential_arguments, name))
         return error_set(error, ERROR_INVALID,
                          "the recipe's \"%s\" has \"%s\": a credential is never an argument; the "
                          "provider gives the engine its key",
@@ -119,8 +119,9 @@ static CHECKED bool judge_variable(const char *path, const char *name, const jso
                != '\0'
         || name[0] == '\0')
         return error_set(error, ERROR_INVALID,
-                         "the recipe's \"%s\" has \"%.*s\", which is not a variable's name", path,
-                         SHOWN_BYTES, name);
+                         "the recipe's \"%s\" has \"%.*s\", which is not a variable's name: use "
+                         "letters, digits and '_'",
+                         path, SHOWN_BYTES, name);
     if (strncmp(name, "LD_", 3) == 0 || strcmp(name, "PATH") == 0)
         return error_set(error, ERROR_INVALID,
                          "the recipe's \"%s\" has %s, which decides what the machine runs: put it "
@@ -141,7 +142,7 @@ static CHECKED bool judge_variable(const char *path, const char *name, const jso
     return true;
 }
 
-/* {"least": 1, "most": 8} or {"choices": ["auto", "fp8"]} */
+/* Accepts {"least": 1, "most": 8} or {"choices": ["auto", "fp8"]}. */
 static CHECKED bool judge_override(const char *path, const char *name, const json_t *value,
                                    struct error *error)
 {
@@ -218,7 +219,7 @@ static const struct recipe_member probes[] = {
 static const struct recipe_member licence[] = {
     { "name", RECIPE_TEXT, .required = true, .low = 1, .high = 128, .help = "The model's" },
     { "accept_at", RECIPE_WORD, .low = 8, .high = 255,
-      .help = "URL where a person accepts it, if the hub asks" },
+      .help = "URL where a user accepts it, if the hub asks" },
     { 0 },
 };
 
@@ -248,10 +249,10 @@ static const struct recipe_member cost[] = {
 
 const struct recipe_member recipe_members[] = {
     { "name", RECIPE_NAME, .required = true, .low = 1, .high = 63,
-      .help = "Also that of the file" },
+      .help = "Also the name of the recipe's file" },
     { "revision", RECIPE_INTEGER, .required = true, .low = 1, .high = 1e9,
       .help = "Incremented by every change" },
-    { "title", RECIPE_TEXT, .required = true, .low = 5, .high = 120, .help = "For people" },
+    { "title", RECIPE_TEXT, .required = true, .low = 5, .high = 120, .help = "What users see" },
     { "provider", RECIPE_NAME, .required = true, .low = 1, .high = 31,
       .help = "The platform it is for. A member of this name holds what is specific to it" },
     { "engine", RECIPE_NAME, .required = true, .low = 1, .high = 31, .help = "vllm, ollama, ..." },
@@ -274,7 +275,7 @@ const struct recipe_member recipe_members[] = {
     { "port", RECIPE_INTEGER, .required = true, .low = 1, .high = 65535,
       .help = "The port that it listens on" },
     { "weights", RECIPE_OBJECT, .required = true, .members = weights,
-      .help = "Where they are from" },
+      .help = "Where the engine gets the weights" },
     { "probes", RECIPE_OBJECT, .members = probes,
       .help = "How the platform checks that it is alive" },
     { "disk_gb", RECIPE_INTEGER, .low = 1, .high = 65536, .help = "Of a machine" },

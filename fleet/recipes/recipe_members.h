@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The members of a recipe: one table for reading, checking and documenting them. */
+/* The table of a recipe's members, by which they are checked and documented. */
 #pragma once
 
 #include <jansson.h>
@@ -14,12 +14,12 @@ enum recipe_value {
     RECIPE_DATE,     /* YYYY-MM-DD */
     RECIPE_INTEGER,  /* low to high */
     RECIPE_NUMBER,   /* low to high */
-    RECIPE_BOOLEAN,  /* */
-    RECIPE_WORDS,    /* low to high words */
-    RECIPE_TEXTS,    /* low to high texts */
-    RECIPE_OBJECT,   /* of `members` */
-    RECIPE_OBJECTS,  /* low to high of them */
-    RECIPE_MAP,      /* low to high members, each judged by `judge` */
+    RECIPE_BOOLEAN,
+    RECIPE_WORDS,   /* low to high words */
+    RECIPE_TEXTS,   /* low to high texts */
+    RECIPE_OBJECT,  /* with `members` */
+    RECIPE_OBJECTS, /* low to high objects with `members` */
+    RECIPE_MAP,     /* low to high members of any name, each checked by `judge` */
 };
 
 struct recipe_member {
@@ -29,7 +29,7 @@ struct recipe_member {
     double low, high;
     const char *const *choices;          /* CHOICE: ends with NULL */
     const struct recipe_member *members; /* ends with a NULL name */
-    /* MAP: `path` is the member's own, for the sentence. */
+    /* MAP: checks one member; `path` is that of the map, for the error. */
     CHECKED bool (*judge)(const char *path, const char *name, const json_t *value,
                           struct error *error);
     const char *help;
@@ -37,24 +37,27 @@ struct recipe_member {
 
 extern const struct recipe_member recipe_members[]; /* ends with a NULL name */
 
-/* Whether the object has the members, and no others but `other`, whose values are a provider's
- * (NULL: none). */
+/* Checks that the object has the members of the table, and no others but `other` (NULL: none),
+ * which is specific to a provider. */
 CHECKED bool recipe_members_check(const json_t *object, const char *other, struct error *error);
 
-/* What a recipe may open to other values: the only places that recipe_override writes to. */
+/* A value that a recipe may open to change, by a name of its own. recipe_override changes no
+ * others.
+ */
 struct recipe_opening {
     const char *name, *path;
     enum recipe_value value; /* INTEGER, NUMBER or CHOICE */
     const char *help;
 };
 extern const struct recipe_opening recipe_openings[]; /* ends with a NULL name */
+/* Returns NULL if there is none of that name. */
 const struct recipe_opening *recipe_opening_find(const char *name);
-/* Whether every member that the recipe opens is there, and its value is in the range: an override
- * changes what is there, it never adds. */
+/* Checks that every member that the recipe opens exists and has a value in its range: an override
+ * changes members, but never adds one. */
 CHECKED bool recipe_openings_check(const json_t *recipe, struct error *error);
-/* Whether the name of a variable or an argument, of this many bytes, is one of a credential:
- * "HF_TOKEN", "--api-key". */
+/* Returns true if the name of a variable or an argument, of `length` bytes, sounds like that of a
+ * credential: "HF_TOKEN", "--api-key". */
 bool recipe_sounds_secret(const char *name, size_t length);
-/* A member of the object by its path: at each level the rest of it may be one name with dots. NULL:
- * it is not there. */
+/* Finds a member of the object by its path, in which a name may contain dots. Returns NULL if there
+ * is none. Borrowed. */
 const json_t *recipe_member_of(const json_t *object, const char *path);

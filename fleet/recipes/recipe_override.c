@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Other values for the members that a recipe opens. */
+/* Copies a recipe with other values for the members that it opens. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,9 +36,10 @@ bool recipe_openings_check(const json_t *recipe, struct error *error)
         const json_t *value = recipe_member_of(recipe, opening->path);
 
         if (value == NULL || !is_in_range(opening, range, value))
-            return error_set(error, ERROR_INVALID, "the recipe opens \"%s\" and %s", name,
-                             value == NULL ? "has no value for it"
-                                           : "its own value is not in that range");
+            return error_set(error, ERROR_INVALID, "the recipe's \"overrides\" open \"%s\", but %s",
+                             name,
+                             value == NULL ? "the recipe has no value for it: add one"
+                                           : "the recipe's own value is not in that range");
     }
     return true;
 }
@@ -93,7 +94,7 @@ static CHECKED bool refuse_value(const struct recipe *recipe, const char *name, 
                      name, text_string(&allowed), text_string(&shown));
 }
 
-/* The object that holds the last name of the path, which the recipe's check has seen. */
+/* Replaces the value at the path, which exists: recipe_openings_check checked that. */
 static void write_at(json_t *object, const char *path, json_t *value)
 {
     const char *dot = strchr(path, '.');
@@ -134,7 +135,7 @@ bool recipe_override(const struct recipe *recipe, const json_t *overrides, struc
     return done;
 }
 
-/* A number where the member is one, and the text has nothing else; else the text. New reference. */
+/* Returns a number if the member is one and the text is a number; else the text. New reference. */
 static json_t *value_of(const char *name, const json_t *text)
 {
     const struct recipe_opening *opening = recipe_opening_find(name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of a cloud: where they may go, how their answers are judged, which are repeated. */
+/* Where calls of a cloud may go, how their answers are judged, and which are repeated. */
 #include "tests/unit/support/cloud_world.h"
 
 static void test_a_401_is_answered_by_one_new_token(void **state)
@@ -62,7 +62,7 @@ static void test_a_credential_goes_nowhere_else(void **state)
     cloud_destroy(none);
 }
 
-static void test_verdicts_of_calls(void **state)
+static void test_a_change_without_an_answer_may_have_been_made(void **state)
 {
     struct world *world = *state;
     struct cloud *cloud = make(world, CLOUD_KUBECONFIG, "lab.yaml");
@@ -98,7 +98,7 @@ static void test_verdicts_of_calls(void **state)
     cloud_destroy(cloud);
 }
 
-/* A network that wants a login, or a proxy, answers 200 in the API's place. */
+/* A network that requires a login, or a proxy, answers 200 instead of the API. */
 static void test_a_page_in_place_of_an_answer_is_no_answer(void **state)
 {
     static const struct {
@@ -125,7 +125,7 @@ static void test_a_page_in_place_of_an_answer_is_no_answer(void **state)
         assert_non_null(strstr(reply.message, "200 with a body that is not JSON"));
         cloud_reply_finish(&reply);
     }
-    world->type = "text/html"; /* nor is it a log */
+    world->type = "text/html"; /* not even if text is accepted */
     assert_false(cloud_call(cloud, "GET", "/log", CLOUD_TEXT, NULL, &reply, &error));
     cloud_reply_finish(&reply);
     cloud_destroy(cloud);
@@ -153,8 +153,7 @@ static void test_reads_are_repeated_and_changes_never(void **state)
     assert_string_equal(reply.kind, "TooManyRequests");
     cloud_reply_finish(&reply);
     world->answer = "{\"kind\":\"Status\",\"reason\":\"x\",\"details\":{\"retryAfterSeconds\":99}}";
-    /* long waits are left to the caller */
-    assert_false(cloud_read(cloud, "/apis", &reply, &error));
+    assert_false(cloud_read(cloud, "/apis", &reply, &error)); /* it does not wait so long */
     assert_int_equal(world->calls, 4);
     cloud_reply_finish(&reply);
     cloud_destroy(cloud);
@@ -179,7 +178,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_401_is_answered_by_one_new_token, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_credential_goes_nowhere_else, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_verdicts_of_calls, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_change_without_an_answer_may_have_been_made, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_a_page_in_place_of_an_answer_is_no_answer, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_reads_are_repeated_and_changes_never, set_up,

@@ -23,7 +23,7 @@ static json_t *read_account(void)
     return account;
 }
 
-/* Written by another implementation (Python's cryptography): RS256 is deterministic. */
+/* The golden token was made with Python's cryptography: RS256 is deterministic. */
 static void test_a_signed_token_is_the_golden_one(void **state)
 {
     json_auto_t *account = read_account();
@@ -55,7 +55,7 @@ static void test_keys_that_cannot_sign_are_refused_without_being_shown(void **st
         "",
         "CANARY",
         "-----BEGIN PRIVATE KEY-----\nCANARY\n-----END PRIVATE KEY-----\n",
-        /* an elliptic curve's */
+        /* a key on an elliptic curve */
         "-----BEGIN PRIVATE KEY-----\n"
         "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgevZzL1gdAFr88hb2\n"
         "OF/2NxApJCzGCEDdfSp6VQO30hyhRANCAAQRWz+jn65BtOMvdyHKcvjBeBSDZH2r\n"

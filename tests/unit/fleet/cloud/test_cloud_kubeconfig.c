@@ -42,8 +42,7 @@ static void check_refuses(const char *text, const char *part)
 static void test_a_token_and_a_certificate_are_read(void **state)
 {
     const char *text =
-        config_of("server: \"https://10.0.0.1:6443/\", "
-                  "certificate-authority-data: " PEM,
+        config_of("server: \"https://10.0.0.1:6443/\", certificate-authority-data: " PEM,
                   "token: abc, client-certificate-data: " PEM ", client-key-data: " PEM);
     struct cloud_kubeconfig config;
     struct error error = { 0 };
@@ -87,7 +86,7 @@ static void test_incomplete_kubeconfigs_are_refused(void **state)
     check_refuses(config_of("server: \"https://a\"", "client-key-data: " PEM), "or neither");
     check_refuses(config_of("server: \"https://a\"",
                             "client-key-data: Q0FOQVJZ, client-certificate-data: " PEM),
-                  "client-key-data is not a PEM");
+                  "client-key-data is not PEM");
     check_refuses(config_of("server: \"http://10.0.0.1\"", "token: CANARY"), "in clear");
     check_refuses(config_of("server: \"https://169.254.169.254\"", "token: CANARY"), "server");
     check_refuses(config_of("server: \"ftp://a\"", "token: CANARY"), "server");

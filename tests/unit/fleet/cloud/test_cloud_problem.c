@@ -124,7 +124,6 @@ static void test_foreign_texts_are_bounded_and_printable(void **state)
     assert_string_equal(problem.message, "HTTP status 502 without a reason");
 }
 
-/* The table of requests that may be repeated. */
 static void test_only_repeatable_requests_are_repeated(void **state)
 {
     static const char without_reason[] = "{\"kind\":\"Status\",\"code\":500,\"message\":\"failed "

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tokens with which a cloud is called: where each kind of credential gets them, and how long
- * they are kept. */
+/* Where each kind of credential gets the tokens for calling a cloud, and how long they are used. */
 #include "tests/unit/support/cloud_world.h"
 
-static void test_the_metadata_servers_token_is_fetched_once_and_early(void **state)
+static void test_the_metadata_servers_token_is_cached_and_renewed_early(void **state)
 {
     struct world *world = *state;
     struct cloud *cloud = make(world, CLOUD_WORKLOAD_IDENTITY, "");
@@ -86,7 +85,7 @@ static void test_id_tokens_are_cached_by_audience(void **state)
     assert_int_equal(world->identities, 1);
     assert_true(cloud_id_token(cloud, "https://b.run.app", token, &error));
     assert_int_equal(world->identities, 2);
-    test_now_ms = 1701000; /* it ends at 2000 s: 299 s before */
+    test_now_ms = 1701000; /* 299 s before it expires */
     assert_true(cloud_id_token(cloud, "https://a.run.app", token, &error));
     assert_int_equal(world->identities, 3);
     cloud_destroy(cloud);
@@ -129,8 +128,6 @@ static void test_a_service_account_signs_for_its_tokens(void **state)
     cloud_reply_finish(&reply);
     assert_string_equal(world->last_bearer, "canary-token-1");
     world->last_body[0] = '\0';
-    test_now_ms += 3600000;
-    test_now_ms -= 3600000; /* the same second: the same assertion */
     cloud_destroy(cloud);
     cloud = make(world, CLOUD_SERVICE_ACCOUNT_FILE, "team.json");
     world->token_down = true;
@@ -163,7 +160,7 @@ static void test_a_kubeconfigs_token_goes_to_its_server(void **state)
     assert_string_equal(world->last_body, "{\"kind\":\"Deployment\"}");
     assert_string_equal(world->last_bearer, "canary-token-1");
     assert_false(cloud_id_token(cloud, "https://a", token, &error));
-    world->valid = 2; /* a fixed token is not tried again */
+    world->valid = 2; /* the kubeconfig's token is refused, and there is no other to try */
     assert_false(call(cloud, "GET", "/apis/x", &reply, &error));
     assert_int_equal(world->calls, 2);
     cloud_reply_finish(&reply);
@@ -195,7 +192,7 @@ static void test_a_pods_token_is_read_again(void **state)
     assert_non_null(strstr(error.message, "token"));
     cloud_reply_finish(&reply);
     write_file(world, "token", "canary-token-1\n");
-    assert_false(call(cloud, "GET", "/apis", &reply, &error)); /* nobody listens there */
+    assert_false(call(cloud, "GET", "/apis", &reply, &error)); /* nothing listens there */
     assert_null(strstr(error.message, "canary"));
     cloud_reply_finish(&reply);
     cloud_destroy(cloud);
@@ -230,7 +227,7 @@ static void test_names_of_credentials(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_the_metadata_servers_token_is_fetched_once_and_early,
+        cmocka_unit_test_setup_teardown(test_the_metadata_servers_token_is_cached_and_renewed_early,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_failed_renewal_keeps_the_token_until_its_end, set_up,
                                         tear_down),

@@ -24,8 +24,7 @@ static struct price_book *embedded(void)
     return book;
 }
 
-/* A recipe with that `cost` (JSON text). */
-static struct recipe costing(const char *cost)
+static struct recipe recipe_with_cost(const char *cost)
 {
     json_auto_t *document =
         json_load_file(SOURCE_DIR "/tests/fuzz/corpus/recipe/whole.json", 0, NULL);
@@ -41,7 +40,7 @@ static struct recipe costing(const char *cost)
 static struct price price_for(const struct price_book *book, const char *cost, const char *place,
                               const char *kind)
 {
-    struct recipe recipe = costing(cost);
+    struct recipe recipe = recipe_with_cost(cost);
     struct price price;
 
     price_of(book, &recipe, place, kind, &price);
@@ -113,7 +112,7 @@ static void the_breakdown_names_items_sources_and_dates(void **state)
     price_book_destroy(book);
 }
 
-static void without_a_row_it_is_not_known(void **state)
+static void without_a_row_the_price_is_not_known(void **state)
 {
     static const struct vector unknown[] = {
         { RUN("l4", "4", "16"), "us-east4", "on_demand", 0 },
@@ -153,7 +152,7 @@ static void nothing_is_billed_for_an_empty_cost(void **state)
     "{\"item\":\"x\",\"provider\":\"p\",\"kind\":\"on_demand\",\"unit\":\"h\",\"regions\":[],"     \
     "\"usd\":" usd ",\"source\":\"s" usd "\",\"as_of\":\"2026-11-21\"" more "}"
 
-static void rows_that_disagree_are_both_kept(void **state)
+static void if_rows_disagree_both_prices_are_shown(void **state)
 {
     struct price_book *book;
     struct price price;
@@ -171,7 +170,7 @@ static void rows_that_disagree_are_both_kept(void **state)
     price_book_destroy(book);
 }
 
-static void a_row_that_is_kept_apart_is_shown_and_never_used(void **state)
+static void the_list_of_rows_includes_those_that_are_never_used(void **state)
 {
     struct price_book *book = embedded();
     json_auto_t *rows = price_book_rows(book, "tpu.v6e.chip");
@@ -211,10 +210,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_hour_costs_what_the_rows_add_up_to),
         cmocka_unit_test(the_breakdown_names_items_sources_and_dates),
-        cmocka_unit_test(without_a_row_it_is_not_known),
+        cmocka_unit_test(without_a_row_the_price_is_not_known),
         cmocka_unit_test(nothing_is_billed_for_an_empty_cost),
-        cmocka_unit_test(rows_that_disagree_are_both_kept),
-        cmocka_unit_test(a_row_that_is_kept_apart_is_shown_and_never_used),
+        cmocka_unit_test(if_rows_disagree_both_prices_are_shown),
+        cmocka_unit_test(the_list_of_rows_includes_those_that_are_never_used),
         cmocka_unit_test(an_incomplete_row_is_refused),
     };
 

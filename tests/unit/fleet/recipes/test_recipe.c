@@ -33,7 +33,7 @@ static struct recipe read_whole(void)
     return recipe;
 }
 
-static void a_recipe_is_read(void **state)
+static void reads_a_recipe(void **state)
 {
     struct recipe recipe = read_whole();
 
@@ -52,7 +52,7 @@ static void a_recipe_is_read(void **state)
     recipe_finish(&recipe);
 }
 
-static void its_command_is_a_list_of_words(void **state)
+static void makes_the_command_line_as_a_list_of_words(void **state)
 {
     struct recipe recipe = read_whole();
     json_auto_t *argv = recipe_argv(&recipe, "gemma");
@@ -69,7 +69,7 @@ static void its_command_is_a_list_of_words(void **state)
     recipe_finish(&recipe);
 }
 
-/* One member of the whole recipe is replaced by a value (JSON text; NULL: removed). */
+/* The recipe of whole.json with one member replaced by a value (JSON text; NULL: removed). */
 static const struct fault {
     const char *member, *value, *sentence;
 } faults[] = {
@@ -136,7 +136,7 @@ static void each_fault_has_a_sentence(void **state)
     }
 }
 
-static void too_large_a_text_is_refused(void **state)
+static void a_text_that_is_too_large_or_no_object_is_refused(void **state)
 {
     char *text = malloc(RECIPE_BYTES_MAX + 1);
     struct recipe recipe;
@@ -161,7 +161,7 @@ static bool override(const char *json, struct recipe *out, struct error *error)
     return done;
 }
 
-static void members_that_it_opens_can_be_set_within_their_ranges(void **state)
+static void opened_members_can_be_set_within_their_ranges(void **state)
 {
     struct recipe recipe;
     struct error error;
@@ -216,7 +216,7 @@ static void nothing_else_can_be_set(void **state)
                         "the recipe a takes \"max_model_len\" from 1024 to 32768: it is 65536");
 }
 
-static void the_page_lists_every_member_and_opening(void **state)
+static void the_document_lists_every_member_and_opening(void **state)
 {
     FILE *file = fopen(SOURCE_DIR "/docs/recipes.md", "r");
     static char page[1 << 16];
@@ -238,8 +238,8 @@ static void the_page_lists_every_member_and_opening(void **state)
     }
 }
 
-/* Nothing that decides what runs, where, as whom, or with which credentials. */
-static void no_opening_leads_to_what_runs(void **state)
+/* These members decide what runs, where and how it is paid for. */
+static void members_that_decide_what_runs_cannot_be_opened(void **state)
 {
     static const char *const closed[] = { "image",    "program",          "command",
                                           "weights",  "provider",         "engine",
@@ -259,14 +259,14 @@ static void no_opening_leads_to_what_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_recipe_is_read),
-        cmocka_unit_test(its_command_is_a_list_of_words),
+        cmocka_unit_test(reads_a_recipe),
+        cmocka_unit_test(makes_the_command_line_as_a_list_of_words),
         cmocka_unit_test(each_fault_has_a_sentence),
-        cmocka_unit_test(too_large_a_text_is_refused),
-        cmocka_unit_test(members_that_it_opens_can_be_set_within_their_ranges),
+        cmocka_unit_test(a_text_that_is_too_large_or_no_object_is_refused),
+        cmocka_unit_test(opened_members_can_be_set_within_their_ranges),
         cmocka_unit_test(nothing_else_can_be_set),
-        cmocka_unit_test(the_page_lists_every_member_and_opening),
-        cmocka_unit_test(no_opening_leads_to_what_runs),
+        cmocka_unit_test(the_document_lists_every_member_and_opening),
+        cmocka_unit_test(members_that_decide_what_runs_cannot_be_opened),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,9 +16,9 @@
 #include "fleet/recipes/recipe_fit.h"
 #include "tests/unit/support/folder.h"
 
-/* Teams' present deployments, and the recipes made from them. */
+/* Deployments that teams use, and the recipes that were made from them. */
 static const struct variant {
-    const char *what, *recipes[8];
+    const char *deployments, *recipes[8];
 } variants[] = {
     { "Cloud Run: gpu-vllm, gpu-4B-L4", { "run-gemma-4-e4b-l4" } },
     { "Cloud Run: gpu-4B-qat-L4", { "run-gemma-4-e4b-qat-l4" } },
@@ -108,7 +108,7 @@ static void every_variant_in_use_is_a_recipe(void **state)
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
         for (size_t j = 0; variants[i].recipes[j] != NULL; j++)
             if (recipe_book_find(world->book, variants[i].recipes[j]) == NULL)
-                fail_msg("%s: there is no %s", variants[i].what, variants[i].recipes[j]);
+                fail_msg("%s: there is no %s", variants[i].deployments, variants[i].recipes[j]);
 }
 
 static void every_recipe_names_what_the_catalogue_knows(void **state)
@@ -131,9 +131,10 @@ static void every_recipe_names_what_the_catalogue_knows(void **state)
     }
 }
 
-/* A working recipe fits, or that is not known; one that the arithmetic refuses is marked. */
+/* The arithmetic refuses only recipes whose status is "cannot_work". */
 static void the_arithmetic_agrees_with_the_status(void **state)
 {
+    /* recipes that cannot work for other reasons than memory */
     static const char *const not_of_memory[] = {
         "run-gemma-4-26b-qat-l4",
         "gce-gemma-4-26b-qat-l4",
@@ -174,8 +175,7 @@ static double cost_of(const struct recipe *recipe, const char *item)
     return 0;
 }
 
-/* Each item exists in the book of prices and matches the recipe's hardware. */
-static void items_and_hardware_agree(void **state)
+static void the_items_of_the_cost_match_the_hardware(void **state)
 {
     const struct world *world = *state;
     size_t count, i, j;
@@ -250,10 +250,9 @@ static void a_fault_in_the_teams_folder_names_the_file(void **state)
     (void)state;
     folder_create(folder);
     write_recipe(folder, "ours.json", "theirs");
-    refused_folder(folder,
-                   "ours.json: the recipe's \"name\" is theirs: it must be that of its file");
+    refused_folder(folder, "ours.json: the recipe's \"name\" is theirs but its file is named ours");
     write_recipe(folder, "ours.json", "run-gemma-4-e4b-l4");
-    refused_folder(folder, "it must be that of its file");
+    refused_folder(folder, "but its file is named ours");
     snprintf(path, sizeof path, "%s/ours.json", folder);
     remove(path);
     write_recipe(folder, "run-gemma-4-e4b-l4.json", "run-gemma-4-e4b-l4");
@@ -268,7 +267,7 @@ int main(void)
         cmocka_unit_test(every_variant_in_use_is_a_recipe),
         cmocka_unit_test(every_recipe_names_what_the_catalogue_knows),
         cmocka_unit_test(the_arithmetic_agrees_with_the_status),
-        cmocka_unit_test(items_and_hardware_agree),
+        cmocka_unit_test(the_items_of_the_cost_match_the_hardware),
         cmocka_unit_test(the_teams_folder_is_read_too),
         cmocka_unit_test(a_fault_in_the_teams_folder_names_the_file),
     };

@@ -68,7 +68,8 @@ static void assert_close(double found, double expected, double share)
         fail_msg("%.6g is not within %.2g %% of %.6g", found, share * 100, expected);
 }
 
-/* Bytes of a token are exact; the capacity differs by what engine and driver took that day. */
+/* The bytes of a token are exact. The capacity differs by the memory that the engine and the driver
+ * used when the figures were reported. */
 static const struct measured {
     const char *recipe;
     double kib_per_token, tokens, share;
@@ -76,7 +77,7 @@ static const struct measured {
     { "run-gemma-4-31b-rtx6000", 480, 124704, 0.02 },
     { "tpu-gemma-4-e2b-v6e1", 18, 1151744, 0.02 },
     { "tpu-gemma-4-12b-v6e4", 384, 242944, 0.02 },
-    /* computed: 22.0 GiB x 0.92, about 55,000 to 60,000 tokens in fp8 */
+    /* not reported, but computed: 22.0 GiB x 0.92, about 55,000 to 60,000 tokens in fp8 */
     { "gke-gemma-4-12b-qat-l4", 192, 57500, 0.05 },
 };
 
@@ -90,8 +91,8 @@ static void capacities_are_those_that_servers_reported(void **state)
     }
 }
 
-/* The report's own size of the cache, with our bytes of a token, is the report's number of tokens
- * to the block. */
+/* The reported size of the cache divided by our bytes of a token is the reported number of tokens.
+ */
 static void bytes_of_a_token_agree_with_reports(void **state)
 {
     assert_close(57.09 * GIB / fit_of(*state, "run-gemma-4-31b-rtx6000").kv_bytes_per_token, 124704,

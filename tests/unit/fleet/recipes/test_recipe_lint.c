@@ -25,7 +25,7 @@ static struct recipe_book *embedded(void)
     return book;
 }
 
-/* A recipe of the catalogue with members replaced: {"host": {"cpu": 2}}; null removes one. */
+/* Reads a recipe of the catalogue with other members: {"host": {"cpu": 2}}; null removes one. */
 static struct recipe changed(const struct recipe_book *book, const char *name, const char *changes)
 {
     json_auto_t *document = json_deep_copy(recipe_book_find(book, name)->document);
@@ -135,8 +135,8 @@ static void each_rule_has_a_case(void **state)
     recipe_book_destroy(book);
 }
 
-/* The catalogue's own recipes pass in every place that they name, unless they are marked. */
-static void the_platforms_take_what_is_not_marked(void **state)
+/* Recipes of the catalogue pass in all their places, unless their status is "cannot_work". */
+static void recipes_that_can_work_are_not_refused(void **state)
 {
     struct recipe_book *book = embedded();
     size_t count, refused = 0;
@@ -145,7 +145,7 @@ static void the_platforms_take_what_is_not_marked(void **state)
     (void)state;
     for (size_t i = 0; i < count; i++) {
         const json_t *places = recipe_member(&recipes[i], "places");
-        bool is_taken = true;
+        bool is_accepted = true;
 
         for (size_t j = 0; j == 0 || j < json_array_size(places); j++) {
             const char *place = json_string_value(json_array_get(places, j));
@@ -153,17 +153,17 @@ static void the_platforms_take_what_is_not_marked(void **state)
             json_auto_t *warnings = json_array();
             struct error error;
 
-            is_taken = recipe_lint(&of, warnings, &error) && is_taken;
+            is_accepted = recipe_lint(&of, warnings, &error) && is_accepted;
         }
-        if (!is_taken && strcmp(recipes[i].status, "cannot_work") != 0)
+        if (!is_accepted && strcmp(recipes[i].status, "cannot_work") != 0)
             fail_msg("%s is refused where it should work", recipes[i].name);
-        refused += !is_taken;
+        refused += !is_accepted;
     }
     assert_int_equal(refused, 2); /* the RTX PRO 6000 in us-east4, v5e in Compute Engine */
     recipe_book_destroy(book);
 }
 
-/* How many of the warnings have this in them. */
+/* Counts the warnings that contain `words`. */
 static size_t count_with(const json_t *warnings, const char *words)
 {
     const json_t *warning;
@@ -183,11 +183,11 @@ static void check_sentences(const char *recipe, const json_t *warnings)
         const char *sentence = json_string_value(warning);
 
         if (islower((unsigned char)sentence[0]) || sentence[strlen(sentence) - 1] != '.')
-            fail_msg("%s: no sentence: %s", recipe, sentence);
+            fail_msg("%s: not a sentence: %s", recipe, sentence);
     }
 }
 
-/* A plan shows those of the recipe's rules and those of the provider in one list. */
+/* A plan shows the warnings of the recipe's rules and of the provider in one list. */
 static void a_plan_warns_in_sentences_and_of_each_thing_once(void **state)
 {
     static const char *const subjects[] = { "by a tag", "CUDA", "startup probe", "Cloud TPU API" };
@@ -220,7 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_rule_has_a_case),
-        cmocka_unit_test(the_platforms_take_what_is_not_marked),
+        cmocka_unit_test(recipes_that_can_work_are_not_refused),
         cmocka_unit_test(a_plan_warns_in_sentences_and_of_each_thing_once),
     };
 
