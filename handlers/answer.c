@@ -12,7 +12,7 @@
 #include "base/json/json.h"
 #include "handlers/values.h"
 
-#define MEMBER_BYTES 300 /* bytes of one member on a line */
+#define MEMBER_BYTES_MAX 300 /* bytes that answer_describe_members shows of a member */
 
 void answer_finish(struct answer *answer)
 {
@@ -120,7 +120,7 @@ static void add_member(const json_t *value, struct text *out)
         return;
     }
     written = json_write(value);
-    text_add_printable(out, written, strlen(written), MEMBER_BYTES);
+    text_add_printable(out, written, strlen(written), MEMBER_BYTES_MAX);
 }
 
 void answer_describe_members(const json_t *object, struct text *out)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tools use to write their answers: times, foreign text, pages, sums. */
+/* What tools use to write their answers: times, counts, foreign text, pages of lists. */
 #pragma once
 
 #include "handlers/tool.h"
 
-/* UTC milliseconds to the second, "2026-11-21T03:11:26Z"; null for 0 (not yet). New reference. */
+/* The time as "2026-11-21T03:11:26Z"; null if it is 0, which means "not yet". New reference. */
 json_t *answer_json_time(int64_t utc_ms);
-/* The same for tables, to the second: "2026-11-21 03:11:26"; "-" for 0. Returns `out`. */
+/* The time as tables show it: "2026-11-21 03:11:26", or "-" if it is 0. Returns `out`. */
 #define TIME_SHOWN_SIZE 24
 const char *answer_time(int64_t utc_ms, char out[TIME_SHOWN_SIZE]);
 /* "41 s", "12 min", "3 h 20 min". Returns `out`. */
@@ -15,19 +15,19 @@ const char *answer_duration(double seconds, char out[DURATION_SHOWN_SIZE]);
 /* "950", "12.5 thousand", "10.3 million". Returns `out`. */
 const char *answer_count(int64_t count, char out[DURATION_SHOWN_SIZE]);
 
-/* The text, or null if it is empty; foreign bytes are made printable and cut at `limit`. New
- * reference. */
+/* The text in printable form, or null if it is empty. New reference. */
 json_t *answer_json_text(const char *string);
+/* Foreign bytes in printable form, at most `limit` of them. New reference. */
 json_t *answer_json_foreign(const char *bytes, size_t length, size_t limit);
-/* JSON text from the store, as a value; {} if it is not an object. New reference. */
+/* Parses JSON text from the store; {} if it is NULL or not an object. New reference. */
 json_t *answer_json_stored(const char *json);
 
-/* Adds text that a model or a server wrote, under a heading that says so, with every line quoted by
- * "> ", so that nothing in it can be mistaken for opsbrain's own text. At most `limit` bytes. */
+/* Adds at most `limit` bytes of text that a model or a server wrote, under a heading that says so.
+ * Every line begins with "> ", so that nothing in it can be mistaken for opsbrain's own text. */
 void answer_quote(struct text *out, const char *heading, const char *bytes, size_t length,
                   size_t limit);
 
-/* Lists: at most `limit` rows a page, the next page by `cursor`. */
+/* Parameters and a field of tools that answer with a list, page by page. */
 #define PARAM_LIMIT                                                                                \
     {                                                                                              \
         "limit", VALUE_INTEGER, .low = 1, .high = 100, .initial = "20", .help = "Rows per page."   \
@@ -46,7 +46,7 @@ void answer_quote(struct text *out, const char *heading, const char *bytes, size
                                    .help = "`cursor` of the next page; missing: this is the last." \
     }
 
-/* Adds the members of an object on one line, in printable form: "hardware=\"L4\", chips=2.". */
+/* Adds the members of an object as one line of printable text: "hardware=\"L4\", chips=2.". */
 void answer_describe_members(const json_t *object, struct text *out);
 
 /* Adds what to call next, to the text and to the structure, which must already exist. */
@@ -56,17 +56,17 @@ void answer_next(struct answer *answer, const char *next);
         "next_step", VALUE_TEXT, .optional = true, .help = "What to call next."                    \
     }
 
-/* Adds what an agent needs but a person does not, as a content block of its own, marked so, after
- * the text. Call it when the text is complete. */
+/* Adds a content block after the text, with what an agent needs but people do not; its annotation
+ * says that it is for the assistant. Call it when the text is complete. */
 void answer_aside(struct answer *answer, const char *text);
 
-/* Sets the page that shows the same to people: "/runs/run_...". Its URL becomes the text's last
- * line and the member "page". */
+/* Sets the path of the page that shows the answer to people: "/runs/run_...". Its URL becomes the
+ * last line of the text, and the member "page". */
 void answer_shows(struct answer *answer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A parameter of tools that start or change something. If a repeated call changes nothing anyway,
- * it has no effect. */
+/* A parameter of tools that start or change something. It has no effect on a tool whose repeated
+ * calls change nothing anyway. */
 #define PARAM_IDEMPOTENCY_KEY                                                                      \
     {                                                                                              \
         "idempotency_key", VALUE_TEXT,                                                             \
@@ -75,13 +75,17 @@ void answer_shows(struct answer *answer, const char *format, ...)
             .more = "A repeated call returns the first answer."                                    \
     }
 
+/* The argument `limit`: the number of rows on a page. */
 size_t answer_page_limit(const struct call *call);
-/* The cursor of a list by time (or by number); 0: the call has none. */
+/* Reads the argument `cursor` of a list that is ordered by time or by number; *out is 0 if the call
+ * has none. INVALID: it is not a cursor. */
 CHECKED bool answer_page_cursor(const struct call *call, int64_t *out, struct error *error);
-/* How many of `count` rows make this page; they are the newest first, fetched with limit + 1. A
- * page never ends between two rows of the same time, because the cursor is a time. */
+/* How many of the `count` rows belong on this page. The rows are the newest first, and at most
+ * limit + 1 of them were fetched. A page never ends between two rows of the same time, because the
+ * cursor is a time. */
 size_t answer_page_length(size_t count, size_t limit,
                           int64_t (*time_of)(const void *rows, size_t index), const void *rows);
 /* Sets next_cursor, and mentions it in the text. `cursor` NULL: this is the last page. */
 void answer_page_end(struct answer *answer, const char *cursor);
+/* Does the same with `at` as the cursor if `more`; otherwise this is the last page. */
 void answer_page_end_at(struct answer *answer, bool more, int64_t at);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completes an answer: drops empty members, shortens numbers, and lists the members with foreign
+/* Condenses an answer: drops empty members, rounds numbers, and lists the members with foreign
  * text. Some hosts show their model only the structure, and every byte of it costs tokens. */
 
 #include <math.h>
@@ -11,11 +11,12 @@
 #include "handlers/call.h"
 
 #define FOREIGN_MEMBER "foreign_text"
-#define EXACT_FROM 1e4 /* whole numbers from here on have five digits or more */
+#define FIVE_DIGITS 1e4 /* the whole part of larger numbers has five digits or more */
 
 struct condensing {
-    bool detail;      /* all details are wanted */
-    json_t **foreign; /* names of members with foreign text; NULL: none so far */
+    bool detail;      /* the call requested all details */
+    json_t **foreign; /* an object whose names are those of members with foreign text; points to
+                         NULL if there are none so far */
 };
 
 static json_t *condense(const struct condensing *condensing, const json_t *value,
@@ -26,7 +27,7 @@ static json_t *short_number(double value)
 {
     char written[32];
 
-    if (fabs(value) >= EXACT_FROM)
+    if (fabs(value) >= FIVE_DIGITS)
         return fabs(value) < 1e15 ? json_integer(llround(value)) : json_real(value);
     snprintf(written, sizeof written, "%.5g", value);
     value = strtod(written, NULL);
@@ -102,7 +103,7 @@ static json_t *condense_object(const struct condensing *condensing, const json_t
     return out;
 }
 
-/* Returns a condensed copy: new reference. */
+/* Returns a condensed copy, a new reference. */
 static json_t *condense(const struct condensing *condensing, const json_t *value,
                         const struct field *fields, bool in_list)
 {
@@ -115,7 +116,7 @@ static json_t *condense(const struct condensing *condensing, const json_t *value
     return json_incref(json_iterable(value));
 }
 
-/* Most short answers need no change: checking costs less than copying. */
+/* Most short answers need no change, and checking costs less than copying. */
 static bool is_condensed(const json_t *object, const struct field *fields)
 {
     const json_t *value;
@@ -134,7 +135,7 @@ static bool is_condensed(const json_t *object, const struct field *fields)
 }
 
 /* Puts the list of foreign members in front, so that it is read first. */
-static json_t *mark(json_t *structured_take, json_t *foreign)
+static json_t *mark_foreign(json_t *structured_take, json_t *foreign)
 {
     TEXT_AUTO names = { 0 };
     const char *name;
@@ -153,13 +154,13 @@ static json_t *mark(json_t *structured_take, json_t *foreign)
 
 void answer_condense(const struct tool *tool, bool detail, struct answer *answer)
 {
-    json_auto_t *whole = NULL, *foreign = NULL;
+    json_auto_t *complete = NULL, *foreign = NULL;
     const struct condensing condensing = { detail, &foreign };
     json_t *condensed;
 
     if (answer->structured == NULL || is_condensed(answer->structured, tool->fields))
         return;
-    whole = answer->structured;
-    condensed = condense(&condensing, whole, tool->fields, false);
-    answer->structured = mark(condensed, foreign);
+    complete = answer->structured;
+    condensed = condense(&condensing, complete, tool->fields, false);
+    answer->structured = mark_foreign(condensed, foreign);
 }

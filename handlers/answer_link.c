@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adds the link to the page that shows the same to people. Most hosts show people no pictures, but
+/* Adds the link to the page that shows an answer to people. Most hosts show people no pictures, but
  * all of them show links. */
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "handlers/call.h"
 
-/* If an answer has content blocks of its own, the first text block is its text. */
+/* Replaces the first text block: if an answer has content blocks, this one contains its text. */
 static void set_first_text(json_t *content, const char *text)
 {
     json_t *block;
@@ -21,7 +21,8 @@ static void set_first_text(json_t *content, const char *text)
     }
 }
 
-/* In Markdown, the line after an item, a row or a quote would become part of it. */
+/* Returns true if the last line may belong to a list, a table or a quote: in Markdown, a line right
+ * after it would become part of it. */
 static bool ends_in_block(const struct text *text)
 {
     size_t start = text->length - 1; /* start of the last line, which ends with a newline */

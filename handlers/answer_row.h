@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of the store in answers: the fields of an answer say which member of a row they show, so
- * that one table gives the schema, the help and the values.
+/* Shows rows of the store in answers. The fields of an answer state which member of a row they
+ * show, so that one table provides the schema, the help and the values:
  *
  *     { "created_at", VALUE_TEXT, .help = "When, UTC.", ROW_TIME(struct job, created_ms) }, */
 #pragma once
@@ -9,10 +9,12 @@
 
 #include "handlers/tool.h"
 
-/* An object with the row's members that the fields show, and with `others` (taken over; may be
- * NULL), the members that are computed. In the order of the fields. New reference. */
+/* Makes an object from the members of `row` that the fields show, and from `others`, the computed
+ * members, which it releases (NULL: there are none). Its order is that of the fields. New
+ * reference. */
 json_t *answer_row_take(const struct field *fields, const void *row, json_t *others);
 
+/* Each converts one member of a row, for the macros below. New references. */
 json_t *answer_row_text(const void *member);
 json_t *answer_row_text_or_null(const void *member);
 json_t *answer_row_heap_text_or_null(const void *member);
@@ -23,7 +25,7 @@ json_t *answer_row_time(const void *member);
 json_t *answer_row_json(const void *member);
 json_t *answer_row_heap_json(const void *member);
 
-/* A member of another C type than `pointer` points at does not compile. */
+/* Compiles only if `pointer` is the type of a pointer to the member. */
 #define ROW_MEMBER(row, member, pointer, function)                                                 \
     .show = (function), .offset = _Generic(&((row *)NULL)->member, pointer : offsetof(row, member))
 #define ROW_CHARACTERS(row, member, function)                                                      \
@@ -32,15 +34,15 @@ json_t *answer_row_heap_json(const void *member);
 #define ROW_TEXT(row, member) ROW_CHARACTERS(row, member, answer_row_text)
 #define ROW_INTEGER(row, member) ROW_MEMBER(row, member, int64_t *, answer_row_integer)
 #define ROW_NUMBER(row, member) ROW_MEMBER(row, member, double *, answer_row_number)
-/* UTC milliseconds; 0 is null. */
+/* A member in UTC milliseconds; 0 is shown as null. */
 #define ROW_TIME(row, member) ROW_MEMBER(row, member, int64_t *, answer_row_time)
-/* "" or 0 is null. */
+/* An empty text or 0 is shown as null. */
 #define ROW_TEXT_OR_NULL(row, member) ROW_CHARACTERS(row, member, answer_row_text_or_null)
 #define ROW_INTEGER_OR_NULL(row, member)                                                           \
     ROW_MEMBER(row, member, int64_t *, answer_row_integer_or_null)
-/* The text of a JSON object. */
+/* A member that contains the text of a JSON object. */
 #define ROW_JSON(row, member) ROW_CHARACTERS(row, member, answer_row_json)
-/* Members that point at their text. */
+/* Members that are pointers to their text. */
 #define ROW_HEAP_TEXT_OR_NULL(row, member)                                                         \
     ROW_MEMBER(row, member, char **, answer_row_heap_text_or_null)
 #define ROW_HEAP_JSON(row, member) ROW_MEMBER(row, member, char **, answer_row_heap_json)

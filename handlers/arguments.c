@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks and completes a call's arguments by the tool's rows; each refusal is one sentence with the
- * argument's name, the given value and the allowed ones. */
+/* Checks a call's arguments by the tool's rows, and fills in defaults. Each refusal is one sentence
+ * with the argument's name, the given value and the allowed ones. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -33,20 +33,20 @@ static const char *nearest_param(const struct tool *tool, const char *given)
     return best;
 }
 
-#define NAMES_BYTES 300 /* bytes of an error's sentence */
+#define NAMES_BYTES_MAX 300 /* bytes of names that an error lists */
 
 /* Adds as many names as fit, each in full. */
 static void list_params(const struct tool *tool, struct text *out)
 {
-    size_t left_out = 0;
+    size_t omitted = 0;
 
     for (const struct param *param = tool->params; param->name != NULL; param++)
-        if (left_out > 0 || out->length + strlen(param->name) > NAMES_BYTES)
-            left_out++;
+        if (omitted > 0 || out->length + strlen(param->name) > NAMES_BYTES_MAX)
+            omitted++;
         else
             text_addf(out, "%s%s", out->length == 0 ? "" : ", ", param->name);
-    if (left_out > 0)
-        text_addf(out, " and %zu more", left_out);
+    if (omitted > 0)
+        text_addf(out, " and %zu more", omitted);
     else if (out->length == 0)
         text_add(out, "none");
 }
@@ -95,8 +95,8 @@ static CHECKED bool check_number(const struct param *param, const json_t *value,
     return true;
 }
 
-/* Refuses a credential as a value that is stored or used as a name. The sentence does not repeat
- * it. */
+/* Refuses a value that looks like a credential, since arguments are stored and shown. The error
+ * does not repeat it. */
 static CHECKED bool check_harmless(const struct param *param, const char *text, struct error *error)
 {
     TEXT_AUTO shown = { 0 };
@@ -162,10 +162,8 @@ static CHECKED bool check_numbers(const struct param *param, const json_t *value
     json_array_foreach(value, i, item)
         if (outside(json_number_value(item), param->item_low, param->item_high))
             return error_set(error, ERROR_INVALID,
-                             "\"%s\"[%zu] is %s: each must be "
-                             "from %.16g to %.16g",
-                             param->name, i, value_show(item, shown), param->item_low,
-                             param->item_high);
+                             "\"%s\"[%zu] is %s: each must be from %.16g to %.16g", param->name, i,
+                             value_show(item, shown), param->item_low, param->item_high);
     return check_count(param, json_array_size(value), error);
 }
 
@@ -314,7 +312,7 @@ static CHECKED bool check_param(const struct tool *tool, const struct param *par
     return true;
 }
 
-/* Whether the value already has the form that tools expect, as most do. */
+/* Returns true if the value already has the form that tools expect, as most values do. */
 static bool is_final(const struct param *param, const json_t *value)
 {
     if (value == NULL)
@@ -332,7 +330,8 @@ static void complete(const struct param *param, json_t *value, json_t *completed
                             json_loads(param->initial, JSON_DECODE_ANY, NULL));
 }
 
-/* Whether the value is the default; 30 and 30.0 are equal. Without a default, false. */
+/* Returns true if the value is the default, or is empty where there is no default. 30 and 30.0 are
+ * equal. */
 static bool is_default(const struct param *param, const json_t *value)
 {
     json_auto_t *initial = NULL;

@@ -10,24 +10,24 @@
 #include "base/net/secrets.h"
 #include "handlers/options.h"
 
-#define TEXT_LIMIT 256
-#define LIST_LIMIT 64
-#define WHOLE_LIMIT 4000
+#define TEXT_BYTES_MAX 256
+#define ENTRIES_MAX 64 /* of a list or a map */
+#define JSON_BYTES_MAX 4000
 
-static json_t *kept_text(const char *string)
+static json_t *audited_text(const char *string)
 {
     TEXT_AUTO masked = { 0 };
     TEXT_AUTO kept = { 0 };
 
     credential_add_masked(&masked, string);
-    text_add_printable(&kept, text_string(&masked), masked.length, TEXT_LIMIT);
-    if (masked.length > TEXT_LIMIT)
+    text_add_printable(&kept, text_string(&masked), masked.length, TEXT_BYTES_MAX);
+    if (masked.length > TEXT_BYTES_MAX)
         text_addf(&kept, "... (%zu bytes)", masked.length);
     return json_string(text_string(&kept));
 }
 
-/* Somebody may have typed a password instead of the secret's name: it must not be stored here. */
-static json_t *kept_secret_name(const json_t *value)
+/* Somebody may have typed a password instead of the secret's name: it must not be stored. */
+static json_t *audited_secret_name(const json_t *value)
 {
     struct error ignored;
     const char *name = json_string_value(value);
@@ -38,39 +38,39 @@ static json_t *kept_secret_name(const json_t *value)
     return json_string("(hidden: not a secret's name)");
 }
 
-static json_t *kept_map(const json_t *map)
+static json_t *audited_map(const json_t *map)
 {
     json_t *kept = json_object(), *value;
     const char *key;
 
     json_object_foreach(json_iterable(map), key, value)
-        if (json_is_string(value) && json_object_size(kept) < LIST_LIMIT && text_is_name(key)
+        if (json_is_string(value) && json_object_size(kept) < ENTRIES_MAX && text_is_name(key)
             && !credential_is_in(key))
-            json_object_set_new(kept, key, kept_text(json_string_value(value)));
+            json_object_set_new(kept, key, audited_text(json_string_value(value)));
     return kept;
 }
 
-static json_t *kept_list(const json_t *list)
+static json_t *audited_list(const json_t *list)
 {
     json_t *kept = json_array(), *item;
     size_t i;
 
     json_array_foreach(list, i, item)
-        if (i < LIST_LIMIT && json_is_number(item))
+        if (i < ENTRIES_MAX && json_is_number(item))
             json_array_append(kept, item);
     return kept;
 }
 
-static json_t *kept_value(const struct param *param, json_t *value)
+static json_t *audited_value(const struct param *param, json_t *value)
 {
     if (strcmp(param->name, "secret") == 0)
-        return kept_secret_name(value);
+        return audited_secret_name(value);
     if (json_is_string(value))
-        return kept_text(json_string_value(value));
+        return audited_text(json_string_value(value));
     if (json_is_object(value))
-        return kept_map(value);
+        return audited_map(value);
     if (json_is_array(value))
-        return kept_list(value);
+        return audited_list(value);
     return json_incref(value);
 }
 
@@ -89,13 +89,13 @@ char *audit_arguments(const struct tool *tool, const json_t *given)
         if (value == NULL)
             continue;
         known++;
-        json_object_set_new(kept, param->name, kept_value(param, value));
+        json_object_set_new(kept, param->name, audited_value(param, value));
     }
     if (known < json_object_size(arguments))
         json_object_set_new(kept, "unknown arguments",
                             json_integer((json_int_t)(json_object_size(arguments) - known)));
     written = json_write(kept);
-    if (strlen(written) <= WHOLE_LIMIT)
+    if (strlen(written) <= JSON_BYTES_MAX)
         return written;
     free(written);
     return memory_copy_text("{\"too long\":true}");

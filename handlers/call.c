@@ -24,7 +24,8 @@ static CHECKED bool check_role(const struct tool *tool, const struct call *call,
                      role_name(tool->role), call->principal.name, role_name(call->principal.role));
 }
 
-/* Admins are allowed what others are not, so that they can make room. */
+/* Refuses a tool that adds to the store while the disk is nearly full, or while the caller's rows
+ * have reached their limit. Admins are exempt, so that they can make room. */
 static CHECKED bool check_room(const struct tool *tool, struct call *call, struct error *error)
 {
     const struct services *services = call->services;
@@ -97,9 +98,9 @@ bool call_run(const struct tool *tool, struct call *call, struct answer *answer,
     return done;
 }
 
-/* Outcomes are counted, since they may be frequent. A call that was recorded before it ran has its
- * own row. */
-static void note(struct call *call, const char *outcome, const char *detail)
+/* Records how a call ended. Calls are counted, since they may be frequent; a call that was recorded
+ * before it ran gets a row of its own. */
+static void audit_outcome(struct call *call, const char *outcome, const char *detail)
 {
     struct store *store = call->services->store;
     const struct audit_event event = { AUDIT_REFUSED, &call->change, outcome, detail, "" };
@@ -113,7 +114,7 @@ static void note(struct call *call, const char *outcome, const char *detail)
                   outcome, problem.message);
 }
 
-/* Masks credentials that were typed in the wrong place, in every sentence. */
+/* Masks credentials that the caller gave in the wrong place. */
 static void mask(struct error *error)
 {
     TEXT_AUTO masked = { 0 };
@@ -124,7 +125,7 @@ static void mask(struct error *error)
     text_copy(error->message, sizeof error->message, text_string(&shown));
 }
 
-/* Internal errors are for the log; the caller receives the id to find them by. */
+/* Moves an internal error to the log; the caller receives the id with which to find it there. */
 static void hide_internal(const struct call *call, struct error *error)
 {
     if (error->kind != ERROR_INTERNAL)
@@ -159,7 +160,7 @@ void call_begin(struct call *call, const char *name, const char *arguments)
 void call_refused(struct call *call, struct error *error)
 {
     mask(error);
-    note(call, error_kind_name(error->kind), error->message);
+    audit_outcome(call, error_kind_name(error->kind), error->message);
     hide_internal(call, error);
 }
 
@@ -174,8 +175,7 @@ void call_read(const struct call *call, const char *what)
                     call->change.actor.request_id, problem.message);
 }
 
-/* A tool that changed a deployment and does not name it in the answer got its name in the
- * arguments. */
+/* If a tool that changed a deployment does not name it in its answer, the arguments do. */
 static void complete_changed(const struct tool *tool, const struct call *call,
                              struct answer *answer)
 {
@@ -192,7 +192,7 @@ static void complete(const struct tool *tool, const struct call *call, struct an
     answer_link(call->base_url, answer);
 }
 
-/* Most calls only read; if they succeed, they are seldom audited. */
+/* A call that only reads is audited if it fails, or if the tool counts its reads. */
 static CHECKED bool read_only_call(const struct tool *tool, struct call *call,
                                    struct answer *answer, struct error *error)
 {
@@ -200,7 +200,7 @@ static CHECKED bool read_only_call(const struct tool *tool, struct call *call,
 
     call_begin(call, tool->name, NULL);
     if (call_run(tool, call, answer, error)) {
-        if (tool->reads_noted)
+        if (tool->counts_reads)
             call_read(call, json_get_text(call->arguments, "run", ""));
         complete(tool, call, answer);
         return true;
@@ -226,7 +226,7 @@ bool tool_call(const struct tool *tool, struct call *call, struct answer *answer
     if (!done)
         call_refused(call, error);
     else if (!call->change.written)
-        note(call, "ok", "nothing changed");
+        audit_outcome(call, "ok", "nothing changed");
     if (done)
         complete(tool, call, answer);
     call->change.arguments = NULL;
@@ -245,13 +245,15 @@ static const char *nearest_tool(const char *name)
     return best;
 }
 
-/* Adds the tools with the same beginning: for "sweep_begin" those that begin with "sweep_". */
-static void list_subject(const char *name, struct text *out)
+/* Adds the tools whose names have the same prefix: for "sweep_begin" those that begin with
+ * "sweep_".
+ */
+static void list_same_prefix(const char *name, struct text *out)
 {
-    size_t subject = strcspn(name, "_") + 1;
+    size_t prefix = strcspn(name, "_") + 1;
 
     for (size_t i = 0; tools[i] != NULL; i++)
-        if (strncmp(tools[i]->name, name, subject) == 0)
+        if (strncmp(tools[i]->name, name, prefix) == 0)
             text_addf(out, "%s%s", out->length == 0 ? "" : ", ", tools[i]->name);
 }
 
@@ -266,7 +268,7 @@ static CHECKED bool refuse_missing(const char *name, struct error *error)
     if (near != NULL)
         return error_set(error, ERROR_NOT_FOUND, "no tool is called %s: did you mean \"%s\"?",
                          shown, near);
-    list_subject(name, &others);
+    list_same_prefix(name, &others);
     if (others.length > 0)
         return error_set(error, ERROR_NOT_FOUND, "no tool is called %s: there are %s", shown,
                          text_string(&others));
@@ -276,9 +278,9 @@ static CHECKED bool refuse_missing(const char *name, struct error *error)
 
 bool tool_missing(struct call *call, const char *name, struct error *error)
 {
-    bool found = refuse_missing(name, error); /* always false */
+    bool always_false = refuse_missing(name, error);
 
     call_begin(call, "(unknown)", "{}");
-    note(call, error_kind_name(error->kind), error->message);
-    return found;
+    audit_outcome(call, error_kind_name(error->kind), error->message);
+    return always_false;
 }

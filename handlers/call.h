@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of a call that tools share with resources and prompts. */
+/* The parts of carrying out a call that tools share with resources and prompts. */
 #pragma once
 
 #include "handlers/tool.h"
@@ -9,24 +9,24 @@
 CHECKED bool call_run(const struct tool *tool, struct call *call, struct answer *answer,
                       struct error *error);
 
-/* Sets what the audit log will record about the call; both texts are borrowed until it has ended.
+/* Sets what the audit log will record about the call. Both texts are borrowed until the call ends.
  */
 void call_begin(struct call *call, const char *name, const char *arguments);
 /* Counts in the audit log that `what` was read. */
 void call_read(const struct call *call, const char *what);
-/* Masks secrets in `error`, writes its audit row, and replaces internal errors by the request's id.
- */
+/* Masks secrets in `error`, writes the audit row of the refused call, and replaces an internal
+ * error by a sentence with the request's id. */
 void call_refused(struct call *call, struct error *error);
 
 /* Sets the callbacks of a call whose client gets nothing but the answer: progress and messages are
- * dropped, and asking is UNSUPPORTED. `cancelled` is the caller's. */
+ * dropped, and asking is UNSUPPORTED. The caller sets `cancelled` itself. */
 void call_without_client(struct call *call);
 
-/* Completes the structure: drops empty members and (unless `detail`) those of the details, rounds
- * figures to five digits, and adds the member "foreign_text" in front if it contains text that
- * others wrote. */
+/* Shortens the structure: drops empty members and, unless `detail`, those that are only shown in
+ * detail, and rounds figures to five digits. If it contains text that others wrote, a first member
+ * "foreign_text" names the members with that text. */
 void answer_condense(const struct tool *tool, bool detail, struct answer *answer);
-/* Adds the link to the page that shows the same, to text and structure, if there is such a page and
- * the address of pages is known. answer->page is then its URL, else "". `base_url` as in struct
- * call. */
+/* Adds the link to the page that shows the answer, to its text and its structure, if there is such
+ * a page and the address of pages is known; answer->page becomes the URL, or otherwise "".
+ * `base_url` is as in struct call. */
 void answer_link(const char *base_url, struct answer *answer);

@@ -11,7 +11,7 @@ static void offer(struct completion *completion, const char *value, const char *
 {
     if (strncasecmp(value, typed, strlen(typed)) != 0)
         return;
-    if (completion->total++ < COMPLETION_VALUES)
+    if (completion->total++ < COMPLETION_VALUES_MAX)
         json_array_append_new(completion->values, json_string(value));
 }
 
@@ -23,7 +23,7 @@ static CHECKED bool offer_instances(const struct resource_instances *instances,
     char next[INSTANCE_VALUE_SIZE];
     size_t count;
 
-    if (!instances->list(services, "", COMPLETION_LOOKED_AT, &rows, &count, next, error))
+    if (!instances->list(services, "", COMPLETION_SEARCHED_MAX, &rows, &count, next, error))
         return false;
     for (size_t i = 0; i < count; i++)
         offer(completion, rows[i].value, typed);
@@ -51,8 +51,9 @@ static CHECKED bool refuse_argument(const char *owner, const char *argument, str
     json_auto_t *given = json_string(argument);
     char shown[VALUE_SHOWN_SIZE];
 
-    return error_set(error, ERROR_INVALID, "%s has no argument %s", owner,
-                     value_show(given, shown));
+    return error_set(error, ERROR_INVALID,
+                     "%s has no argument %s: prompts/list and resources/templates/list name them",
+                     owner, value_show(given, shown));
 }
 
 bool completion_of_prompt(const struct prompt *const *table, const struct services *services,

@@ -5,12 +5,12 @@
 #include "handlers/prompt.h"
 #include "handlers/resource.h"
 
-#define COMPLETION_VALUES 100     /* values that are returned at most */
-#define COMPLETION_LOOKED_AT 1000 /* names, or newest ids, that are searched at most */
+#define COMPLETION_VALUES_MAX 100    /* values that are returned */
+#define COMPLETION_SEARCHED_MAX 1000 /* names, or newest ids, that are searched */
 
 struct completion {
     json_t *values; /* texts that begin with what was typed; owned by the caller */
-    size_t total;   /* how many of the searched ones match */
+    size_t total;   /* how many of the searched names or ids match */
 };
 
 /* NOT_FOUND: there is no such prompt or template; INVALID: it has no such argument. An argument

@@ -6,6 +6,7 @@
 
 #include "base/core/digest.h"
 #include "base/json/json.h"
+#include "handlers/values.h"
 
 static json_t *form(const struct consent *consent)
 {
@@ -15,8 +16,9 @@ static json_t *form(const struct consent *consent)
                      consent->key);
 }
 
-/* The key under which a client answers in a later round. It names the shown thing too: if that has
- * changed since, the answer is not found and the client is asked again. */
+/* Writes the key under which a client answers in a later round. It contains a digest of what the
+ * form showed: if that has changed since, the answer is not found, and the client is asked again.
+ */
 static void write_key(const struct consent *consent, char out[64])
 {
     char digest[DIGEST_TEXT_SIZE];
@@ -56,6 +58,7 @@ static CHECKED bool ask_person(struct call *call, const struct consent *consent,
 bool consent_get(struct call *call, const struct consent *consent, struct error *error)
 {
     const char *confirm = call_text(call, "confirm");
+    char shown[VALUE_SHOWN_SIZE];
 
     if (!call->in_go_ahead)
         return error_set(error, ERROR_INTERNAL, "%s asks for consent outside its go_ahead()",
@@ -64,6 +67,6 @@ bool consent_get(struct call *call, const struct consent *consent, struct error 
         return ask_person(call, consent, error);
     if (strcmp(confirm, consent->name) == 0)
         return true;
-    return error_set(error, ERROR_INVALID,
-                     "\"confirm\" must be the deployment's name again (\"%s\")", consent->name);
+    return error_set(error, ERROR_INVALID, "\"confirm\" is %s: it must repeat the name \"%s\"",
+                     value_show_text(confirm, shown), consent->name);
 }

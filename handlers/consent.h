@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks a person to consent to what a call is about to do. */
+/* Asks a person for consent to what a call is about to do. */
 #pragma once
 
 #include "handlers/tool.h"
@@ -12,21 +12,22 @@
     }
 
 struct consent {
-    const char *name;     /* name of the thing concerned, which `confirm` repeats */
-    const char *key;      /* keys of the question, and of the form's box */
-    const char *thing;    /* identifies what the person is shown, if `name` is not enough: an answer
-                             counts for this value alone. NULL: `name` is enough */
+    const char *name; /* what the call would change or remove; `confirm` must repeat this name */
+    const char *key;  /* key of the question, and of the form's box */
+    /* Identifies what the form shows, if `name` is not enough: an answer counts for this value
+     * alone. NULL: `name` is enough. */
+    const char *thing;
     const char *title;    /* label of the box: "Remove it" */
-    const char *plan;     /* what would be done, for the form; */
-    const char *summary;  /* and a short form for an error's sentence */
+    const char *plan;     /* what would be done, as the form describes it */
+    const char *summary;  /* what would be done, as an error describes it: one sentence */
     const char *declined; /* what stays as it is without consent: "demo stays registered" */
-    /* If the client cannot ask, how a person agrees elsewhere: `confirm` then does not count as
-     * consent. NULL: it does. */
+    /* How a person agrees if the client cannot ask; `confirm` then does not count as consent.
+     * NULL: it does. */
     const char *elsewhere;
 };
 
-/* Only for a tool's go_ahead(). Consent is given by `confirm`, or by the person at the client.
- * FORBIDDEN, with the text of `elsewhere`, if the client cannot ask. INVALID shows the summary and
- * says how to confirm, if the client cannot ask or `confirm` is a different name; CANCELLED: the
- * person did not agree. */
+/* Only for a tool's go_ahead(). Returns true if `confirm` repeats the name, or the person at the
+ * client agrees. INVALID: `confirm` is a different name, or the client cannot ask; the error then
+ * shows the summary and says how to confirm. FORBIDDEN: the client cannot ask, and `elsewhere` says
+ * how a person agrees. CANCELLED: the person did not agree. */
 CHECKED bool consent_get(struct call *call, const struct consent *consent, struct error *error);

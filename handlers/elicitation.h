@@ -8,8 +8,8 @@
 
 #include "base/core/error.h"
 
-/* Whether these params send the person to a page instead of showing a form. */
+/* Returns true if the question `params` sends the person to a page instead of showing a form. */
 bool elicitation_is_by_url(const json_t *params);
-/* Whether `result` answers it: with an action and, if a form was accepted, with what the form
- * requires. INVALID: says what is wrong. */
+/* Checks that `result` answers the question `params`: it needs an action and, if a form was
+ * accepted, the fields that the form requires. INVALID: says what is wrong. */
 CHECKED bool elicitation_check(const json_t *params, const json_t *result, struct error *error);

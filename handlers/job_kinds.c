@@ -13,7 +13,9 @@
 #include "handlers/answer.h"
 #include "handlers/tool.h"
 
-#define APPLY_THREADS 4 /* a sweep of several hours must not delay a plan that stops a server */
+#define APPLY_THREADS                                                                              \
+    4 /* their own: a sweep of hours must not delay a plan that stops a server                     \
+       */
 #define SERVER_PATIENCE_MS (10 * 60 * 1000) /* large models take minutes to load */
 
 static CHECKED bool resolve(void *context, const struct deployment *deployment,
@@ -28,7 +30,7 @@ static CHECKED bool discover(void *context, const struct deployment *deployment,
                              const struct endpoint *endpoint, struct model_facts *out,
                              struct error *error)
 {
-    struct endpoint copy = *endpoint; /* the model may be filled in */
+    struct endpoint copy = *endpoint; /* engine_facts may fill in the model */
     enum failure ignored;
     bool done;
 

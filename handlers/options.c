@@ -10,7 +10,7 @@
 
 #define OPTIONS_MAX 64
 
-bool option_is_in_tool(const struct tool *tool)
+bool options_has(const struct tool *tool)
 {
     for (const struct param *param = tool->params; param->name != NULL; param++)
         if (param->rare)
@@ -47,7 +47,7 @@ static size_t trimmed_length(const char *word, size_t length)
     return length;
 }
 
-/* "1,4,16" */
+/* Reads "1,4,16". */
 static json_t *read_list(const char *text, bool of_texts)
 {
     json_t *list = json_array();
@@ -72,8 +72,8 @@ static json_t *read_json(const char *text)
     return json_parse(text, strlen(text), &value, &ignored) ? value : json_string(text);
 }
 
-/* Converts the text to the row's type. If that fails, it stays a text, and the check refuses it
- * with the row's range. NULL: there is no such row. */
+/* Converts the text to the row's type. If that fails, it remains a text, and the later check
+ * refuses it with the row's range. `param` NULL: there is no such row. */
 static json_t *read_value(const struct param *param, const char *text)
 {
     bool of_texts;
@@ -91,7 +91,8 @@ static json_t *read_value(const struct param *param, const char *text)
 
 /* ---- "name=value" ---- */
 
-/* Splits a name, without the spaces after it, from its value. */
+/* Splits an entry into its name, without the spaces after it, and its value. `param` NULL: the
+ * entry is an option. */
 static CHECKED bool split(const struct param *param, const char *owner, size_t index,
                           const json_t *item, struct text *name, const char **value,
                           struct error *error)
@@ -168,7 +169,7 @@ static CHECKED bool unfold_options(const struct tool *tool, json_t *out, struct 
     json_auto_t *options = json_incref(json_object_get(out, OPTIONS_PARAM));
     char shown[VALUE_SHOWN_SIZE];
 
-    if (options == NULL || !option_is_in_tool(tool))
+    if (options == NULL || !options_has(tool))
         return true;
     json_object_del(out, OPTIONS_PARAM);
     if (option_is_absent(&row, options))
@@ -202,9 +203,10 @@ static CHECKED bool unfold_map(const struct param *param, json_t *out, struct er
     return true;
 }
 
-/* ---- All of them ---- */
+/* ---- All arguments ---- */
 
-static bool is_as_checked(const struct tool *tool, const json_t *arguments)
+/* Returns true if there is nothing to unfold or to drop. */
+static bool is_unfolded(const struct tool *tool, const json_t *arguments)
 {
     const char *name;
     json_t *value;
@@ -241,7 +243,7 @@ bool options_unfold(const struct tool *tool, const json_t *arguments, json_t **o
 {
     json_auto_t *copy = NULL;
 
-    if (is_as_checked(tool, arguments)) {
+    if (is_unfolded(tool, arguments)) {
         *out = json_incref(json_iterable(arguments));
         return true;
     }

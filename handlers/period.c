@@ -9,7 +9,7 @@
 #include "handlers/answer.h"
 #include "handlers/values.h"
 
-#define YEARS_AGO 100
+#define YEARS_AGO_MAX 100
 
 static int64_t seconds_of(char unit)
 {
@@ -29,7 +29,7 @@ static int64_t seconds_of(char unit)
     }
 }
 
-/* "24h" */
+/* Reads how long ago a time is: "24h". */
 static bool read_ago(const char *text, int64_t *out)
 {
     char number[16];
@@ -40,7 +40,7 @@ static bool read_ago(const char *text, int64_t *out)
         return false;
     memcpy(number, text, length);
     number[length] = '\0';
-    if (!text_to_integer(number, 0, INT64_C(366) * YEARS_AGO * 86400 / unit_s, &count))
+    if (!text_to_integer(number, 0, INT64_C(366) * YEARS_AGO_MAX * 86400 / unit_s, &count))
         return false;
     *out = clock_utc_ms() - count * unit_s * 1000;
     return true;
@@ -120,7 +120,7 @@ bool period_read(const struct call *call, struct period *out, struct error *erro
         return false;
     return out->until_ms == 0 || out->since_ms < out->until_ms
            || error_set(error, ERROR_INVALID,
-                        "\"until\" is not after \"since\": no time lies between");
+                        "\"until\" is not after \"since\": give a later time");
 }
 
 bool period_page(const struct call *call, struct period *out, struct error *error)
@@ -134,7 +134,7 @@ bool period_page(const struct call *call, struct period *out, struct error *erro
     return true;
 }
 
-bool period_holds(const struct period *period, int64_t at_ms)
+bool period_contains(const struct period *period, int64_t at_ms)
 {
     return at_ms >= period->since_ms && (period->until_ms == 0 || at_ms < period->until_ms);
 }

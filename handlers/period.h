@@ -15,10 +15,12 @@ struct period {
     int64_t since_ms, until_ms; /* UTC; until is exclusive; 0: not given */
 };
 
+/* INVALID: an argument is not a time, or `until` is not after `since`. */
 CHECKED bool period_read(const struct call *call, struct period *out, struct error *error);
-/* The same for a list whose cursor is a time: `until_ms` is the earlier of the two. */
+/* Does the same for a list whose cursor is a time: `until_ms` is then the earlier of `until` and
+ * the cursor. */
 CHECKED bool period_page(const struct call *call, struct period *out, struct error *error);
-bool period_holds(const struct period *period, int64_t at_ms);
-/* How many of the rows, newest first, are within the period. */
+bool period_contains(const struct period *period, int64_t at_ms);
+/* How many of the rows, which are the newest first, are within the period. */
 size_t period_count(const struct period *period, size_t count,
                     int64_t (*time_of)(const void *rows, size_t index), const void *rows);

@@ -6,14 +6,14 @@
 #include "handlers/resource_instances.h"
 #include "handlers/tool.h"
 
-#define PROMPT_VALUE_BYTES 200 /* bytes of an argument */
+#define PROMPT_VALUE_BYTES 200 /* longest value of an argument */
 
 struct prompt_argument {
     const char *name;
     const char *help;
     bool required;
     const char *const *choices;                 /* ends with NULL; NULL: any text */
-    const struct resource_instances *instances; /* instances that its values name; NULL: none */
+    const struct resource_instances *instances; /* the things that its values name; NULL: none */
 };
 
 struct prompt {

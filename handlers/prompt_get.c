@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of prompts, and prompts/get: role, arguments, messages. */
+/* Lists the prompts, and carries out prompts/get. */
 
 #include <string.h>
 
@@ -46,6 +46,7 @@ static const struct prompt_argument *find_argument(const struct prompt *prompt, 
 static CHECKED bool check_choice(const struct prompt_argument *argument, const char *value,
                                  struct error *error)
 {
+    char shown[VALUE_SHOWN_SIZE];
     TEXT_AUTO choices = { 0 };
 
     for (size_t i = 0; argument->choices[i] != NULL; i++) {
@@ -53,8 +54,8 @@ static CHECKED bool check_choice(const struct prompt_argument *argument, const c
             return true;
         text_addf(&choices, "%s%s", i == 0 ? "" : ", ", argument->choices[i]);
     }
-    return error_set(error, ERROR_INVALID, "\"%s\" must be one of %s", argument->name,
-                     text_string(&choices));
+    return error_set(error, ERROR_INVALID, "\"%s\" is %s: it must be one of %s", argument->name,
+                     value_show_text(value, shown), text_string(&choices));
 }
 
 static CHECKED bool check_value(const struct prompt_argument *argument, const json_t *value,

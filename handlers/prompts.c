@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Every prompt there is, in order of name. To add one: write prompt_<name>.c and name it here,
- * twice. */
+/* All prompts, in order of name. To add one, write prompts/prompt_<name>.c and name it here, twice.
+ */
 extern const struct prompt prompt_benchmark_a_deployment, prompt_compare_deployments,
     prompt_cost_report, prompt_diagnose_a_deployment;
 

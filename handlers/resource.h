@@ -20,12 +20,13 @@ struct resource {
     bool binary; /* read() returns bytes, not text */
     enum role role;
     enum placement placement; /* where read() runs */
-    const struct resource_instances
-        *instances;   /* lists the values of the variable; NULL: there is no variable */
-    bool reads_noted; /* counted in the audit log */
-    bool unlisted; /* only its template is published, because it is another form of things that are
-                      already listed; without a variable: tools return its URI when it is needed */
-    /* `value` is the variable's; "" without one. */
+    /* Lists the values of the variable; NULL: there is no variable. */
+    const struct resource_instances *instances;
+    bool counts_reads; /* reads are counted in the audit log */
+    /* Only its template is published, because it is another form of things that are already
+     * listed. A resource without a variable is not published: tools return its URI. */
+    bool unlisted;
+    /* Adds the contents to `out`. `value`: the variable's value, "" without a variable. */
     CHECKED bool (*read)(struct call *call, const char *value, struct text *out,
                          struct error *error);
 };
@@ -33,28 +34,29 @@ struct resource {
 extern const struct resource *const resources[]; /* ends with NULL */
 
 bool resource_is_template(const struct resource *resource);
-/* The variable's name in `out`; "" for a resource without one. */
+/* Copies the variable's name to `out`; "" for a resource without one. */
 void resource_variable(const struct resource *resource, char out[INSTANCE_VALUE_SIZE]);
-/* The URI of one instance. */
+/* Writes the URI of one instance to `out`. */
 void resource_uri(const struct resource *resource, const char *value, char out[RESOURCE_URI_SIZE]);
 
 /* Finds the row for a URI, and the variable's value. NOT_FOUND: lists the forms of URIs. */
 CHECKED bool resource_match(const struct resource *const *table, const char *uri,
                             const struct resource **out, char value[INSTANCE_VALUE_SIZE],
                             struct error *error);
-/* The same, and checks that the thing exists now. */
+/* Checks that the URI belongs to a resource, and that the thing exists now. NOT_FOUND otherwise. */
 CHECKED bool resource_find(const struct resource *const *table, const struct services *services,
                            const char *uri, struct error *error);
 
-/* One page of the existing resources, in the order of the table, as MCP's Resource objects.
- * `cursor` "": from the start; `next` is "" on the last page. INVALID: an invalid cursor. *out: new
- * reference. */
+/* Lists one page of the existing resources, in the order of the table, as MCP's Resource objects.
+ * `cursor` "": from the start; `next` is "" on the last page. INVALID: an invalid cursor. *out: a
+ * new reference. */
 CHECKED bool resources_page(const struct resource *const *table, const struct services *services,
                             const char *cursor, json_t **out, char next[RESOURCE_CURSOR_SIZE],
                             struct error *error);
-json_t *resource_templates(const struct resource *const *table); /* new reference */
+/* MCP's ResourceTemplate objects; new reference. */
+json_t *resource_templates(const struct resource *const *table);
 
-/* Carries out resources/read: checks the role, reads the text, and writes the audit row of a
- * refusal. *resource is the one that was read. */
+/* Carries out resources/read: checks the role, reads the resource, and writes the audit row of a
+ * refusal. *resource: the resource that was read. */
 CHECKED bool resource_read(const struct resource *const *table, struct call *call, const char *uri,
                            const struct resource **resource, struct text *out, struct error *error);

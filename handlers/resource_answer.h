@@ -4,9 +4,10 @@
 
 #include "handlers/resource.h"
 
-/* Calls a tool with these arguments (taken over), for its structure or its text. */
 enum resource_form { RESOURCE_JSON, RESOURCE_TEXT };
+/* Calls a tool with these arguments, and adds the answer's structure or its text to `out`. */
 CHECKED bool resource_answer_of_tool(struct call *call, const char *tool, json_t *arguments_take,
                                      enum resource_form form, struct text *out,
                                      struct error *error);
-void resource_answer_add_json(const json_t *value, struct text *out); /* indented, for people too */
+/* Adds the value as JSON that is indented, so that people can read it too. */
+void resource_answer_add_json(const json_t *value, struct text *out);

@@ -14,14 +14,17 @@ struct instance {
 
 struct resource_instances {
     const char *noun; /* "deployment" */
-    /* At most `limit`, always in the same order, after the cursor ("": from the start). `next` is
-     * "" on the last page. INVALID: an invalid cursor. The caller frees *out. */
+    /* Lists at most `limit` things, always in the same order, after the cursor ("": from the
+     * start). `next` is "" on the last page. INVALID: an invalid cursor. The caller frees *out. */
     CHECKED bool (*list)(const struct services *services, const char *after, size_t limit,
                          struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
                          struct error *error);
-    /* NOT_FOUND: names what does not exist. */
+    /* Checks that the thing exists. NOT_FOUND: names it. */
     CHECKED bool (*find)(const struct services *services, const char *value, struct error *error);
 };
 
 extern const struct resource_instances deployment_instances, sweep_instances, run_instances,
     job_instances;
+
+/* For list(): refuses a cursor, of which `cursor` is the end. Always returns false: INVALID. */
+CHECKED bool resource_cursor_refuse(const char *cursor, struct error *error);

@@ -8,6 +8,7 @@
 #include "base/core/clock.h"
 #include "base/core/memory.h"
 #include "handlers/resource.h"
+#include "handlers/values.h"
 
 /* ---- Entries ---- */
 
@@ -25,7 +26,7 @@ static json_t *describe(const struct resource *resource)
                      resource->mime_type);
 }
 
-/* In a list of a hundred, each is described in one sentence. */
+/* Instances are described by one sentence each, since a page lists many of them. */
 static json_t *first_sentence(const char *help)
 {
     const char *end = strstr(help, ". ");
@@ -69,15 +70,26 @@ json_t *resource_templates(const struct resource *const *table)
 
 /* ---- Pages ---- */
 
-/* At least this many are fetched at once: a list by time loses nothing as long as fewer rows than
- * that share a millisecond. A page with less room left ends here. */
+/* Instances are fetched in lists of this length. A list by time loses nothing as long as fewer rows
+ * than that share a millisecond. A page that has no room for another list ends. */
 #define INSTANCES_AT_ONCE (RESOURCES_PER_PAGE / 2)
 
-/* Where a page begins: a row, and the position in its list. As a cursor "<row's name>:<after>". */
+/* Where a page begins: a row of the table, and the position in its list. Its cursor is
+ * "<row's name>:<after>". */
 struct place {
     size_t row;
     char after[INSTANCE_VALUE_SIZE];
 };
+
+bool resource_cursor_refuse(const char *cursor, struct error *error)
+{
+    char shown[VALUE_SHOWN_SIZE];
+
+    return error_set(error, ERROR_INVALID,
+                     "\"cursor\" ends with %s, which is not the nextCursor of a page: omit it to "
+                     "begin from the start",
+                     value_show_text(cursor, shown));
+}
 
 static CHECKED bool read_cursor(const struct resource *const *table, const char *cursor,
                                 struct place *out, struct error *error)
@@ -96,10 +108,10 @@ static CHECKED bool read_cursor(const struct resource *const *table, const char 
             return true;
         }
     }
-    return error_set(error, ERROR_INVALID, "the cursor is invalid");
+    return resource_cursor_refuse(cursor, error);
 }
 
-/* Adds as many of the row's instances as fit; `place` advances. */
+/* Adds one list of the row's instances, and advances `place`. */
 static CHECKED bool add_instances(const struct resource *resource, const struct services *services,
                                   struct place *place, json_t *list, struct error *error)
 {
@@ -124,7 +136,7 @@ static CHECKED bool add_row(const struct resource *resource, const struct servic
     if (resource->instances != NULL && !resource->unlisted)
         return add_instances(resource, services, place, list, error);
     if (place->after[0] != '\0')
-        return error_set(error, ERROR_INVALID, "the cursor is invalid");
+        return resource_cursor_refuse(place->after, error);
     if (!resource_is_template(resource) && !resource->unlisted)
         json_array_append_new(list, describe(resource));
     place->row++;

@@ -9,7 +9,7 @@
 #include "handlers/call.h"
 #include "handlers/resource.h"
 
-#define AUDITED_BYTES 300
+#define AUDITED_BYTES_MAX 300
 
 bool resource_find(const struct resource *const *table, const struct services *services,
                    const char *uri, struct error *error)
@@ -44,7 +44,7 @@ static CHECKED bool read(const struct resource *const *table, struct call *call,
     return true;
 }
 
-/* The request in the form that the audit log stores: short, without credentials. Heap memory. */
+/* Returns the request's arguments for the audit log: short, without credentials. Heap memory. */
 static char *audited(const char *uri)
 {
     TEXT_AUTO masked = { 0 };
@@ -52,7 +52,7 @@ static char *audited(const char *uri)
     struct text json = { 0 };
 
     credential_add_masked(&masked, uri);
-    text_add_printable(&shown, text_string(&masked), masked.length, AUDITED_BYTES);
+    text_add_printable(&shown, text_string(&masked), masked.length, AUDITED_BYTES_MAX);
     text_add(&json, "{\"uri\":");
     json_add_string(&json, text_string(&shown), shown.length);
     text_add_char(&json, '}');
@@ -70,7 +70,7 @@ bool resource_read(const struct resource *const *table, struct call *call, const
     done = read(table, call, uri, resource, &text, error);
     if (!done)
         call_refused(call, error);
-    else if ((*resource)->reads_noted)
+    else if ((*resource)->counts_reads)
         call_read(call, uri);
     if (done)
         text_add_bytes(out, text_string(&text), text.length);

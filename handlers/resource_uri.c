@@ -13,12 +13,13 @@ bool resource_is_template(const struct resource *resource)
     return strchr(resource->uri, '{') != NULL;
 }
 
-/* A template's fixed parts: before the variable, and after it. */
+/* The length of a template's fixed part before the variable. */
 static size_t prefix_length(const struct resource *resource)
 {
     return strcspn(resource->uri, "{");
 }
 
+/* A template's fixed part after the variable. */
 static const char *suffix(const struct resource *resource)
 {
     const char *end = strchr(resource->uri, '}');
@@ -45,7 +46,7 @@ void resource_uri(const struct resource *resource, const char *value, char out[R
         text_copy(out, RESOURCE_URI_SIZE, resource->uri);
 }
 
-/* Decodes %XX. False: it has a broken escape or a NUL, or does not fit. */
+/* Decodes %XX. Returns false if the text has a broken escape or a NUL, or does not fit. */
 static bool decode(const char *bytes, size_t length, char out[INSTANCE_VALUE_SIZE])
 {
     size_t written = 0;
@@ -69,7 +70,8 @@ static bool decode(const char *bytes, size_t length, char out[INSTANCE_VALUE_SIZ
     return true;
 }
 
-/* Whether the URI has the row's form. *value, *length: the variable's part, not decoded. */
+/* Returns true if the URI has the row's form. *value, *length: the variable's value, not decoded.
+ */
 static bool has_form(const struct resource *resource, const char *uri, const char **value,
                      size_t *length)
 {
@@ -102,7 +104,7 @@ static CHECKED bool refuse(const struct resource *const *table, const char *uri,
 static CHECKED bool refuse_value(const struct resource *resource, struct error *error)
 {
     return error_set(error, ERROR_NOT_FOUND,
-                     "the URI has no %s where %s wants one: at most 63 letters, digits and \"._-\"",
+                     "the URI has no %s where %s needs one: at most 63 letters, digits and \"._-\"",
                      resource->instances->noun, resource->uri);
 }
 

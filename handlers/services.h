@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the process that tools may use. Created by server/, borrowed here. */
+/* The parts of the process that tools may use. server/ creates them; tools borrow them. */
 #pragma once
 
 #include "base/llm/catalog.h"
@@ -20,19 +20,18 @@ struct services {
     struct store *store;
     struct job_pool *jobs;
     struct scraper *scraper;
-    struct catalog *catalog;     /* of hardware and models; NULL: there is none */
+    struct catalog *catalog;     /* hardware and models; NULL: there is none */
     struct recipe_book *recipes; /* recipes of the program and of the team's folder */
     struct price_book *prices;
     struct access access; /* for calls to model servers */
     struct health_memory *health;
-    struct pictures *pictures;      /* charts that were drawn; NULL: none are kept */
-    int64_t storage_limit_bytes;    /* limit for a principal that is not an admin; 0: none */
-    unsigned sweep_shards;          /* load threads per cell at most */
-    int64_t sweeps_per_principal;   /* the most sweeps of a principal that may be queued or running;
-                                       0: no limit */
-    struct reviewed_plans *planned; /* plans that were reviewed (reviewed_plans.h) */
-    struct calibration
-        *calibration; /* calibration of the load generator; NULL: sweeps run without it */
+    struct pictures *pictures;       /* charts that were drawn; NULL: none are kept */
+    int64_t storage_limit_bytes;     /* limit for a principal that is not an admin; 0: none */
+    unsigned sweep_shards;           /* most load threads of a cell */
+    int64_t sweeps_per_principal;    /* most sweeps of a principal that are queued or running at
+                                        once; 0: no limit */
+    struct reviewed_plans *planned;  /* plans that were reviewed (reviewed_plans.h) */
+    struct calibration *calibration; /* of the load generator; NULL: sweeps run without it */
     const struct fleet_frame *fleet; /* deploys model servers; NULL: deploying is not possible */
-    const char *version, *host;      /* provenance of what is measured here */
+    const char *version, *host;      /* recorded as the provenance of measurements */
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Other tools' names for our arguments, from which "did you mean" suggests ours. */
+/* Names that other products have for our arguments, for which "did you mean" suggests ours. */
 
 #include <string.h>
 
 #include "handlers/values.h"
 
-/* The first of our names that the tool has as an argument is meant. */
+/* If a given name has several rows, the first argument that the tool has is suggested. */
 static const struct synonym {
     const char *given, *ours;
 } synonyms[] = {

@@ -30,18 +30,20 @@ struct param {
     const char *name;
     enum value_type type;
     bool required;
-    double low, high; /* numbers: the value; text: its bytes; lists and maps: the number of entries
-                         (item_*: their values) */
-    double item_low,
-        item_high; /* INTEGERS, NUMBERS: each value; TEXTS and maps: each one's bytes */
+    /* The range of a number, of a text's length in bytes, or of the number of entries in a list or
+     * a map; both 0: any. */
+    double low, high;
+    /* The range of each entry: of the number, or of the text's length in bytes; both 0: any. */
+    double item_low, item_high;
     const char *const *choices; /* CHOICE: ends with NULL */
     bool is_free;               /* a text that may contain anything, even credentials */
     bool rare;                  /* not listed: given in `options` (handlers/options.h) */
     const char *initial;        /* the default as JSON text, published; NULL: none */
-    const char *header; /* TEXT, INTEGER, BOOLEAN: the client repeats the value in the header
-                           Mcp-Param-<this> (2026-07-28); NULL: it does not */
-    const char *help;   /* listed: every word costs each client context */
-    const char *more;   /* text that follows it in opsbrain://arguments/{tool}; NULL: nothing */
+    /* TEXT, INTEGER, BOOLEAN: the client repeats the value in the header Mcp-Param-<this>
+     * (2026-07-28). NULL: it does not. */
+    const char *header;
+    const char *help; /* listed: every word takes room in each client's context */
+    const char *more; /* text that follows it in opsbrain://arguments/{tool}; NULL: nothing */
 };
 
 /* Where a member of an answer is included. A resource includes all of them. */
@@ -61,10 +63,12 @@ struct field {
     bool foreign; /* text from a model, a server or a file: the answer says so */
     const char *help;
     const struct field *fields; /* OBJECT and LIST; ends with a NULL name */
-    const char *defaults_of;    /* OBJECT with this tool's params: those at their default are
-                                 * omitted, unless in detail; NULL: none are */
-    const char *described_in;   /* the tool, or this one's member, whose schema describes these
-                                 * `fields`: here they are only checked; NULL: described here */
+    /* The tool whose params this OBJECT contains: those at their default are omitted, unless in
+     * detail. NULL: none are omitted. */
+    const char *defaults_of;
+    /* The tool, or the member of this tool, that describes these `fields`; here they are only
+     * checked. NULL: they are described here. */
+    const char *described_in;
     /* Shows a member of a row of the store, at `offset`; both are set by the macros of
      * handlers/answer_row.h. NULL: the value is computed. */
     json_t *(*show)(const void *member);
@@ -76,19 +80,19 @@ struct call;
 #define ANSWER_PAGE_SIZE 512
 #define ANSWER_FILE_SIZE 128
 
-/* A tool's answer: a structure (an object that conforms to its fields, if it has some) and a short
- * text for people. */
+/* A tool's answer: a short text for people and, if the tool has fields, an object that conforms to
+ * them. answer_finish releases it. */
 struct answer {
-    json_t *structured; /* set by run(), freed by the caller */
+    json_t *structured; /* set by run() */
     struct text text;
-    json_t *content; /* MCP's content blocks instead of `text`; freed by the caller; NULL: the
-                      * text */
-    char page[ANSWER_PAGE_SIZE]; /* the path of the page for people that shows the same, with its
-                                  * query (answer_shows); tool_call makes it a URL; "": none */
+    json_t *content; /* MCP's content blocks instead of `text`; NULL: only the text */
+    /* The path of the page that shows the answer to people, with its query (answer_shows);
+     * tool_call makes it a URL. "": there is none. */
+    char page[ANSWER_PAGE_SIZE];
     char file[ANSWER_FILE_SIZE]; /* the URI of a resource that is an HTML file; "": none */
-    char job_id[ID_SIZE]; /* the job that the call started, a task for clients that support tasks;
-                             "": none */
-    char changed[64];     /* the deployment that the call changed, for subscribers; "": none */
+    char job_id[ID_SIZE];        /* the job that the call started, which clients that support tasks
+                                    get as a task; "": none */
+    char changed[64]; /* the deployment that the call changed, for subscribers; "": none */
 };
 void answer_finish(struct answer *answer);
 
@@ -104,10 +108,10 @@ enum stated { STATED_NO = 1, STATED_YES };
 
 /* Sets of tools, which a client may list alone or with others: /mcp?tools=measure,fleet. */
 enum tool_set {
-    SET_FLEET = 1,   /* model servers: registered, asked, watched */
+    SET_FLEET = 1,   /* register, query and watch model servers */
     SET_MEASURE = 2, /* benchmarks and what they measured */
     SET_AUDIT = 4,   /* who did what */
-    SET_DEPLOY = 8,  /* model servers: deployed, changed, destroyed; listed only on request */
+    SET_DEPLOY = 8,  /* deploy, change and destroy model servers; listed only on request */
     SETS_ALL = 15,
 };
 
@@ -115,42 +119,45 @@ struct tool {
     const char *name;
     const char *title;
     const char *help;           /* in the list, for an agent that has never seen the product */
-    const char *more;           /* what follows it in the guide */
-    unsigned sets;              /* of enum tool_set: the sets that contain it */
+    const char *more;           /* text that follows it in the guide */
+    unsigned sets;              /* the sets that contain it: bits of enum tool_set */
     const struct param *params; /* ends with a NULL name */
-    const char
-        *params_described_in;   /* the tool whose schema lists the shared options; NULL: this one */
-    const char *input_schema;   /* published instead of the params, then unchecked; NULL: params */
-    const struct field *fields; /* ends with a NULL name; NULL: it answers no structure */
+    /* The tool whose schema lists the shared options; NULL: this one's does. */
+    const char *params_described_in;
+    /* Published instead of the params, which are then not checked; NULL: the params are. */
+    const char *input_schema;
+    const struct field *fields; /* ends with a NULL name; NULL: its answers have no structure */
     enum role role;             /* the lowest role that may call it */
     enum placement placement;
-    bool read_only, idempotent, open_world; /* the annotations' hints, with `destroys` */
+    bool read_only, idempotent, open_world; /* hints of MCP's annotations, as is `destroys` */
     /* A tool that only reads states neither of these two, every other tool states both. */
-    enum stated destroys;     /* it removes or replaces what others rely on */
-    enum stated spends_money; /* it costs money, or keeps a model server busy for longer than a
-                                 short question */
-    bool starts_job;          /* answers with a job_id */
-    bool requires_tasks;      /* only for clients that support tasks */
-    bool changes_resources;   /* the list of resources may change */
-    bool reads_noted; /* its calls are counted in the audit log, although it only reads: for data
-                         that is worth stealing */
+    enum stated destroys; /* it removes or replaces what others rely on */
+    /* It costs money, or keeps a model server busy for longer than a short question. */
+    enum stated spends_money;
+    bool starts_job;        /* answers with a job_id */
+    bool requires_tasks;    /* only for clients that support tasks */
+    bool changes_resources; /* the list of resources may change */
+    /* Its calls are counted in the audit log although it only reads: for data worth stealing. */
+    bool counts_reads;
     const char *app;  /* the URI of the MCP App that shows its answers; NULL: none does */
     bool is_for_apps; /* called by that app, not by models: listed only for hosts that show apps */
-    bool grows; /* it adds more to the store than its audit row: only for admins while the disk is
-                   nearly full */
-    /* Called before the check: replaces the arguments by those that they stand for. *out: a new
-     * reference. NULL: they are used as they are. */
+    /* It adds more to the store than its audit row: only for admins while the disk is nearly full.
+     */
+    bool grows;
+    /* Called before the arguments are checked: replaces a reference, such as the digest of a plan
+     * that was reviewed, by the arguments that it stands for. *out: a new reference. NULL: the
+     * arguments are used as they are. */
     CHECKED bool (*recall)(const struct call *call, const json_t *given, json_t **out,
                            struct error *error);
-    /* Only for tools that destroy or spend money: whether the call has the go-ahead that it needs
-     * (handlers/consent.h, or the digest of a plan that was shown). run() is only called after it
-     * returned true. */
+    /* Only for tools that destroy or spend money: returns true if the call has the go-ahead that it
+     * needs (handlers/consent.h, or the digest of a plan that was shown). run() is only called
+     * after that. */
     CHECKED bool (*go_ahead)(struct call *call, struct error *error);
     CHECKED bool (*run)(struct call *call, struct answer *answer, struct error *error);
 };
 
-/* A question to the client during a call: a form or a page for its person, a completion of its
- * model, its roots. */
+/* A question to the client during a call: for a form or a page that its user answers, for a
+ * completion by its model, or for its roots. */
 struct question {
     const char *key;    /* unique within the call, and the same each time the call is repeated */
     const char *method; /* "elicitation/create", "sampling/createMessage" or "roots/list" */
@@ -169,76 +176,82 @@ enum severity {
     SEVERITY_EMERGENCY,
 };
 
-/* One call of one tool. Everything is borrowed and not valid after run(). The server provides the
+/* One call of one tool. Tools borrow everything in it until run() returns. The server provides the
  * callbacks. */
 struct call {
     const struct services *services;
     const json_t *arguments; /* an object, checked by the params, with defaults filled in */
     json_t *checked;         /* the result of tool_check; borrowed; NULL: not checked yet */
-    bool in_go_ahead; /* true while the tool's go_ahead() runs: consent is asked for only then */
-    const char *file; /* uploaded with the arguments; borrowed; NULL: none */
+    bool in_go_ahead; /* true while the tool's go_ahead() runs: consent is requested only then */
+    const char *file; /* bytes uploaded with the arguments; borrowed; NULL: none */
     size_t file_bytes;
     struct principal principal;
     struct change change; /* for the store's functions that change something */
-    const char *base_url; /* address of the pages, as the caller reaches them:
-                             "http://127.0.0.1:8080"; borrowed; NULL or "": not known */
-    void *host;
-    /* Never NULL; total 0: not known. The client only receives progress that rises. */
+    /* The address of the pages, as the caller reaches them: "http://127.0.0.1:8080". Borrowed; NULL
+     * or "": not known. */
+    const char *base_url;
+    void *host; /* the server's, for its callbacks */
+    /* Reports progress; never NULL. `total` 0: not known. The client only receives progress that
+     * rises. */
     void (*progress)(struct call *call, double progress, double total, const char *message);
-    /* Whether the client receives progress, and so knows that its call is still running. */
+    /* The client receives progress, and so knows that its call is still running. */
     bool is_followed;
-    /* Whether others wait for the thread that this call occupies. NULL: none do. */
+    /* Returns true if others wait for the thread that this call occupies. NULL: none do. */
     bool (*is_wanted)(void *host);
     bool (*cancelled)(void *host); /* never NULL; may be passed on, with `host` as its context */
-    /* Asks the client, never NULL. *answers: a new object with the result of each question by its
+    /* Asks the client; never NULL. *answers: a new object with the result of each question by its
      * key. With sessions it blocks until the client has answered. In 2026-07-28 it first fails with
      * INPUT_REQUIRED: return at once, without any effect. When the client repeats the call with the
-     * answers, run() is called again from its start and gets them here; its change is made once, no
-     * matter how often the client repeats the call. UNSUPPORTED: the client did not declare the
-     * capability. A tool that asks is PLACE_WAITING. */
+     * answers, run() starts again from its beginning, and this function returns them; the change is
+     * made once, no matter how often the client repeats the call. UNSUPPORTED: the client did not
+     * declare the capability. A tool that asks is PLACE_WAITING. */
     CHECKED bool (*ask)(struct call *call, const struct question *questions, size_t count,
                         json_t **answers, struct error *error);
-    /* Never NULL: closes the connection that waits for the answer, while the call goes on. The
-     * client connects again to get it; does nothing if its protocol has no way to do so. */
+    /* Closes the connection that waits for the answer, while the call goes on; never NULL. The
+     * client connects again to get the answer. Does nothing if the client's protocol cannot do so.
+     */
     void (*close_stream)(struct call *call);
-    /* A message to the client's log, never NULL: sent if the client asked for this severity. `data`
-     * is any JSON value, taken over; `logger` names its source, or is NULL. */
+    /* Sends a message to the client's log if the client requested this severity; never NULL. `data`
+     * is any JSON value, which this function releases; `logger` names the source, or is NULL. */
     void (*log_take)(struct call *call, enum severity severity, const char *logger, json_t *data);
 };
 
-extern const struct tool *const tools[]; /* in order of name; ends with NULL */
-const struct tool *tool_find(const char *name);
-/* The arguments that differ from their defaults, from an object with the tool's params. New
+extern const struct tool *const tools[];        /* in order of name; ends with NULL */
+const struct tool *tool_find(const char *name); /* NULL: there is no such tool */
+/* The members of `object`, which are arguments of the tool, that differ from their defaults. New
  * reference. */
 json_t *tool_stated(const struct tool *tool, const json_t *object);
 json_t *tool_input_schema(const struct tool *tool);  /* new reference */
 json_t *tool_output_schema(const struct tool *tool); /* new reference; NULL: it has no fields */
-/* Checks and completes the arguments. *out: an object with defaults filled in, the same one if
- * there is nothing to fill in; a reference for the caller. */
+/* Checks the arguments (NULL: none), and fills in defaults. *out: a new reference, to the arguments
+ * themselves if there is nothing to fill in. INVALID: names the argument, its value and what is
+ * allowed. */
 CHECKED bool tool_check(const struct tool *tool, const json_t *arguments, json_t **out,
                         struct error *error);
-/* Whether `structured` conforms to the tool's fields. tool_call returns no other answer. */
+/* Checks that `structured` conforms to the tool's fields; tool_call returns no other answer.
+ * INTERNAL: names the member. */
 CHECKED bool tool_conforms(const struct tool *tool, const json_t *structured, struct error *error);
 
 /* Carries out a call: checks role and arguments, runs the tool, and writes the audit row if the
  * call failed or wrote none itself. `call->arguments` are the caller's raw arguments (NULL: none).
- * False: the tool's error, to be shown as isError; kind INTERNAL is logged with the request id and
- * shown as "internal error, see request <id>". */
+ * False: `error` is for the client, as a result with isError. An error of the kind INTERNAL is
+ * logged, and the client gets only the request's id, with which to find it in the log. */
 CHECKED bool tool_call(const struct tool *tool, struct call *call, struct answer *answer,
                        struct error *error);
 
-/* Always false: NOT_FOUND, with the name of the most similar tool. Writes the audit row of a call
- * to a tool that does not exist. */
+/* Refuses a call of a tool that does not exist, and writes its audit row. Always returns false:
+ * NOT_FOUND, with the name of the most similar tool. */
 CHECKED bool tool_missing(struct call *call, const char *name, struct error *error);
 
-const char *call_text(const struct call *call, const char *name); /* NULL if absent */
+/* The value of the argument `name`; NULL or `fallback` if it is not given. */
+const char *call_text(const struct call *call, const char *name);
 int64_t call_integer(const struct call *call, const char *name, int64_t fallback);
 double call_number(const struct call *call, const char *name, double fallback);
 bool call_boolean(const struct call *call, const char *name, bool fallback);
 
-/* The rows of job_kinds[] (jobs/job_pool.h) that the process runs; run->services is a `const struct
- * services *`. */
+/* The kinds of jobs that the process runs (jobs/job_pool.h); ends with an empty row. In their
+ * functions run->services is a `const struct services *`. */
 extern const struct job_kind job_kinds[];
 
-/* The instructions that introduce the server to an agent. */
+/* Adds the instructions that introduce the server to an agent. */
 void tools_instructions(struct text *out);

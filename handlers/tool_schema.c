@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The published schemas: written from a tool's rows, so that they cannot differ from the checks. */
+/* Writes the published schemas from a tool's rows, so that they cannot differ from the checks. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,13 +8,14 @@
 #include "handlers/options.h"
 #include "handlers/values.h"
 
-/* Writes 600 rather than 600.0, which JSON Schema treats the same, because it is shorter. */
+/* Writes 600 rather than 600.0, because it is shorter; JSON Schema treats both alike. */
 static json_t *number(double value)
 {
     return trunc(value) == value ? json_integer((json_int_t)value) : json_real(value);
 }
 
-/* Adds the limits of a value; `low` and `high` both 0: none. A minimum of 0 or 1 is omitted. */
+/* Adds the limits of a value; there are none if `low` and `high` are both 0. A minimum of 0 or 1 is
+ * omitted. */
 static void add_limits(json_t *schema, double low, double high)
 {
     if (low == 0 && high == 0)
@@ -36,11 +37,11 @@ static json_t *choices_schema(const char *const *choices)
 /* Limits of texts are omitted: refusals and opsbrain://arguments state them. */
 static json_t *items_schema(enum value_type type)
 {
-    const char *of = type == VALUE_INTEGERS  ? "integer"
-                     : type == VALUE_NUMBERS ? "number"
-                                             : "string";
+    const char *item_type = type == VALUE_INTEGERS  ? "integer"
+                            : type == VALUE_NUMBERS ? "number"
+                                                    : "string";
 
-    return json_pack("{s:s}", "type", of);
+    return json_pack("{s:s}", "type", item_type);
 }
 
 static bool is_list(enum value_type type)
@@ -48,7 +49,7 @@ static bool is_list(enum value_type type)
     return type == VALUE_INTEGERS || type == VALUE_NUMBERS || type == VALUE_TEXTS;
 }
 
-/* Whether the tool that lists the options also describes this one. */
+/* Returns true if the tool that lists the shared options also describes this argument. */
 static bool is_described_elsewhere(const struct tool *tool, const struct param *param)
 {
     const struct tool *describing =
@@ -111,7 +112,7 @@ static json_t *params_schema(const struct tool *tool)
         if (param->required)
             json_array_append_new(required, json_string(param->name));
     }
-    if (option_is_in_tool(tool))
+    if (options_has(tool))
         json_object_set_new(properties, OPTIONS_PARAM, options_schema(tool));
     if (json_array_size(required) > 0)
         json_object_set(schema, "required", required);

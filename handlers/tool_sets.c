@@ -21,7 +21,7 @@ static bool is_word(const char *at, size_t length, const char *word)
     return strlen(word) == length && strncmp(at, word, length) == 0;
 }
 
-static bool is_of(const struct tool *tool, const char *at, size_t length)
+static bool includes(const char *at, size_t length, const struct tool *tool)
 {
     for (size_t i = 0; i < SETS; i++)
         if (is_word(at, length, sets[i].name))
@@ -45,12 +45,12 @@ bool tool_sets_has(const struct tool *tool, const char *words)
     if (length == 0 || tool->sets == 0)
         return true;
     for (; length > 0; words = next_word(words + length, &length))
-        if (is_of(tool, words, length))
+        if (includes(words, length, tool))
             return true;
     return false;
 }
 
-static bool is_known(const char *at, size_t length)
+static bool is_set_or_tool(const char *at, size_t length)
 {
     for (size_t i = 0; i < SETS; i++)
         if (is_word(at, length, sets[i].name))
@@ -81,7 +81,7 @@ bool tool_sets_check(const char *words, const char *what, struct error *error)
     size_t length;
 
     for (words = next_word(words, &length); length > 0; words = next_word(words + length, &length))
-        if (!is_known(words, length))
+        if (!is_set_or_tool(words, length))
             return refuse(words, length, what, error);
     return true;
 }

@@ -5,9 +5,10 @@
 
 #include "handlers/tool.h"
 
-/* `words`: names of sets (all, fleet, measure, audit, deploy) or of tools, separated by commas; "":
- * all. INVALID: names the word that is neither, and the valid ones; `what` says where the words
- * came from. */
+/* Checks `words`: names of sets (all, fleet, measure, audit, deploy) or of tools, separated by
+ * commas; "" means all. INVALID: names the word that is neither, and the sets; `what` says where
+ * the words came from. */
 CHECKED bool tool_sets_check(const char *words, const char *what, struct error *error);
-/* A tool that is in no set is always listed. */
+/* Returns true if the tool is listed for a client that chose `words`. A tool that is in no set is
+ * always listed. */
 bool tool_sets_has(const struct tool *tool, const char *words);

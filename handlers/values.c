@@ -8,7 +8,7 @@
 
 #include "base/net/credential.h"
 
-#define EXACT_DOUBLE 9007199254740992.0 /* 2^53: whole numbers up to here are exact */
+#define EXACT_DOUBLE_MAX 9007199254740992.0 /* 2^53: whole numbers up to here are exact */
 
 static bool is_text(const json_t *value)
 {
@@ -22,7 +22,7 @@ static bool is_integer(const json_t *value)
 
     if (json_is_integer(value))
         return true;
-    return json_is_real(value) && trunc(number) == number && fabs(number) <= EXACT_DOUBLE;
+    return json_is_real(value) && trunc(number) == number && fabs(number) <= EXACT_DOUBLE_MAX;
 }
 
 static bool is_number(const json_t *value)
@@ -132,7 +132,7 @@ bool value_check_name(const char *argument, const char *value, struct error *err
                         argument, value_show_text(value, shown));
 }
 
-/* A password may contain any character, unencoded: it may end at any '@'. */
+/* A password may contain any character without being encoded, so that it may end at any '@'. */
 const char *value_show_url(const char *url, char out[VALUE_SHOWN_SIZE])
 {
     TEXT_AUTO kept = { 0 };

@@ -6,31 +6,32 @@
 #include "handlers/tool.h"
 
 struct value_kind {
-    const char *schema_type;              /* of JSON Schema */
+    const char *schema_type;              /* the type's name in JSON Schema */
     const char *phrase;                   /* as in "<name> must be <phrase>" */
-    bool (*accepts)(const json_t *value); /* whether it has the right shape; limits are checked
-                                           * elsewhere */
+    bool (*accepts)(const json_t *value); /* checks the type; limits are checked elsewhere */
 };
 const struct value_kind *value_kind(enum value_type type); /* static */
 
 const struct param *value_param_find(const struct tool *tool, const char *name); /* NULL: none */
-void value_param_range(const struct param *param, struct text *out); /* " from 1 to 600"; "": any */
+/* Adds " from 1 to 600", or nothing if any value is allowed. */
+void value_param_range(const struct param *param, struct text *out);
 
 /* Writes a value for an error sentence: short, printable, with credentials masked. Returns `out`.
  */
 #define VALUE_SHOWN_SIZE 64
 const char *value_show(const json_t *value, char out[VALUE_SHOWN_SIZE]);
 const char *value_show_text(const char *text, char out[VALUE_SHOWN_SIZE]);
-/* The same for a URL, without its query, its fragment and any part that may contain a user. */
+/* Writes a URL without its query and its fragment, or "(hidden)" if it may contain a user name. */
 const char *value_show_url(const char *url, char out[VALUE_SHOWN_SIZE]);
 
-/* Whether it may name a target or a deployment (text_is_name): INVALID names the argument. */
+/* Checks that `value` may be the name of a target or a deployment (text_is_name). INVALID: names
+ * the argument. */
 CHECKED bool value_check_name(const char *argument, const char *value, struct error *error);
 
 /* The distance between two names: the number of edits that turn one into the other (Levenshtein).
  */
 unsigned value_name_distance(const char *a, const char *b);
-/* Whether `given` was probably meant to be `known`. */
+/* Returns true if `given` is probably a misspelling of `known`. */
 bool value_name_is_near(const char *given, const char *known);
-/* Whether another tool uses the name `given` for it. */
+/* Returns true if other products call our argument `ours` by the name `given`. */
 bool value_name_is_synonym(const char *given, const char *ours);

@@ -90,8 +90,7 @@ const struct field cell_answer_fields[] = {
     { "waited_for_room", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "Open loop: requests delayed because the limit of requests in flight was reached." },
     { "queue_p50_ms", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
-      .help = "Open loop: from the scheduled time to the send, median; part of TTFT and "
-              "E2E." },
+      .help = "Open loop: from the scheduled time to the send, median; part of TTFT and E2E." },
     { "queue_p99_ms", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "The same, p99." },
     { "throughput_ci95_share", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
@@ -111,7 +110,8 @@ static void add_latency(json_t *json, const char *p50, const char *p99,
     json_object_set_new(json, p99, json_number_or_null(latency->p99_ms));
 }
 
-/* Adds unusual results: chunks of several tokens, reasoning before the answer. */
+/* Adds the figures that only unusual streams have: chunks of several tokens, or reasoning before
+ * the answer. */
 static void add_unusual(json_t *json, const struct measurement *measurement)
 {
     const struct latency_summary *latency = measurement->latency;
@@ -147,7 +147,7 @@ static json_t *share(int64_t part, int64_t whole)
     return whole > 0 ? json_real((double)part / (double)whole) : json_null();
 }
 
-/* Older cells did not store how many differed. */
+/* Negative numbers are unknown: older cells did not store how many requests differed. */
 static json_t *lengths_differing(const struct measurement *measurement)
 {
     int64_t input = measurement->input_tokens_differing;
@@ -214,8 +214,7 @@ json_t *cell_answer_json(const struct cell_row *cell)
 }
 
 struct shape {
-    bool named;    /* there are several deployments */
-    bool repeated; /* there are several repetitions */
+    bool many_deployments, many_repetitions;
 };
 
 static struct shape shape_of(const struct cell_row *cells, size_t count)
@@ -223,8 +222,9 @@ static struct shape shape_of(const struct cell_row *cells, size_t count)
     struct shape shape = { 0 };
 
     for (size_t i = 0; i < count; i++) {
-        shape.named = shape.named || cells[i].deployment_id != cells[0].deployment_id;
-        shape.repeated = shape.repeated || cells[i].repetition > 0;
+        shape.many_deployments =
+            shape.many_deployments || cells[i].deployment_id != cells[0].deployment_id;
+        shape.many_repetitions = shape.many_repetitions || cells[i].repetition > 0;
     }
     return shape;
 }
@@ -237,9 +237,9 @@ json_t *cell_answer_list(const struct cell_row *cells, size_t count)
     for (size_t i = 0; i < count; i++) {
         json_t *json = cell_answer_json(&cells[i]);
 
-        if (!shape.named)
+        if (!shape.many_deployments)
             json_object_del(json, "deployment");
-        if (!shape.repeated)
+        if (!shape.many_repetitions)
             json_object_del(json, "repetition");
         json_array_append_new(list, json);
     }
@@ -262,7 +262,7 @@ static void success_cell(struct table *table, const struct measurement *measurem
         table_cell(table, "%.3g %%", measurement->success_rate * 100);
 }
 
-/* False: the column of gaps between tokens shows gaps between chunks, which are known. */
+/* If this is false, the column of gaps between tokens shows the gaps between chunks instead. */
 static bool has_token_gaps(const struct measurement *measurement)
 {
     return measurement->latency[METRIC_ITL].count > 0
@@ -306,9 +306,9 @@ static void cell_table_row(struct table *table, const struct cell_row *cell,
     bool present = measurement->attempted > 0;
 
     table_cell(table, "%" PRId64, cell->position);
-    if (shape->named)
+    if (shape->many_deployments)
         table_cell(table, "%s", cell->deployment);
-    if (shape->repeated)
+    if (shape->many_repetitions)
         table_cell(table, "%" PRId64, cell->repetition + 1);
     if (cell->request_rate > 0)
         table_cell(table, "%.10g/s", cell->request_rate);
@@ -337,7 +337,7 @@ static size_t count_alike(const struct cell_row *cells, size_t count, const stru
     return alike;
 }
 
-/* Adds the reasons why cells have no figures, each once. They may contain text of the server. */
+/* Adds each reason why cells have no figures once. A reason may contain text from the server. */
 static void add_reasons(const struct cell_row *cells, size_t count, struct text *out)
 {
     char load[CELL_LOAD_SIZE];
@@ -368,9 +368,9 @@ void cell_answer_table(const struct cell_row *cells, size_t count, struct text *
     struct table *table = table_create();
 
     table_column(table, "Cell", true);
-    if (shape.named)
+    if (shape.many_deployments)
         table_column(table, "Deployment", false);
-    if (shape.repeated)
+    if (shape.many_repetitions)
         table_column(table, "Rep", true);
     table_column(table, count > 0 && cells[0].request_rate > 0 ? "Rate" : "Users", true);
     for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++)

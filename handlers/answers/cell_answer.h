@@ -7,8 +7,9 @@
 
 extern const struct field cell_answer_fields[];
 json_t *cell_answer_json(const struct cell_row *cell); /* new reference */
-/* The rows of cells, without deployment and repetition if there is only one. New reference. */
+/* A list of cells, whose rows omit the deployment, or the repetition, if there is only one. New
+ * reference. */
 json_t *cell_answer_list(const struct cell_row *cells, size_t count);
-/* Adds a table with a row per cell: load, state, latencies, throughput; ">=" before lower bounds.
- */
+/* Adds a table with a row per cell: load, state, latencies and throughput. ">=" precedes a latency
+ * that is a lower bound. */
 void cell_answer_table(const struct cell_row *cells, size_t count, struct text *out);

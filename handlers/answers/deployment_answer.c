@@ -66,6 +66,16 @@ json_t *deployment_answer_json(const struct deployment *deployment)
     return answer_row_take(deployment_answer_fields, deployment, NULL);
 }
 
+json_t *deployment_answer_facts_json(const struct model_facts *facts)
+{
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o}", "id", answer_json_text(facts->model), "context_tokens",
+        facts->context_tokens > 0 ? json_integer(facts->context_tokens) : json_null(), "engine",
+        answer_json_text(facts->engine), "engine_version", answer_json_text(facts->engine_version),
+        "details", answer_json_stored(facts->details), "observed_at",
+        answer_json_time(facts->observed_ms));
+}
+
 static void add_setting(struct text *out, const char *name, const char *value)
 {
     if (value[0] == '\0' || strcmp(value, "{}") == 0)

@@ -2,6 +2,7 @@
 #include "handlers/answers/deployment_argument.h"
 
 #include "base/core/memory.h"
+#include "store/ledger/sweeps.h"
 
 #define NAMES_SHOWN 8
 
@@ -41,4 +42,17 @@ bool deployment_argument(const struct call *call, struct deployment *out, struct
     if (name == NULL)
         return find_only(call->services->store, out, error);
     return deployment_find(call->services->store, name, out, error);
+}
+
+bool deployment_check_idle(struct store *store, const char *name, struct error *error)
+{
+    char active[ID_SIZE];
+
+    if (!sweep_find_active(store, name, active, error))
+        return false;
+    if (active[0] != '\0')
+        return error_set(error, ERROR_CONFLICT,
+                         "the sweep %s is using %s: wait for it, or call sweep_cancel first",
+                         active, name);
+    return true;
 }

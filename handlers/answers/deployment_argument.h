@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The deployment that a call is about, given by its registered name. */
+/* Finds the deployment that a call is about, and checks that it is not in use. */
 #pragma once
 
 #include "handlers/answer.h"
@@ -11,7 +11,11 @@
                                   .help = "Registered name; not needed if there is only one."      \
     }
 
-/* Finds the deployment by the argument `deployment`; if it is not given, the only one registered.
- * NOT_FOUND and INVALID list the names. */
+/* Finds the deployment that the argument `deployment` names; without the argument, the only one
+ * that is registered. NOT_FOUND: there is no such deployment; INVALID: more than one is registered,
+ * so that the argument is needed. */
 CHECKED bool deployment_argument(const struct call *call, struct deployment *out,
                                  struct error *error);
+/* CONFLICT: a sweep is planned, queued or running on the deployment, whose cells would be measured
+ * on two servers, or on none, if it changed now. */
+CHECKED bool deployment_check_idle(struct store *store, const char *name, struct error *error);

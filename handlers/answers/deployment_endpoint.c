@@ -3,12 +3,21 @@
 
 #include <string.h>
 
+#include "base/core/clock.h"
 #include "base/core/log.h"
 #include "fleet/engine.h"
 
 void deployment_endpoint_wipe(struct endpoint *endpoint)
 {
     explicit_bzero(endpoint, sizeof *endpoint);
+}
+
+int64_t deployment_endpoint_left_ms(const struct call *call, int64_t since_ns)
+{
+    int64_t left = (int64_t)(call_number(call, "timeout_s", 0) * 1000)
+                   - (clock_monotonic_ns() - since_ns) / 1000000;
+
+    return left > 1 ? left : 1;
 }
 
 static CHECKED bool ask(const struct services *services, const struct deployment *deployment,

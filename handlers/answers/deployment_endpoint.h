@@ -4,36 +4,41 @@
 
 #include "base/llm/failure.h"
 #include "base/net/endpoint.h"
-#include "handlers/services.h"
+#include "handlers/tool.h"
 #include "store/ledger/deployments.h"
 
 /* An endpoint with its credential; wiped when it goes out of scope. */
 #define ENDPOINT_AUTO __attribute__((cleanup(deployment_endpoint_wipe))) struct endpoint
 void deployment_endpoint_wipe(struct endpoint *endpoint);
 
-/* Asks the server of an endpoint for its facts, which are also stored. UPSTREAM with the failure's
- * class if it does not answer; NOT_FOUND lists its models if it does not have the deployment's. */
+/* Milliseconds that are left of the argument `timeout_s` of a call that began at `since_ns`
+ * (monotonic); at least 1. */
+int64_t deployment_endpoint_left_ms(const struct call *call, int64_t since_ns);
+
+/* Asks the server at `endpoint` for its facts, and stores them. Fills in endpoint->model if the
+ * deployment names none. UPSTREAM, with the failure's class: the server does not answer. NOT_FOUND:
+ * it does not have the deployment's model, and the error lists those that it has. */
 CHECKED bool deployment_endpoint_ask(const struct services *services,
                                      const struct deployment *deployment, struct endpoint *endpoint,
                                      struct model_facts *facts, struct error *error);
-/* The same, after address, model and credential were resolved now. */
+/* Fills in the endpoint's address, model and credential, then asks as above. */
 CHECKED bool deployment_endpoint_discover(const struct services *services,
                                           const struct deployment *deployment,
                                           struct endpoint *endpoint, struct model_facts *facts,
                                           struct error *error);
-/* Resolves them for fast calls: without asking the server if the model is already known. within_ms:
- * time limit for asking it. *failure: how the server failed; NONE if it was not asked. */
+/* Fills in the endpoint, and asks the server, within `within_ms`, only if the model is not known
+ * yet. *failure: how the server failed; NONE if it did not, or was not asked. */
 CHECKED bool deployment_endpoint(const struct services *services,
                                  const struct deployment *deployment, int64_t within_ms,
                                  struct endpoint *endpoint, enum failure *failure,
                                  struct error *error);
-/* For a model that was not found: if the deployment uses the server's first model and that has
- * changed, fills in the endpoint again and returns true. */
+/* Call it when the server did not find the model. If the deployment uses the server's first model,
+ * and that is now another one, fills in the endpoint again and returns true. */
 bool deployment_endpoint_model_moved(const struct services *services,
                                      const struct deployment *deployment,
                                      struct endpoint *endpoint);
-/* For a model that was not found: if the server lists its models, adds them to the sentence of
- * `error`. */
+/* Call it when the server did not find the model. Asks the server for its models, within
+ * `within_ms`; if it lists some, `error` becomes a sentence that names them. */
 void deployment_endpoint_explain_missing(const struct services *services,
                                          const struct deployment *deployment, int64_t within_ms,
                                          struct error *error);

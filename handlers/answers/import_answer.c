@@ -34,8 +34,8 @@ const struct field import_answer_fields[] = {
       .help = "Other names under which the same file was imported." },
     { "cells", VALUE_LIST, .sparse = true,
       .help = "Rows in the file's order, known figures alone (with `detail`: all of them): "
-              "milliseconds, seconds, counts and "
-              "rates per second as the names say; row is the line in the file." },
+              "milliseconds, seconds, counts and rates per second as the names say; row is the "
+              "line in the file." },
     { 0 },
 };
 
@@ -172,8 +172,8 @@ static void keep_members(json_t *object, const char *const *names, size_t count)
     json_decref(kept);
 }
 
-/* The members of a cell: those of the table's columns, unless everything is requested. Only a cell
- * that is requested by itself also has its row of the file. */
+/* Shows a cell by the members that the table's columns have, or by all of them in detail. The row
+ * of the file is omitted: only the answer about a single cell contains it. */
 static json_t *row_json(const struct call *call, const struct evidence_cell *cell)
 {
     static const char *const figures[] = {

@@ -7,13 +7,14 @@
 #include "store/ledger/imports.h"
 
 extern const struct field import_answer_source_fields[]; /* what a run's `source` says */
-extern const struct field import_answer_fields[];        /* an import's facts besides its cells */
-/* A run in the form of run_answer_fields. All are new references. */
+extern const struct field import_answer_fields[];
+/* The import as a run, in the form of run_answer_fields. New reference. */
 json_t *import_answer_run_json(const struct import_row *row);
+/* The import in the form of import_answer_fields, with an empty list of cells. New reference. */
 json_t *import_answer_json(const struct evidence *evidence);
-/* "imp_...: grid.csv, 156 cells (csv), ..." and the remarks of the import. */
+/* Adds what is known of the import, "imp_... is an imported run ...", and its remarks. */
 void import_answer_describe(const struct evidence *evidence, struct text *out);
 
-/* run_show and run_report of an import. */
+/* Carry out run_show and run_report for an import. */
 CHECKED bool import_answer_show(struct call *call, struct answer *answer, struct error *error);
 CHECKED bool import_answer_report(struct call *call, struct answer *answer, struct error *error);

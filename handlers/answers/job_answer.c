@@ -15,8 +15,7 @@ const struct field job_answer_fields[] = {
     { "subject", VALUE_TEXT, .help = "Its subject: the sweep's id.",
       ROW_TEXT(struct job, subject) },
     { "state", VALUE_TEXT,
-      .help = "queued, waiting (for an answer), running, completed, failed or "
-              "cancelled." },
+      .help = "queued, waiting (for an answer), running, completed, failed or cancelled." },
     { "principal", VALUE_TEXT, .help = "Who started it.", ROW_TEXT(struct job, principal) },
     { "progress", VALUE_NUMBER, .help = "How much is done, of progress_total." },
     { "progress_total", VALUE_NUMBER, .help = "How much there is in all; 0: not known yet.",
@@ -46,7 +45,7 @@ static json_t *outcome_json(const struct job *job)
     return outcome;
 }
 
-/* Counts only whole units, as the number of a sweep's cells does. */
+/* Rounds the progress down, so that it agrees with the sweep's number of finished cells. */
 json_t *job_answer_json(const struct job *job)
 {
     return answer_row_take(

@@ -15,11 +15,13 @@ extern const struct field job_answer_fields[];
 json_t *job_answer_json(const struct job *job);                    /* new reference */
 void job_answer_describe(const struct job *job, struct text *out); /* one line */
 
-/* The id of the job that the argument `job` names, by its own id or its sweep's. */
+/* Copies the id of the job that the argument `job` names by its own id, which is not checked, or by
+ * its sweep's. NOT_FOUND: there is no such sweep. */
 CHECKED bool job_answer_id(const struct call *call, char out[ID_SIZE], struct error *error);
-/* Operators act on their own jobs, admins on all; `act` is for example "stop it". */
+/* FORBIDDEN: the job is not the caller's, who is no admin. `what` names the job; `principal` is its
+ * owner; `act` is what the caller wants to do, such as "stop it". */
 CHECKED bool job_answer_check_owner(const struct call *call, const char *what,
                                     const char *principal, const char *act, struct error *error);
-/* The page of its sweep. */
+/* Sets the answer's page: that of the job's sweep, if it has one. */
 void job_answer_shows(const struct job *job, struct answer *answer);
 const char *job_answer_next_step(const struct job *job); /* what to call next */

@@ -25,7 +25,7 @@ static json_t *verdict(const struct report_input *input)
     return list;
 }
 
-/* If the sweep has a single run, links to the run's report, else to that of the sweep. */
+/* Links to the report of the sweep's only run, or to the sweep if it has several runs. */
 static void add_report(const struct sweep_material *material, struct answer *answer)
 {
     TEXT_AUTO uri = { 0 };

@@ -7,5 +7,5 @@
 
 extern const struct field run_answer_fields[];
 json_t *run_answer_json(const struct run_row *run); /* new reference */
-/* A line for each: which run it corrects, and which run corrected it. */
+/* Adds a line that names the run it corrects, and a line that names the run that corrected it. */
 void run_answer_describe_lineage(const struct run_row *run, struct text *out);

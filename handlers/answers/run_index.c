@@ -17,17 +17,18 @@ static void add_import(struct run_index *all, const struct import_row *import)
         (struct any_run){ .import = import, .id = import->id, .created_ms = import->created_ms };
 }
 
+/* Lists both kinds in one order: the newest first. */
 static void merge(struct run_index *all)
 {
     size_t run = 0, import = 0;
 
     all->rows = memory_zeroed(all->run_count + all->import_count + 1, sizeof *all->rows);
     while (run < all->run_count || import < all->import_count) {
-        bool own = import == all->import_count
-                   || (run < all->run_count
-                       && all->runs[run].created_ms >= all->imports[import].created_ms);
+        bool run_is_next = import == all->import_count
+                           || (run < all->run_count
+                               && all->runs[run].created_ms >= all->imports[import].created_ms);
 
-        if (own)
+        if (run_is_next)
             add_run(all, &all->runs[run++]);
         else
             add_import(all, &all->imports[import++]);

@@ -5,9 +5,9 @@
 #include "store/ledger/imports.h"
 #include "store/ledger/sweeps.h"
 
-struct any_run { /* a run of one of the two kinds */
-    const struct run_row *run;
-    const struct import_row *import;
+struct any_run {
+    const struct run_row *run;       /* NULL: it was imported */
+    const struct import_row *import; /* NULL: it was measured here */
     const char *id;
     int64_t created_ms;
 };
@@ -15,13 +15,14 @@ struct any_run { /* a run of one of the two kinds */
 struct run_index {
     struct any_run *rows; /* newest first */
     size_t count;
-    /* own the rows */
-    struct run_row *runs;
-    struct import_row *imports;
+    struct run_row *runs;       /* what the rows point to */
+    struct import_row *imports; /* what the rows point to */
     size_t run_count, import_count;
 };
 
-/* At most `limit` of each kind; with a sweep only that sweep's. Free with run_index_finish. */
+/* Lists at most `limit` runs of each kind that were made before `before_ms` (0: any). `deployment`
+ * NULL: of all deployments; `sweep` not NULL: only the runs of that sweep, and no imports. Free
+ * with run_index_finish. */
 CHECKED bool run_index_list(struct store *store, const char *deployment, const char *sweep,
                             int64_t before_ms, size_t limit, struct run_index *out,
                             struct error *error);

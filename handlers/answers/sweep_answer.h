@@ -7,7 +7,7 @@
 #include "store/ledger/sweeps.h"
 
 extern const struct field sweep_answer_fields[], sweep_answer_finding_fields[];
-/* For tools whose call is a task: members of the task's final result. */
+/* A field of tools whose call is a task: a member of the task's final result. */
 #define FIELD_OUTCOME                                                                              \
     {                                                                                              \
         "outcome", VALUE_OBJECT,                                                                   \
@@ -19,12 +19,12 @@ json_t *sweep_answer_json(const struct sweep_row *sweep); /* new reference */
 /* Adds "Plan: concurrency=[1,4], window_s=5.": the settings that differ from the defaults. */
 void sweep_answer_describe_plan(const json_t *plan, struct text *out);
 bool sweep_answer_is_active(const struct sweep_row *sweep);
-/* Its second deployment; NULL: none. */
+/* The name of an A/B sweep's second deployment; NULL: there is none. */
 const char *sweep_answer_candidate(const struct sweep_row *sweep);
-/* Adds a line or two. */
+/* Adds lines with the sweep's state, its plan, and the reason why it is not completed. */
 void sweep_answer_describe(const struct sweep_row *sweep, struct text *out);
-/* Adds saturation and limits from the cells of one deployment: the member `findings`, and a line
- * per context. */
+/* Adds the saturation point and the limits that the cells of one deployment show: the member
+ * `findings`, and a line per context. */
 #define FINDINGS_HELP "Saturation point and largest load that meets the limits, as far as measured."
 void sweep_answer_add_findings(const struct report_input *input, struct answer *answer);
 void sweep_answer_rows_free(struct sweep_row *rows, size_t count);

@@ -30,7 +30,8 @@ void sweep_material_finish(struct sweep_material *material)
 
 /* ---- A part ---- */
 
-static bool is_of(const char *wanted, const char *name)
+/* `wanted` "" matches any name. */
+static bool matches(const char *wanted, const char *name)
 {
     return wanted[0] == '\0' || strcmp(wanted, name) == 0;
 }
@@ -45,14 +46,14 @@ struct sweep_material sweep_material_part(const struct sweep_material *whole, co
     };
 
     for (size_t i = 0; i < whole->run_count; i++)
-        if (is_of(run, whole->runs[i].id) && is_of(deployment, whole->runs[i].deployment))
+        if (matches(run, whole->runs[i].id) && matches(deployment, whole->runs[i].deployment))
             out.runs[out.run_count++] = whole->runs[i];
     for (size_t i = 0; i < whole->cell_count; i++)
-        if (is_of(run, whole->cells[i].run_id) && is_of(deployment, whole->cells[i].deployment))
+        if (matches(run, whole->cells[i].run_id) && matches(deployment, whole->cells[i].deployment))
             out.cells[out.cell_count++] = whole->cells[i];
     for (size_t i = 0; i < whole->interrupted_count; i++)
-        if (is_of(run, whole->interrupted[i].run_id)
-            && is_of(deployment, whole->interrupted[i].deployment))
+        if (matches(run, whole->interrupted[i].run_id)
+            && matches(deployment, whole->interrupted[i].deployment))
             out.interrupted[out.interrupted_count++] = whole->interrupted[i];
     return out;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything that a sweep's report is made from. */
+/* The rows of the store that a sweep's report is made from. */
 #pragma once
 
 #include "analysis/report/report.h"
@@ -12,20 +12,21 @@ struct sweep_material {
     size_t run_count;
     struct cell_row *cells;
     size_t cell_count;
-    struct attempt_row *interrupted;
+    struct attempt_row *interrupted; /* attempts that a restart of the process interrupted */
     size_t interrupted_count;
 };
 
-/* Zero it first. Finish it even after a failure, since part of it may have been read. */
+/* Reads the rows of a sweep. *out must be zeroed; finish it even after a failure, since part of it
+ * may have been read. */
 CHECKED bool sweep_material_read(const struct services *services, const char *sweep_id,
                                  struct sweep_material *out, struct error *error);
 void sweep_material_finish(struct sweep_material *material);
 
-/* Selects the rows of one run, or of one deployment; "" is any. They are shallow copies, whose heap
- * memory belongs to the whole: free with sweep_material_part_finish. */
+/* Selects the rows of one run, or of one deployment; "" means any. The rows are shallow copies,
+ * whose heap memory belongs to `whole`: free them with sweep_material_part_finish. */
 struct sweep_material sweep_material_part(const struct sweep_material *whole, const char *run,
                                           const char *deployment);
 void sweep_material_part_finish(struct sweep_material *part);
-/* What a report of the part is made from; borrows both. */
+/* The input of a report about `part`; it borrows both. */
 struct report_input sweep_material_report(const struct sweep_material *whole,
                                           const struct sweep_material *part);

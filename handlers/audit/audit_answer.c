@@ -9,7 +9,7 @@
 #include "handlers/answer.h"
 #include "handlers/answer_row.h"
 
-#define DETAIL_SHOWN 300
+#define DETAIL_BYTES_MAX 300
 
 const struct field audit_row_fields[] = {
     { "id", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL, .help = "Number of the row, ascending.",
@@ -46,7 +46,7 @@ json_t *audit_row_json(const struct audit_row *row)
     return answer_row_take(audit_row_fields, row, NULL);
 }
 
-/* "chips 2 -> 4, region "a" -> "b"" */
+/* Adds `chips 2 -> 4, region "a" -> "b"`. */
 static void add_changes(const char *changed, struct text *out)
 {
     json_auto_t *members = answer_json_stored(changed);
@@ -63,12 +63,12 @@ static void add_changes(const char *changed, struct text *out)
 
 static void add_detail(struct table *table, const struct audit_row *row)
 {
-    TEXT_AUTO whole = { 0 };
+    TEXT_AUTO detail = { 0 };
     TEXT_AUTO shown = { 0 };
 
-    text_add_bytes(&whole, row->detail, strcspn(row->detail, "\n"));
-    add_changes(row->changed, &whole);
-    text_add_printable(&shown, text_string(&whole), whole.length, DETAIL_SHOWN);
+    text_add_bytes(&detail, row->detail, strcspn(row->detail, "\n"));
+    add_changes(row->changed, &detail);
+    text_add_printable(&shown, text_string(&detail), detail.length, DETAIL_BYTES_MAX);
     table_cell(table, "%s", text_string(&shown));
 }
 

@@ -106,6 +106,6 @@ const struct tool tool_audit_list = {
     .placement = PLACE_WORKER,
     .read_only = true,
     .idempotent = true,
-    .reads_noted = true,
+    .counts_reads = true,
     .run = run,
 };

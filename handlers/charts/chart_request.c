@@ -98,7 +98,7 @@ bool chart_request_subject_find(struct call *call, const char *id,
     return (strncmp(id, "swp_", 4) == 0 ? add_sweep : add_run)(call, id, out, error);
 }
 
-/* ---- Plots of their cells ---- */
+/* ---- Plots of the runs' cells ---- */
 
 static enum metric metric_of(const char *quantity)
 {
@@ -168,7 +168,8 @@ static CHECKED bool draw_load(struct call *call, const struct chart_runs *runs, 
     return true;
 }
 
-/* For runs measured here the latencies of every cell are stored as histograms. */
+/* Replaces the curve by the histogram of the cell's latencies, which is stored if the run was
+ * measured here. */
 static CHECKED bool refine(const struct call *call, enum metric metric, struct chart_tail *curve,
                            struct error *error)
 {
@@ -203,10 +204,10 @@ static CHECKED bool draw_tail(struct call *call, const struct chart_runs *runs, 
     return true;
 }
 
-/* ---- The table ---- */
+/* ---- The table of plots ---- */
 
 static const struct plot {
-    /* Draws one run, or its repetitions; NULL: `of_call` finds what to draw. */
+    /* Draws a run, or the repetitions of a sweep. NULL: `of_call` itself finds what to draw. */
     CHECKED bool (*of_runs)(struct call *call, const struct chart_runs *runs, struct chart *out,
                             struct error *error);
     CHECKED bool (*of_call)(struct call *call, struct chart *out, struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A chart by its plot's name and the other arguments of run_chart: the same for an agent, who gets
- * a picture, and for pages, which also have it as a table and a file. */
+/* Draws a chart by run_chart's arguments: for agents, which get a picture, and for pages, which
+ * also show the chart as a table and offer it as a file. */
 #pragma once
 
 #include "analysis/charts/chart.h"
@@ -12,10 +12,10 @@
 extern const char *const chart_request_plots[]; /* ends with NULL */
 extern const struct param chart_request_params[];
 
-/* Draws the chart of call->arguments, which were checked by run_chart's rows. Free with
+/* Draws the chart that call->arguments describe; run_chart's rows have checked them. Free with
  * chart_finish, even after a failure. */
 CHECKED bool chart_request_draw(struct call *call, struct chart *out, struct error *error);
-/* The same for arguments that are not checked yet: {"run": "run_...", "plot": "heat", "options":
- * {"quantity": "ttft_p50_ms"}}. Errors are masked and audited like those of a call. */
+/* Does the same with arguments that are not checked yet: {"run": "run_...", "plot": "heat",
+ * "options": {"quantity": "ttft_p50_ms"}}. Errors are masked and audited like those of a call. */
 CHECKED bool chart_request_call(struct call *call, const json_t *arguments, struct chart *out,
                                 struct error *error);

@@ -9,7 +9,7 @@
 
 #define SIDES_MAX 2
 
-struct costed {
+struct priced_sides {
     struct chart_request_subject subjects[SIDES_MAX];
     struct text names[SIDES_MAX];
     struct chart_price prices[SIDES_MAX];
@@ -39,57 +39,58 @@ static CHECKED bool find_price(const struct call *call, size_t index, const char
                         id);
 }
 
-static CHECKED bool add(struct call *call, size_t index, const char *id, struct costed *costed,
+static CHECKED bool add(struct call *call, size_t index, const char *id, struct priced_sides *sides,
                         struct error *error)
 {
-    struct chart_request_subject *subject = &costed->subjects[index];
-    struct chart_price *price = &costed->prices[index];
+    struct chart_request_subject *subject = &sides->subjects[index];
+    struct chart_price *price = &sides->prices[index];
 
     if (!chart_request_subject_find(call, id, subject, error))
         return false;
     price->runs = (struct chart_runs){ subject->runs, subject->count, NULL };
     price->date = "";
-    chart_name(&price->runs, &costed->names[index]);
-    price->name = text_string(&costed->names[index]);
+    chart_name(&price->runs, &sides->names[index]);
+    price->name = text_string(&sides->names[index]);
     return find_price(call, index, id, price, error);
 }
 
-/* Runs of one model on the same hardware have the same name. */
-static void make_names_differ(struct costed *costed)
+/* Tells the sides apart if both have the same name, as runs of one model on the same hardware do.
+ */
+static void make_names_differ(struct priced_sides *sides)
 {
     static const char *const roles[SIDES_MAX] = { " (run)", " (candidate)" };
 
-    if (strcmp(costed->prices[0].name, costed->prices[1].name) != 0)
+    if (strcmp(sides->prices[0].name, sides->prices[1].name) != 0)
         return;
     for (size_t i = 0; i < SIDES_MAX; i++) {
-        text_add(&costed->names[i], roles[i]);
-        costed->prices[i].name = text_string(&costed->names[i]);
+        text_add(&sides->names[i], roles[i]);
+        sides->prices[i].name = text_string(&sides->names[i]);
     }
 }
 
-static void finish(struct costed *costed)
+static void finish(struct priced_sides *sides)
 {
     for (size_t i = 0; i < SIDES_MAX; i++) {
-        chart_request_subject_finish(&costed->subjects[i]);
-        text_finish(&costed->names[i]);
+        chart_request_subject_finish(&sides->subjects[i]);
+        text_finish(&sides->names[i]);
     }
 }
 
 bool chart_request_cost(struct call *call, struct chart *out, struct error *error)
 {
     const char *run = call_text(call, "run"), *candidate = call_text(call, "candidate");
-    struct costed costed = { 0 };
+    struct priced_sides sides = { 0 };
     bool found;
 
     if (run == NULL)
         return error_set(error, ERROR_INVALID,
                          "\"run\" is missing: cost draws a run (run_..., imp_... or swp_...)");
-    found = add(call, 0, run, &costed, error)
-            && (candidate == NULL || add(call, 1, candidate, &costed, error));
+    found = add(call, 0, run, &sides, error)
+            && (candidate == NULL || add(call, 1, candidate, &sides, error));
     if (found && candidate != NULL)
-        make_names_differ(&costed);
+        make_names_differ(&sides);
     if (found)
-        chart_cost(costed.prices, candidate == NULL ? 1 : 2, out);
-    finish(&costed);
+        chart_cost(sides.prices, candidate == NULL ? 1 : 2, out);
+    finish(&sides);
     return found;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws the history: what a deployment's server reported over a time, with the sweeps, restarts and
- * revisions in that time. */
+/* Draws the history of a deployment: what its server reported during a period, and the sweeps,
+ * restarts and revisions in that period. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "handlers/charts/chart_request_parts.h"
 #include "handlers/metrics/metric_range.h"
 
-#define POINTS 240
+#define POINTS 240 /* steps of a line */
 #define LINES_MAX 2
 #define SWEEPS_MAX 200
 #define REVISIONS_MAX 9
@@ -46,8 +46,8 @@ struct history {
     struct chart_history chart;
     struct chart_panel panels[PANELS];
     struct chart_series series[PANELS][LINES_MAX];
-    struct chart_moment *moments[PANELS][LINES_MAX]; /* heap, as are the next two */
-    struct chart_span *spans;
+    struct chart_moment *moments[PANELS][LINES_MAX]; /* heap */
+    struct chart_span *spans;                        /* heap */
     int64_t restarts_ms[RESTARTS_MAX];
     struct chart_note notes[REVISIONS_MAX];
     char words[REVISIONS_MAX][40];
@@ -130,7 +130,7 @@ static CHECKED bool read_panels(struct history *history, struct error *error)
     return true;
 }
 
-/* ---- What happened ---- */
+/* ---- Sweeps, restarts and revisions ---- */
 
 static CHECKED bool read_sweeps(struct history *history, struct error *error)
 {
@@ -153,8 +153,8 @@ static CHECKED bool read_sweeps(struct history *history, struct error *error)
     return true;
 }
 
-/* A restart shows by the server's start time, which it reports. */
-static void take_restarts(struct history *history, const struct metric_history *starts)
+/* A later start time, which the server reports, means that it was restarted. */
+static void find_restarts(struct history *history, const struct metric_history *starts)
 {
     for (size_t i = 1; i < starts->count && history->chart.restart_count < RESTARTS_MAX; i++)
         if (starts->values[i].value > starts->values[i - 1].value + 1)
@@ -178,7 +178,7 @@ static CHECKED bool read_restarts(struct history *history, struct error *error)
     ask.function = METRIC_HISTORY_MAX;
     if (!metric_history_read(history->store, &ask, &starts, error))
         return false;
-    take_restarts(history, &starts);
+    find_restarts(history, &starts);
     metric_history_finish(&starts);
     return true;
 }
@@ -193,7 +193,7 @@ static void add_note(struct history *history, const struct deployment *revision)
     history->chart.notes = history->notes;
 }
 
-/* Adds the newest first, as many as fit. */
+/* Adds as many revisions as fit, the newest first. */
 static CHECKED bool read_revisions(struct history *history, struct error *error)
 {
     struct deployment revision = history->deployment;

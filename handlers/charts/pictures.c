@@ -20,9 +20,9 @@ struct picture {
 struct pictures {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* signals that a picture was drawn, or could not be */
-    struct picture *newest; /* used last */
+    struct picture *newest; /* the picture used last, followed by the one used before it */
     size_t bytes_max;
-    unsigned drawing;
+    unsigned drawing; /* pictures that are being drawn */
     struct pictures_counts counts;
 };
 
@@ -85,7 +85,7 @@ static void begin(struct pictures *pictures, const uint8_t digest[DIGEST_BYTES])
     pictures->drawing++;
 }
 
-/* Removes the oldest; those that are being drawn have no bytes yet. */
+/* Removes the oldest pictures, except those that are being drawn, which have no bytes yet. */
 static void make_room(struct pictures *pictures)
 {
     while (pictures->counts.bytes > pictures->bytes_max) {
@@ -98,7 +98,7 @@ static void make_room(struct pictures *pictures)
     }
 }
 
-/* `bytes` NULL: it could not be drawn, and the calls that wait for it try again. */
+/* `png` NULL: the picture could not be drawn, and the calls that wait for it try again. */
 static void end(struct pictures *pictures, const uint8_t digest[DIGEST_BYTES],
                 const struct text *png)
 {
@@ -117,8 +117,10 @@ static void end(struct pictures *pictures, const uint8_t digest[DIGEST_BYTES],
     pthread_cond_broadcast(&pictures->changed);
 }
 
-/* Finds the picture or waits for it. False: the caller is to draw it. */
-static bool take(struct pictures *pictures, const uint8_t digest[DIGEST_BYTES], struct text *out)
+/* Appends the kept picture, for which it waits if another call draws it. Returns false if there is
+ * none: the caller must then draw it and call end(). */
+static bool find_or_begin(struct pictures *pictures, const uint8_t digest[DIGEST_BYTES],
+                          struct text *out)
 {
     for (;;) {
         struct picture *kept = find(pictures, digest);
@@ -151,15 +153,15 @@ bool pictures_draw(struct pictures *pictures, const struct drawing *drawing, enu
 {
     uint8_t digest[DIGEST_BYTES];
     TEXT_AUTO png = { 0 };
-    bool drawn;
+    bool found, drawn;
 
     if (pictures == NULL)
         return raster_write(drawing, theme, out, error);
     digest_of(drawing, theme, digest);
     pthread_mutex_lock(&pictures->lock);
-    drawn = take(pictures, digest, out);
+    found = find_or_begin(pictures, digest, out);
     pthread_mutex_unlock(&pictures->lock);
-    if (drawn)
+    if (found)
         return true;
     drawn = raster_write(drawing, theme, &png, error);
     pthread_mutex_lock(&pictures->lock);

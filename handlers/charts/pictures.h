@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drawings as PNG. Each is drawn once; the newest are kept, by the digest of what they show.
- * Callers check beforehand who may see the figures. Thread safe. */
+/* Draws pictures (PNG), and keeps those used last, by the digest of what they show, so that none is
+ * drawn twice. Callers check beforehand who may see the figures. Thread safe. */
 #pragma once
 
 #include "analysis/charts/drawing.h"
@@ -11,13 +11,13 @@
 
 struct pictures;
 
-/* `bytes_max`: of all that are kept together. */
+/* `bytes_max`: the most bytes of all kept pictures together. */
 struct pictures *pictures_create(size_t bytes_max);
 void pictures_destroy(struct pictures *pictures); /* does nothing for NULL */
 
-/* Appends the file's bytes, from memory or newly drawn. At most PICTURES_AT_ONCE are drawn at the
- * same time, and each only once: other calls wait. Fails as raster_write does. NULL: nothing is
- * kept. */
+/* Appends the PNG file's bytes to `out`: the kept picture, or a new one. At most PICTURES_AT_ONCE
+ * are drawn at the same time, and none twice at once: other calls wait. Fails as raster_write does.
+ * `pictures` NULL: always draws. */
 CHECKED bool pictures_draw(struct pictures *pictures, const struct drawing *drawing,
                            enum theme theme, struct text *out, struct error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chart_draw: a chart for the MCP App (resource_chart_app.c); models do not see this tool. */
+/* chart_draw: draws a chart for the MCP App (resource_chart_app.c). Models do not see this tool. */
 
 #include "analysis/charts/svg.h"
 #include "handlers/charts/chart_request.h"

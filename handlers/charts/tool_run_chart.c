@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_chart: one chart as a picture. It answers no structure: some hosts would then drop the image.
- */
+/* run_chart: draws one chart as a picture. Its answer has no structure, because some hosts drop the
+ * picture of an answer that has one. */
 
 #include <string.h>
 
@@ -23,7 +23,7 @@ static bool is_plot(const struct call *call, const char *plot)
     return strcmp(call_text(call, "plot"), plot) == 0;
 }
 
-/* "run_... and run_...", or the deployment. */
+/* Adds "run_... and run_...", or the deployment's name. */
 static CHECKED bool add_subject(const struct call *call, struct text *out, struct error *error)
 {
     const char *candidate = call_text(call, "candidate");

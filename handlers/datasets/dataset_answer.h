@@ -7,8 +7,8 @@
 #include "store/ledger/datasets.h"
 
 extern const struct field dataset_fields[]; /* of dataset_json; ends with a NULL name */
-json_t *dataset_json(const struct dataset_entry *entry);
-/* One line. */
+json_t *dataset_json(const struct dataset_entry *entry); /* new reference */
+/* Adds one line: the dataset's name, its rows and their lengths. */
 void dataset_describe(const struct dataset_entry *entry, struct text *out);
-/* The statistics, as dataset_json shows them; new reference. */
+/* The member `lengths` of dataset_json; new reference. */
 json_t *dataset_lengths_json(const struct dataset *dataset);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dataset_import: imports people's own prompts for sweeps. */
+/* dataset_import: stores a team's own prompts, so that sweeps can measure with them. */
 
 #include <stdlib.h>
 #include <string.h>

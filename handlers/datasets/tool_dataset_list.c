@@ -27,7 +27,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         return false;
     list = json_array();
     for (size_t i = 0; i < count; i++) {
-        if (!period_holds(&period, entries[i].created_ms))
+        if (!period_contains(&period, entries[i].created_ms))
             continue;
         json_array_append_new(list, dataset_json(&entries[i]));
         dataset_describe(&entries[i], &answer->text);

@@ -3,32 +3,16 @@
 
 #include <string.h>
 
-#include "store/ledger/sweeps.h"
-
 bool deployment_check_owner(const struct call *call, const struct deployment *deployment,
                             struct error *error)
 {
     if (role_allows(call->principal.role, ROLE_ADMIN)
         || strcmp(call->principal.name, deployment->owner) == 0)
         return true;
-    return error_set(
-        error, ERROR_FORBIDDEN,
-        "%s belongs to %s: only %s or an admin may change its url or secret, or remove "
-        "it",
-        deployment->name, deployment->owner, deployment->owner);
-}
-
-bool deployment_check_idle(struct store *store, const char *name, struct error *error)
-{
-    char active[ID_SIZE];
-
-    if (!sweep_find_active(store, name, active, error))
-        return false;
-    if (active[0] != '\0')
-        return error_set(error, ERROR_CONFLICT,
-                         "the sweep %s is using %s: wait for it, or call sweep_cancel first",
-                         active, name);
-    return true;
+    return error_set(error, ERROR_FORBIDDEN,
+                     "%s belongs to %s: only %s or an admin may change its url or secret, or "
+                     "remove it",
+                     deployment->name, deployment->owner, deployment->owner);
 }
 
 bool deployment_check_secret(const struct call *call, const struct deployment *before,

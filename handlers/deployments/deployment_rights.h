@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decides who may change a deployment, and when. */
+/* Decides who may change a deployment, and where its secret may be sent. */
 #pragma once
 
 #include "handlers/tool.h"
 #include "store/ledger/deployments.h"
 
-/* Only its owner and admins decide where it points and whether it exists. */
+/* Only the owner of a deployment and admins may change its URL or secret, or remove it. FORBIDDEN:
+ * the caller is neither. */
 CHECKED bool deployment_check_owner(const struct call *call, const struct deployment *deployment,
                                     struct error *error);
-/* CONFLICT while a sweep is planned, queued or running on it. */
-CHECKED bool deployment_check_idle(struct store *store, const char *name, struct error *error);
-/* A secret is sent only to origins that it is bound to. If an admin names it here, the change binds
- * it: after->binds gets the origin, "" if it is bound already. `before` is NULL for a new
- * deployment. */
+
+/* Checks that the deployment's secret may be sent to its URL. A secret is sent only to origins that
+ * it is bound to; if an admin names it in this call, the change binds it: after->binds becomes the
+ * origin, or "" if it is bound already. `before` is NULL for a new deployment. FORBIDDEN: the
+ * secret is not bound to the origin. */
 CHECKED bool deployment_check_secret(const struct call *call, const struct deployment *before,
                                      struct deployment *after, struct error *error);

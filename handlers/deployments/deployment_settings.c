@@ -35,7 +35,7 @@ static CHECKED bool read_url(const struct call *call, struct deployment *deploym
     return true;
 }
 
-/* The sentence never shows the value: it may be the secret itself. */
+/* An error never shows the value, which may be the secret itself. */
 static CHECKED bool read_secret(const struct call *call, struct deployment *deployment,
                                 struct error *error)
 {

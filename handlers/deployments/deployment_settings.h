@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The settings of a deployment as deployment_register and deployment_update take them. */
+/* The settings of a deployment, as arguments of deployment_register and deployment_update. */
 #pragma once
 
 #include "handlers/tool.h"
@@ -38,15 +38,15 @@
         { "max_instances", VALUE_INTEGER, .high = 100000, .rare = true,                            \
           .help = "Maximum instances behind the URL; 0: unknown." },                               \
         { "container_concurrency", VALUE_INTEGER, .high = 1000000, .rare = true,                   \
-          .help = "Requests that the front door admits to one instance at a time; 0: "             \
-                  "unknown." },                                                                    \
+          .help = "Requests that one instance receives at a time; 0: unknown." },                  \
     {                                                                                              \
         "max_running", VALUE_INTEGER,                                                              \
             .high = 1000000, .rare = true,                                                         \
             .help = "Sequences that the engine runs at a time (vLLM: max_num_seqs); 0: unknown."   \
     }
 
-/* Copies the settings that the call gives (url too) and leaves the others. Checks each value. */
+/* Checks the settings that the call gives, its url among them, and copies them to `deployment`; the
+ * others stay as they are. INVALID: names the setting. */
 CHECKED bool deployment_settings_read(const struct call *call, struct deployment *deployment,
                                       struct error *error);
 bool deployment_settings_same(const struct deployment *a, const struct deployment *b);

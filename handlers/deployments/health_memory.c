@@ -9,15 +9,15 @@
 #include "base/core/memory.h"
 #include "base/core/thread.h"
 
-/* how often a waiting call checks whether its client is still connected */
-#define LOOK_NS (50 * 1000000)
+/* How often a waiting call checks whether its client is still connected. */
+#define CHECK_EVERY_NS (50 * 1000000)
 #define SECOND_NS INT64_C(1000000000)
 
 struct remembered {
     struct remembered *next;
     int64_t deployment_id, revision;
-    bool asking;
-    int64_t asked_ns; /* 0: not known */
+    bool asking;      /* a call is asking the model */
+    int64_t asked_ns; /* when it answered last, monotonic; 0: not yet */
     json_t *structured;
     struct text text;
 };
@@ -39,12 +39,12 @@ struct health_memory *health_memory_create(void)
 
 static void forget(struct remembered **at)
 {
-    struct remembered *one = *at;
+    struct remembered *entry = *at;
 
-    *at = one->next;
-    json_decref(one->structured);
-    text_finish(&one->text);
-    free(one);
+    *at = entry->next;
+    json_decref(entry->structured);
+    text_finish(&entry->text);
+    free(entry);
 }
 
 void health_memory_destroy(struct health_memory *memory)
@@ -58,12 +58,12 @@ void health_memory_destroy(struct health_memory *memory)
     free(memory);
 }
 
-static bool is_fresh(const struct remembered *one, int64_t now_ns)
+static bool is_fresh(const struct remembered *entry, int64_t now_ns)
 {
-    return one->asked_ns != 0 && now_ns - one->asked_ns < HEALTH_KEPT_S * SECOND_NS;
+    return entry->asked_ns != 0 && now_ns - entry->asked_ns < HEALTH_KEPT_S * SECOND_NS;
 }
 
-/* Adds it if it is new; unused entries are removed. */
+/* Finds the deployment's entry, or adds one, and removes entries that are no longer needed. */
 static struct remembered *find(struct health_memory *memory, const struct deployment *deployment)
 {
     struct remembered *found = NULL;
@@ -90,7 +90,7 @@ static struct remembered *find(struct health_memory *memory, const struct deploy
 
 static void wait_a_little(struct health_memory *memory)
 {
-    int64_t until_ns = clock_monotonic_ns() + LOOK_NS;
+    int64_t until_ns = clock_monotonic_ns() + CHECK_EVERY_NS;
     const struct timespec until = { .tv_sec = until_ns / SECOND_NS,
                                     .tv_nsec = until_ns % SECOND_NS };
 
@@ -103,24 +103,24 @@ enum health_turn health_memory_get(struct health_memory *memory,
                                    struct answer *answer, double *age_s)
 {
     enum health_turn turn = HEALTH_ASK;
-    struct remembered *one;
+    struct remembered *entry;
 
     pthread_mutex_lock(&memory->lock);
-    for (one = find(memory, deployment); one->asking; one = find(memory, deployment)) {
+    for (entry = find(memory, deployment); entry->asking; entry = find(memory, deployment)) {
         if (cancelled(context)) {
-            turn = HEALTH_LEFT;
+            turn = HEALTH_CANCELLED;
             break;
         }
         wait_a_little(memory);
     }
-    if (turn == HEALTH_ASK && is_fresh(one, clock_monotonic_ns())) {
+    if (turn == HEALTH_ASK && is_fresh(entry, clock_monotonic_ns())) {
         turn = HEALTH_KNOWN;
-        answer->structured = json_deep_copy(one->structured);
-        text_add_bytes(&answer->text, text_string(&one->text), one->text.length);
-        *age_s = (double)(clock_monotonic_ns() - one->asked_ns) / 1e9;
+        answer->structured = json_deep_copy(entry->structured);
+        text_add_bytes(&answer->text, text_string(&entry->text), entry->text.length);
+        *age_s = (double)(clock_monotonic_ns() - entry->asked_ns) / 1e9;
     }
     if (turn == HEALTH_ASK)
-        one->asking = true;
+        entry->asking = true;
     pthread_mutex_unlock(&memory->lock);
     return turn;
 }
@@ -128,17 +128,17 @@ enum health_turn health_memory_get(struct health_memory *memory,
 void health_memory_set(struct health_memory *memory, const struct deployment *deployment,
                        const struct answer *answer)
 {
-    struct remembered *one;
+    struct remembered *entry;
 
     pthread_mutex_lock(&memory->lock);
-    one = find(memory, deployment);
-    one->asking = false;
+    entry = find(memory, deployment);
+    entry->asking = false;
     if (answer->structured != NULL) {
-        one->asked_ns = clock_monotonic_ns();
-        json_decref(one->structured);
-        one->structured = json_deep_copy(answer->structured);
-        text_clear(&one->text);
-        text_add_bytes(&one->text, text_string(&answer->text), answer->text.length);
+        entry->asked_ns = clock_monotonic_ns();
+        json_decref(entry->structured);
+        entry->structured = json_deep_copy(answer->structured);
+        text_clear(&entry->text);
+        text_add_bytes(&entry->text, text_string(&answer->text), answer->text.length);
     }
     pthread_cond_broadcast(&memory->changed);
     pthread_mutex_unlock(&memory->lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The latest health answers of models. Viewers may not cause work at will: they get the stored
- * answer, and if several ask at once, only one call reaches the model. Thread safe. */
+/* Remembers the latest health answer of each model. Viewers may not cause work at will: they get
+ * that answer, and if several ask at once, only one call reaches the model. Thread safe. */
 #pragma once
 
 #include "handlers/tool.h"
@@ -13,16 +13,17 @@ struct health_memory *health_memory_create(void);
 void health_memory_destroy(struct health_memory *memory); /* does nothing for NULL */
 
 enum health_turn {
-    HEALTH_ASK,   /* the caller asks the model now, then calls health_memory_set */
-    HEALTH_KNOWN, /* it was asked less than HEALTH_KEPT_S ago */
-    HEALTH_LEFT,  /* `cancelled` became true while another call asked */
+    HEALTH_ASK,       /* the caller asks the model now, then calls health_memory_set */
+    HEALTH_KNOWN,     /* it was asked less than HEALTH_KEPT_S ago */
+    HEALTH_CANCELLED, /* `cancelled` became true while another call asked */
 };
-/* Waits while another call asks. HEALTH_KNOWN: *answer is a copy, and *age_s its age. */
+/* Waits while another call asks the model. HEALTH_KNOWN: *answer gets a copy, and *age_s its age in
+ * seconds. */
 enum health_turn health_memory_get(struct health_memory *memory,
                                    const struct deployment *deployment,
                                    bool (*cancelled)(void *context), void *context,
                                    struct answer *answer, double *age_s);
-/* Stores the answer. One without a structure is not stored, and one of the waiting calls asks
- * instead. */
+/* Stores the answer, and ends the turn of a call that got HEALTH_ASK. An answer without a structure
+ * is not stored: one of the waiting calls then asks the model. */
 void health_memory_set(struct health_memory *memory, const struct deployment *deployment,
                        const struct answer *answer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first check of a deployment that was just registered or changed. */
+/* The answer of tools that register or change a deployment, with a first check of its server. */
 #pragma once
 
 #include "handlers/answer.h"
@@ -27,8 +27,9 @@
         "warning", VALUE_TEXT, .optional = true, .help = "About its secret."                       \
     }
 extern const struct field registration_answer_fields[];
-/* Probes the server and writes the answer of deployment_register and deployment_update. A server
- * that does not answer is not an error here: it may be scaled to zero. `bound`: the origin to which
- * the call bound its secret, or "". */
+/* Asks the server for its models, and writes the answer of deployment_register or
+ * deployment_update. A server that does not answer is not an error here: it may be scaled to zero.
+ * `changed`: the call changed the store. `bound`: the origin to which the call bound the secret, or
+ * "". */
 void registration_answer(const struct call *call, const struct deployment *deployment, bool changed,
                          const char *bound, struct answer *answer);

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://deployments/{name}: a deployment as registered, and what is known of it. */
+/* opsbrain://deployments/{name}: a deployment as it is registered, and what is known of it. */
 
 #include "handlers/answers/deployment_answer.h"
 #include "handlers/answers/sweep_answer.h"
 #include "handlers/resource_answer.h"
-
-static json_t *facts_json(const struct model_facts *facts)
-{
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o}", "id", answer_json_text(facts->model), "context_tokens",
-        facts->context_tokens > 0 ? json_integer(facts->context_tokens) : json_null(), "engine",
-        answer_json_text(facts->engine), "engine_version", answer_json_text(facts->engine_version),
-        "details", answer_json_stored(facts->details), "observed_at",
-        answer_json_time(facts->observed_ms));
-}
 
 static CHECKED bool read(struct call *call, const char *value, struct text *out,
                          struct error *error)
@@ -31,7 +21,7 @@ static CHECKED bool read(struct call *call, const char *value, struct text *out,
         || !sweep_list(store, value, 0, 1, &sweeps, &count, error))
         return false;
     json = json_pack("{s:o, s:o, s:o}", "deployment", deployment_answer_json(&deployment), "model",
-                     known ? facts_json(&facts) : json_null(), "last_sweep",
+                     known ? deployment_answer_facts_json(&facts) : json_null(), "last_sweep",
                      count > 0 ? sweep_answer_json(&sweeps[0]) : json_null());
     sweep_answer_rows_free(sweeps, count);
     resource_answer_add_json(json, out);

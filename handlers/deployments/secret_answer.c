@@ -40,7 +40,8 @@ struct names {
 /* Everything that one listing collects. */
 struct listing {
     const struct access *access;
-    struct names set, named; /* names with a value; all names */
+    struct names set;   /* names of secrets that have a value */
+    struct names named; /* all names */
     json_t *secrets, *unbound;
 };
 

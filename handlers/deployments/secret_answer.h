@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists the secrets, and where each may be sent, for secret_bind and `opsbrain secret list`: names
- * and origins, never values. */
+/* Lists the secrets, and where each may be sent, for secret_bind and `opsbrain secret list`. The
+ * list has names and origins, never values. */
 #pragma once
 
 #include "handlers/answer.h"
 
-extern const struct field secret_answer_fields[]; /* of a secret */
-extern const struct field
-    secret_answer_unbound_fields[]; /* of a deployment whose secret is not sent */
+/* Fields of a secret. */
+extern const struct field secret_answer_fields[];
+/* Fields of a deployment whose secret may not be sent to its URL. */
+extern const struct field secret_answer_unbound_fields[];
 
-/* An object with "secrets" and "unbound"; new reference. */
+/* *out: an object with the lists "secrets" and "unbound"; new reference. */
 CHECKED bool secret_answer_json(const struct access *access, json_t **out, struct error *error);
+/* Adds those lists as text. */
 void secret_answer_text(const json_t *listed, struct text *out);

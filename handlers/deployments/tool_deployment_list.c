@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_list: the team's deployments. */
+/* deployment_list: lists the team's deployments. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "handlers/period.h"
 
 static const struct param params[] = {
-    PARAMS_PERIOD, /* when the current revision was made */
+    PARAMS_PERIOD, /* of the time when the current revision was made */
     PARAM_LIMIT,
     PARAM_CURSOR,
     { 0 },
@@ -52,8 +52,8 @@ static void write_table(const struct deployment *deployments, size_t count, stru
 
 #define PAGE 100
 
-/* Finds the first `limit` deployments after that name, in order of name, whose revision was made in
- * the period. */
+/* Finds the first `limit` deployments, in order of name, that come after the name `after` and whose
+ * revision was made in the period. */
 static CHECKED bool find(struct store *store, const struct period *period, const char *after,
                          size_t limit, struct deployment *out, size_t *count, struct error *error)
 {
@@ -67,7 +67,7 @@ static CHECKED bool find(struct store *store, const struct period *period, const
         if (!deployment_list(store, last, PAGE, &page, &listed, error))
             return false;
         for (size_t i = 0; i < listed && *count < limit; i++)
-            if (period_holds(period, page[i].changed_ms))
+            if (period_contains(period, page[i].changed_ms))
                 out[(*count)++] = page[i];
         if (listed > 0)
             text_copy(last, sizeof last, page[listed - 1].name);
@@ -85,8 +85,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 
     if (after != NULL && !text_is_name(after))
         return error_set(error, ERROR_INVALID,
-                         "\"cursor\" is not from deployment_list: omit it to begin "
-                         "from the start");
+                         "\"cursor\" is not from deployment_list: omit it to begin from the start");
     if (!period_read(call, &period, error)
         || !find(call->services->store, &period, after == NULL ? "" : after, limit + 1, deployments,
                  &count, error))

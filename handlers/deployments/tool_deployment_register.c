@@ -19,7 +19,7 @@ static const struct param params[] = {
     { 0 },
 };
 
-/* To register the same again is not an error: an agent that lost the answer repeats the call. */
+/* Registering the same again is not an error: an agent that lost the answer repeats the call. */
 static bool is_registered(const struct call *call, const struct deployment *wanted,
                           struct deployment *out)
 {
@@ -29,7 +29,8 @@ static bool is_registered(const struct call *call, const struct deployment *want
            && deployment_settings_same(wanted, out);
 }
 
-/* *changed false: it was already registered with these settings. */
+/* *changed: whether the store changed; false if the deployment was registered with these settings
+ * before, and its secret was bound. */
 static CHECKED bool store(struct call *call, const struct deployment *wanted,
                           struct deployment *stored, bool *changed, struct error *error)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_remove: retires a deployment; measurements on it remain. */
+/* deployment_remove: retires a deployment, whose measurements remain. */
 
 #include "base/core/clock.h"
 #include "base/core/log.h"
+#include "handlers/answers/deployment_argument.h"
 #include "handlers/consent.h"
 #include "handlers/deployments/deployment_rights.h"
 #include "store/fleet/fleet_managed.h"
@@ -21,7 +22,8 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* If its name were removed, its server in the cloud would continue to cost money unseen. */
+/* Refuses a managed deployment: without its name, its server in the cloud would continue to cost
+ * money unseen. */
 static CHECKED bool check_unmanaged(struct store *store, const char *name, struct error *error)
 {
     struct fleet_managed_row row;
@@ -39,7 +41,7 @@ static CHECKED bool check_unmanaged(struct store *store, const char *name, struc
     return false;
 }
 
-/* Called again after the person agreed, which may take minutes. */
+/* Called again once the person has agreed, since that may take minutes. */
 static CHECKED bool check(const struct call *call, struct deployment *out, struct error *error)
 {
     const char *name = call_text(call, "deployment");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_show: shows a deployment at a glance (whether it is up, what serves it, who is using
- * it). */
+/* deployment_show: shows a deployment at a glance: whether it is up, what serves it, who is using
+ * it.
+ */
 
 #include <inttypes.h>
 #include <math.h>
@@ -104,7 +105,7 @@ struct view {
     struct model_facts facts;
     struct engine_metrics_snapshot load;
     struct scrape_target watch;
-    struct scrape_left_out left_out; /* of its last scrape */
+    struct scrape_left_out left_out; /* series of its last scrape that were not stored */
     struct endpoint_lease lease;
     int64_t waiting;
     struct fleet_managed_row managed;
@@ -192,20 +193,6 @@ static const char *next_step(const struct view *view)
 
 /* ---- Structured ---- */
 
-static json_t *model_json(const struct view *view)
-{
-    const struct model_facts *facts = &view->facts;
-
-    if (!view->knows_facts)
-        return json_null();
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o}", "id", answer_json_text(facts->model), "context_tokens",
-        facts->context_tokens > 0 ? json_integer(facts->context_tokens) : json_null(), "engine",
-        answer_json_text(facts->engine), "engine_version", answer_json_text(facts->engine_version),
-        "details", answer_json_stored(facts->details), "observed_at",
-        answer_json_time(facts->observed_ms));
-}
-
 static json_t *load_json(const struct view *view)
 {
     if (!view->has_load)
@@ -251,13 +238,13 @@ static json_t *watch_json(const struct view *view)
 
 static json_t *structured(const struct view *view)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "deployment",
-                     deployment_answer_json(&view->deployment), "health", health_json(view),
-                     "model", model_json(view), "load", load_json(view), "watch", watch_json(view),
-                     "lease", lease_json(view), "last_sweep",
-                     view->sweep_count == 0 ? json_null() : sweep_answer_json(&view->sweeps[0]),
-                     "managed",
-                     view->is_managed ? managed_answer_json(&view->managed) : json_null());
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "deployment",
+        deployment_answer_json(&view->deployment), "health", health_json(view), "model",
+        view->knows_facts ? deployment_answer_facts_json(&view->facts) : json_null(), "load",
+        load_json(view), "watch", watch_json(view), "lease", lease_json(view), "last_sweep",
+        view->sweep_count == 0 ? json_null() : sweep_answer_json(&view->sweeps[0]), "managed",
+        view->is_managed ? managed_answer_json(&view->managed) : json_null());
 }
 
 /* ---- The dashboard ---- */

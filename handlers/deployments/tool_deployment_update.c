@@ -38,17 +38,17 @@ static const struct field fields[] = {
 static CHECKED bool check_revision(const struct call *call, const struct deployment *before,
                                    struct error *error)
 {
-    int64_t seen = call_integer(call, "revision", before->revision);
+    int64_t expected = call_integer(call, "revision", before->revision);
 
-    if (seen != before->revision)
+    if (expected != before->revision)
         return error_set(error, ERROR_CONFLICT,
                          "%s is now at revision %" PRId64 ", not %" PRId64
                          ": read it with deployment_show and decide again",
-                         before->name, before->revision, seen);
+                         before->name, before->revision, expected);
     return true;
 }
 
-/* ---- Its owner ---- */
+/* ---- The owner ---- */
 
 static CHECKED bool read_owner(const struct call *call, struct deployment *after,
                                struct error *error)
@@ -73,7 +73,7 @@ static CHECKED bool read_owner(const struct call *call, struct deployment *after
     return true;
 }
 
-/* ---- Where it points ---- */
+/* ---- The URL and the secret ---- */
 
 static CHECKED bool is_confirmed(struct call *call, const struct deployment *before,
                                  const struct deployment *after, struct error *error)
@@ -121,8 +121,8 @@ static CHECKED bool check_move(struct call *call, const struct deployment *befor
                && deployment_check_idle(call->services->store, before->name, error));
 }
 
-/* Reads the current state, and computes the new one. Called again after the person agreed, which
- * may take minutes. */
+/* Reads the current state, and computes the new one. Called again once the person has agreed, since
+ * that may take minutes. */
 static CHECKED bool read(struct call *call, struct deployment *before, struct deployment *after,
                          struct error *error)
 {
@@ -137,18 +137,18 @@ static CHECKED bool read(struct call *call, struct deployment *before, struct de
 static CHECKED bool go_ahead(struct call *call, struct error *error)
 {
     struct deployment before, after;
-    bool asked;
+    bool requested;
 
-    if (!managed_update_is_asked(call, &asked, error))
+    if (!managed_update_is_requested(call, &requested, error))
         return false;
-    return asked /* a plan changes nothing */
+    return requested /* a plan changes nothing */
            || (read(call, &before, &after, error)
                && (!moves(&before, &after) || is_confirmed(call, &before, &after, error)));
 }
 
 /* ---- The change ---- */
 
-/* A repeated call changes nothing. */
+/* *changed: whether the store changed, which a repeated call does not. */
 static CHECKED bool store(struct call *call, const struct deployment *before,
                           struct deployment *after, bool *changed, struct error *error)
 {
@@ -182,11 +182,11 @@ static CHECKED bool change(struct call *call, struct answer *answer, struct erro
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct deployment deployment;
-    bool asked;
+    bool requested;
 
-    if (!managed_update_is_asked(call, &asked, error))
+    if (!managed_update_is_requested(call, &requested, error))
         return false;
-    if (!asked)
+    if (!requested)
         return change(call, answer, error);
     return deployment_argument(call, &deployment, error)
            && managed_update_plan(call, &deployment, answer, error);
@@ -200,10 +200,9 @@ const struct tool tool_deployment_update = {
         "Of a managed deployment, recipe and overrides plan a change of the server itself, which "
         "deployment_apply carries out: the old one serves until the new one is ready, and the "
         "earlier recipe and overrides go back to it. All else changes the registry alone, as a "
-        "new revision: earlier results still "
-        "refer to the old one. Only its owner and admins may change URL "
-        "and secret; a new URL needs consent, and no running sweep. The settings are those of "
-        "deployment_register.",
+        "new revision: earlier results still refer to the old one. Only its owner and admins may "
+        "change URL and secret; a new URL needs consent, and no running sweep. The settings are "
+        "those of deployment_register.",
     .sets = SET_FLEET,
     .params = params,
     .params_described_in = "deployment_register",

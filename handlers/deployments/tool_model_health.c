@@ -12,7 +12,7 @@
 #include "handlers/answers/deployment_endpoint.h"
 #include "handlers/deployments/health_memory.h"
 
-#define FIRST_WORDS_BYTES 50
+#define FIRST_WORDS_BYTES_MAX 50
 
 static const struct param params[] = {
     PARAM_DEPLOYMENT,
@@ -42,23 +42,14 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* The time that the call has left. */
-static int64_t left_ms(const struct call *call, int64_t since_ns)
-{
-    int64_t left = (int64_t)(call_number(call, "timeout_s", 30) * 1000)
-                   - (clock_monotonic_ns() - since_ns) / 1000000;
-
-    return left > 1 ? left : 1;
-}
-
 static CHECKED bool ask_once(struct call *call, const struct endpoint *endpoint, bool chat,
                              int64_t since_ns, struct query_result *result, struct error *error)
 {
-    int64_t timeout_ms = left_ms(call, since_ns);
+    int64_t timeout_ms = deployment_endpoint_left_ms(call, since_ns);
     const struct query query = {
         .prompt = "Say OK and nothing else.",
         .max_tokens = 16,
-        .temperature = -1, /* not every server accepts 0 */
+        .temperature = -1, /* the server's default: not every server accepts 0 */
         .chat = chat,
         .ttft_timeout_ms = timeout_ms,
         .idle_timeout_ms = timeout_ms,
@@ -104,8 +95,8 @@ static CHECKED bool ask(struct call *call, const struct deployment *deployment,
     if (ask_without_chat(call, endpoint, since_ns, result))
         return true;
     if (result->failure == FAILURE_NOT_FOUND)
-        deployment_endpoint_explain_missing(call->services, deployment, left_ms(call, since_ns),
-                                            error);
+        deployment_endpoint_explain_missing(call->services, deployment,
+                                            deployment_endpoint_left_ms(call, since_ns), error);
     return false;
 }
 
@@ -117,19 +108,19 @@ static void describe_success(const struct deployment *deployment, const struct e
     answer->structured = json_pack(
         "{s:s, s:s, s:n, s:n, s:o, s:o, s:o, s:o}", "deployment", deployment->name, "status",
         "PASSED", "failure", "problem", "model", answer_json_text(endpoint->model), "first_words",
-        answer_json_foreign(text_string(words), words->length, FIRST_WORDS_BYTES), "latency_s",
+        answer_json_foreign(text_string(words), words->length, FIRST_WORDS_BYTES_MAX), "latency_s",
         json_number_or_null(result->total_s), "ttft_s", json_number_or_null(result->ttft_s));
     text_addf(&answer->text, "PASSED\nDeployment: %s\nModel: ", deployment->name);
     text_add_printable(&answer->text, endpoint->model, strlen(endpoint->model), 200);
     text_addf(&answer->text, "\nLatency: %.3f s, first token after %.3f s\n", result->total_s,
               result->ttft_s);
     answer_quote(&answer->text, "First words", text_string(words),
-                 words->length > FIRST_WORDS_BYTES ? FIRST_WORDS_BYTES : words->length,
-                 FIRST_WORDS_BYTES);
+                 words->length > FIRST_WORDS_BYTES_MAX ? FIRST_WORDS_BYTES_MAX : words->length,
+                 FIRST_WORDS_BYTES_MAX);
     answer_next(answer, "model_query to ask it something, sweep_plan to benchmark it");
 }
 
-/* Removes the class, which stands before the sentence. */
+/* Removes the class, " (connect_refused)", from the sentence: the answer has it elsewhere. */
 static void drop_class(enum failure failure, char *sentence)
 {
     TEXT_AUTO named = { 0 };
@@ -169,8 +160,9 @@ static CHECKED bool check(struct call *call, const struct deployment *deployment
     struct error problem;
     enum failure failure;
 
-    if (!deployment_endpoint(call->services, deployment, left_ms(call, since_ns), &endpoint,
-                             &failure, &problem)) {
+    if (!deployment_endpoint(call->services, deployment,
+                             deployment_endpoint_left_ms(call, since_ns), &endpoint, &failure,
+                             &problem)) {
         if (failure == FAILURE_NONE) {
             *error = problem;
             return false;
@@ -195,7 +187,8 @@ static void describe_age(struct answer *answer, double age_s)
               HEALTH_KEPT_S);
 }
 
-/* A check makes the model work: callers who may not cause work get the result of a recent check. */
+/* A check makes the model work. Viewers, who may not cause work, get the result of a recent check.
+ */
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct health_memory *memory = call->services->health;
@@ -208,7 +201,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         return false;
     if (!role_allows(call->principal.role, ROLE_OPERATOR))
         turn = health_memory_get(memory, &deployment, call->cancelled, call->host, answer, &age_s);
-    if (turn == HEALTH_LEFT)
+    if (turn == HEALTH_CANCELLED)
         return error_set(error, ERROR_CANCELLED, "the client disconnected");
     if (turn == HEALTH_KNOWN) {
         describe_age(answer, age_s);

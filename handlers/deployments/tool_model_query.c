@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_query: one question to a model, its answer as it arrives, and its speed. */
+/* model_query: asks a model one question, shows its answer as it arrives, and measures its speed.
+ */
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,9 +13,9 @@
 #include "handlers/answers/deployment_argument.h"
 #include "handlers/answers/deployment_endpoint.h"
 
-#define TEXT_LIMIT_BYTES (256 * 1024)
-#define SHOWN_LIMIT_BYTES (16 * 1024)
-#define PROGRESS_BYTES 200
+#define STRUCTURE_BYTES_MAX (256 * 1024) /* of the answer, in the structure */
+#define TEXT_BYTES_MAX (16 * 1024)       /* of the answer, in the text */
+#define PROGRESS_BYTES_MAX 200
 #define PROGRESS_EVERY_NS 100000000
 
 static const char *const apis[] = { "chat", "completions", NULL };
@@ -55,23 +56,24 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* The part of the answer that the caller sees while it arrives. */
+/* Reports the answer to the caller while it arrives. */
 struct follower {
     struct call *call;
-    struct text newest; /* text since the last progress message */
-    int64_t reported_ns;
+    struct text newest;  /* text since the last progress message */
+    int64_t reported_ns; /* when the last progress message was sent, monotonic */
 };
 
-/* The last PROGRESS_BYTES bytes of the answer, beginning with a whole character. */
+/* The last PROGRESS_BYTES_MAX bytes of the answer, without the rest of a character that begins
+ * before them. */
 static const char *tail(const struct text *text, size_t *length)
 {
     const char *start = text_string(text);
 
     *length = text->length;
-    if (*length <= PROGRESS_BYTES)
+    if (*length <= PROGRESS_BYTES_MAX)
         return start;
-    start += *length - PROGRESS_BYTES;
-    *length = PROGRESS_BYTES;
+    start += *length - PROGRESS_BYTES_MAX;
+    *length = PROGRESS_BYTES_MAX;
     while (*length > 0 && ((unsigned char)*start & 0xc0) == 0x80) {
         start++;
         --*length;
@@ -91,7 +93,7 @@ static void on_text(void *context, const char *bytes, size_t length, int64_t chu
     if (now_ns - follower->reported_ns < PROGRESS_EVERY_NS)
         return;
     newest = tail(&follower->newest, &newest_length);
-    text_add_printable(&message, newest, newest_length, PROGRESS_BYTES);
+    text_add_printable(&message, newest, newest_length, PROGRESS_BYTES_MAX);
     follower->call->progress(follower->call, (double)chunks, 0, text_string(&message));
     follower->reported_ns = now_ns;
     text_clear(&follower->newest);
@@ -104,20 +106,11 @@ static bool is_cancelled(void *context)
     return follower->call->cancelled(follower->call->host);
 }
 
-/* The time that the call has left. */
-static int64_t left_ms(const struct call *call, int64_t since_ns)
-{
-    int64_t left = (int64_t)(call_number(call, "timeout_s", 120) * 1000)
-                   - (clock_monotonic_ns() - since_ns) / 1000000;
-
-    return left > 1 ? left : 1;
-}
-
 static CHECKED bool ask(struct call *call, const struct endpoint *endpoint, int64_t since_ns,
                         struct query_result *result, struct error *error)
 {
     struct follower follower = { .call = call };
-    int64_t timeout_ms = left_ms(call, since_ns);
+    int64_t timeout_ms = deployment_endpoint_left_ms(call, since_ns);
     const struct query query = {
         .prompt = call_text(call, "prompt"),
         .system = call_text(call, "system"),
@@ -162,11 +155,11 @@ static json_t *structured(const struct deployment *deployment, const struct endp
     return json_pack(
         "{s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}", "deployment",
         deployment->name, "model", answer_json_text(model_of(result, endpoint)), "text",
-        answer_json_foreign(text_string(&result->text), result->text.length, TEXT_LIMIT_BYTES),
-        "truncated", result->text.length > TEXT_LIMIT_BYTES, "reasoning",
+        answer_json_foreign(text_string(&result->text), result->text.length, STRUCTURE_BYTES_MAX),
+        "truncated", result->text.length > STRUCTURE_BYTES_MAX, "reasoning",
         reasoning->length == 0
             ? json_null()
-            : answer_json_foreign(text_string(reasoning), reasoning->length, TEXT_LIMIT_BYTES),
+            : answer_json_foreign(text_string(reasoning), reasoning->length, STRUCTURE_BYTES_MAX),
         "finish_reason", answer_json_text(result->finish), "prompt_tokens",
         count_or_null(result->prompt_tokens), "completion_tokens",
         count_or_null(result->completion_tokens), "total_tokens",
@@ -175,27 +168,27 @@ static json_t *structured(const struct deployment *deployment, const struct endp
         "tokens_per_s", json_number_or_null(result->tokens_per_s));
 }
 
-static void write_figure(struct text *out, const char *name, const char *format, double value)
+static void write_figure(struct text *out, const char *name, bool in_seconds, double value)
 {
     text_addf(out, "%s: ", name);
     if (!isfinite(value))
         text_add(out, "not reported");
-    else if (strcmp(format, "s") == 0)
+    else if (in_seconds)
         text_addf(out, "%.3f s", value);
     else
         text_addf(out, "%.2f", value);
     text_add_char(out, '\n');
 }
 
-/* Adds the block with the statistics, if it was requested. */
+/* Adds the statistics as a block, which begins the text if the call requests `stats`. */
 static void write_stats(const struct query_result *result, const char *model, struct text *out)
 {
     text_add(out, "Performance Stats\nModel: ");
     text_add_printable(out, model, strlen(model), 200);
     text_add_char(out, '\n');
-    write_figure(out, "Time to First Token (TTFT)", "s", result->ttft_s);
-    write_figure(out, "Total Generation Time", "s", result->total_s);
-    write_figure(out, "Tokens per Second", "", result->tokens_per_s);
+    write_figure(out, "Time to First Token (TTFT)", true, result->ttft_s);
+    write_figure(out, "Total Generation Time", true, result->total_s);
+    write_figure(out, "Tokens per Second", false, result->tokens_per_s);
     if (total_tokens(result) >= 0)
         text_addf(out, "Total Tokens: %" PRId64 " (prompt %" PRId64 ", answer %" PRId64 ")\n\n",
                   total_tokens(result), result->prompt_tokens, result->completion_tokens);
@@ -203,7 +196,7 @@ static void write_stats(const struct query_result *result, const char *model, st
         text_addf(out, "Total Tokens: not reported (%" PRId64 " chunks)\n\n", result->chunks);
 }
 
-/* Adds the same in one line, if it was not requested. */
+/* Adds the statistics as one line, which ends the text otherwise. */
 static void write_summary(const struct query_result *result, const char *model, struct text *out)
 {
     text_add_char(out, '(');
@@ -227,7 +220,7 @@ static void write_text(const struct call *call, const struct query_result *resul
     if (call_boolean(call, "stats", false))
         write_stats(result, model, out);
     answer_quote(out, "Model Response", text_string(&result->text), result->text.length,
-                 SHOWN_LIMIT_BYTES);
+                 TEXT_BYTES_MAX);
     if (result->text.length == 0)
         text_addf(out, "(no visible text; %zu bytes of reasoning)\n", result->reasoning.length);
     if (strcmp(result->finish, "length") == 0)
@@ -246,8 +239,9 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     bool done;
 
     if (!deployment_argument(call, &deployment, error)
-        || !deployment_endpoint(call->services, &deployment, left_ms(call, since_ns), &endpoint,
-                                &ignored, error))
+        || !deployment_endpoint(call->services, &deployment,
+                                deployment_endpoint_left_ms(call, since_ns), &endpoint, &ignored,
+                                error))
         return false;
     done = ask(call, &endpoint, since_ns, &result, error);
     if (!done && result.failure == FAILURE_NOT_FOUND
@@ -256,8 +250,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         done = ask(call, &endpoint, since_ns, &result, error);
     }
     if (!done && result.failure == FAILURE_NOT_FOUND)
-        deployment_endpoint_explain_missing(call->services, &deployment, left_ms(call, since_ns),
-                                            error);
+        deployment_endpoint_explain_missing(call->services, &deployment,
+                                            deployment_endpoint_left_ms(call, since_ns), error);
     if (done) {
         answer->structured = structured(&deployment, &endpoint, &result);
         write_text(call, &result, model_of(&result, &endpoint), &answer->text);

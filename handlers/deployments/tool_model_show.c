@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_show: the models that a server has, as it reports them. */
+/* model_show: shows the models that a server reports. */
 
 #include <inttypes.h>
 #include <stdlib.h>

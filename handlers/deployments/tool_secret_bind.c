@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* secret_bind: where secrets may be sent. */
+/* secret_bind: lists where secrets may be sent, and changes it. */
 
 #include "handlers/deployments/secret_answer.h"
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "handlers/answers/deployment_argument.h"
 #include "handlers/consent.h"
 #include "handlers/fleet/plan_answer.h"
 #include "handlers/fleet/target_answer.h"
@@ -16,7 +17,7 @@ static CHECKED bool make(const struct call *call, enum provider_verb verb, struc
 
     return target_answer_frame(call, &frame, error) && plan_answer_check_place(frame, error)
            && plan_answer_check_owner(call, wish.deployment, error)
-           && plan_answer_check_idle(call, wish.deployment, error)
+           && deployment_check_idle(call->services->store, wish.deployment, error)
            && managed_plan_make(frame, &wish, out, error);
 }
 
@@ -29,8 +30,8 @@ static void describe(const struct managed_plan *plan, struct text *out)
                   plan->steps[i].url);
 }
 
-/* A person may take an hour to answer, and another server of its name may have been created
- * meanwhile. */
+/* A person may take an hour to answer. Meanwhile another server may have been created under the
+ * deployment's name. */
 static CHECKED bool check_same(const struct call *call, enum provider_verb verb,
                                const struct managed_plan *shown, struct error *error)
 {

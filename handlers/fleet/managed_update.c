@@ -13,19 +13,19 @@ static bool is_given(const struct call *call, const char *name)
     return json_object_get(call->arguments, name) != NULL;
 }
 
-bool managed_update_is_asked(const struct call *call, bool *asked, struct error *error)
+bool managed_update_is_requested(const struct call *call, bool *requested, struct error *error)
 {
-    static const char *const own[] = { "deployment", "recipe", "overrides", "idempotency_key" };
+    static const char *const allowed[] = { "deployment", "recipe", "overrides", "idempotency_key" };
     const char *name;
     json_t *ignored;
 
-    *asked = is_given(call, "recipe") || is_given(call, "overrides");
+    *requested = is_given(call, "recipe") || is_given(call, "overrides");
     json_object_foreach(json_iterable(call->arguments), name, ignored) {
         bool known = false;
 
-        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-            known = known || strcmp(own[i], name) == 0;
-        if (*asked && !known)
+        for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+            known = known || strcmp(allowed[i], name) == 0;
+        if (*requested && !known)
             return error_set(error, ERROR_INVALID,
                              "\"%s\" is a setting of the registry, and \"recipe\" and "
                              "\"overrides\" plan a change of the server: use a call for each",
@@ -65,7 +65,7 @@ bool managed_update_check_url(const struct call *call, const struct deployment *
         return true;
     fleet_managed_finish(&row);
     return error_set(error, ERROR_FORBIDDEN,
-                     "%s is managed by opsbrain: its address is the one that its platform gives "
-                     "it; register another address under another name",
+                     "\"url\" cannot be changed, since %s is managed by opsbrain and its platform "
+                     "assigns its address: register another address under another name",
                      before->name);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_update of a server that opsbrain deployed: not a change of the registry, but a plan of
- * the platform's change. */
+/* deployment_update of a server that opsbrain deployed: instead of changing the registry, it plans
+ * a change on the platform. */
 #pragma once
 
 #include "handlers/tool.h"
@@ -16,14 +16,16 @@
     {                                                                                              \
         "overrides", VALUE_TEXT_MAP,                                                               \
             .high = 32, .item_high = 200, .rare = true,                                            \
-            .help = "The same for the members that the recipe opens; {}: none."                    \
+            .help = "Plans other values for members that the recipe opens; {}: the recipe's own."  \
     }
 
-/* Whether the call is about the server itself. INVALID: about its settings, too. */
-CHECKED bool managed_update_is_asked(const struct call *call, bool *asked, struct error *error);
+/* *requested: whether the call plans a change of the server itself. INVALID: it also changes
+ * settings of the registry. */
+CHECKED bool managed_update_is_requested(const struct call *call, bool *requested,
+                                         struct error *error);
 /* Makes and stores the plan, and answers with it. */
 CHECKED bool managed_update_plan(struct call *call, const struct deployment *deployment,
                                  struct answer *answer, struct error *error);
-/* FORBIDDEN for another address of a managed deployment, which only its platform decides. */
+/* FORBIDDEN: the call changes the address of a managed deployment, which its platform assigns. */
 CHECKED bool managed_update_check_url(const struct call *call, const struct deployment *before,
                                       const struct deployment *after, struct error *error);

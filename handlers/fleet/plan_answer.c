@@ -9,7 +9,6 @@
 #include "base/json/json.h"
 #include "handlers/answer.h"
 #include "handlers/fleet/target_answer.h"
-#include "store/ledger/sweeps.h"
 
 static const struct field approval_fields[] = {
     { "principal", VALUE_TEXT, .help = "Who agreed." },
@@ -142,7 +141,6 @@ struct managed_wish plan_answer_wish(const struct call *call, enum provider_verb
     return wish;
 }
 
-/* Converts texts that are numbers or booleans. */
 json_t *plan_answer_overrides(const struct call *call)
 {
     json_t *out = json_object(), *value;
@@ -190,7 +188,7 @@ bool plan_answer_check_owner(const struct call *call, const char *name, struct e
     if (!fleet_managed_find(call->services->store, name, &row, &found, error))
         return false;
     if (!found)
-        return true; /* the plan says so */
+        return true; /* making the plan reports it */
     allowed = role_allows(call->principal.role, ROLE_ADMIN)
               || strcmp(row.created_by, call->principal.name) == 0;
     if (!allowed)
@@ -198,18 +196,6 @@ bool plan_answer_check_owner(const struct call *call, const char *name, struct e
                   name, row.created_by, row.created_by);
     fleet_managed_finish(&row);
     return allowed;
-}
-
-bool plan_answer_check_idle(const struct call *call, const char *name, struct error *error)
-{
-    char active[ID_SIZE];
-
-    if (!sweep_find_active(call->services->store, name, active, error))
-        return false;
-    return active[0] == '\0'
-           || error_set(error, ERROR_CONFLICT,
-                        "the sweep %s is using %s: wait for it, or call sweep_cancel first", active,
-                        name);
 }
 
 bool plan_answer_change(struct call *call, enum provider_verb verb, struct answer *answer,

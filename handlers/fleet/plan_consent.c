@@ -67,8 +67,8 @@ bool plan_consent_way(const struct call *call, const struct fleet_plan_row *row,
         return true;
     if (strcmp(confirm, row->digest) != 0)
         return error_set(error, ERROR_INVALID,
-                         "\"confirm\" must be the digest of the plan %s, as deployment_plan "
-                         "returned it",
+                         "\"confirm\" is not the digest of the plan %s: give the digest that "
+                         "plan_show returns",
                          row->id);
     return plan_consent_check(call, row, FLEET_WAY_AGENT, error);
 }

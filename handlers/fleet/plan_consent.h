@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The go-ahead to a plan: a person's, or an agent's if the target allows that. */
+/* The go-ahead for a plan: a person's, or an agent's if the target allows that. */
 #pragma once
 
 #include "handlers/tool.h"
 #include "store/fleet/fleet_plans.h"
 
-/* Asks the person at the client, showing the requests. Only for a tool's go_ahead(). FORBIDDEN says
- * how a person agrees if the client cannot ask. */
+/* Shows the plan's requests to the person at the client, and asks for consent. Only for a tool's
+ * go_ahead(). FORBIDDEN: the client cannot ask; the error says how a person agrees elsewhere. */
 CHECKED bool plan_consent_ask(struct call *call, const struct fleet_plan_row *row,
                               struct error *error);
-/* How this call agrees: FLEET_WAY_AGENT by `confirm`, NULL if the go-ahead is already complete,
- * else FLEET_WAY_PERSON, who has to be asked. */
+/* *way: NULL if the plan needs no further go-ahead; FLEET_WAY_AGENT if the call gives it by
+ * `confirm`; otherwise FLEET_WAY_PERSON: a person has to be asked. INVALID: `confirm` is not the
+ * plan's digest. */
 CHECKED bool plan_consent_way(const struct call *call, const struct fleet_plan_row *row,
                               const char **way, struct error *error);
-/* Whether the plan has its go-ahead once this call agrees in that way. */
+/* Returns true if the plan has all the approvals that it needs once this call agrees in the given
+ * way (NULL: it does not agree). Otherwise `error` says what is missing. */
 CHECKED bool plan_consent_check(const struct call *call, const struct fleet_plan_row *row,
                                 const char *way, struct error *error);

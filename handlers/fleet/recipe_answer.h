@@ -5,11 +5,12 @@
 #include "fleet/recipes/recipe.h"
 #include "handlers/tool.h"
 
-extern const struct field recipe_answer_fields[]; /* fields of a summary */
+extern const struct field recipe_answer_fields[];
 
-json_t *recipe_answer_json(const struct recipe *recipe); /* new reference */
-/* "1 x nvidia-l4"; "-" if it takes whatever the machine has. */
+/* A summary of the recipe; new reference. */
+json_t *recipe_answer_json(const struct recipe *recipe);
+/* Returns "1 x nvidia-l4", written to `out`, or "-" if the recipe runs on any hardware. */
 #define RECIPE_HARDWARE_SIZE 80
 const char *recipe_answer_hardware(const struct recipe *recipe, char out[RECIPE_HARDWARE_SIZE]);
-/* "reported", or "cannot work". */
+/* "verified", "reported" or "cannot work"; static. */
 const char *recipe_answer_status(const struct recipe *recipe);

@@ -29,22 +29,22 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct recipe *)a)->name, ((const struct recipe *)b)->name);
 }
 
-/* Recipes on the disk come first: an import never replaces one. */
+/* A recipe of the program or of the folder is never replaced by an import of the same name. */
 bool recipe_shelf_read(const struct services *services, struct recipe_shelf *out,
                        struct error *error)
 {
     struct recipe_import *rows;
-    size_t count, of_disk;
-    const struct recipe *disk = recipe_book_all(services->recipes, &of_disk);
+    size_t count, book_count;
+    const struct recipe *book = recipe_book_all(services->recipes, &book_count);
     struct error fault;
 
     *out = (struct recipe_shelf){ 0 };
     if (!recipe_import_list(services->store, &rows, &count, error))
         return false;
-    out->recipes = memory_zeroed(of_disk + count + 1, sizeof *out->recipes);
-    for (; out->count < of_disk; out->count++) {
-        out->recipes[out->count] = disk[out->count];
-        json_incref(disk[out->count].document);
+    out->recipes = memory_zeroed(book_count + count + 1, sizeof *out->recipes);
+    for (; out->count < book_count; out->count++) {
+        out->recipes[out->count] = book[out->count];
+        json_incref(book[out->count].document);
     }
     for (size_t i = 0; i < count; i++) {
         if (recipe_book_find(services->recipes, rows[i].name) != NULL)
@@ -94,12 +94,12 @@ static CHECKED bool not_found(const struct services *services, const char *name,
 bool recipe_shelf_find(const struct services *services, const char *name, struct recipe *out,
                        struct error *error)
 {
-    const struct recipe *of_disk = recipe_book_find(services->recipes, name);
+    const struct recipe *in_book = recipe_book_find(services->recipes, name);
     struct recipe_import row = { 0 };
     bool found, done;
 
-    if (of_disk != NULL) {
-        *out = *of_disk;
+    if (in_book != NULL) {
+        *out = *in_book;
         json_incref(out->document);
         return true;
     }

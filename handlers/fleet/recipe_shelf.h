@@ -10,6 +10,7 @@
 CHECKED bool recipe_shelf_find(const struct services *services, const char *name,
                                struct recipe *out, struct error *error);
 
+/* The newest revision of every recipe. Free with recipe_shelf_finish. */
 struct recipe_shelf {
     struct recipe *recipes; /* in order of name */
     size_t count;

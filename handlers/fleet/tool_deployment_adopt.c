@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_adopt: takes a server that runs on a target into the registry. */
+/* deployment_adopt: registers a server that already runs on a target. */
 
 #include <string.h>
 
@@ -67,8 +67,8 @@ static CHECKED bool find(const struct call *call, struct managed_target *target,
                      wish.deployment, wish.target);
 }
 
-/* A person may take an hour to answer. The server's state may change meanwhile, but the consent is
- * for one particular server, and a key may be sent to its address. */
+/* A person may take an hour to answer. The consent is for one particular server, whose state may
+ * have changed meanwhile, and for its address, because a key may be sent there. */
 static CHECKED bool check_same(const struct call *call, const struct observed *shown,
                                struct error *error)
 {
@@ -162,9 +162,9 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
     return given;
 }
 
-/* An existing registration is kept. */
-static CHECKED bool keep_registered(struct call *call, const struct observed *observed,
-                                    struct error *error)
+/* Registers the server's address, unless its name is registered already. */
+static CHECKED bool register_address(struct call *call, const struct observed *observed,
+                                     struct error *error)
 {
     struct deployment wanted = { .labels = "{}", .limits = "{}" }, stored;
 
@@ -210,7 +210,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         return false;
     adoption = adoption_of(call, &target, place, &observed);
     done = managed_adopt(call->services->fleet, &adoption, &call->change, error)
-           && keep_registered(call, &observed, error);
+           && register_address(call, &observed, error);
     if (done)
         describe(call, &adoption, answer);
     observed_finish(&observed);

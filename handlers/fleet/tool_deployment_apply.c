@@ -5,6 +5,7 @@
 
 #include "base/core/clock.h"
 #include "handlers/answer.h"
+#include "handlers/answers/deployment_argument.h"
 #include "handlers/fleet/plan_answer.h"
 #include "handlers/fleet/plan_consent.h"
 #include "handlers/fleet/target_answer.h"
@@ -18,8 +19,8 @@ static const struct param params[] = {
     { 0 },
 };
 
-/* An extension does not disturb a sweep, unless its platform changes the end of stopped servers
- * only. */
+/* An extension does not disturb a sweep, unless the platform can only change the end of a stopped
+ * server. */
 static bool keeps_running(const struct managed_plan *plan)
 {
     bool stops = false;
@@ -29,7 +30,7 @@ static bool keeps_running(const struct managed_plan *plan)
     return strcmp(plan->row.verb, provider_verb_name(VERB_EXTEND)) == 0 && !stops;
 }
 
-/* The state of things may have changed since the plan was shown. */
+/* Makes the plan again, since resources or prices may have changed since it was shown. */
 static CHECKED bool check_now(const struct call *call, const struct fleet_plan_row *row,
                               struct error *error)
 {
@@ -40,13 +41,14 @@ static CHECKED bool check_now(const struct call *call, const struct fleet_plan_r
     if (!target_answer_frame(call, &frame, error) || !plan_answer_check_place(frame, error)
         || !managed_plan_again(frame, row, &plan, error))
         return false;
-    good = keeps_running(&plan) || plan_answer_check_idle(call, row->deployment, error);
+    good = keeps_running(&plan)
+           || deployment_check_idle(call->services->store, row->deployment, error);
     managed_plan_finish(&plan);
     return good;
 }
 
-/* For a plan that was already begun the answer is only repeated. A person may take an hour to
- * answer: it is checked again then. */
+/* A plan that has begun needs nothing more: the call only repeats the answer. After a person was
+ * asked, who may take an hour to answer, the plan is checked again. */
 static CHECKED bool check(struct call *call, const struct fleet_plan_row *row, struct error *error)
 {
     const char *way;
@@ -71,7 +73,7 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
     return given;
 }
 
-/* The first of two people agreed. */
+/* Stores the go-ahead of the first of two people, and says that another one is needed. */
 static CHECKED bool wait_for_another(struct call *call, const struct fleet_plan_row *row,
                                      const struct error *missing, struct answer *answer,
                                      struct error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_discover: the model servers on a target, whoever made them. */
+/* deployment_discover: lists the model servers on a target, whoever made them. */
 
 #include <string.h>
 
@@ -38,8 +38,9 @@ struct discovery {
     const struct fleet_target *target;
 };
 
-/* Another server may have the name of a managed one: one that was made here has our label, and an
- * adopted one is on its target. */
+/* Returns true if the server is that of the managed deployment, rather than another one of the same
+ * name. A server that this opsbrain created has its label; an adopted one is known by its target.
+ */
 static bool is_managed(const struct discovery *discovery, const struct observed *server,
                        const struct fleet_managed_row *row)
 {
@@ -48,7 +49,7 @@ static bool is_managed(const struct discovery *discovery, const struct observed 
     return strcmp(row->rights, "created") != 0 && strcmp(row->target, discovery->target->name) == 0;
 }
 
-/* *whose is static. */
+/* *whose: the value of the field `whose`; static. */
 static CHECKED bool find_owner(const struct discovery *discovery, const struct observed *server,
                                const char **whose, struct error *error)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fleet_list: what opsbrain deployed or adopted, and what it costs. */
+/* fleet_list: lists what opsbrain deployed or adopted, and what it costs. */
 
 #include <math.h>
+#include <string.h>
 
 #include "base/core/clock.h"
 #include "base/json/json.h"
@@ -77,7 +78,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         json_array_append_new(list, managed_answer_json(&rows[i]));
         text_addf(&answer->text, "%s: ", rows[i].deployment);
         managed_answer_describe(&rows[i], &answer->text);
-        usd += rows[i].state[0] == 's' ? 0 : rows[i].usd_per_hour; /* stopped */
+        usd += strcmp(rows[i].state, "stopped") == 0 ? 0 : rows[i].usd_per_hour;
     }
     fleet_managed_rows_free(rows, count);
     if (count == 0)

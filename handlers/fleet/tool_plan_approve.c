@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_approve: a person agrees to a plan that somebody else, or an agent, made. */
+/* plan_approve: asks a person to agree to a plan that somebody else, or an agent, made. */
 
 #include "base/core/clock.h"
 #include "handlers/answer.h"

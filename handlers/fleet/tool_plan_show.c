@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_show: a plan that was made, with who agreed to it. */
+/* plan_show: shows a plan that was made, and who agreed to it. */
 
 #include "handlers/answer.h"
 #include "handlers/fleet/plan_answer.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recipe_import: adds a recipe of the team by a call, instead of as a file in the team's folder. */
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +41,7 @@ static CHECKED bool check(const struct call *call, const struct recipe *recipe, 
     return true;
 }
 
-/* The store counts the revisions. */
+/* Stores the recipe. Its own number of revision is ignored: the store counts revisions. */
 static CHECKED bool keep(struct call *call, struct recipe *recipe, bool *existed,
                          struct error *error)
 {

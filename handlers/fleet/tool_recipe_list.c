@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recipe_list: what can be deployed where. */
+/* recipe_list: lists what can be deployed, and where. */
+
 #include <string.h>
 
 #include "base/formats/table.h"
@@ -66,7 +67,8 @@ static struct table *begin_table(void)
     return table;
 }
 
-/* The page after `after`: its last recipe, or NULL if it is the last page. */
+/* Adds the recipes of the page that follows the name `after`, and counts all that match. Returns
+ * the page's last recipe, or NULL if there is no further page. */
 static const struct recipe *write_page(const struct call *call, const struct recipe_shelf *shelf,
                                        const char *after, struct table *table, json_t *list,
                                        json_int_t *matching)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recipe_show: one recipe, whether it fits, what it costs, and what a plan may change. */
+/* recipe_show: shows one recipe, whether it fits into the memory, what it costs, and what a plan
+ * may change. */
+
 #include <string.h>
 
 #include "base/json/json.h"
@@ -74,11 +76,11 @@ struct shown {
     const char *place, *kind;
     struct recipe_fit fit;
     struct price price;
-    struct error refusal; /* kind ERROR_NONE: there is none */
+    struct error refusal; /* why the platform would refuse it; kind ERROR_NONE: it would not */
     json_t *warnings;
 };
 
-/* A refusal by the recipe or the platform is part of the answer. */
+/* Collects the data. A refusal is no error here, but part of the answer. */
 static void examine(const struct call *call, struct shown *shown)
 {
     const struct recipe_lint_case lint = { shown->recipe, shown->place, shown->kind };

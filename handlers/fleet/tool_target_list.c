@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* target_list: where model servers may be deployed. */
+/* target_list: lists where model servers may be deployed. */
 
 #include "base/core/memory.h"
 #include "base/formats/table.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* target_show: a target, and what is missing to deploy there. */
+/* target_show: shows a target, and what is missing to deploy there. */
 
 #include "base/json/json.h"
 #include "fleet/managed/managed_target.h"

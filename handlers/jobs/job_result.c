@@ -19,7 +19,7 @@ void job_failure(const struct job *job, struct error *error)
               sweep ? job_answer_next_step(job) : "");
 }
 
-/* "swp_1 is completed: 4 of 4 cells measured in 12 s." */
+/* Adds "swp_1 is completed: 4 cells measured, 1 cells failed, in 12 s." */
 static void describe_sweep(const struct job *job, const json_t *outcome, struct text *out)
 {
     static const char *const counts[] = { "measured", "infeasible", "failed", "skipped",
@@ -41,7 +41,7 @@ static void describe_sweep(const struct job *job, const json_t *outcome, struct 
         text_addf(out, "Reason: %s\n", json_get_text(outcome, "reason", ""));
 }
 
-/* The structure that sweep_start and sweep_resume return. */
+/* Answers with the structure that sweep_start and sweep_resume return. */
 static CHECKED bool sweep_result(const struct services *services, const struct job *job,
                                  struct answer *answer, struct error *error)
 {

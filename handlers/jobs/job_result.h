@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tasks: the final result of a call that started a job, made from the job's row. */
+/* The final result of a task: a call that started a job is answered from the job's row. */
 #pragma once
 
 #include "handlers/answer.h"
 #include "store/ledger/jobs.h"
 
-/* For a job that is over and was not cancelled. False: it failed, and `error` says why; its kind is
- * INTERNAL for internal errors. */
+/* Writes the result of a job that is over and was not cancelled. Returns false if the job failed,
+ * or its result cannot be read: `error` says why. */
 CHECKED bool job_result(const struct services *services, const struct job *job,
                         struct answer *answer, struct error *error);
-/* Why a failed job failed. */
+/* Sets the error with which a failed job ended, and what to call next. */
 void job_failure(const struct job *job, struct error *error);

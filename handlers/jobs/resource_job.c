@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://jobs/{id}: the current state of long work. */
+/* opsbrain://jobs/{id}: the current state of a job. */
 
 #include "handlers/answers/job_answer.h"
 #include "handlers/resource_answer.h"

@@ -7,19 +7,19 @@
 #include "handlers/answers/job_answer.h"
 #include "handlers/call.h"
 
-#define AUDITED_BYTES 80
+#define AUDITED_BYTES_MAX 80
 
-/* The request in the form that the audit log stores. Heap memory. */
+/* Returns the request's arguments for the audit log. Heap memory. */
 static char *audited(const char *id)
 {
     TEXT_AUTO masked = { 0 };
     TEXT_AUTO shown = { 0 };
-    json_auto_t *kept = NULL;
+    json_auto_t *arguments = NULL;
 
     credential_add_masked(&masked, id);
-    text_add_printable(&shown, text_string(&masked), masked.length, AUDITED_BYTES);
-    kept = json_pack("{s:s}", "taskId", text_string(&shown));
-    return json_write(kept);
+    text_add_printable(&shown, text_string(&masked), masked.length, AUDITED_BYTES_MAX);
+    arguments = json_pack("{s:s}", "taskId", text_string(&shown));
+    return json_write(arguments);
 }
 
 static CHECKED bool check(const struct call *call, const char *id, const char *act, struct job *job,
@@ -60,12 +60,12 @@ bool task_call_update(struct call *call, const char *id, json_t *answers, struct
 {
     FREE_AUTO char *arguments = audited(id);
     struct job job;
-    size_t taken;
+    size_t answered;
     bool done;
 
     call_begin(call, "tasks/update", arguments);
     done = check(call, id, "answer it", &job, error)
-           && job_pool_answer(call->services->jobs, id, answers, &call->change, &taken, error);
+           && job_pool_answer(call->services->jobs, id, answers, &call->change, &answered, error);
     if (!done)
         call_refused(call, error);
     call->change.arguments = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_cancel: asks a job to stop. */
+/* job_cancel: requests that a job stop. */
 
 #include "handlers/answers/job_answer.h"
 

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_list: long work, newest first. */
-
-#include <string.h>
+/* job_list: lists the jobs, the newest first. */
 
 #include <math.h>
+#include <string.h>
 
 #include "base/core/memory.h"
 #include "base/formats/table.h"
 #include "handlers/answers/job_answer.h"
 #include "handlers/period.h"
 
-#define DOING_BYTES 80
+#define DOING_BYTES_MAX 80
 
 static const char *const states[] = { "any",       "queued", "waiting",   "running",
                                       "completed", "failed", "cancelled", NULL };
@@ -37,7 +36,7 @@ static void doing_cell(struct table *table, const struct job *job)
     TEXT_AUTO doing = { 0 };
 
     if (!job_is_over(job))
-        text_add_printable(&doing, job->message, strlen(job->message), DOING_BYTES);
+        text_add_printable(&doing, job->message, strlen(job->message), DOING_BYTES_MAX);
     table_cell(table, "%s", doing.length > 0 ? text_string(&doing) : "-");
 }
 

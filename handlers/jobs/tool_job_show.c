@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_show: a job's state, at once or when it has ended. */
+/* job_show: shows a job's state, at once or when it has ended. */
 
 #include <math.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "handlers/answers/job_answer.h"
 #include "handlers/answers/job_verdict.h"
 
-#define UNFOLLOWED_S 50 /* clients without progress give up a call after a minute */
-#define TOLD_EVERY_MS 10000
+#define UNFOLLOWED_S 50 /* clients that get no progress give up a call after a minute */
+#define REPORT_EVERY_MS 10000
 
 static const struct param params[] = {
     PARAM_JOB,
@@ -36,8 +36,8 @@ static void report_progress(struct call *call, const struct job *job, double *re
                    job->message[0] != '\0' ? job->message : job_state_name(job->state));
 }
 
-/* How long the call may still wait; if others need the thread, no longer than one without progress.
- */
+/* How long the call may still wait. If its client gets no progress, or others need its thread, it
+ * waits for UNFOLLOWED_S at most. */
 static int64_t left_ms(const struct call *call, int64_t since_ns)
 {
     int64_t waited_ms = (clock_monotonic_ns() - since_ns) / 1000000;
@@ -50,19 +50,19 @@ static int64_t left_ms(const struct call *call, int64_t since_ns)
     return (int64_t)(wait_s * 1000) - waited_ms;
 }
 
-/* Reports every change of the job while the call waits, and that it waits. */
+/* Reports progress while the call waits: at every change of the job, and every REPORT_EVERY_MS. */
 static CHECKED bool wait_for_end(struct call *call, struct job *job, struct error *error)
 {
     int64_t since_ns = clock_monotonic_ns(), left;
     double reported = 0;
 
     while (!job_is_over(job) && (left = left_ms(call, since_ns)) > 0) {
-        struct job seen = *job;
+        struct job known = *job;
 
         report_progress(call, job, &reported);
-        if (!job_pool_wait(call->services->jobs, job->id, &seen,
-                           left < TOLD_EVERY_MS ? left : TOLD_EVERY_MS, call->cancelled, call->host,
-                           job, error))
+        if (!job_pool_wait(call->services->jobs, job->id, &known,
+                           left < REPORT_EVERY_MS ? left : REPORT_EVERY_MS, call->cancelled,
+                           call->host, job, error))
             return false;
         if (call->cancelled(call->host))
             return error_set(error, ERROR_CANCELLED,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lease_list: who measures on which endpoint, and who waits in line. */
+/* lease_list: lists who measures on which endpoint, and who waits in line. */
 
 #include "base/core/memory.h"
 #include "base/formats/table.h"
@@ -9,7 +9,7 @@
 #include "store/ledger/jobs.h"
 
 static const struct param params[] = {
-    PARAMS_PERIOD, /* time since which it is held, or in line */
+    PARAMS_PERIOD, /* of the time when the lease was granted, or since when it waits */
     { "limit", VALUE_INTEGER, .low = 1, .high = 500, .initial = "20",
       .help = "Each endpoint's in order." },
     { 0 },
@@ -75,6 +75,7 @@ static void add_row(struct table *table, const struct endpoint_lease *lease)
     table_cell(table, "%s", answer_time(held ? lease->granted_ms : lease->asked_ms, time));
 }
 
+/* Keeps the leases within the period; returns how many they are. */
 static size_t keep(const struct period *period, struct endpoint_lease *leases, size_t count)
 {
     size_t kept = 0;
@@ -82,7 +83,7 @@ static size_t keep(const struct period *period, struct endpoint_lease *leases, s
     for (size_t i = 0; i < count; i++) {
         bool held = leases[i].place == 0;
 
-        if (period_holds(period, held ? leases[i].granted_ms : leases[i].asked_ms))
+        if (period_contains(period, held ? leases[i].granted_ms : leases[i].asked_ms))
             leases[kept++] = leases[i];
     }
     return kept;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* benchmark_a_deployment: from a registered name to a reliable report. */
+/* benchmark_a_deployment: measures a registered deployment, up to a reliable report. */
 
 #include <string.h>
 
@@ -39,8 +39,7 @@ static const char how_to_read[] =
     "what to measure to narrow it.\n"
     "- A value with >= was cut by a timeout: it is at least that. A cell marked client limited "
     "says nothing about the server. An infeasible cell is longer than the model's context. A "
-    "failed cell "
-    "has no latency to quote: say which failures it had.\n"
+    "failed cell has no latency to quote: say which failures it had.\n"
     "- One repetition shows no spread: do not call differences of a few percent real.\n"
     "- Quote the figures as they stand, with users and context; never recompute or average them. "
     "Name the fingerprint, so that others can repeat the measurement.\n";
@@ -60,9 +59,8 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
     text_addf(&text,
               "2. sweep_plan with %s. Omit contexts longer than the model takes. Show me the "
               "estimate; if it needs a go-ahead, wait for mine. If I ask how much load it "
-              "handles, or "
-              "name latency limits, give a fine list of 20 loads or more, `search` adaptive and "
-              "the limits instead: that measures about a quarter of them.\n",
+              "handles, or name latency limits, give a fine list of 20 loads or more, `search` "
+              "adaptive and the limits instead: that measures about a quarter of them.\n",
               grid_of(call_text(call, "depth")));
     text_add(&text,
              "3. sweep_start with the same arguments, and plan_digest if sweep_plan asked for "

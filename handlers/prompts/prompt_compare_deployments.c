@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare_deployments: two deployments under the same load. */
+/* compare_deployments: measures two deployments under the same load, and compares them. */
 
 #include <string.h>
 

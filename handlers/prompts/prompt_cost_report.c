@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cost_report: what tokens cost on a deployment, from measured throughput and its price per hour.
- */
+/* cost_report: computes what tokens cost on a deployment, from its measured throughput and its
+ * price per hour. */
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "handlers/prompt.h"
+#include "handlers/values.h"
 
 static const struct prompt_argument arguments[] = {
     { "price_per_hour", "What the deployment's hardware costs per hour, as a number: 4.5.",
@@ -32,13 +33,15 @@ static const char how_to_read[] =
 
 static CHECKED bool check_price(const char *text, struct error *error)
 {
-    char *end;
+    char *end, shown[VALUE_SHOWN_SIZE];
     double price = strtod(text, &end);
 
     if (*end == '\0' && isfinite(price) && price > 0 && price < 1e6)
         return true;
     return error_set(error, ERROR_INVALID,
-                     "\"price_per_hour\" must be a number above 0 and below a million, as in 4.5");
+                     "\"price_per_hour\" is %s: it must be a number above 0 and below a million, "
+                     "such as 4.5",
+                     value_show_text(text, shown));
 }
 
 static CHECKED bool write(struct call *call, json_t *messages, struct error *error)

@@ -16,7 +16,7 @@ static const struct prompt_argument arguments[] = {
 };
 
 /* In the order of `symptoms`. */
-static const char *const first_looks[] = {
+static const char *const first_steps[] = {
     "Look first at requests_waiting and mean_queue_ms: a queue makes the first token late. Without "
     "a queue, long prompts or a low prefix_hit_rate do.",
     "Look first at requests_running and kv_cache_use: many sequences in one batch slow each of "
@@ -29,13 +29,13 @@ static const char *const first_looks[] = {
     "version, limits.",
 };
 
-static const char *first_look_of(const char *symptom)
+static const char *first_step_for(const char *symptom)
 {
     size_t i = 0;
 
     while (symptom != NULL && symptoms[i + 1] != NULL && strcmp(symptoms[i], symptom) != 0)
         i++;
-    return symptom == NULL ? first_looks[4] : first_looks[i];
+    return symptom == NULL ? first_steps[4] : first_steps[i];
 }
 
 static const char how_to_read[] =
@@ -58,7 +58,7 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
     (void)error;
     text_addf(&text, "Find out what is wrong with %s%s, with the tools of opsbrain. %s\n\n",
               deployment != NULL ? "the deployment " : "the registered deployment",
-              deployment != NULL ? deployment : "", first_look_of(call_text(call, "symptom")));
+              deployment != NULL ? deployment : "", first_step_for(call_text(call, "symptom")));
     text_add(&text,
              "1. deployment_show: is it up, which model does it serve, who measures on it now? A "
              "sweep that runs explains load: job_show with its job.\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://answers: what each member of each tool's answer means, written from the tools' rows.
- * tools/list has only their names and types, because agents carry it in their context. */
+/* opsbrain://answers: explains each member of each tool's answer, from the tools' rows. tools/list
+ * only names members, because it takes room in each agent's context. */
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://arguments/{tool}: the meaning of a tool's arguments, in full, with their ranges and
- * defaults, written from its rows. tools/list has only a few words on the common ones, because
- * agents carry it in their context. */
+/* opsbrain://arguments/{tool}: explains a tool's arguments in full, with their ranges and defaults,
+ * from its rows. tools/list has only a few words about the common ones, because it takes room in
+ * each agent's context. */
 
 #include <string.h>
 
@@ -40,7 +40,7 @@ static CHECKED bool find_tool(const struct services *services, const char *value
 
     (void)services;
     return tool_find(value) != NULL
-           || error_set(error, ERROR_NOT_FOUND, "no tool is called %s",
+           || error_set(error, ERROR_NOT_FOUND, "no tool is called %s: tools/list lists all tools",
                         value_show_text(value, shown));
 }
 
@@ -94,7 +94,7 @@ static CHECKED bool read(struct call *call, const char *value, struct text *out,
         return find_tool(NULL, value, error);
     text_addf(out, "# %s\n\n%s %s\n\n## Arguments\n\n", tool->name, tool->help, tool->more);
     add_params(tool, false, out);
-    if (option_is_in_tool(tool))
+    if (options_has(tool))
         text_add(out, "\n## Options\n\nIn `" OPTIONS_PARAM "`, a list of texts name=value, such as "
                       "[\"window_s=10\", \"stop=a,b\"]; or as arguments of their own.\n\n");
     add_params(tool, true, out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://guide: how to use the product, written from the tables. */
+/* opsbrain://guide: explains how to use the product, from the tables of tools and prompts. */
 
 #include <string.h>
 

@@ -18,7 +18,7 @@ static CHECKED bool read_time(const char *after, int64_t *out, struct error *err
     *out = 0;
     if (after[0] == '\0' || text_to_integer(after, 1, INT64_MAX, out))
         return true;
-    return error_set(error, ERROR_INVALID, "the cursor is invalid");
+    return resource_cursor_refuse(after, error);
 }
 
 static int64_t instance_changed_ms(const void *rows, size_t index)
@@ -26,8 +26,8 @@ static int64_t instance_changed_ms(const void *rows, size_t index)
     return ((const struct instance *)rows)[index].changed_ms;
 }
 
-/* Of `count` instances fetched with limit + 1, those of this page; `changed_ms` is still when they
- * were created, by which the lists are sorted. */
+/* How many of the `count` instances, of which at most limit + 1 were fetched, belong on this page.
+ * `changed_ms` must still be the time of creation, by which the lists are sorted. */
 static size_t end_page(const struct instance *rows, size_t count, size_t limit,
                        char next[INSTANCE_VALUE_SIZE])
 {
@@ -57,7 +57,7 @@ static CHECKED bool list_deployments(const struct services *services, const char
     size_t found;
 
     if (after[0] != '\0' && !text_is_name(after))
-        return error_set(error, ERROR_INVALID, "the cursor is invalid");
+        return resource_cursor_refuse(after, error);
     if (!deployment_list(services->store, after, limit + 1, &rows, &found, error))
         return false;
     *count = found < limit ? found : limit;

@@ -33,7 +33,7 @@ static CHECKED bool write(struct call *call, const char *value, const char *form
         .placement = PLACE_WORKER,                                                                 \
         .instances = &run_instances,                                                               \
         .unlisted = true,                                                                          \
-        .reads_noted = true,                                                                       \
+        .counts_reads = true,                                                                      \
         .read = read_##word,                                                                       \
     }
 

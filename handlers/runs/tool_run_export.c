@@ -166,6 +166,6 @@ const struct tool tool_run_export = {
     .placement = PLACE_WORKER,
     .read_only = true,
     .idempotent = true,
-    .reads_noted = true,
+    .counts_reads = true,
     .run = run,
 };

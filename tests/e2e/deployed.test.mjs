@@ -91,7 +91,7 @@ test('the key is sent to the bound address only: not after a redirect, and not o
     await client.refusal('model_query', { deployment: 'twin', prompt: 'Hello' });
     assert.equal(google.door.refused > 0, true, 'another deployment of the same address has no key');
     const moved = await client.refusal('deployment_update', { deployment: 'gemma', url: thief.url, confirm: 'gemma' });
-    assert.match(moved, /gemma is managed by opsbrain: its address is the one that its platform gives it/);
+    assert.match(moved, /gemma is managed by opsbrain and its platform assigns its address/);
     assert.deepEqual(thief.stolen, []);
     await client.close();
     await nothingHas(server, google.tokens);

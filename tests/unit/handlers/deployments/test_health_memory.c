@@ -88,7 +88,8 @@ static void a_caller_that_leaves_or_fails_lets_the_next_one_ask(void **state)
 
     (void)state;
     assert_int_equal(get(memory, &demo, NULL), HEALTH_ASK);
-    assert_int_equal(health_memory_get(memory, &demo, always, NULL, &answer, &age_s), HEALTH_LEFT);
+    assert_int_equal(health_memory_get(memory, &demo, always, NULL, &answer, &age_s),
+                     HEALTH_CANCELLED);
     health_memory_set(memory, &demo, &nothing);
     assert_int_equal(get(memory, &demo, NULL), HEALTH_ASK);
     health_memory_destroy(memory);

@@ -229,7 +229,7 @@ static void asks_the_person_before_it_points_elsewhere(void **state)
                   "call again with \"confirm\": \"demo\"");
     world_refused(world, "deployment_update",
                   "{\"url\":\"http://127.0.0.1:1\",\"confirm\":\"dem\"}", ERROR_INVALID,
-                  "\"confirm\" must be the deployment's name again");
+                  "it must repeat the name");
     world->says = "{\"action\":\"decline\"}";
     world_refused(world, "deployment_update", move, ERROR_CANCELLED, "demo stays at http");
     world->says = "{\"action\":\"accept\",\"content\":{\"move\":false}}";

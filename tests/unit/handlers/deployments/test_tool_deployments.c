@@ -263,7 +263,7 @@ static void removes_only_what_is_confirmed(void **state)
 
     world_register(world, "demo");
     world_refused(world, "deployment_remove", "{\"deployment\":\"demo\",\"confirm\":\"dem\"}",
-                  ERROR_INVALID, "\"confirm\" must be the deployment's name again (\"demo\")");
+                  ERROR_INVALID, "it must repeat the name \"demo\"");
     world_do(world, "deployment_remove", "{\"deployment\":\"demo\",\"confirm\":\"demo\"}");
     world_audited(world, "deployment_remove", "ok", "demo");
     world_refused(world, "deployment_show", "{\"deployment\":\"demo\"}", ERROR_NOT_FOUND, "demo");

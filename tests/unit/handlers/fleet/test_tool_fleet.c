@@ -156,7 +156,7 @@ static void the_platform_decides_the_address_of_a_managed_deployment(void **stat
     deploy(world);
     world_refused(world, "deployment_update",
                   "{\"deployment\":\"gemma\",\"url\":\"http://127.0.0.1:9\",\"confirm\":\"gemma\"}",
-                  ERROR_FORBIDDEN, "its address is the one that its platform gives it");
+                  ERROR_FORBIDDEN, "its platform assigns its address");
 }
 
 int main(void)
