@@ -11,8 +11,6 @@
 #include "base/core/memory.h"
 
 #define SOUND_SUCCESS_RATE 0.99
-#define NOISE_LEAST 0.005
-#define NOISE_UNKNOWN 0.02
 
 const char *chart_state_name(enum chart_state state)
 {
@@ -38,20 +36,20 @@ static bool is_same(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-/* The different values, at most CHART_AXIS_MAX. */
+/* The distinct values, ascending, at most CHART_AXIS_MAX; the caller frees them. */
 static double *axis_of(const struct chart_grid *grid,
                        double (*value_of)(const struct chart_entry *), size_t *count)
 {
     double *values = memory_zeroed(grid->entry_count + 1, sizeof *values);
-    size_t kept = 0;
+    size_t distinct = 0;
 
     for (size_t i = 0; i < grid->entry_count; i++)
         values[i] = value_of(&grid->entries[i]);
     qsort(values, grid->entry_count, sizeof *values, compare);
-    for (size_t i = 0; i < grid->entry_count && kept < CHART_AXIS_MAX; i++)
-        if (kept == 0 || !is_same(values[i], values[kept - 1]))
-            values[kept++] = values[i];
-    *count = kept;
+    for (size_t i = 0; i < grid->entry_count && distinct < CHART_AXIS_MAX; i++)
+        if (distinct == 0 || !is_same(values[i], values[distinct - 1]))
+            values[distinct++] = values[i];
+    *count = distinct;
     return values;
 }
 
@@ -117,12 +115,12 @@ static void point_add(const struct chart_grid *grid, struct chart_point *point,
     if (state_of(entry->cell) > point->state)
         point->state = state_of(entry->cell);
     point->failed_share = fmax(point->failed_share, failed_share_of(entry->cell));
-    point->samples = fmin(point->samples, samples_of(entry->cell)); /* fmin passes over NaN */
+    point->samples = fmin(point->samples, samples_of(entry->cell)); /* fmin ignores NaN */
     for (size_t i = 0; i < grid->mark_count; i++)
         point->is_marked |= !grid->marks[i].is_common && (entry->marks >> i & 1) != 0;
 }
 
-static void place(struct chart_grid *grid)
+static void assign_entries(struct chart_grid *grid)
 {
     for (size_t i = 0; i < grid->entry_count; i++) {
         const struct chart_entry *entry = &grid->entries[i];
@@ -147,7 +145,7 @@ void chart_grid_init(struct chart_grid *grid, const struct chart_runs *runs)
         grid->points[i] = (struct chart_point){ .load = grid->loads[i % grid->load_count],
                                                 .row = grid->rows[i / grid->load_count],
                                                 .samples = NAN };
-    place(grid);
+    assign_entries(grid);
     for (size_t i = 0; i < grid->load_count * grid->row_count; i++)
         if (grid->points[i].entry_count > grid->repetitions)
             grid->repetitions = grid->points[i].entry_count;
@@ -223,7 +221,7 @@ struct chart_figure chart_point_figure(const struct chart_point *point, size_t o
     return figure;
 }
 
-/* The first cell of the point's state. */
+/* The first cell that has the point's state; NULL: none. */
 static const struct evidence_cell *shown_cell(const struct chart_point *point)
 {
     for (size_t i = 0; i < point->entry_count; i++)
@@ -232,7 +230,7 @@ static const struct evidence_cell *shown_cell(const struct chart_point *point)
     return NULL;
 }
 
-static bool is_status(const char *status)
+static bool is_http_status(const char *status)
 {
     return strlen(status) == 3 && isdigit((unsigned char)status[0])
            && isdigit((unsigned char)status[1]) && isdigit((unsigned char)status[2]);
@@ -246,7 +244,7 @@ const char *chart_point_word(const struct chart_point *point)
     };
     const struct evidence_cell *cell = shown_cell(point);
 
-    if (point->state == CHART_FAILED && cell != NULL && is_status(cell->status))
+    if (point->state == CHART_FAILED && cell != NULL && is_http_status(cell->status))
         return cell->status;
     return point->state == CHART_ABSENT ? "" : words[point->state];
 }
@@ -317,7 +315,8 @@ static struct load_point load_point_of(const struct chart_point *point, size_t o
     };
 }
 
-/* The row's points without warnings that have the figure; `at`: their loads. */
+/* Writes the row's sound points that have the figure, and in `at` the indices of their loads;
+ * returns how many. */
 static size_t curve_of(const struct chart_grid *grid, size_t row, size_t offset,
                        struct load_point *curve, size_t *at)
 {

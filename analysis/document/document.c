@@ -7,11 +7,12 @@
 #include "base/core/digest.h"
 #include "web/assets/assets.h"
 
-/* The bytes that the file may have after its tables, and in all: what follows each is bounded. */
+/* The bytes that the file may have after its tables, and after its JSON; what follows is bounded.
+ */
 #define TABLES_BYTES_MAX (DOCUMENT_BYTES_MAX * 5 / 6)
 #define DATA_BYTES_MAX (DOCUMENT_BYTES_MAX - 12000)
 #define COMPARISON_SHARE 0.25
-#define CHARTS_SHARE 0.75 /* share of the room, for a part's charts and table */
+#define CHARTS_SHARE 0.75 /* share of the room for a part's charts and table that charts get */
 
 /* ---- Style and policy ---- */
 
@@ -76,7 +77,7 @@ static void write_part_name(const struct document_part *part, struct html *html)
     html_close(html, "h2");
 }
 
-/* A share of the room that is left. */
+/* The limit that gives a section this share of the bytes left below `limit`. */
 static size_t share_of(const struct html *html, double share, size_t limit)
 {
     size_t used = html->out->length;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A report as one HTML file: verdict and takeaways first, then the audit's findings, the charts,
- * the table of all cells, where the figures come from, and the same figures as data. It is complete
- * in itself: no network, no script. Pure functions. */
+/* Writes a report as one HTML file: verdict and takeaways first, then the audit's findings, the
+ * charts, the table of all cells, where the figures come from, and the same figures as JSON. The
+ * file needs no network and no script. Pure functions. */
 #pragma once
 
 #include "analysis/charts/chart.h"
@@ -9,7 +9,7 @@
 
 /* Repetitions of a plan on one deployment, or one import. */
 struct document_part {
-    const char *name;                  /* of its deployment, where there are several; NULL */
+    const char *name;                  /* the deployment's name; NULL: there is only one part */
     struct chart_runs runs;            /* with findings */
     const struct report_input *report; /* of the same runs; NULL: an import */
 };
@@ -20,14 +20,16 @@ struct document {
     int64_t written_ms;
     const struct document_part *parts;
     size_t part_count;
-    /* A comparison of two sides; the parts are those that are shown. NULL: none. */
+    /* A comparison of two sides, written before the parts; NULL: none. */
     const struct chart_comparison *comparison;
 };
 
-/* The most bytes of a file. Figures that do not fit are omitted from the table and from the data,
+/* The most bytes of a file. Cells that do not fit are omitted from the table and from the JSON,
  * which say how many. */
 #define DOCUMENT_BYTES_MAX 400000
 
+/* Appends the file to `out`. */
 void document_write(const struct document *document, struct text *out);
-/* The Content-Security-Policy of each file, also sent as a header when it is served. */
+/* Appends the Content-Security-Policy of every such file, also sent as a header when it is served.
+ */
 void document_policy(struct text *out);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The audit's findings, once each for all runs of a part. */
+/* Writes the audit's findings, each rule once for all runs of a part. */
 #include "analysis/document/document_parts.h"
 
 #define LINE_SIZE 1200 /* bytes of a finding's arithmetic */
 
 /* One rule's findings in several runs. */
-struct verdict_of_rule {
+struct rule_findings {
     const struct evidence *evidence; /* of the first */
     const struct finding *first;     /* NULL: none */
     enum finding_weight weight;      /* the worst */
     size_t cells, runs;
 };
 
-static struct verdict_of_rule find(const struct chart_runs *runs, const struct audit_rule *rule)
+static struct rule_findings find_rule(const struct chart_runs *runs, const struct audit_rule *rule)
 {
-    struct verdict_of_rule out = { 0 };
+    struct rule_findings out = { 0 };
 
     for (size_t r = 0; r < runs->count; r++)
         for (size_t i = 0; i < runs->findings[r].count; i++) {
@@ -37,12 +37,12 @@ static size_t count_rules(const struct chart_runs *runs, enum finding_weight wei
     size_t count = 0;
 
     for (const struct audit_rule *rule = audit_rules; rule->name != NULL; rule++)
-        count += find(runs, rule).weight == weight;
+        count += find_rule(runs, rule).weight == weight;
     return count;
 }
 
-/* "132 of 156 cells, 1-2048 users: "; for several runs, the cells of the first. */
-static void add_place(const struct verdict_of_rule *found, const struct chart_runs *runs,
+/* Writes "132 of 156 cells, 1-2048 users: "; the ranges are those of the first run's cells. */
+static void add_place(const struct rule_findings *found, const struct chart_runs *runs,
                       struct text *out)
 {
     TEXT_AUTO span = { 0 };
@@ -59,7 +59,7 @@ static void add_place(const struct verdict_of_rule *found, const struct chart_ru
     text_addf(out, "%s%s: ", span.length > 0 ? ", " : "", text_string(&span));
 }
 
-static void write_finding(const struct verdict_of_rule *found, const struct chart_runs *runs,
+static void write_finding(const struct rule_findings *found, const struct chart_runs *runs,
                           struct html *html)
 {
     TEXT_AUTO line = { 0 };
@@ -79,7 +79,7 @@ static void write_findings(const struct chart_runs *runs, enum finding_weight we
 {
     html_open(html, "ul");
     for (const struct audit_rule *rule = audit_rules; rule->name != NULL; rule++) {
-        const struct verdict_of_rule found = find(runs, rule);
+        const struct rule_findings found = find_rule(runs, rule);
 
         if (found.weight == weight)
             write_finding(&found, runs, html);

@@ -8,10 +8,10 @@
 #include "analysis/document/document_parts.h"
 #include "base/core/base64.h"
 
-#define SVG_BYTES_MAX 81920 /* of larger drawings, of hundreds of cells, a PNG is smaller */
-#define PICTURE_BYTES 49152 /* of such a PNG, about: not drawn where there is less room */
+#define SVG_BYTES_MAX 81920 /* if an SVG is larger, with hundreds of cells, a PNG is smaller */
+#define PICTURE_BYTES 49152 /* about the size of such a PNG: not drawn if there is less room */
 
-/* When a chart is drawn. */
+/* The conditions on which a chart is drawn. */
 enum { WITHOUT_TTFT = 1, WITH_PRICE = 2 };
 
 /* ---- One chart ---- */
@@ -21,15 +21,14 @@ static void add_picture(const struct drawing *drawing, struct text *out)
     TEXT_AUTO png = { 0 };
     struct error ignored;
 
-    if (!raster_write(drawing, THEME_LIGHT, &png,
-                      &ignored)) /* an SVG that is too large is skipped */
+    if (!raster_write(drawing, THEME_LIGHT, &png, &ignored)) /* the SVG remains */
         return;
     text_add(out, "<img alt=\"The figures are in the table.\" src=\"data:image/png;base64,");
     base64_add(out, png.data, png.length);
     text_add(out, "\">");
 }
 
-/* As SVG or PNG. */
+/* Adds the drawing as SVG, or as PNG if that is smaller. */
 static void add_smaller(const struct drawing *drawing, size_t room, struct text *out)
 {
     TEXT_AUTO picture = { 0 };
@@ -116,7 +115,6 @@ static bool has_ttft(const struct chart_runs *runs)
     return false;
 }
 
-/* The next best latency that users feel. */
 static void draw_e2e(const struct chart_runs *runs, struct chart *out)
 {
     chart_latency(runs, METRIC_E2E, 0, out);
@@ -173,12 +171,12 @@ const struct document_chart document_charts[] = {
 
 static bool is_wanted(const struct document_chart *row, const struct chart_runs *runs)
 {
-    bool is_instead = (row->when & WITHOUT_TTFT) != 0;
+    bool replaces_ttft = (row->conditions & WITHOUT_TTFT) != 0;
 
-    if ((row->when & WITH_PRICE) != 0)
+    if ((row->conditions & WITH_PRICE) != 0)
         return chart_price_stated(runs, &(struct chart_price){ 0 });
-    if (is_instead || strcmp(row->plot, "tail") == 0)
-        return is_instead != has_ttft(runs);
+    if (replaces_ttft || strcmp(row->plot, "tail") == 0)
+        return replaces_ttft != has_ttft(runs);
     return true;
 }
 
@@ -205,8 +203,9 @@ static void add_name(struct text *names, const char *name)
     text_addf(names, "%s%s", names->length > 0 ? ", " : "", name);
 }
 
+/* The names of charts without figures, and of charts that do not fit. */
 struct undrawn {
-    struct text empty, large; /* names */
+    struct text empty, large;
 };
 
 static void write_one(const struct document_chart *row, const struct chart_runs *runs, size_t limit,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two sides compared: which is faster, how they differ, cell by cell. */
+/* Writes a comparison of two sides: which is faster, how they differ, cell by cell. */
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static void add_ratio(const struct estimate *estimate, struct text *out)
                   repetition_stats_number(estimate->high, high));
 }
 
-/* How the sentence names a side: names of files may be too long for it. */
+/* The side's name in the sentence, or its role if the name is too long for it. */
 static const char *name_of(const struct chart_comparison *input, enum side side)
 {
     static const char *const roles[SIDES] = { "the baseline", "The candidate" };
@@ -78,13 +78,13 @@ static void write_value(const struct text *value, const char *if_empty, struct h
 
 static json_t *parse(const struct text *value)
 {
-    struct error ignored; /* most facts are no JSON */
+    struct error ignored; /* most facts are not JSON */
     json_t *json = NULL;
 
     return json_parse(text_string(value), value->length, &json, &ignored) ? json : NULL;
 }
 
-/* "blocks=16": the members that are not the same in the other object. */
+/* Writes the members that differ from those of the other object: "blocks=16". */
 static void add_own(const json_t *object, const json_t *other, struct text *out)
 {
     json_auto_t *own = json_object();
@@ -97,7 +97,7 @@ static void add_own(const json_t *object, const json_t *other, struct text *out)
     document_add_value(own, out);
 }
 
-/* Of two objects, such as flags, only what differs. */
+/* Writes both values; of two objects, such as flags, only the members that differ. */
 static void write_values(const struct text values[2], struct html *html)
 {
     json_auto_t *first = parse(&values[0]), *second = parse(&values[1]);
@@ -116,7 +116,7 @@ static void write_values(const struct text values[2], struct html *html)
     }
 }
 
-/* Three columns, so that both values can be seen on a phone. */
+/* The outcome is below the fact's name: three columns fit on a phone. */
 static void write_difference(const struct difference *difference, struct html *html)
 {
     const char *outcome = difference->allowed         ? "allowed"
@@ -225,7 +225,7 @@ static void write_figure(double value, struct html *html)
                  { "class", "number" });
 }
 
-static void write_asked(double value, struct html *html)
+static void write_exact(double value, struct html *html)
 {
     char number[SCALE_NUMBER_SIZE];
 
@@ -239,9 +239,9 @@ static void write_cell(const struct compared_cell *cell, struct html *html)
     bool is_compared = cell->why == CELL_COMPARED;
 
     html_open(html, "tr", { "class", is_compared ? NULL : "none" });
-    write_asked(isfinite(cell->users) ? cell->users : cell->request_rate, html);
-    write_asked(cell->input_length, html);
-    write_asked(cell->output_tokens, html);
+    write_exact(isfinite(cell->users) ? cell->users : cell->request_rate, html);
+    write_exact(cell->input_length, html);
+    write_exact(cell->output_tokens, html);
     write_figure(is_compared ? estimate->values[SIDE_BASELINE] : NAN, html);
     write_figure(is_compared ? estimate->values[SIDE_CANDIDATE] : NAN, html);
     write_figure(is_compared ? estimate->ratio : NAN, html);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figures as data: each run with its facts, the names of its columns, and a row for each cell.
- */
+/* Writes the figures as JSON: each run with its facts, the names of its columns, and a row for each
+ * cell. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static bool is_known(const struct evidence_cell *cell, size_t offset, size_t siz
     return isfinite(*(const double *)member(cell, offset));
 }
 
-/* Adds the column if a cell has it. */
+/* Adds the field as a column if at least one cell has it. */
 static void add_column(struct data_sheet *sheet, const struct evidence *run, const char *group,
                        const struct evidence_field *field, size_t base)
 {
@@ -104,7 +104,7 @@ static void add_facts(const struct evidence *run, struct text *out)
     text_add_char(out, ',');
 }
 
-/* The extra bytes of `<` and the like, which are escaped in a script. */
+/* The bytes by which the text grows when `<` and the like are escaped in a script element. */
 static size_t growth(const struct text *data, size_t from)
 {
     size_t more = 0;

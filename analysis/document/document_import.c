@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The takeaways from an import's figures, in sentences. Those of our own runs are in
- * analysis/report. */
+/* Finds the verdict and the takeaways of an import. For our own runs, analysis/report/ does. */
 #include <math.h>
 
 #include "analysis/charts/chart_frame.h"
 #include "analysis/document/document_parts.h"
-#include "analysis/report/cell_grid.h"
+#include "analysis/report/takeaways.h"
 #include "base/core/memory.h"
 
 #define SOUND_FAILED_SHARE 0.01
 #define PARTS_SHOWN 3 /* of the sentence on saturation */
-
-static void say_take(json_t *sentences, struct text *sentence)
-{
-    json_array_append_new(sentences, json_string(text_string(sentence)));
-    text_finish(sentence);
-}
 
 /* ---- Saturation ---- */
 
@@ -24,7 +17,7 @@ static const char *row_word(const struct chart_grid *grid)
     return grid->by_output ? "output length" : "context";
 }
 
-/* "context 4 to 256"; `last` is in it. */
+/* Writes "context 4 to 256", with the rows `first` and `last`. */
 static void add_rows(const struct chart_grid *grid, size_t first, size_t last, struct text *out)
 {
     char from[SCALE_NUMBER_SIZE], to[SCALE_NUMBER_SIZE];
@@ -34,7 +27,7 @@ static void add_rows(const struct chart_grid *grid, size_t first, size_t last, s
         text_addf(out, " to %s", chart_row_name(grid->rows[last], to));
 }
 
-/* For each row, the index of the load at which it is saturated. Heap. */
+/* For each row, the index of the load at which it is saturated. The caller frees the array. */
 static size_t *saturation_of(const struct chart_grid *grid)
 {
     size_t *loads = memory_zeroed(grid->row_count + 1, sizeof *loads);
@@ -45,11 +38,12 @@ static size_t *saturation_of(const struct chart_grid *grid)
 }
 
 struct saturated_rows {
-    double low, high; /* loads */
-    size_t parts, uncertain;
+    double low, high; /* the smallest and the largest load at which a row is saturated */
+    size_t parts;     /* of the sentence */
+    size_t uncertain; /* rows for which the figures do not show it */
 };
 
-/* Neighbouring rows that saturate at the same load are one part of the sentence. */
+/* Writes a sentence in which neighbouring rows that saturate at the same load are one part. */
 static struct saturated_rows add_saturation(const struct chart_grid *grid, struct text *out)
 {
     struct saturated_rows found = { INFINITY, -INFINITY, 0, 0 };
@@ -72,7 +66,7 @@ static struct saturated_rows add_saturation(const struct chart_grid *grid, struc
     return found;
 }
 
-/* Instead of a sentence of many parts. */
+/* Writes a shorter sentence instead of one with many parts. */
 static void write_range(const struct chart_grid *grid, const struct saturated_rows *found,
                         struct text *out)
 {
@@ -84,7 +78,7 @@ static void write_range(const struct chart_grid *grid, const struct saturated_ro
               row_word(grid));
 }
 
-static void say_saturation(const struct chart_grid *grid, json_t *sentences)
+static void add_saturation_sentence(const struct chart_grid *grid, json_t *sentences)
 {
     struct text text = { 0 };
     const struct saturated_rows found = add_saturation(grid, &text);
@@ -95,7 +89,7 @@ static void say_saturation(const struct chart_grid *grid, json_t *sentences)
     if (found.uncertain > 0 && found.parts > 0)
         text_addf(&text, " For %zu of %zu %ss the figures do not show it.", found.uncertain,
                   grid->row_count, row_word(grid));
-    say_take(sentences, &text);
+    takeaways_add(sentences, &text);
 }
 
 /* ---- The best point ---- */
@@ -105,8 +99,8 @@ static bool is_sound(const struct chart_point *point)
     return point->state == CHART_MEASURED && point->failed_share <= SOUND_FAILED_SHARE;
 }
 
-static void say_peak(const struct chart_grid *grid, const struct chart_runs *runs,
-                     json_t *sentences)
+static void add_peak_sentence(const struct chart_grid *grid, const struct chart_runs *runs,
+                              json_t *sentences)
 {
     const struct chart_quantity *quantity = chart_quantity_default(runs);
     const struct chart_point *best = NULL;
@@ -127,10 +121,10 @@ static void say_peak(const struct chart_grid *grid, const struct chart_runs *run
     text_addf(&text, "Peak: %s %s %s %s at %s %s.", scale_number(most, number), quantity->unit,
               grid->is_rate ? "at" : "with", cell_grid_load_name(best->load, grid->is_rate, load),
               row_word(grid), chart_row_name(best->row, row));
-    say_take(sentences, &text);
+    takeaways_add(sentences, &text);
 }
 
-/* The first of these figures that the point has. */
+/* The first of several latencies that the point has; NULL: it has none. */
 static const struct chart_quantity *latency_of(const struct chart_point *point)
 {
     static const char *const names[] = { "ttft_p50_ms", "ttft_mean_ms", "e2e_p50_ms",
@@ -145,8 +139,8 @@ static const struct chart_quantity *latency_of(const struct chart_point *point)
     return NULL;
 }
 
-/* The latency that one user alone sees. */
-static void say_smallest(const struct chart_grid *grid, json_t *sentences)
+/* Adds the latency at the smallest load. */
+static void add_smallest_sentence(const struct chart_grid *grid, json_t *sentences)
 {
     const struct chart_point *point;
     const struct chart_quantity *quantity;
@@ -163,12 +157,12 @@ static void say_smallest(const struct chart_grid *grid, json_t *sentences)
               cell_grid_load_name(point->load, grid->is_rate, load), row_word(grid),
               chart_row_name(point->row, row), quantity->title,
               scale_number(chart_point_figure(point, quantity->offset).mean, number));
-    say_take(sentences, &text);
+    takeaways_add(sentences, &text);
 }
 
 /* ---- How much was measured ---- */
 
-static void say_counts(const struct chart_grid *grid, json_t *sentences)
+static void add_counts_sentence(const struct chart_grid *grid, json_t *sentences)
 {
     static const enum chart_state others[] = { CHART_FAILED, CHART_INFEASIBLE, CHART_INFERRED,
                                                CHART_SKIPPED };
@@ -182,17 +176,17 @@ static void say_counts(const struct chart_grid *grid, json_t *sentences)
             text_addf(&text, ", %zu %s", chart_grid_count(grid, others[i]),
                       chart_state_name(others[i]));
     text_add(&text, ".");
-    say_take(sentences, &text);
+    takeaways_add(sentences, &text);
     if (further == 0)
         return;
     text_addf(&text,
               "%zu further cell%s in the table alone: of another output length or run in the file, "
               "or without a load.",
               further, further == 1 ? " is" : "s are");
-    say_take(sentences, &text);
+    takeaways_add(sentences, &text);
 }
 
-static void say_trust(const struct chart_grid *grid, json_t *sentences)
+static void add_trust_sentence(const struct chart_grid *grid, json_t *sentences)
 {
     if (grid->repetitions == 1)
         json_array_append_new(sentences,
@@ -207,7 +201,7 @@ json_t *document_import_verdict(const struct chart_runs *runs)
 
     chart_grid_init(&grid, runs);
     if (chart_grid_count(&grid, CHART_MEASURED) > 0)
-        say_saturation(&grid, sentences);
+        add_saturation_sentence(&grid, sentences);
     return sentences;
 }
 
@@ -217,10 +211,10 @@ json_t *document_import_takeaways(const struct chart_runs *runs)
     CHART_GRID_AUTO grid;
 
     chart_grid_init(&grid, runs);
-    say_peak(&grid, runs, sentences);
-    say_smallest(&grid, sentences);
-    say_counts(&grid, sentences);
+    add_peak_sentence(&grid, runs, sentences);
+    add_smallest_sentence(&grid, sentences);
+    add_counts_sentence(&grid, sentences);
     if (chart_grid_count(&grid, CHART_MEASURED) > 0)
-        say_trust(&grid, sentences);
+        add_trust_sentence(&grid, sentences);
     return sentences;
 }

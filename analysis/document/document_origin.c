@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the figures come from: what was measured, with what, by whom. */
+/* Writes where the figures come from: what was measured, with which tool, by whom. */
 #include <string.h>
 
 #include "analysis/document/document_parts.h"
@@ -82,7 +82,7 @@ static void write_members(const json_t *object, struct html *html)
     }
 }
 
-/* ---- Ours, and of others ---- */
+/* ---- Runs and imports ---- */
 
 static void write_run(const struct evidence *run, struct html *html)
 {
@@ -117,21 +117,20 @@ static void write_import(const struct evidence *run, struct html *html)
 static void write_document(const char *document, struct html *html)
 {
     json_t *json = NULL;
-    struct error ignored; /* from our own ledger: one that does not parse is not shown */
+    struct error ignored; /* a stored document that cannot be parsed is not shown */
 
     if (document != NULL && json_parse(document, strlen(document), &json, &ignored))
         write_members(json, html);
     json_decref(json);
 }
 
-/* The members of report_json about a sweep besides its figures, and who measured it. */
+/* Writes who measured a sweep, and the members of report_json that are not figures. */
 static void write_own(const struct report_input *input, struct html *html)
 {
     static const char *const members[] = { "fingerprint", "client", "plan" };
     json_auto_t *report = report_json(input);
 
     write_document(input->run_count > 0 ? input->runs[0].provenance : NULL, html);
-
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         write_members(json_object_get(report, members[i]), html);
     write_fact("sweep", input->sweep->id, html);

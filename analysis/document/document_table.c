@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cells as a table, with the columns that any of them has. */
+/* Writes the cells as a table, with the columns that any cell has. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,10 +14,10 @@ struct document_column {
     const char *heading;
     size_t offset;   /* of the double in struct evidence_cell */
     size_t at_least; /* offset of the bool that makes it a lower bound; 0: none */
-    bool is_asked;   /* shown with all its digits */
+    bool is_exact;   /* shown with all its digits */
 };
 
-#define ASKED(heading, member)                                                                     \
+#define EXACT(heading, member)                                                                     \
     {                                                                                              \
         heading, offsetof(struct evidence_cell, member), 0, true                                   \
     }
@@ -32,10 +32,10 @@ struct document_column {
     }
 
 static const struct document_column columns[] = {
-    ASKED("Users", concurrency),
-    ASKED("Requests/s planned", request_rate_asked),
-    ASKED("Context", input_length),
-    ASKED("Output", output_tokens_asked),
+    EXACT("Users", concurrency),
+    EXACT("Requests/s planned", request_rate_asked),
+    EXACT("Context", input_length),
+    EXACT("Output", output_tokens_asked),
     FIGURE("Requests/s", request_throughput),
     FIGURE("Output tokens/s", output_throughput),
     FIGURE("Tokens/s", token_throughput),
@@ -56,7 +56,7 @@ static const struct document_column columns[] = {
 struct sheet {
     const struct chart_runs *runs;
     bool shown[COLUMNS];
-    bool has_variants, has_states; /* cells other than those that were simply measured */
+    bool has_variants, has_states; /* has_states: not every cell was measured without warnings */
 };
 
 static double value_of(const struct evidence_cell *cell, const struct document_column *column)
@@ -69,7 +69,7 @@ static bool is_at_least(const struct evidence_cell *cell, const struct document_
     return column->at_least > 0 && *(const bool *)((const char *)cell + column->at_least);
 }
 
-/* A mean is shown only where the median is not. */
+/* A latency's mean is shown only if its median is not. */
 static void drop_means(struct sheet *sheet)
 {
     for (size_t i = 0; i < COLUMNS; i++)
@@ -135,7 +135,7 @@ static void write_figure(const struct evidence_cell *cell, const struct document
     html_open(html, "td", { "class", "number" });
     if (isfinite(value)) {
         html_text(html, is_at_least(cell, column) ? "\xe2\x89\xa5" : "");
-        html_text(html, column->is_asked ? scale_exact(value, exact)
+        html_text(html, column->is_exact ? scale_exact(value, exact)
                                          : repetition_stats_number(value, number));
     }
     html_close(html, "td");
@@ -149,7 +149,7 @@ static void add_part(struct text *out, const char *part)
     text_add_printable(out, part, strlen(part), REASON_BYTES);
 }
 
-/* The status of a cell that was not tried says why: "pending", "inferred". */
+/* The status of a skipped cell says why it was skipped: "pending", "inferred". */
 static const char *state_name(const struct evidence_cell *cell)
 {
     return cell->state == EVIDENCE_SKIPPED && cell->status[0] != '\0'
@@ -171,7 +171,7 @@ static void write_state(const struct evidence_cell *cell, struct html *html)
     html_element(html, "td", text_string(&state));
 }
 
-/* A row has a line above it where its context differs from the row before. */
+/* The row's class; "first" draws a line above it, since its context differs from the last row's. */
 static const char *class_of(const struct evidence *run, size_t index)
 {
     const struct evidence_cell *cell = &run->cells[index];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Title, verdict and takeaways: all that many readers read. */
+/* Writes title, verdict and takeaways. */
 #include <string.h>
 
 #include "analysis/document/document_parts.h"

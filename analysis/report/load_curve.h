@@ -16,6 +16,8 @@
 #include <stddef.h>
 
 #define SATURATION_SHARE 0.95
+#define NOISE_LEAST 0.005  /* the least noise to assume for a load_point */
+#define NOISE_UNKNOWN 0.02 /* the noise to assume if no interval was measured */
 
 struct load_point {
     double load; /* users, or requests per second */

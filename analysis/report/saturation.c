@@ -25,9 +25,6 @@ struct peak peak_find(const struct cell_grid *grid, size_t output)
 
 /* ---- The curve of one context ---------------------------------------------------------------- */
 
-#define NOISE_LEAST 0.005  /* the smallest noise assumed */
-#define NOISE_UNKNOWN 0.02 /* of a window without a confidence interval */
-
 struct sound_points {
     struct grid_point *points; /* ascending in load */
     struct load_point *curve;

@@ -5,6 +5,9 @@
 #include <jansson.h>
 
 #include "analysis/report/cell_grid.h"
+#include "base/core/text.h"
 
 /* Array of strings; new reference. */
 json_t *takeaways_find(const struct cell_grid *grid);
+/* Adds the sentence to the array, and frees the text. */
+void takeaways_add(json_t *sentences, struct text *sentence);
