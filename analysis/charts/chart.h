@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The charts: pure functions that turn stored figures into a drawing and a table of the same
  * figures. Measured cells are filled. Failed cells are hatched and labelled; inferred ones have a
- * dashed outline and no figure; unmeasured ones are a dot. Lines break at all of these. The ranges
- * of axes and colours depend on measured figures alone. */
+ * dashed outline and no figure; unmeasured ones are a dot. Lines break at cells that were not
+ * measured. The ranges of axes and colours depend on measured figures alone. */
 #pragma once
 
 #include "analysis/audit/audit.h"
@@ -13,7 +13,7 @@
 struct chart {
     struct drawing drawing;
     struct chart_table table;
-    bool is_empty; /* there is no figure to draw: the picture names the missing one */
+    bool is_empty; /* there is no figure to draw: the picture says which one is missing */
 };
 #define CHART_AUTO __attribute__((cleanup(chart_finish))) struct chart
 void chart_finish(struct chart *chart);
@@ -25,7 +25,7 @@ struct chart_runs {
     const struct findings *findings; /* what the audit found in each; NULL: it was not run */
 };
 
-/* What they measured: "Gemma 4 12B on 2 x L4", or the file's name. */
+/* Writes what the runs measured: "Gemma 4 12B on 2 x L4", or the file's name. */
 void chart_name(const struct chart_runs *runs, struct text *out);
 
 /* A figure of a cell. */
@@ -50,7 +50,7 @@ void chart_heat(const struct chart_runs *runs, const struct chart_quantity *quan
 void chart_latency(const struct chart_runs *runs, enum metric metric, double limit_ms,
                    struct chart *out);
 
-/* "TTFT"; the metric's name where it has no other. */
+/* The metric's title, such as "TTFT"; its name if it has no title. */
 const char *chart_latency_title(enum metric metric);
 
 /* 3. Speed for each user against throughput per chip: a point per load, a line per context. */
@@ -67,10 +67,10 @@ struct chart_price {
     const char *source, *date;
 };
 #define CHART_PRICES_MAX 6
-/* Fills in the price that an import states, and nothing else; false: it states none. */
+/* Fills in only the price that an import states, with source and date; false: it states none. */
 bool chart_price_stated(const struct chart_runs *runs, struct chart_price *out);
-/* 4. What does a million output tokens cost under a limit of TTFT p99? A step per deployment; to
- * the left of it no load meets the limit. */
+/* 4. What does a million output tokens cost under a limit of TTFT p99? A step line per deployment;
+ * to the left of it no load meets the limit. */
 void chart_cost(const struct chart_price *prices, size_t count, struct chart *out);
 
 /* Two sides, compared. */
@@ -80,8 +80,8 @@ struct chart_comparison {
     const char *names[SIDES];
     size_t runs[SIDES];
 };
-/* 5. Is B faster? The ratio of each cell and of all with their intervals; cells that were not
- * compared, or facts that may not differ, in words. */
+/* 5. Is B faster? The ratio of each cell, and of all cells together, with their intervals; texts
+ * name the cells that were not compared, or the facts that may not differ. */
 void chart_forest(const struct chart_comparison *input, struct chart *out);
 
 struct chart_moment {
@@ -115,8 +115,8 @@ struct chart_history {
     } * notes;
     size_t note_count;
 };
-/* 6. What happened when? A panel per quantity. Gaps stay gaps; a restart is a rule, a sweep is
- * shaded, notes are numbered. */
+/* 6. What happened when? A panel per quantity. Lines break at gaps; a restart is a vertical line,
+ * sweeps are shaded, notes are numbered. */
 void chart_history(const char *name, const struct chart_history *input, struct chart *out);
 
 #define CHART_TAIL_STEPS 100
@@ -130,15 +130,14 @@ struct chart_tail {
     } steps[CHART_TAIL_STEPS];
     size_t count;
     double samples, timeout_ms;       /* NaN, 0: not known */
-    bool is_whole;                    /* made from every request, not from a few percentiles */
+    bool is_complete;                 /* made from every request, not from a few percentiles */
     const struct evidence_cell *cell; /* borrowed; NULL: none */
 };
-/* Fill the steps: from a stored histogram of nanoseconds, or from the percentiles that are known.
- */
+/* Fill the steps from a histogram of nanoseconds, or from the percentiles that are known. */
 void chart_tail_of_histogram(const struct histogram *histogram, struct chart_tail *curve);
 void chart_tail_of_latency(const struct evidence_latency *latency, struct chart_tail *curve);
-/* Cells of the context with the most measured loads, from the smallest to the largest; returns how
- * many. */
+/* Makes a curve for each of several loads, evenly chosen, of the context with the most measured
+ * loads; returns how many. */
 size_t chart_tails_of_runs(const struct chart_runs *runs, enum metric metric,
                            struct chart_tail curves[CHART_TAILS_MAX]);
 /* 8. How is the tail? The share of requests slower than a time, a step line per cell. */

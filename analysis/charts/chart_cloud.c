@@ -14,17 +14,17 @@ void chart_cloud_init(struct chart_cloud *cloud, struct box box, double side)
                                    .rows = (size_t)fmax(1, floor(box.height / side)) };
     cloud->width = box.width / (double)cloud->columns;
     cloud->height = box.height / (double)cloud->rows;
-    cloud->taken = memory_zeroed(cloud->columns * cloud->rows, sizeof *cloud->taken);
+    cloud->filled = memory_zeroed(cloud->columns * cloud->rows, sizeof *cloud->filled);
 }
 
 void chart_cloud_finish(struct chart_cloud *cloud)
 {
-    free(cloud->taken);
+    free(cloud->filled);
     *cloud = (struct chart_cloud){ 0 };
 }
 
-/* The square of a point; one on the right or lower edge belongs to the last square; NULL: it is
- * outside. */
+/* The square that contains the point; NULL: it is outside the box. Points on the right or lower
+ * edge belong to the last square. */
 static bool *square_of(const struct chart_cloud *cloud, struct spot spot)
 {
     double column = (spot.x - cloud->box.x) / cloud->width;
@@ -33,8 +33,8 @@ static bool *square_of(const struct chart_cloud *cloud, struct spot spot)
     if (!(column >= 0 && column <= (double)cloud->columns && row >= 0
           && row <= (double)cloud->rows))
         return NULL;
-    return &cloud->taken[(size_t)fmin(row, (double)cloud->rows - 1) * cloud->columns
-                         + (size_t)fmin(column, (double)cloud->columns - 1)];
+    return &cloud->filled[(size_t)fmin(row, (double)cloud->rows - 1) * cloud->columns
+                          + (size_t)fmin(column, (double)cloud->columns - 1)];
 }
 
 bool chart_cloud_add(struct chart_cloud *cloud, struct spot spot)
@@ -55,10 +55,10 @@ void chart_cloud_draw(const struct chart_cloud *cloud, enum paint paint, struct 
 
     for (size_t row = 0; row < cloud->rows; row++)
         for (size_t first = 0, last; first < cloud->columns; first = last + 1) {
-            const bool *taken = cloud->taken + row * cloud->columns;
+            const bool *filled = cloud->filled + row * cloud->columns;
             double y = cloud->box.y + ((double)row + 0.5) * cloud->height;
 
-            for (last = first; last < cloud->columns && taken[last];)
+            for (last = first; last < cloud->columns && filled[last];)
                 last++;
             if (last == first)
                 continue;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cloud in place of points that are too many to draw one by one. Private to analysis/charts/. */
+/* A shaded area in place of points that are too many to draw one by one. Private to
+ * analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/drawing.h"
@@ -9,12 +10,12 @@ struct chart_cloud {
     struct box box;
     size_t columns, rows;
     double width, height; /* of a square */
-    bool *taken;          /* heap */
+    bool *filled;         /* row by row: the square contains a point; heap */
 };
 #define CHART_CLOUD_AUTO __attribute__((cleanup(chart_cloud_finish))) struct chart_cloud
 /* `side`: the approximate size of a square. */
 void chart_cloud_init(struct chart_cloud *cloud, struct box box, double side);
 void chart_cloud_finish(struct chart_cloud *cloud);
-/* False: its square already has a point, or it is outside the box. */
+/* Adds a point. False: its square already has one, or it is outside the box. */
 bool chart_cloud_add(struct chart_cloud *cloud, struct spot spot);
 void chart_cloud_draw(const struct chart_cloud *cloud, enum paint paint, struct drawing *drawing);

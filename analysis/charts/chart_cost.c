@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does a million tokens cost under a limit? The cheapest load of each deployment that meets
- * it. */
+/* What does a million tokens cost under a limit? Draws the price at the cheapest load of each
+ * deployment that meets the limit. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define SUBTITLE_NAME_ROOM 300
 #define SECONDS_PER_HOUR 3600
 
-/* A load that meets every limit from `ttft_ms` upwards. */
+/* A load and its price per million tokens; it meets every limit from `ttft_ms` upwards. */
 struct offer {
     double ttft_ms, usd, load;
 };
@@ -97,7 +97,8 @@ bool chart_price_stated(const struct chart_runs *runs, struct chart_price *out)
 
 /* ---- Drawing ---- */
 
-/* Draws for each limit the cheapest load that meets it; to the left of the first step none does. */
+/* Draws for each limit the cheapest load that meets it; to the left of the first step none does.
+ * Returns the y coordinate at which the line ends. */
 static double draw_steps(const struct cost *cost, size_t series, struct box box)
 {
     struct drawing *drawing = &cost->chart->drawing;
@@ -172,7 +173,7 @@ static void draw(struct cost *cost, double top)
     chart_names_write(drawing, beside, "", labels, cost->count, room);
 }
 
-static bool share_row(const struct cost *cost)
+static bool have_same_row(const struct cost *cost)
 {
     for (size_t i = 1; i < cost->count; i++)
         if (!(cost->rows[i] == cost->rows[0]))
@@ -180,7 +181,7 @@ static bool share_row(const struct cost *cost)
     return true;
 }
 
-/* "Gemma on L4: $0.70/h (a list, 2026-08-01)", with its context if contexts differ. */
+/* Appends "Gemma on L4: $0.70/h (a list, 2026-08-01)", with the context if contexts differ. */
 static void describe_price(const struct cost *cost, size_t i, bool with_row, struct text *parts)
 {
     const struct chart_price *price = &cost->prices[i];
@@ -200,9 +201,9 @@ static void describe(const struct cost *cost, struct text *parts)
     char number[SCALE_NUMBER_SIZE];
 
     for (size_t i = 0; i < cost->count; i++)
-        describe_price(cost, i, !share_row(cost), parts);
+        describe_price(cost, i, !have_same_row(cost), parts);
     chart_part(parts, "the cheapest load that meets the limit");
-    if (cost->count > 0 && share_row(cost))
+    if (cost->count > 0 && have_same_row(cost))
         chart_part(parts, "context %s", chart_row_name(cost->rows[0], number));
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/core/memory.h"
 
-#define COMMON_SHARE 3 /* a warning on more than one in this many cells is not marked on each */
+#define COMMON_SHARE 3 /* a warning on more than one in this many cells is common */
 
 static int compare_numbers(double a, double b)
 {
@@ -31,10 +31,10 @@ static void add_all(struct chart_grid *grid)
                 (struct chart_entry){ .cell = &grid->runs->runs[r].cells[i], .run = r, .index = i };
 }
 
-/* The kind of load that most cells have. Cells without a load are omitted. */
+/* Finds the kind of load that most cells have, and omits the cells without such a load. */
 static void find_loads(struct chart_grid *grid)
 {
-    size_t users = 0, rates = 0, kept = 0;
+    size_t users = 0, rates = 0, count = 0;
 
     for (size_t i = 0; i < grid->entry_count; i++) {
         users += isfinite(grid->entries[i].cell->concurrency) != 0;
@@ -46,12 +46,13 @@ static void find_loads(struct chart_grid *grid)
 
         entry.load = grid->is_rate ? entry.cell->request_rate_asked : entry.cell->concurrency;
         if (isfinite(entry.load) && entry.load >= 0)
-            grid->entries[kept++] = entry;
+            grid->entries[count++] = entry;
     }
-    grid->unplaced_cells += grid->entry_count - kept;
-    grid->entry_count = kept;
+    grid->unplaced_cells += grid->entry_count - count;
+    grid->entry_count = count;
 }
 
+/* Whether the entries have different values of the double at `offset` in struct evidence_cell. */
 static bool differ(const struct chart_grid *grid, size_t offset)
 {
     double first = NAN;
@@ -137,7 +138,8 @@ static void keep_largest_slice(struct chart_grid *grid)
 
 /* ---- Marks ---- */
 
-/* The mark's bit, which is added to the grid's marks; 0 if there is no room for it. */
+/* Returns the bit of the mark, which is added to the grid's marks if it is new; 0: there is no room
+ * for it. */
 static uint64_t mark_bit(struct chart_grid *grid, const char *name, size_t length)
 {
     struct chart_mark *mark;

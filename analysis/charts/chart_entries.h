@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cells of a grid, before they get their places. Private to analysis/charts/. */
+/* The cells of a grid, before they are assigned to its points. Private to analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/chart_grid.h"
@@ -11,6 +11,6 @@ struct chart_entry {
     uint64_t marks; /* bits: indices into the grid's marks */
 };
 
-/* Fills the grid's entries, sorted by row, load and place, and their common members: the kind of
- * load and of rows, output length, variant, marks. */
+/* Fills the grid's entries, sorted by row, load and place in the runs, and what they have in
+ * common: the kind of load and of rows, output length, variant, marks. */
 void chart_entries_find(struct chart_grid *grid);

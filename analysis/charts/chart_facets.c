@@ -113,7 +113,7 @@ double chart_names_room(const char *heading, const struct chart_name_label *labe
     return fmin(most, ceil(room));
 }
 
-/* Moves names downwards from the first, then upwards from the plot's end. */
+/* Moves names apart: downwards from the first, then upwards from the lower end of the plot. */
 static void spread(struct chart_name_label *labels, size_t count, struct box plot)
 {
     double lowest = plot.y + plot.height;
@@ -124,7 +124,7 @@ static void spread(struct chart_name_label *labels, size_t count, struct box plo
         labels[i].y = fmin(labels[i].y, lowest);
 }
 
-/* The heading is above the first name that belongs to a line, or above labels close above that. */
+/* The heading is above the first name that has a marker, or above labels just above that name. */
 static double heading_y(const struct chart_name_label *labels, size_t count, struct box plot)
 {
     size_t first = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A line chart as one panel, or as several if there are more than six lines; with a column for
- * their names on the right of each. Private to analysis/charts/. */
+/* Lays out a line chart as one panel, or as several if there are more than six lines, each with a
+ * column for the lines' names on the right. Private to analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/chart_frame.h"
@@ -22,7 +22,7 @@ struct chart_facets {
 /* Makes the picture high enough for this many lines below `top`: at most CHART_LINES_MAX. */
 struct chart_facets chart_facets_lay_out(struct drawing *drawing, double top, size_t lines);
 
-/* Leaves room for markers at both ends of the plot. */
+/* The scale of the loads on the x axis, with `inset` units for markers at both ends. */
 struct scale chart_scale_of_loads(const struct scale_range *loads, struct box plot, double inset);
 /* Draws an axis below the plot with a tick at each load, and numbers at the last one and at as many
  * others as fit. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is B faster? The ratio of each cell with its interval, and that of all cells together. */
+/* Is B faster? Draws the ratio of each cell with its interval, and the ratio of all cells together.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ static int by_value(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The p-value up to which ROWS_MAX of the compared cells lie. */
+/* The p-value that the ROWS_MAX clearest of the compared cells do not exceed. */
 static double worst_shown(const struct forest *forest)
 {
     const struct comparison *comparison = forest->input->comparison;
@@ -54,7 +55,7 @@ static double worst_shown(const struct forest *forest)
     return count > ROWS_MAX ? all[ROWS_MAX - 1] : INFINITY;
 }
 
-static void choose(struct forest *forest)
+static void choose_rows(struct forest *forest)
 {
     const struct comparison *comparison = forest->input->comparison;
     double worst = worst_shown(forest);
@@ -80,7 +81,7 @@ static bool outputs_differ(const struct comparison *comparison)
     return false;
 }
 
-/* "64 users, context 1024"; if output lengths differ, "64 users, 1024 + 128 tokens". */
+/* Writes "64 users, context 1024"; if output lengths differ, "64 users, 1024 + 128 tokens". */
 static void write_cell_name(const struct forest *forest, const struct compared_cell *cell,
                             struct text *out)
 {
@@ -100,7 +101,7 @@ static void write_cell_name(const struct forest *forest, const struct compared_c
                   scale_exact(cell->output_tokens, number), has_input ? " tokens" : "");
 }
 
-/* "1.48 [1.30, 1.68]" */
+/* Writes "1.48 [1.30, 1.68]". */
 static void write_figures(const struct estimate *estimate, struct text *out)
 {
     char number[SCALE_NUMBER_SIZE];
@@ -191,7 +192,8 @@ static void add_estimate(struct scale_range *range, const struct estimate *estim
     scale_range_add(range, estimate->high);
 }
 
-/* An axis with 1 in the middle, narrow enough that one odd interval does not hide the others. */
+/* The axis has 1 in the middle, and is so narrow that one wide interval does not hide the others.
+ */
 static void find_scale(struct forest *forest)
 {
     const struct comparison *comparison = forest->input->comparison;
@@ -255,7 +257,7 @@ static void draw_headings(const struct forest *forest, double y)
     }
 }
 
-/* Rules off a context from the one before it. */
+/* Draws a line above the row if its context differs from that of the row above. */
 static void draw_rule(const struct forest *forest, size_t row, double y)
 {
     const struct compared_cell *cells = forest->input->comparison->cells;
@@ -392,7 +394,7 @@ void chart_forest(const struct chart_comparison *input, struct chart *out)
     TEXT_AUTO parts = { 0 };
     double top;
 
-    choose(&forest);
+    choose_rows(&forest);
     text_addf(&title, "B against A: ratio of %s", compare_metrics[input->metric].words);
     chart_start(out, CHART_WIDTH, CHART_HEIGHT, "", text_string(&title));
     describe(&forest, &parts);

@@ -53,14 +53,14 @@ void chart_start(struct chart *chart, double width, double height, const char *n
                  const char *shown)
 {
     double room = width - 2 * CHART_MARGIN - title_width(shown);
-    TEXT_AUTO whole = { 0 };
+    TEXT_AUTO full = { 0 };
     TEXT_AUTO title = { 0 };
 
-    text_addf(&whole, "%s%s", name, shown);
+    text_addf(&full, "%s%s", name, shown);
     font_fit(name, text_kind_size(TEXT_TITLE), text_kind_weight(TEXT_TITLE), room, &title);
     text_add(&title, shown);
     drawing_init(&chart->drawing, width, height);
-    drawing_set_title(&chart->drawing, text_string(&whole));
+    drawing_set_title(&chart->drawing, text_string(&full));
     drawing_text(&chart->drawing, &(struct label){ .kind = TEXT_TITLE,
                                                    .x = CHART_MARGIN,
                                                    .y = CHART_TITLE_Y,
@@ -360,7 +360,7 @@ enum paint chart_series_paint(size_t series)
 
 #define MARKER_CORNERS_MAX 4
 
-/* In units of the marker's radius. The first is a circle. */
+/* The corners of each marker, in units of its radius. The first marker is a circle. */
 static const struct {
     size_t count;
     struct spot corners[MARKER_CORNERS_MAX];

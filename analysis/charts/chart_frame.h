@@ -16,8 +16,8 @@
 
 /* ---- Head ---- */
 
-/* Begins the picture with its title: `name`, and what it shows. The name is cut if both do not
- * fit. */
+/* Begins the picture with a title of `name` and `shown`; the name is shortened if they do not fit.
+ */
 void chart_start(struct chart *chart, double width, double height, const char *name,
                  const char *shown);
 /* Writes the parts with " · " between them, in up to three lines, the first below `y`. Returns
@@ -28,9 +28,9 @@ double chart_lines(struct drawing *drawing, enum text_kind kind, enum paint pain
 void chart_part(struct text *parts, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Adds a grid's part of the subtitle: cells, repetitions, samples, failures, marks. */
 void chart_describe(const struct chart_grid *grid, struct text *parts);
-/* "Warnings: burst in 132 of 156 cells"; nothing if no warning is common. */
+/* Appends "Warnings: burst in 132 of 156 cells"; nothing if no warning is common. */
 void chart_banner(const struct chart_grid *grid, struct text *parts);
-/* Writes the subtitle, with these parts after the grid's own, and the banner. Returns where the
+/* Writes the banner, and a subtitle of the grid's own parts followed by `more`. Returns where the
  * plot may begin. */
 double chart_head(struct chart *chart, const struct chart_grid *grid, const char *more);
 /* Writes a sentence in place of a plot without figures. */
@@ -41,15 +41,15 @@ void chart_empty(struct chart *chart, double top, const char *why);
 /* Draws ticks with their numbers below the plot, and lines up to `top`. */
 void chart_axis_x(struct drawing *drawing, const struct scale *scale, double y, double top,
                   const char *heading);
-/* The same on the left, with lines to `right`; its heading stands above the axis. */
+/* The same on the left, with lines to `right` and the heading above the axis. */
 void chart_axis_y(struct drawing *drawing, const struct scale *scale, double x, double right,
                   const char *heading);
 /* "users" or "requests/s planned"; "context, tokens" or "output tokens". */
 const char *chart_load_heading(const struct chart_grid *grid);
 const char *chart_row_heading(const struct chart_grid *grid);
-/* "1024", "not stated"; returns `out`. */
+/* Writes "1024", or "not stated" for NaN; returns `out`. */
 const char *chart_row_name(double row, char out[SCALE_NUMBER_SIZE]);
-/* "64 users, context 1024" */
+/* Writes "64 users, context 1024". */
 void chart_write_place(const struct chart_grid *grid, double load, double row, struct text *out);
 /* The names of the table's columns for load and row. */
 const char *chart_load_column(const struct chart_grid *grid);

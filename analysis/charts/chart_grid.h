@@ -51,7 +51,7 @@ struct chart_grid {
     struct chart_entry *entries;
     size_t entry_count;
     double output_tokens; /* the same in all cells; NaN: not known */
-    const char *variant;  /* of all cells; borrowed */
+    const char *variant;  /* the same in all cells; borrowed */
     struct chart_mark marks[CHART_MARKS_MAX];
     size_t mark_count;
     size_t other_cells;    /* not in the grid: they have other output lengths or variants */
@@ -71,15 +71,15 @@ size_t chart_grid_count(const struct chart_grid *grid, enum chart_state state);
 size_t chart_grid_fullest_row(const struct chart_grid *grid);
 size_t chart_grid_marked(const struct chart_grid *grid);
 
-/* `offset`: of a double in struct evidence_cell. */
+/* The figure whose double is at `offset` in struct evidence_cell. */
 struct chart_figure chart_point_figure(const struct chart_point *point, size_t offset);
 /* The text in place of a figure: "fail", a status, "too long", "inferred". */
 const char *chart_point_word(const struct chart_point *point);
-/* Why it was not measured, or what failed; "" if that is not known. Borrowed. */
+/* Why the point was not measured, or what failed; "" if that is not known. Borrowed. */
 const char *chart_point_reason(const struct chart_point *point);
-/* " (the server ended it)"; nothing if it is not known. */
+/* Writes the reason as " (the server ended it)"; nothing if it is not known. */
 void chart_point_add_reason(const struct chart_point *point, struct text *out);
-/* The names of all its warnings, separated by commas. */
+/* Appends the names of all the point's warnings, separated by commas. */
 void chart_point_marks(const struct chart_grid *grid, const struct chart_point *point,
                        struct text *out);
 /* The index of the smallest load at which the row is certainly saturated; load_count: none. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The heat map: where does it saturate? Loads by contexts, both ordinal. */
+/* The heat map, which shows where a server saturates: loads by contexts, both at even distances. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #define CELL_WIDTH_MIN 42
 #define CELL_HEIGHT_MIN 20
 #define DENSE_CELL_MIN 6
-#define TICK_GAP 3     /* between names of columns */
+#define TICK_GAP 3     /* between the names of columns */
 #define TICK_HEIGHT 14 /* of a row's name */
 #define GAP 1.5        /* between cells */
 #define CORNER 7       /* of a mark */
@@ -43,13 +43,13 @@ static double widest_load(const struct chart_grid *grid)
     return widest;
 }
 
-static double between(double value, double low, double high)
+static double clamped(double value, double low, double high)
 {
     return fmin(high, fmax(low, value));
 }
 
-/* Cells fill the plot; the picture grows where they would be too small to read. Cells without
- * figures have whole coordinates, which are shorter and sharper. */
+/* Cells fill the plot; the picture grows if they would be too small to read. In a dense map their
+ * coordinates are integers, which make a smaller file and a sharper picture. */
 static void lay_out(struct chart_heat *heat, double top)
 {
     const struct chart_grid *grid = heat->grid;
@@ -87,7 +87,7 @@ struct box chart_heat_inset(struct box box, double by)
     return (struct box){ box.x + by, box.y + by, box.width - 2 * by, box.height - 2 * by };
 }
 
-/* If not all names fit, only every second, third or so is written. */
+/* If not all names fit, only every n-th is written. */
 static void draw_axes(const struct chart_heat *heat)
 {
     struct drawing *drawing = &heat->chart->drawing;
@@ -138,7 +138,7 @@ int chart_heat_step(const struct chart_heat *heat, double value)
 
     if (!scale_range_takes(range, value))
         return 0;
-    return isfinite(share) ? (int)between(floor(share * PALETTE_STEPS), 0, PALETTE_STEPS - 1)
+    return isfinite(share) ? (int)clamped(floor(share * PALETTE_STEPS), 0, PALETTE_STEPS - 1)
                            : PALETTE_STEPS / 2;
 }
 
@@ -167,7 +167,7 @@ static void draw_failed(const struct chart_heat *heat, struct box box, const cha
     draw_word(heat, box, word, PAINT_FAIL);
 }
 
-/* Few cells are large, and so are their figures. */
+/* If there are few cells, they are large, and so are their figures. */
 static double figure_size(const struct chart_heat *heat)
 {
     double least = fmin(heat->cell_width, heat->cell_height);
@@ -217,7 +217,7 @@ static void draw_unmeasured(struct chart_heat *heat, const struct chart_point *p
     }
 }
 
-/* "64 users, context 1024: 22.7 requests/s" */
+/* Writes "64 users, context 1024: 22.7 requests/s". */
 static void write_words(const struct chart_heat *heat, const struct chart_point *point,
                         double value, struct text *out)
 {
@@ -271,8 +271,7 @@ static void draw_saturation(struct chart_heat *heat)
         if (load == heat->grid->load_count)
             continue;
         heat->has_saturation = true;
-        box = chart_heat_inset(
-            box, heat->is_dense ? 0 : 0.8); /* two of them touch, but do not overlap */
+        box = chart_heat_inset(box, heat->is_dense ? 0 : 0.8); /* neighbours do not overlap */
         drawing_rect(&heat->chart->drawing, box, 2,
                      CHART_STROKE(chart_series_paint(1), heat->is_dense ? 1 : 2.2));
     }

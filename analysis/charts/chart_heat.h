@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the heat map: its cells (chart_heat.c, or chart_heat_dense.c if there are many), and
- * the marks on them with their legend (chart_heat_legend.c). Private to analysis/charts/. */
+/* The parts of the heat map: its cells (chart_heat.c, or chart_heat_dense.c if there are many),
+ * their marks and the legend (chart_heat_legend.c). Private to analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/chart_frame.h"
@@ -21,18 +21,19 @@ struct chart_heat {
 #define CHART_HEAT_DOT 2         /* radius: the cell is not measured */
 #define CHART_HEAT_DENSE_GAP 0.5 /* between cells without figures */
 
-/* The place of a cell, without the gap to the next. */
+/* The box of a cell, without the gap to the next cell. */
 struct box chart_heat_box(const struct chart_heat *heat, size_t row, size_t load);
+/* The box, smaller by `by` on each side. */
 struct box chart_heat_inset(struct box box, double by);
 /* The step of the colour ramp for a figure. */
 int chart_heat_step(const struct chart_heat *heat, double value);
 /* Draws all cells of a grid with is_dense. */
 void chart_heat_dense(const struct chart_heat *heat);
-/* Diagonal lines, clipped to the box: the cell failed. */
+/* Draws diagonal lines in the box: the cell failed. */
 void chart_heat_hatch(struct drawing *drawing, struct box box);
-/* A mark in the box's upper right corner: the cell has a warning. */
+/* Draws a mark in the box's upper right corner: the cell has a warning. */
 void chart_heat_corner(struct drawing *drawing, struct box box, double size);
-/* A bar along the box's lower edge: the share of its requests that failed. */
+/* Draws a bar along the box's lower edge: the share of the cell's requests that failed. */
 void chart_heat_failed_share(struct drawing *drawing, struct box box, double share);
 /* Draws the colour ramp, and the other signs in the picture; the first line of text is at `y`. */
 void chart_heat_legend(const struct chart_heat *heat, double y);

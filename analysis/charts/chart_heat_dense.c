@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cells of a heat map that has too many for figures. Neighbours that look the same are one
- * stroke, so that the picture of 10,000 cells is about as large as that of 156. */
+/* Draws the cells of a heat map that has too many cells to show their figures. Neighbours that look
+ * the same are one stroke, so that the file of 10,000 cells is about as large as that of 156. */
 #include <math.h>
 #include <stdint.h>
 
 #include "analysis/charts/chart_heat.h"
 #include "base/core/memory.h"
 
-#define MARK_SIZE 3 /* of a warning */
+#define MARK_SIZE 3 /* of a warning's mark */
 #define DOT_SIZE 1.6
 
 /* What a cell looks like: a step of the ramp, or one of these. */
@@ -65,7 +65,7 @@ static void draw_unattempted(struct dense *dense, struct box box)
     drawing_rect(dense->drawing, chart_heat_inset(box, 0.5), 1, CHART_STROKE(PAINT_MUTED, 0.8));
 }
 
-/* Draws from the first cell of each run to its last. */
+/* Calls `draw` with the box of each run of cells that have this look. */
 static void each_run(struct dense *dense, int look,
                      void (*draw)(struct dense *dense, struct box box))
 {
@@ -129,7 +129,7 @@ static void add_marks(struct dense *dense)
 
 /* ---- All cells ---- */
 
-/* The gap between columns: a bar belongs to one row. */
+/* The gaps between columns, drawn over the bars, which extend over several columns. */
 static void add_gaps(struct dense *dense)
 {
     const struct chart_heat *heat = dense->heat;

@@ -15,7 +15,7 @@
 #define PANEL_GAP 34
 #define GAP_STEPS 2.5 /* a line breaks if this many steps have no value */
 #define TIME_TICKS 7
-#define NOTE_WIDTH 18
+#define NOTE_WIDTH 18 /* distance between numbers of notes */
 #define SECOND INT64_C(1000)
 #define MINUTE (60 * SECOND)
 #define HOUR (60 * MINUTE)
@@ -55,7 +55,7 @@ static int64_t step_of(int64_t span_ms)
     return span_ms / TIME_TICKS + 1;
 }
 
-/* "14:30", or "22 Nov" for whole days. */
+/* Writes "14:30", "14:30:15" for steps below a minute, or "2026-11-22" for steps of days. */
 static void write_time(int64_t at_ms, int64_t step_ms, char out[32])
 {
     time_t seconds = (time_t)(at_ms / SECOND);
@@ -81,7 +81,7 @@ static struct times times_of(const struct chart_history *input)
     return (struct times){ (input->from_ms + step - 1) / step * step, step };
 }
 
-/* Within a panel: they do not cross the heading of the next one. */
+/* Draws the lines of the times in one panel, so that they do not cross the next one's heading. */
 static void draw_time_rules(const struct history *history, struct box box)
 {
     const struct times times = times_of(history->input);
@@ -206,7 +206,7 @@ static void draw_series(const struct history *history, const struct scale *y, si
     draw_run(history, series, spots, count);
 }
 
-/* Where its line ends; NaN: nowhere. */
+/* The y coordinate at which the line ends; NaN: it has no point. */
 static double end_of(const struct history *history, const struct chart_series *line,
                      const struct scale *y)
 {
@@ -248,7 +248,8 @@ static void draw_absent(const struct history *history, const struct chart_panel 
                                            .y = box.y - 8,
                                            .string = panel->heading,
                                            .paint = PAINT_MUTED });
-    drawing_rect(drawing, /* the text is not crossed by a restart */
+    /* keeps the line of a restart from crossing the text */
+    drawing_rect(drawing,
                  (struct box){ box.x + box.width / 2 - 80, box.y + box.height / 2 - 9, 160, 18 }, 3,
                  CHART_FILL(PAINT_PAPER));
     drawing_text(drawing, &(struct label){ .kind = TEXT_NOTE,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What do users feel? A latency by load, a line per context. */
+/* What do users feel? Draws a latency by load, a line per context. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 /* The most by which lines are moved apart so that their bars do not cover each other. */
 #define DODGE 4
 #define DODGE_OF_ONE 20 /* if there is only one load */
-#define DODGE_OF_BARS 2 /* the least between lines with bars */
-#define INSET 18        /* part of the axis of loads, for the markers */
-#define CROSS 3         /* half of a failure's cross */
+#define DODGE_OF_BARS 2 /* the least distance between lines with bars */
+#define INSET 18        /* at both ends of the axis of loads, for the markers */
+#define CROSS 3         /* half the width of a failure's cross */
 #define FAILURE_ROWS 6  /* the most rows of crosses */
 
 struct latency {
@@ -49,7 +49,7 @@ static struct chart_figure centre_of(const struct latency *latency, const struct
     return chart_point_figure(point, latency->centre->offset);
 }
 
-/* NaN: not known. */
+/* The point's tail in milliseconds; NaN: not known. */
 static double tail_of(const struct latency *latency, const struct chart_point *point)
 {
     return latency->tail != NULL ? chart_point_figure(point, latency->tail->offset).mean : NAN;
@@ -112,7 +112,7 @@ static struct spot spot_of(const struct line *line, const struct chart_point *po
                           scale_at(&line->latency->y, value) };
 }
 
-/* A line from point to point, which breaks where there is no figure. */
+/* Draws a line from point to point, which breaks where there is no figure. */
 static void draw_strokes(const struct line *line)
 {
     const struct chart_grid *grid = line->latency->grid;
@@ -134,7 +134,8 @@ static void draw_strokes(const struct line *line)
     }
 }
 
-/* A dash at the tail, with a bar to it where lines are far enough apart to tell their bars. */
+/* Draws a dash at the tail, and a bar to it if the lines are far enough apart to distinguish their
+ * bars. */
 static void draw_tail(const struct line *line, const struct chart_point *point, struct spot at)
 {
     double tail = tail_of(line->latency, point);
@@ -189,7 +190,7 @@ static void draw_point(const struct line *line, size_t load)
     drawing_group_end(drawing);
 }
 
-/* Where the line through this point ends. */
+/* The x coordinate at which the line through this point ends. */
 static double end_of(const struct line *line, size_t load)
 {
     const struct chart_grid *grid = line->latency->grid;
@@ -199,8 +200,7 @@ static double end_of(const struct line *line, size_t load)
     return scale_at(&line->latency->x, grid->loads[load]);
 }
 
-/* Both ends of a line have a marker; a point between them has one where it does not cover that of
- * another. */
+/* Both ends of a line have a marker; a point between them has one if it covers no other marker. */
 static void draw_points(const struct line *line)
 {
     const struct chart_grid *grid = line->latency->grid;
@@ -247,8 +247,8 @@ static size_t free_row(const double *last, double x)
     return row;
 }
 
-/* A cross for each point that failed, in rows above all values, since it is not one of them.
- * Returns how many rows. */
+/* Draws a cross for each point that failed, in rows above all values, because a failure has none.
+ * Returns the number of rows. `is_trial`: only counts them. */
 static size_t draw_failures(const struct latency *latency, const struct chart_panel_area *panel,
                             bool is_trial)
 {
@@ -276,7 +276,7 @@ static size_t draw_failures(const struct latency *latency, const struct chart_pa
 
 /* ---- A panel ---- */
 
-/* Where the line ends; at the top if it has failures alone; NaN: it has neither. */
+/* The y coordinate at which the line ends; the top if it has only failures; NaN: it has neither. */
 static double last_place(const struct line *line, struct box box)
 {
     double place = NAN;
@@ -304,7 +304,7 @@ static void add_name(const struct line *line, struct box box, struct chart_name_
     chart_row_name(line->latency->grid->rows[line->row], labels[(*count)++].name);
 }
 
-/* Of the strip of crosses. */
+/* The height of the rows of crosses. */
 static double failures_height(const struct latency *latency)
 {
     return latency->failure_rows == 0 ? 0 : CHART_MARKER_GAP * (double)latency->failure_rows + 4;

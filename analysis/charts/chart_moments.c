@@ -6,7 +6,7 @@
 
 #include "analysis/charts/scale.h"
 
-/* The first time after `after_ms` of which a figure is known; INT64_MAX: there is none. */
+/* The first time after `after_ms` for which a figure is known; INT64_MAX: there is none. */
 static int64_t next_time(const struct chart_history *input, int64_t after_ms)
 {
     int64_t next = INT64_MAX;
@@ -23,7 +23,7 @@ static int64_t next_time(const struct chart_history *input, int64_t after_ms)
     return next;
 }
 
-/* NaN: not known. */
+/* The value of the series at that time; NaN: not known. */
 static double value_at(const struct chart_series *series, int64_t at_ms)
 {
     for (size_t i = 0; i < series->count; i++)
@@ -32,7 +32,7 @@ static double value_at(const struct chart_series *series, int64_t at_ms)
     return NAN;
 }
 
-/* "; requests: running 3, waiting 0" */
+/* Writes "; requests: running 3, waiting 0". */
 static void write_panel(const struct chart_panel *panel, int64_t at_ms, struct text *out)
 {
     char number[SCALE_NUMBER_SIZE];

@@ -5,6 +5,6 @@
 
 #include "analysis/charts/chart.h"
 
-/* `area`: from the beginning of the history to its end. Nobody can point at a column narrower than
- * a unit, so among times closer together than that, only the first has a column. */
+/* `area`: the panels, from the beginning of the history to its end. Nobody can point at a column
+ * narrower than a unit, so of times that are closer together, only the first has a column. */
 void chart_moments(const struct chart_history *input, struct box area, struct drawing *drawing);

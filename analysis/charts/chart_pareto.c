@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Speed against throughput: the speed of each user, and that of all together; a point per load. */
+/* Draws the speed of each user against the throughput of all users together: a point per load. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,11 +23,12 @@ struct pareto {
 struct pareto_point {
     const struct chart_point *point;
     double speed, total;
-    bool is_best;   /* no other load of its context is better in both */
+    bool
+        is_best; /* no other load of its context is better in one and at least equal in the other */
     bool is_hidden; /* too near to another one for a marker of its own */
 };
 
-/* A context. */
+/* The points of one context. */
 struct line {
     struct pareto_point points[CHART_AXIS_MAX];
     size_t count;
@@ -108,7 +109,7 @@ static void hide_close(const struct pareto *pareto, struct pareto_point *points,
 
 /* ---- A line ---- */
 
-/* Of the best points slower than `below`, the fastest; NULL: none. */
+/* The fastest of the best points that are slower than `below`; NULL: none. */
 static const struct pareto_point *next_best(const struct pareto_point *points, size_t count,
                                             double below)
 {
@@ -121,7 +122,7 @@ static const struct pareto_point *next_best(const struct pareto_point *points, s
     return best;
 }
 
-/* Steps, not slopes: what lies between two loads was not measured. */
+/* Draws steps, not slopes: nothing was measured between two loads. */
 static void draw_hull(const struct pareto *pareto, size_t series, const struct pareto_point *points,
                       size_t count)
 {
@@ -211,7 +212,7 @@ static bool label_point(const struct pareto *pareto, struct box box,
     return false;
 }
 
-/* NULL: the line has no point of this load, or no marker for it. */
+/* The line's point of this load; NULL: there is none, or it has no marker. */
 static const struct pareto_point *shown_at(const struct line *line, double load)
 {
     for (size_t i = 0; i < line->count; i++)
@@ -220,7 +221,7 @@ static const struct pareto_point *shown_at(const struct line *line, double load)
     return NULL;
 }
 
-/* Points of the same load that lie close together get its number only once. */
+/* Writes the load beside its points; points that are close together get its number only once. */
 static void label_load(const struct pareto *pareto, struct box box, const struct line *lines,
                        size_t count, double load)
 {
@@ -241,7 +242,7 @@ static void label_load(const struct pareto *pareto, struct box box, const struct
 
 /* ---- A panel ---- */
 
-/* Draws the places of all rows' points, below the lines. */
+/* Shades the places of all rows' points, below the lines. */
 static void draw_others(const struct pareto *pareto, struct box box)
 {
     CHART_CLOUD_AUTO cloud;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figures that charts show. */
+/* The table of figures that charts can show. */
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The load in flight divided by the requested load: where it is not near 1, the figures belong to
- * another load. */
+/* Draws the load in flight divided by the requested load: if it is not near 1, the figures are
+ * those of another load. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 #include "base/core/memory.h"
 
 #define BAND 0.1
-#define RATIO_LEAST 1.25 /* of the axis */
+#define RATIO_LEAST 1.25 /* the axis shows at least the ratios from 1 / this to this */
 #define DODGE_MAX 24     /* distance of the outermost contexts from their load */
 #define MARKER_SIDE 8
-#define INSET 30       /* part of the axis, for the markers */
+#define INSET 30       /* at both ends of the axis, for the markers */
 #define NAMES_ROOM 130 /* for the rules' names */
 /* Rules with a colour of their own; then come the others, and cells without findings. */
 #define RULES_SHOWN 4
@@ -30,11 +30,12 @@ struct residuals {
     size_t shown[RULES_SHOWN]; /* indices of marks, the rarest first */
     size_t shown_count;
     bool has[SERIES_NONE + 1]; /* whether a cell of this series is drawn */
-    bool is_dense; /* too many cells to describe each, and to draw those behind others */
+    bool is_dense;             /* too many cells to describe each, or to draw hidden ones */
 };
 
-/* In an open loop the rate of answers is compared with the requested rate of arrivals. Where a file
- * does not state the load in flight, it is the rate times the mean latency (Little's law, 1961). */
+/* In an open loop, the rate of answers, which is compared with the requested rate of arrivals; else
+ * the load in flight. If the file does not state it, it is the rate of answers times the mean
+ * latency (Little's law, 1961). */
 static double measured_of(const struct chart_grid *grid, const struct evidence_cell *cell)
 {
     double mean_ms = cell->latency[METRIC_E2E].mean_ms;
@@ -45,17 +46,17 @@ static double measured_of(const struct chart_grid *grid, const struct evidence_c
                                               : cell->request_throughput * mean_ms / 1000;
 }
 
-static double asked_of(const struct chart_entry *entry)
+static double expected_of(const struct chart_entry *entry)
 {
     double expected = entry->cell->concurrency_expected;
 
     return expected > 0 ? expected : entry->load;
 }
 
-/* NaN: not known. */
+/* The measured load divided by the expected one; NaN: not known. */
 static double ratio_of(const struct residuals *residuals, const struct chart_entry *entry)
 {
-    double ratio = measured_of(residuals->grid, entry->cell) / asked_of(entry);
+    double ratio = measured_of(residuals->grid, entry->cell) / expected_of(entry);
 
     return entry->cell->state == EVIDENCE_MEASURED && ratio > 0 && isfinite(ratio) ? ratio : NAN;
 }
@@ -67,19 +68,20 @@ static bool has_place(const struct residuals *residuals, const struct chart_entr
 
 /* ---- Rules ---- */
 
+/* Chooses the rules with the fewest cells, so that their cells are seen. */
 static void choose_rules(struct residuals *residuals)
 {
     const struct chart_grid *grid = residuals->grid;
-    bool taken[CHART_MARKS_MAX] = { false };
+    bool chosen[CHART_MARKS_MAX] = { false };
 
     for (size_t r = 0; r < RULES_SHOWN && r < grid->mark_count; r++) {
         size_t best = CHART_MARKS_MAX;
 
         for (size_t i = 0; i < grid->mark_count; i++)
-            if (!taken[i]
+            if (!chosen[i]
                 && (best == CHART_MARKS_MAX || grid->marks[i].cells < grid->marks[best].cells))
                 best = i;
-        taken[best] = true;
+        chosen[best] = true;
         residuals->shown[residuals->shown_count++] = best;
     }
 }
@@ -131,7 +133,8 @@ static void write_words(const struct residuals *residuals, const struct chart_en
         text_addf(out, "; %s", text_string(&marks));
 }
 
-/* Half of the widest row of markers, one per context, that fits between the two nearest loads. */
+/* Half the width of a load's row of markers, one per context, so that the rows of the two nearest
+ * loads do not overlap. */
 static double dodge_within(const struct residuals *residuals)
 {
     const struct chart_grid *grid = residuals->grid;
@@ -144,7 +147,7 @@ static double dodge_within(const struct residuals *residuals)
     return fmin(DODGE_MAX, fmin(0.36 * least, MARKER_SIDE / 2.0 * (double)(grid->row_count - 1)));
 }
 
-/* Cells of one load stand side by side, by their context. */
+/* The distance of a cell from its load: cells of one load are side by side, by their context. */
 static double dodge_of(const struct residuals *residuals, const struct chart_entry *entry)
 {
     const struct chart_grid *grid = residuals->grid;
@@ -179,8 +182,8 @@ static void draw_cell(const struct residuals *residuals, size_t index, size_t se
         drawing_group_end(drawing);
 }
 
-/* Marks the cells to draw in `shown`: in a dense chart, those not hidden by a cell with a rarer
- * finding. */
+/* Sets shown[i] for each cell to draw: in a dense chart, those that no cell with a rarer finding
+ * hides. */
 static void choose_cells(const struct residuals *residuals, struct box box, bool *shown)
 {
     const struct chart_grid *grid = residuals->grid;
@@ -239,7 +242,7 @@ static size_t find_names(const struct residuals *residuals, struct chart_name_la
     return count;
 }
 
-/* Beside the upper end of the plot. */
+/* Writes the names beside the upper end of the plot. */
 static void write_names(const struct residuals *residuals, struct box box,
                         struct chart_name_label *labels, size_t count, double room)
 {
@@ -276,7 +279,7 @@ static void fill_table(struct residuals *residuals)
     }
 }
 
-/* The band around the true value is always in the picture, and no cell is at its edge. */
+/* The band around 1 is always in the picture, and no cell is at the picture's edge. */
 static struct scale scale_of(const struct scale_range *ratios, struct box box)
 {
     double low = fmin(1 / RATIO_LEAST, ratios->low / 1.08);

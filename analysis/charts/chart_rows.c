@@ -28,7 +28,7 @@ void chart_rows_describe(const struct chart_rows *rows, const struct chart_grid 
 
 struct band {
     const struct scale *x, *y;
-    /* the highest figures from left to right, then the lowest */
+    /* The highest figures from the array's start, the lowest from its end backwards. */
     struct spot edge[2 * CHART_AXIS_MAX];
     size_t count; /* of loads */
 };
@@ -42,11 +42,11 @@ static struct scale_range range_at(const struct chart_grid *grid, size_t load, s
     return range;
 }
 
+/* Draws the band, with its lowest figures moved next to the highest. */
 static void band_end(struct band *band, struct drawing *drawing)
 {
     struct spot *lowest = band->edge + band->count;
 
-    /* The lowest were added from the array's end. */
     for (size_t i = 0; i < band->count; i++)
         lowest[i] = band->edge[2 * CHART_AXIS_MAX - band->count + i];
     if (band->count > 1)

@@ -6,7 +6,7 @@
 #include "analysis/charts/chart_facets.h"
 
 #define CHART_MARKERS_MAX 480 /* of all lines: more could not be distinguished */
-#define CHART_MARKER_GAP 7    /* a marker that is nearer to the last one of its line is omitted */
+#define CHART_MARKER_GAP 7 /* markers that are nearer to the last one of their line are omitted */
 
 /* All rows or, if they would have too many markers, as many as one panel can show, evenly chosen
  * from the first to the last. */
@@ -20,7 +20,7 @@ struct chart_rows chart_rows_choose(const struct chart_grid *grid);
 void chart_rows_describe(const struct chart_rows *rows, const struct chart_grid *grid,
                          const char *others, struct text *parts);
 
-/* Draws the area between the lowest and the highest figure of all rows at each load. `offset`: of a
- * double in struct evidence_cell. */
+/* Draws the area between the lowest and the highest figure of all rows at each load. `offset`: of
+ * the figure's double in struct evidence_cell. */
 void chart_rows_band(const struct chart_grid *grid, size_t offset, const struct scale *x,
                      const struct scale *y, struct drawing *drawing);

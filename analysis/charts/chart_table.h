@@ -20,14 +20,14 @@ struct chart_table {
 
 void chart_table_init(struct chart_table *table, const char *const *names); /* ends with NULL */
 void chart_table_finish(struct chart_table *table);
-/* The next value of the row, by the order of the columns. */
+/* Append the next value of the row, in the order of the columns. */
 void chart_table_number(struct chart_table *table, double value);
 void chart_table_text(struct chart_table *table, const char *string); /* "" and NULL: not known */
 size_t chart_table_rows(const struct chart_table *table);
 const struct chart_value *chart_table_at(const struct chart_table *table, size_t row,
                                          size_t column);
 
-/* With a line of headings. An unknown value is empty. */
+/* Writes CSV with a line of headings. An unknown value is an empty field. */
 void chart_table_csv(const struct chart_table *table, struct text *out);
 /* [{"users": 4, ...}]: only what is known. New reference. */
 json_t *chart_table_json(const struct chart_table *table);

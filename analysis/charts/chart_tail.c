@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is the tail? The share of requests that took longer than a time, both by their logarithms. */
+/* How is the tail? Draws the share of requests that took longer than a time, on logarithmic axes.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,7 @@ struct tail {
 
 /* ---- Curves ---- */
 
+/* Adds a step, unless it is not beyond the last one, or there is no room. */
 static void curve_add(struct chart_tail *curve, double ms, double share, bool at_least)
 {
     if (!(ms > 0) || !(share > 0) || curve->count == CHART_TAIL_STEPS
@@ -36,7 +38,7 @@ void chart_tail_of_histogram(const struct histogram *histogram, struct chart_tai
     double n = (double)histogram_count(histogram);
 
     curve->count = 0;
-    curve->is_whole = true;
+    curve->is_complete = true;
     curve->samples = n;
     for (int i = 0; n > 0 && i <= STEPS_PER_DECADE * 12; i++) {
         double share = fmax(1 / n, pow(10, -(double)i / STEPS_PER_DECADE));
@@ -61,7 +63,6 @@ void chart_tail_of_latency(const struct evidence_latency *latency, struct chart_
         curve_add(curve, latency->max_ms, 1 / latency->count, false);
 }
 
-/* Loads of the row with the most measured cells, spread evenly over that row. */
 size_t chart_tails_of_runs(const struct chart_runs *runs, enum metric metric,
                            struct chart_tail curves[CHART_TAILS_MAX])
 {
@@ -162,7 +163,7 @@ static void fill_table(struct tail *tail)
         }
 }
 
-/* The context of all cells, which is the same if they belong to one run. */
+/* Appends the context, if all cells have the same. */
 static void describe_row(const struct tail *tail, struct text *parts)
 {
     double row =
@@ -176,15 +177,15 @@ static void describe_row(const struct tail *tail, struct text *parts)
         chart_part(parts, "context %s", scale_exact(row, number));
 }
 
-static bool are_whole(const struct tail *tail)
+static bool are_complete(const struct tail *tail)
 {
     for (size_t i = 0; i < tail->count; i++)
-        if (!tail->curves[i].is_whole)
+        if (!tail->curves[i].is_complete)
             return false;
     return true;
 }
 
-/* The most steps of a curve. */
+/* The number of steps of the longest curve. */
 static size_t longest(const struct tail *tail)
 {
     size_t most = 0;
@@ -237,8 +238,9 @@ void chart_tail(const char *name, const char *metric, const struct chart_tail *c
     chart_part(&parts, "%zu cell%s", tail.count, tail.count == 1 ? "" : "s");
     describe_row(&tail, &parts);
     chart_part(&parts, "%s",
-               are_whole(&tail) ? "ends at one request of n"
-                                : "a step from percentile to percentile, as far as they are known");
+               are_complete(&tail)
+                   ? "ends at one request of n"
+                   : "a step from percentile to percentile, as far as they are known");
     chart_part(&parts, "hollow: fewer than %d samples", CHART_SAMPLES_FEW);
     top = chart_lines(&out->drawing, TEXT_SUBTITLE, PAINT_MUTED, CHART_TITLE_Y + 3, &parts) + 14;
     if (longest(&tail) > 1)

@@ -26,7 +26,7 @@ enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
 enum text_kind {
     TEXT_TITLE,
     TEXT_SUBTITLE,
-    TEXT_BANNER,  /* what holds for most figures */
+    TEXT_BANNER,  /* warnings that apply to most figures */
     TEXT_HEADING, /* of an axis, a column, a panel */
     TEXT_TICK,    /* a value of an axis */
     TEXT_FIGURE,  /* a figure of the data */
@@ -46,7 +46,7 @@ struct label {
     enum paint paint;
     enum anchor anchor;
     bool upwards; /* read upwards */
-    double room;  /* cut to this width; 0: not cut */
+    double room;  /* the text is shortened to this width; 0: it is not shortened */
     double size;  /* 0: its kind's */
 };
 
@@ -63,11 +63,12 @@ enum shape_kind {
 struct shape {
     enum shape_kind kind;
     struct style style;
-    struct box box;     /* of a rect */
-    double radius;      /* of a circle, or a rect's corners */
-    struct spot *spots; /* heap: of a path, or two for each segment; a circle's or a text's one */
+    struct box box; /* of a rect */
+    double radius;  /* of a circle, or a rect's corners */
+    /* Those of a path, two for each segment, or the one of a circle or text; heap. */
+    struct spot *spots;
     size_t spot_count;
-    bool closed; /* a path */
+    bool closed; /* of a path */
     /* of a text */
     char *string; /* heap; of a group: what it shows, in words, or NULL */
     enum text_kind text_kind;
@@ -76,7 +77,7 @@ struct shape {
     double size;
     /* of a group */
     const char *name; /* static */
-    int64_t row;      /* of the chart's table that it shows, or its time; -1: none */
+    int64_t row;      /* the row of the chart's table that it shows, or its time; -1: none */
 };
 
 struct drawing {
@@ -91,16 +92,17 @@ struct drawing {
 
 void drawing_init(struct drawing *drawing, double width, double height);
 void drawing_finish(struct drawing *drawing);
-/* What it shows, for people who cannot see it. Foreign text is made printable, as in all functions
- * here. */
+/* Sets what the picture shows, for people who cannot see it. All texts of a drawing are made
+ * printable, and put in one line. */
 void drawing_set_title(struct drawing *drawing, const char *title);
 
 void drawing_rect(struct drawing *drawing, struct box box, double radius, struct style style);
 /* Copies the spots. */
 void drawing_path(struct drawing *drawing, const struct spot *spots, size_t count, bool closed,
                   struct style style);
+/* `ends`: `count` spots, two for each segment. */
 void drawing_segments(struct drawing *drawing, const struct spot *ends, size_t count,
-                      struct style style); /* `count` spots, two for each segment */
+                      struct style style);
 void drawing_line(struct drawing *drawing, struct spot from, struct spot to, struct style style);
 void drawing_circle(struct drawing *drawing, struct spot centre, double radius, struct style style);
 void drawing_text(struct drawing *drawing, const struct label *label);
@@ -113,5 +115,5 @@ void drawing_keep_free(struct drawing *drawing, struct box box);
 void drawing_group(struct drawing *drawing, const char *name, int64_t row, const char *words);
 void drawing_group_end(struct drawing *drawing);
 
-/* The label's box, after the text was cut to its width. */
+/* The box of the label's text, shortened to its width. */
 struct box drawing_label_box(const struct label *label);

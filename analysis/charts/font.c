@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDE_FROM 0x1100 /* characters from here on are taken to be as wide as the font is high */
+#define WIDE_FROM 0x1100 /* unknown characters from here on are assumed to be as wide as high */
 #define WIDE 1000
 #define ELLIPSIS "\xe2\x80\xa6"
 

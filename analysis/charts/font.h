@@ -27,10 +27,10 @@ extern const size_t font_width_count;
 #define FONT_INVISIBLE 0
 uint32_t font_next(const char **at);
 bool font_has(uint32_t character);
-/* Of UTF-8 text, in the unit of `size`. */
+/* The width of UTF-8 text, in the unit of `size`. */
 double font_measure(const char *string, double size, enum font_weight weight);
-/* The same for its first character. */
+/* The width of the text's first character. */
 double font_measure_character(const char *string, double size, enum font_weight weight);
-/* Appends the text, or as much of it as fits into `width` with an ellipsis. */
+/* Appends the text; if it does not fit into `width`, as much of it as fits with an ellipsis. */
 void font_fit(const char *string, double size, enum font_weight weight, double width,
               struct text *out);

@@ -32,7 +32,7 @@ enum theme { THEME_LIGHT, THEME_DARK, THEMES };
 
 /* 0xRRGGBB */
 uint32_t palette_colour(enum theme theme, enum paint paint);
-/* "ink", "step3": what an SVG's classes f-NAME (fill) and s-NAME (stroke) end in; a page that has
- * web/assets/chart.css gives them their colours. Returns `out`. */
+/* Writes the paint's name, such as "ink" or "step3": in an SVG, the classes f-NAME (fill) and
+ * s-NAME (stroke) end with it, and web/assets/chart.css gives them their colours. Returns `out`. */
 #define PALETTE_NAME_SIZE 20
 const char *palette_name(enum paint paint, char out[PALETTE_NAME_SIZE]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Colours that look alike are written as the most frequent of them, and the palette holds the most
- * frequent of all. A drawing has few: any others are at the edges of letters, where the nearest
- * entry of the palette will do. */
+/* Colours that look alike are written as the most frequent of them, and the palette contains the
+ * most frequent of all. A drawing has few: any others are at the edges of letters, where the
+ * nearest entry of the palette is good enough. */
 #include "analysis/charts/png.h"
 
 #include <arpa/inet.h>
@@ -17,7 +17,7 @@
 #define COLOUR_MASK 0xF8F8F8u /* finer differences are not seen */
 
 struct colour {
-    uint32_t key;   /* colours that look alike have the same */
+    uint32_t key;   /* the same for colours that look alike */
     uint32_t rgb;   /* of most of its pixels */
     uint32_t votes; /* the majority that `rgb` has over the others */
     uint32_t count; /* 0: the slot is free */
@@ -32,7 +32,7 @@ struct colours {
 
 /* ---- Palette ---- */
 
-/* The table has more slots than there are keys. */
+/* The slot of the pixel's colour, or a free one: the table has more slots than there are keys. */
 static struct colour *slot_of(const struct colours *colours, uint32_t pixel)
 {
     uint32_t key = pixel & COLOUR_MASK, at = key * 2654435761u >> 16;
@@ -99,9 +99,9 @@ static uint8_t nearest(const struct colours *colours, uint32_t rgb)
         int distance = 0;
 
         for (int shift = 0; shift <= 16; shift += 8) {
-            int by = channel(rgb, shift) - channel(colours->palette[i], shift);
+            int difference = channel(rgb, shift) - channel(colours->palette[i], shift);
 
-            distance += by * by;
+            distance += difference * difference;
         }
         if (distance < least) {
             least = distance;
@@ -129,7 +129,8 @@ static size_t count_colours(struct colours *colours, const uint32_t *pixels, siz
     return found;
 }
 
-static void choose(struct colours *colours, size_t found)
+/* Chooses the palette, and gives each colour its index in it. */
+static void choose_palette(struct colours *colours, size_t found)
 {
     FREE_AUTO struct colour **sorted = memory_zeroed(found + 1, sizeof(struct colour *));
     size_t count = 0;
@@ -184,7 +185,7 @@ static void add_palette(struct text *out, const struct colours *colours)
     add_chunk(out, "PLTE", bytes, 3 * colours->palette_count);
 }
 
-/* Rows of indices, each after a zero: no filter, which serves palettes best. */
+/* Writes rows of indices, each after a zero: no filter, which compresses palettes best. */
 static void add_pixels(struct text *out, const struct colours *colours, const uint32_t *pixels,
                        size_t width, size_t height, size_t stride)
 {
@@ -209,7 +210,7 @@ void png_write(const uint32_t *pixels, size_t width, size_t height, size_t strid
 {
     struct colours colours = { .slots = memory_zeroed(SLOTS, sizeof *colours.slots) };
 
-    choose(&colours, count_colours(&colours, pixels, width, height, stride));
+    choose_palette(&colours, count_colours(&colours, pixels, width, height, stride));
     text_add_bytes(out, "\x89PNG\r\n\x1a\n", 8);
     add_header(out, width, height);
     add_palette(out, &colours);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pixels as PNG with a palette. Private to analysis/charts/. */
+/* Writes pixels as a PNG with a palette. Private to analysis/charts/. */
 #pragma once
 
 #include <stdint.h>
 
 #include "base/core/text.h"
 
-/* `pixels`: 0xXXRRGGBB, row by row, `stride` of them from row to row. Colours that
- * differ little may become one. */
+/* `pixels`: 0xXXRRGGBB, row by row, `stride` of them from row to row. Colours that differ little
+ * may become one. */
 void png_write(const uint32_t *pixels, size_t width, size_t height, size_t stride,
                struct text *out);

@@ -26,7 +26,7 @@ struct raster {
 
 /* ---- Fonts ---- */
 
-/* A library for each picture: FreeType's are not shared among threads. */
+/* Each picture has a FreeType library of its own: threads cannot share one. */
 static bool open_fonts(struct raster *raster)
 {
     const struct {
@@ -131,7 +131,7 @@ static void draw_circle(const struct raster *raster, const struct shape *shape)
     paint_path(raster, &shape->style);
 }
 
-/* Each character at the place that font_measure() gives it. */
+/* Draws each character at the place that font_measure() gives it. */
 static void show_characters(const struct raster *raster, const struct shape *shape)
 {
     enum font_weight weight = text_kind_weight(shape->text_kind);
@@ -152,7 +152,8 @@ static void show_characters(const struct raster *raster, const struct shape *sha
     }
 }
 
-/* On whole pixels, equal texts are equal pixels: they are sharper, and rows of them pack better. */
+/* Moves the origin to a full pixel: texts are sharper there, and equal texts have equal pixels,
+ * which compress better. */
 static void move_to_pixel(const struct raster *raster)
 {
     double x = 0, y = 0;

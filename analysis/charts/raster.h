@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drawings as PNG, by cairo with the embedded fonts, so that the machine's fonts do not matter. A
- * palette of 8 bits makes the file a third of the size of 24-bit colour. */
+/* Writes drawings as PNG, by cairo with the embedded fonts, so that the machine's fonts do not
+ * matter. A palette of 8 bits makes the file a third of the size of 24-bit colour. */
 #pragma once
 
 #include "analysis/charts/drawing.h"

@@ -8,16 +8,20 @@
 #include <string.h>
 
 #define TICKS_WANTED 6
-#define DECADES_OF_THREES 4 /* with up to so many decades there are ticks at 1, 3 and 10 */
-#define DECADES_OF_TWOS 1.7 /* or at 1, 2, 5 */
-#define DECADES_OF_ALL 0.6  /* or at 1, 2, 3, 4, ... */
-#define DECADES_LEAST 0.18  /* of which that gives three */
-#define NARROW_MARGIN 1.25  /* what a shorter range gets at both ends */
+/* A log axis of up to so many decades has ticks at 1, 3 and 10, at 1, 2 and 5, or at 1, 2, 3, ...
+ */
+#define DECADES_OF_THREES 4
+#define DECADES_OF_TWOS 1.7
+#define DECADES_OF_ALL 0.6
+#define DECADES_LEAST 0.18 /* a shorter range has finer ticks, and is extended */
+#define NARROW_MARGIN 1.25 /* by this factor at both ends */
 #define EXACT_LIMIT 1e15
 #define LEAST_DECIMAL 0.0001 /* smaller figures have an exponent */
 #define LEAST 1e-300
-#define RATIO_NEAR 4.5  /* up to here a scale of ratios has ticks at 0.9, 1.1 and the like */
-#define RATIO_FAR 10000 /* and from here on those of any other scale */
+/* A scale of ratios has ticks at 0.9, 1.1 and the like up to RATIO_NEAR times its lower bound, and
+ * from RATIO_FAR times on the ticks of any other log scale. */
+#define RATIO_NEAR 4.5
+#define RATIO_FAR 10000
 
 /* ---- Ranges ---- */
 
@@ -57,7 +61,7 @@ static const double *factors_of(double decades)
     return decades <= DECADES_OF_TWOS ? twos : decades <= DECADES_OF_THREES ? threes : tens;
 }
 
-/* The nearest tick at or below the value, or at or above it. */
+/* The nearest tick at or below the value; with `above`, at or above it. */
 static double log_tick(double value, const double *factors, bool above)
 {
     int power = (int)floor(log10(value)) - 1;
@@ -181,7 +185,7 @@ size_t scale_ticks(const struct scale *scale, double out[SCALE_TICKS_MAX])
 
 /* ---- Text ---- */
 
-/* The value with so many decimals; `trims`: without trailing zeros. */
+/* Writes the value with so many decimals; `trims`: without trailing zeros. */
 static void write_decimals(double value, int decimals, bool trims, char out[SCALE_NUMBER_SIZE])
 {
     int64_t unit = (int64_t)llround(pow(10, decimals));
@@ -202,7 +206,7 @@ static int decimals_of(double size)
     return size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : size >= 0.09995 ? 3 : 4;
 }
 
-/* "1.23e-7", "4e18" */
+/* Writes "1.23e-7" or "4e18". */
 static const char *write_exponent(double value, bool trims, char out[SCALE_NUMBER_SIZE])
 {
     int exponent = (int)floor(log10(fabs(value)));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Maps figures to places on an axis, and to text. Numbers are written with integer arithmetic, so
- * that they look the same in every locale. */
+/* Maps figures to places on an axis, and writes them as text. Numbers are written with integer
+ * arithmetic, so that they look the same in every locale. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,10 +11,11 @@ struct scale {
     bool is_log;
     double low, high;
     double from, to;
-    const double *factors; /* log axes: the factors within a decade that have ticks, 0 at the end;
-                              NULL: chosen by its length */
-    bool is_ratio;         /* of two figures */
-    double ticks_end;      /* no tick is above it; 0: `high` */
+    /* The factors within a decade at which a log axis has ticks; ends with 0. NULL: chosen by the
+     * axis' length. */
+    const double *factors;
+    bool is_ratio;    /* of two figures */
+    double ticks_end; /* no tick is above it; 0: `high` */
 };
 
 /* The smallest and the largest of the finite values; log axes take positive ones only. */
@@ -23,19 +24,21 @@ struct scale_range {
     bool is_log, known; /* known: there was a value */
 };
 void scale_range_add(struct scale_range *range, double value);
-/* Whether the axis can show it. */
+/* Whether the axis can show the value. */
 bool scale_range_takes(const struct scale_range *range, double value);
 
-/* A scale that contains the range; it ends at ticks, a linear one also halfway between two. Figures
- * that hardly differ are in the middle of a log scale. An unknown range becomes 0 to 1 (log: 1 to
- * 10). */
+/* A scale that contains the range and ends at ticks, or, if it is linear, halfway between two.
+ * Figures that hardly differ are in the middle of a log scale. An unknown range becomes 0 to 1
+ * (log: 1 to 10). */
 struct scale scale_fit(const struct scale_range *range, double from, double to);
-/* Raises the upper bound so that its present one is so far from `to`, with ticks up to there. */
+/* Raises the upper bound so that the present one is `distance` away from `to`; ticks still end at
+ * the present one. */
 void scale_keep_clear(struct scale *scale, double distance);
 /* A log scale whose ticks are those of ratios. */
 struct scale scale_of_ratios(double low, double high, double from, double to);
+/* The place of the value. */
 double scale_at(const struct scale *scale, double value);
-/* Round values on the scale, ascending; returns how many. */
+/* Writes round values on the scale, ascending; returns how many. */
 #define SCALE_TICKS_MAX 16
 size_t scale_ticks(const struct scale *scale, double out[SCALE_TICKS_MAX]);
 
@@ -45,7 +48,7 @@ size_t scale_ticks(const struct scale *scale, double out[SCALE_TICKS_MAX]);
 const char *scale_number(double value, char out[SCALE_NUMBER_SIZE]);
 /* For an axis, without trailing zeros: "0.5", "20", "10k". */
 const char *scale_tick_name(double value, char out[SCALE_NUMBER_SIZE]);
-/* A number as it was asked for, to four decimals: "1024", "2.5". */
+/* A number with all its digits up to four decimals: "1024", "2.5". */
 const char *scale_exact(double value, char out[SCALE_NUMBER_SIZE]);
 /* An amount in dollars to the cent, below ten cents to four decimals: "0.70". */
 const char *scale_money(double value, char out[SCALE_NUMBER_SIZE]);

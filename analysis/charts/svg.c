@@ -9,7 +9,8 @@ struct svg {
     struct text *out;
 };
 
-/* A tenth of a unit is finer than a reader sees. printf's point depends on the locale. */
+/* Writes one decimal: a tenth of a unit is too fine to see. printf's decimal point would depend on
+ * the locale. */
 static void add_number(struct text *out, double value)
 {
     int64_t tenths = (int64_t)llround(value * 10);
@@ -35,7 +36,7 @@ static void add_attribute(struct text *out, const char *name, double value)
 
 #define LEFT_TO_RIGHT_MARK "\xe2\x80\x8e"
 
-static bool is_from_right(uint32_t character)
+static bool is_right_to_left(uint32_t character)
 {
     return (character >= 0x590 && character <= 0x8FF)
            || (character >= 0xFB1D && character <= 0xFDFF)
@@ -46,10 +47,10 @@ static bool is_from_right(uint32_t character)
 
 /* Whether right-to-left text ends here: without a mark, the signs and numbers that follow would be
  * drawn in that direction. */
-static bool ends_from_right(uint32_t character, const char *rest)
+static bool ends_right_to_left(uint32_t character, const char *next)
 {
-    rest += strspn(rest, " ");
-    return is_from_right(character) && *rest != '\0' && !is_from_right(font_next(&rest));
+    next += strspn(next, " ");
+    return is_right_to_left(character) && *next != '\0' && !is_right_to_left(font_next(&next));
 }
 
 /* U+FFFE and U+FFFF are the printable characters that XML does not allow. */
@@ -68,7 +69,7 @@ static void add_escaped(struct text *out, const char *string)
             text_add(out, entity);
         else if (character != 0xFFFE && character != 0xFFFF)
             text_add_bytes(out, before, (size_t)(string - before));
-        if (ends_from_right(character, string))
+        if (ends_right_to_left(character, string))
             text_add(out, LEFT_TO_RIGHT_MARK);
     }
 }
@@ -150,7 +151,7 @@ static bool are_same(double a, double b)
     return llround(a * 10) == llround(b * 10);
 }
 
-/* H and V are shorter. */
+/* Writes a horizontal or vertical line as H or V, which are shorter. */
 static void add_line_to(struct text *out, const struct spot *from, const struct spot *to)
 {
     bool is_flat = are_same(from->y, to->y);
@@ -201,8 +202,8 @@ static void add_place(const struct svg *svg, const struct shape *shape)
     text_add(svg->out, ")\"");
 }
 
-/* A reader's font may be wider than ours: the lines of a head, which may be as wide as the picture,
- * keep their width. */
+/* The viewer's font may be wider than ours. Title, subtitle and banner, which may be as wide as the
+ * picture, get a fixed width. */
 static void add_width(const struct svg *svg, const struct shape *shape)
 {
     if (shape->text_kind > TEXT_BANNER)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drawings as SVG, which we write ourselves. */
+/* Writes drawings as SVG. */
 #pragma once
 
 #include "analysis/charts/drawing.h"
@@ -7,8 +7,8 @@
 enum svg_colours {
     SVG_LIGHT, /* for a file: colours inline, with its own background */
     SVG_DARK,
-    SVG_CLASSES, /* none: for a page that has web/assets/chart.css */
+    SVG_CLASSES, /* classes instead of colours: for a page that has web/assets/chart.css */
 };
 
-/* The same bytes for the same drawing, in every locale. */
+/* Writes the same bytes for the same drawing, in every locale. */
 void svg_write(const struct drawing *drawing, enum svg_colours colours, struct text *out);
