@@ -14,8 +14,8 @@
 #include "fleet/machine/machine_private.h"
 #include "fleet/machine/machine_spawn.h"
 
-#define SETTLE_MS 20000 /* how long a watchdog may take to obey */
-#define LOOK_MS 50
+#define OBEY_MS 20000 /* how long a watchdog may take to carry out a command */
+#define POLL_MS 50
 
 /* ---- Replies ---- */
 
@@ -82,7 +82,8 @@ static CHECKED bool show_image(const struct machine_call *call, struct error *er
 
     if (strncmp(name, "name=", 5) != 0 || strpbrk(name, "&?#% ") != NULL
         || strstr(name, "..") != NULL)
-        return error_set(error, ERROR_INVALID, "which image? /images?name=NAME");
+        return error_set(error, ERROR_INVALID,
+                         "the query of /images must be name=NAME, with the name of an image");
     if (call->machine->rules.containers[0] == '\0')
         return error_set(error, ERROR_FORBIDDEN,
                          "no containers are run here: an admin names the socket of Podman or "
@@ -133,7 +134,8 @@ static void change_end(const struct machine_call *call, json_t *record)
         json_object_set(record, "end_destroys", destroys);
 }
 
-/* The watchdog reads the record five times a second; if it has ended, another is started. */
+/* Writes the record, which the watchdog reads five times a second. If there is no watchdog any
+ * more, starts another one. */
 static CHECKED bool change(const struct machine_call *call, const char *wanted, json_t *record,
                            struct error *error)
 {
@@ -147,7 +149,8 @@ static CHECKED bool change(const struct machine_call *call, const char *wanted, 
            && machine_spawn(machine->watchdog, call->folder, record, false, error);
 }
 
-static CHECKED bool tell(const struct machine_call *call, const char *wanted, struct error *error)
+static CHECKED bool set_wanted(const struct machine_call *call, const char *wanted,
+                               struct error *error)
 {
     json_auto_t *record = NULL;
     bool done;
@@ -174,13 +177,13 @@ static CHECKED bool extend(const struct machine_call *call, struct error *error)
 
 static void pause_briefly(void)
 {
-    nanosleep(&(struct timespec){ .tv_nsec = LOOK_MS * 1000000L }, NULL);
+    nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000L }, NULL);
 }
 
-/* A watchdog that has stopped its server is about to end. */
+/* Waits first for the watchdog of a stopped server to end, because it would not start it again. */
 static CHECKED bool start(const struct machine_call *call, struct error *error)
 {
-    int64_t ends_ns = clock_monotonic_ns() + SETTLE_MS * INT64_C(1000000);
+    int64_t ends_ns = clock_monotonic_ns() + OBEY_MS * INT64_C(1000000);
     json_auto_t *server = NULL;
     const char *state;
 
@@ -190,10 +193,10 @@ static CHECKED bool start(const struct machine_call *call, struct error *error)
     if (strcmp(state, "ready") != 0 && strcmp(state, "starting") != 0)
         while (machine_record_is_locked(call->folder) && clock_monotonic_ns() < ends_ns)
             pause_briefly();
-    return tell(call, "running", error) && machine_reply(call, 202, json_object());
+    return set_wanted(call, "running", error) && machine_reply(call, 202, json_object());
 }
 
-static bool is_settled(const struct machine_call *call, const char *wanted)
+static bool is_carried_out(const struct machine_call *call, const char *wanted)
 {
     json_auto_t *server = NULL;
     struct error error;
@@ -205,19 +208,20 @@ static bool is_settled(const struct machine_call *call, const char *wanted)
 }
 
 /* Repeats the command until it is carried out: a watchdog may end by itself before it reads it. */
-static CHECKED bool settle(const struct machine_call *call, const char *wanted, struct error *error)
+static CHECKED bool carry_out(const struct machine_call *call, const char *wanted,
+                              struct error *error)
 {
-    int64_t ends_ns = clock_monotonic_ns() + SETTLE_MS * INT64_C(1000000);
+    int64_t ends_ns = clock_monotonic_ns() + OBEY_MS * INT64_C(1000000);
     struct error problem = { 0 };
 
     do {
-        if (!tell(call, wanted, &problem) && problem.kind != ERROR_CONFLICT
+        if (!set_wanted(call, wanted, &problem) && problem.kind != ERROR_CONFLICT
             && problem.kind != ERROR_NOT_FOUND) {
             *error = problem;
             return false;
         }
-        for (int looks = 0; looks < 10; looks++) {
-            if (is_settled(call, wanted))
+        for (int polls = 0; polls < 10; polls++) {
+            if (is_carried_out(call, wanted))
                 return machine_reply(call, 200, json_object());
             pause_briefly();
         }
@@ -227,10 +231,11 @@ static CHECKED bool settle(const struct machine_call *call, const char *wanted, 
 
 static CHECKED bool stop(const struct machine_call *call, struct error *error)
 {
-    return settle(call, "stopped", error);
+    return carry_out(call, "stopped", error);
 }
 
-/* Whether the path names this very server: `id=` is the id that it got at its creation. */
+/* A query id=ID is the id that the server got at its creation: another server of that name stays.
+ */
 static CHECKED bool destroy(const struct machine_call *call, struct error *error)
 {
     json_auto_t *record = NULL;
@@ -240,15 +245,15 @@ static CHECKED bool destroy(const struct machine_call *call, struct error *error
     if (strncmp(call->query, "id=", 3) == 0
         && strcmp(call->query + 3, json_get_text(record, "id", "")) != 0)
         return error_set(error, ERROR_CONFLICT, "%s is a different server by now", call->name);
-    return settle(call, "gone", error);
+    return carry_out(call, "gone", error);
 }
 
 /* ---- The table ---- */
 
 static const struct route {
-    const char *method, *path, *verb; /* `path` "/servers/" is followed by a name */
+    const char *method, *path, *verb; /* a server's name is between "/servers/" and the verb */
     CHECKED bool (*answer)(const struct machine_call *call, struct error *error);
-    bool is_alone; /* holds the machine's lock */
+    bool is_alone; /* the caller holds the machine's lock meanwhile */
 } routes[] = {
     { "GET", "/servers", "", list, false },
     { "GET", "/images", "", show_image, false },

@@ -119,7 +119,7 @@ static void show_pull(void *context, const json_t *line)
                        json_get_text(line, "error", json_get_text(line, "status", "")));
 }
 
-/* By digest, so that it is the image that the plan shows, whatever its source. */
+/* Pulls by digest, so that it is the image that the plan shows, whatever its source. */
 static CHECKED bool pull(struct machine_watch *watch, struct error *error)
 {
     struct machine_http http = machine_watch_http(watch, socket_of(watch), HOST);
@@ -140,7 +140,7 @@ static CHECKED bool pull(struct machine_watch *watch, struct error *error)
            && machine_container_image(socket_of(watch), image, id, error);
 }
 
-/* Whether the container of this name is this server's. */
+/* Returns true if the container has all labels of this server's record. */
 static bool is_ours(const json_t *container, const json_t *record)
 {
     const json_t *labels = json_object_get(json_object_get(container, "Config"), "Labels");
@@ -188,7 +188,7 @@ static CHECKED bool start(struct machine_watch *watch, struct error *error)
     return call(watch, "POST", "/start", &reply, error) || reply.status == 304;
 }
 
-static CHECKED bool look(struct machine_watch *watch, struct error *error)
+static CHECKED bool check(struct machine_watch *watch, struct error *error)
 {
     MACHINE_HTTP_REPLY_AUTO reply = { 0 };
     const json_t *state;
@@ -207,12 +207,12 @@ static CHECKED bool look(struct machine_watch *watch, struct error *error)
                         json_get_text(state, "Error", ""));
 }
 
-/* *found false: it is absent, or not ours. Absence counts only when it is reported twice. */
+/* Sets *found to false if the container is absent, which must be reported twice, or not ours. */
 static CHECKED bool find_ours(struct machine_watch *watch, struct machine_http_reply *out,
                               bool *found, struct error *error)
 {
     *found = false;
-    for (int looks = 0; looks < 2; looks++) {
+    for (int reads = 0; reads < 2; reads++) {
         machine_http_finish(out);
         if (call(watch, "GET", "/json", out, error)) {
             *found = is_ours(out->body, watch->record);
@@ -235,9 +235,11 @@ static bool is_gone(const json_t *container)
     return container == NULL;
 }
 
-/* An answer alone does not count: the change is done when a later look shows it. */
+/* Changes the container, and reads it again to see that it has changed: the answer alone is no
+ * proof.
+ */
 static CHECKED bool change(struct machine_watch *watch, const char *method, const char *verb,
-                           bool (*is_so)(const json_t *container), struct error *error)
+                           bool (*is_done)(const json_t *container), struct error *error)
 {
     for (int tries = 0; tries < 2; tries++) {
         MACHINE_HTTP_REPLY_AUTO container = { 0 };
@@ -246,7 +248,7 @@ static CHECKED bool change(struct machine_watch *watch, const char *method, cons
 
         if (!find_ours(watch, &container, &found, error))
             return false;
-        if (!found || is_so(container.body))
+        if (!found || is_done(container.body))
             return true;
         if (tries == 0 && !call(watch, method, verb, &reply, error) && reply.status != 304
             && reply.status != 404)
@@ -266,4 +268,4 @@ static CHECKED bool remove_it(struct machine_watch *watch, struct error *error)
     return change(watch, "DELETE", "?force=true&v=true", is_gone, error);
 }
 
-const struct machine_kind machine_kind_container = { start, look, end, remove_it };
+const struct machine_kind machine_kind_container = { start, check, end, remove_it };

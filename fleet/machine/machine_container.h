@@ -7,10 +7,10 @@
 
 #include "base/core/error.h"
 
-/* The body of the request that creates the container: no privileges, not the machine's network, and
- * nothing mounted but the folder of models, read-only. New reference; it contains `key` if the
- * record names a variable for it. */
+/* Returns the body of the request that creates the container. The container has no privileges and
+ * not the machine's network, and it sees only the folder of models, read-only. The body contains
+ * `key` if the record names a variable for it. New reference. */
 json_t *machine_container_body(const json_t *record, const char *key);
-/* The id of the image `name` on this machine. NOT_FOUND: there is no such image here. */
+/* Finds the id of the image `name`. NOT_FOUND if this machine does not have it. */
 CHECKED bool machine_container_image(const char *socket, const char *name, char out[128],
                                      struct error *error);

@@ -13,7 +13,7 @@
 #define LINE_BYTES 65536
 #define SAID_BYTES 200
 
-/* An answer that comes in lines: {"status": "pulling"}\n{"status": "success"}\n */
+/* An answer that is JSON line by line: {"status": "pulling"}\n{"status": "success"}\n */
 struct lines {
     const struct machine_http *http;
     struct text line;
@@ -30,7 +30,7 @@ static void end_line(struct lines *lines)
     text_clear(&lines->line);
 }
 
-static bool take_bytes(void *context, const char *bytes, size_t length)
+static bool on_bytes(void *context, const char *bytes, size_t length)
 {
     struct lines *lines = context;
 
@@ -49,8 +49,8 @@ static bool is_stopped(void *context)
     return http->stopped != NULL && http->stopped(http->context);
 }
 
-/* Docker, Podman and llama.cpp: {"message": ...} or {"error": {"message": ...}}; Ollama: {"error":
- * ...} */
+/* Reads {"message": ...} or {"error": {"message": ...}} of Docker, Podman and llama.cpp, and
+ * {"error": ...} of Ollama. */
 static CHECKED bool explain(const char *path, const struct machine_http_reply *reply,
                             struct error *error)
 {
@@ -67,14 +67,13 @@ static CHECKED bool explain(const char *path, const struct machine_http_reply *r
                      shown.length == 0 ? "" : ": ", text_string(&shown));
 }
 
-static CHECKED bool perform(const struct machine_http *http, const struct outbound_request *request,
-                            const char *path, struct machine_http_reply *out, struct error *error)
+static CHECKED bool perform(const struct outbound_request *request, const char *path,
+                            struct machine_http_reply *out, struct error *error)
 {
     struct outbound_response response;
     struct error ignored;
     bool done = outbound_perform(request, &response, error);
 
-    (void)http;
     out->status = response.status;
     if (response.body.length > 0
         && !json_parse(text_string(&response.body), response.body.length, &out->body, &ignored))
@@ -103,12 +102,12 @@ bool machine_http_call(const struct machine_http *http, const char *method, cons
         .body_length = written == NULL ? 0 : strlen(written),
         .total_timeout_ms = http->total_ms > 0 ? http->total_ms : USUAL_MS,
         .response_limit_bytes = ANSWER_BYTES,
-        .on_bytes = http->on_line == NULL ? NULL : take_bytes,
+        .on_bytes = http->on_line == NULL ? NULL : on_bytes,
         .cancelled = is_stopped,
         .context = &lines,
     };
     *out = (struct machine_http_reply){ 0 };
-    done = perform(http, &request, path, out, error);
+    done = perform(&request, path, out, error);
     if (done && http->on_line != NULL)
         end_line(&lines);
     text_finish(&lines.line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A model that this machine's Ollama serves: pulled, loaded, held, and unloaded. */
+/* Pulls, loads and unloads a model in an Ollama, and keeps it loaded in between. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 #include "fleet/machine/machine_watch.h"
 
 #define LONG_MS (6 * INT64_C(3600000))
-#define HOLD_NS (60 * INT64_C(1000000000))
-#define UNTIL_UNLOADED (-1) /* as keep_alive */
+#define KEEP_INTERVAL_NS (60 * INT64_C(1000000000))
+#define UNTIL_UNLOADED (-1) /* value of keep_alive */
 
 static const char *model_of(const struct machine_watch *watch)
 {
@@ -26,8 +26,8 @@ struct ollama_pull {
     char problem[200];
 };
 
-/* {"status": "pulling 4c27e0f5b5ad", "completed": 3, "total": 9}, {"error": ...} */
-static void take_line(void *context, const json_t *line)
+/* Reads {"status": "pulling 4c27e0f5b5ad", "completed": 3, "total": 9} or {"error": ...}. */
+static void on_line(void *context, const json_t *line)
 {
     struct ollama_pull *pull = context;
     int64_t total = json_get_integer(line, "total", 0);
@@ -42,7 +42,7 @@ static void take_line(void *context, const json_t *line)
     machine_watch_show(pull->watch, NULL, "weights", shown);
 }
 
-static bool pull_goes_on(void *context)
+static bool is_pull_over(void *context)
 {
     return !machine_watch_goes_on(((struct ollama_pull *)context)->watch);
 }
@@ -55,8 +55,8 @@ static CHECKED bool pull(struct machine_watch *watch, const char *base, struct e
     MACHINE_HTTP_REPLY_AUTO reply = { 0 };
 
     http.total_ms = LONG_MS;
-    http.on_line = take_line;
-    http.stopped = pull_goes_on;
+    http.on_line = on_line;
+    http.stopped = is_pull_over;
     http.context = &progress;
     machine_watch_show(watch, "starting", "weights", "");
     if (!machine_http_call(&http, "POST", "/api/pull", body, &reply, error))
@@ -76,7 +76,8 @@ static bool has_model(struct machine_watch *watch, const char *base)
     return machine_http_call(&http, "POST", "/api/show", body, &reply, &ignored);
 }
 
-/* How long it stays loaded: until its end, which Ollama then also enforces. */
+/* Returns for how long the model is to stay loaded: until the server's end, which Ollama then
+ * enforces, too. */
 static int64_t stay_s(const struct machine_watch *watch)
 {
     int64_t left_ms = watch->ends_ms - clock_utc_ms();
@@ -86,8 +87,8 @@ static int64_t stay_s(const struct machine_watch *watch)
     return left_ms > 0 ? left_ms / 1000 + 1 : 0;
 }
 
-/* A request without a prompt loads it, and `keep_alive` counts from now. */
-static CHECKED bool keep(struct machine_watch *watch, const char *base, int64_t stay,
+/* Sends a request without a prompt, which loads the model for `stay` seconds from now. */
+static CHECKED bool load(struct machine_watch *watch, const char *base, int64_t stay,
                          struct machine_http_reply *reply, struct error *error)
 {
     struct machine_http http = machine_watch_http(watch, "", base);
@@ -97,7 +98,7 @@ static CHECKED bool keep(struct machine_watch *watch, const char *base, int64_t 
     http.total_ms = LONG_MS;
     if (stay == 0)
         http.stopped = NULL; /* unloading is not cancelled */
-    watch->held_ns = clock_monotonic_ns();
+    watch->kept_loaded_ns = clock_monotonic_ns();
     return machine_http_call(&http, "POST", "/api/generate", body, reply, error);
 }
 
@@ -108,7 +109,7 @@ bool machine_ollama_load(struct machine_watch *watch, const char *base, struct e
     if (!has_model(watch, base) && !pull(watch, base, error))
         return false;
     machine_watch_show(watch, "starting", "weights", "loading");
-    return keep(watch, base, stay_s(watch), &reply, error);
+    return load(watch, base, stay_s(watch), &reply, error);
 }
 
 static CHECKED bool start(struct machine_watch *watch, struct error *error)
@@ -116,17 +117,17 @@ static CHECKED bool start(struct machine_watch *watch, struct error *error)
     return machine_ollama_load(watch, base_of(watch), error);
 }
 
-/* Each request of a client changes `keep_alive`, so it is set again. */
-static CHECKED bool look(struct machine_watch *watch, struct error *error)
+/* Sets `keep_alive` again, because each request of a client changes it. */
+static CHECKED bool check(struct machine_watch *watch, struct error *error)
 {
     MACHINE_HTTP_REPLY_AUTO reply = { 0 };
 
-    if (clock_monotonic_ns() - watch->held_ns < HOLD_NS)
+    if (clock_monotonic_ns() - watch->kept_loaded_ns < KEEP_INTERVAL_NS)
         return true;
-    return keep(watch, base_of(watch), stay_s(watch), &reply, error);
+    return load(watch, base_of(watch), stay_s(watch), &reply, error);
 }
 
-/* Also called when the server should no longer run, so nothing cancels it. */
+/* Sends a GET that is not cancelled when the server should no longer run. */
 static bool get(struct machine_watch *watch, const char *path, struct machine_http_reply *reply)
 {
     struct machine_http http = machine_watch_http(watch, "", base_of(watch));
@@ -143,8 +144,8 @@ static bool runs(struct machine_watch *watch)
     return get(watch, "/api/version", &reply) || reply.status != 0;
 }
 
-/* A model without a tag is the one with the tag "latest". An Ollama too old to list what it has
- * loaded is believed to have unloaded it. */
+/* A model without a tag is the one with the tag "latest". If an Ollama is too old to list its
+ * loaded models, the model counts as unloaded. */
 static bool is_loaded(struct machine_watch *watch)
 {
     MACHINE_HTTP_REPLY_AUTO reply = { 0 };
@@ -165,23 +166,23 @@ static bool is_loaded(struct machine_watch *watch)
     return false;
 }
 
-/* Ollama answers before it unloads, and unloads nothing while a client is answered. If Ollama or
- * the model's file is missing, the model is not loaded. */
+/* Ollama answers before it unloads a model, and does not unload it while it answers a client. If
+ * Ollama does not run, or has no such model (404), the model is not loaded. */
 static CHECKED bool end(struct machine_watch *watch, struct error *error)
 {
     MACHINE_HTTP_REPLY_AUTO reply = { 0 };
 
-    if (!keep(watch, base_of(watch), 0, &reply, error))
+    if (!load(watch, base_of(watch), 0, &reply, error))
         return reply.status == 404 || (reply.status == 0 && !runs(watch));
     return !is_loaded(watch)
            || error_set(error, ERROR_BUSY, "Ollama still has %s loaded", model_of(watch));
 }
 
-/* The model's file stays: it may have been there before. */
+/* Leaves the model on the disk, because it may have been there before. */
 static CHECKED bool remove_it(struct machine_watch *watch, struct error *error)
 {
     (void)watch, (void)error;
     return true;
 }
 
-const struct machine_kind machine_kind_service = { start, look, end, remove_it };
+const struct machine_kind machine_kind_service = { start, check, end, remove_it };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by machine.c and the files that answer its calls; private to them. */
+/* Shared by machine.c and the files that answer its calls. Private to fleet/machine. */
 #pragma once
 
 #include <pthread.h>
@@ -23,27 +23,27 @@ struct machine_call {
     struct cloud_reply *out;
 };
 
-/* Fills the reply and takes over `body`. Returns true. */
+/* Fills the reply; keeps `body`. Returns true. */
 bool machine_reply(const struct machine_call *call, long status, json_t *body);
-/* The same for a refusal, with the HTTP status of the error's kind. Returns false. */
+/* Fills the reply for a refusal, with the HTTP status of the error's kind. Returns false. */
 bool machine_refuse(const struct machine_call *call, const struct error *error);
 
-/* A server as callers see it. NOT_FOUND: none has this name. New reference. */
+/* Reads a server in the form that callers see. NOT_FOUND if none has this name. New reference. */
 CHECKED bool machine_server_read(const struct machine *machine, const char *name, json_t **out,
                                  struct error *error);
 /* Appends every server that has a record. */
 void machine_server_list(const struct machine *machine, json_t *servers);
-/* The server's own record. */
+/* Reads a server's record. NOT_FOUND if none has this name. New reference. */
 CHECKED bool machine_server_record(const struct machine *machine, const char *name, json_t **out,
                                    struct error *error);
 
-/* Makes a record from a request: INVALID names the member that is wrong. */
+/* Makes a record from a request. INVALID names the member that is wrong. New reference. */
 CHECKED bool machine_server_fill(const struct machine *machine, const char *name,
                                  const json_t *wanted, json_t **out, struct error *error);
 
 /* Appends the model servers that listen on the usual ports of engines and are not yet in `servers`;
  * each is named ENGINE-PORT. */
 void machine_search(const struct machine *machine, json_t *servers);
-/* The one with this name; NOT_FOUND if no such server listens. */
+/* Finds one of these servers by its name. NOT_FOUND if no such server listens. New reference. */
 CHECKED bool machine_search_find(const struct machine *machine, const char *name, json_t **out,
                                  struct error *error);

@@ -18,7 +18,7 @@
 #include "base/core/text.h"
 #include "base/json/json.h"
 
-#define LOOK_MS 20
+#define POLL_MS 20
 #define KILLED_MS 5000 /* how long a killed process may take to end */
 #define ENVIRONMENT_BYTES 65536
 
@@ -34,7 +34,7 @@ bool machine_process_find(pid_t pid, struct machine_process *out)
     return true;
 }
 
-/* True also for a zombie: its number is still its own. */
+/* Returns true also for a zombie, which still has its number. */
 static bool is_there(const struct machine_process *process, struct process_stat *stat)
 {
     char boot[PROCESS_STAT_BOOT_SIZE];
@@ -63,7 +63,7 @@ static void wait_until_dead(const struct machine_process *process, int64_t limit
     int64_t ends_ns = clock_monotonic_ns() + limit_ms * 1000000;
 
     while (machine_process_lives(process) && clock_monotonic_ns() < ends_ns)
-        pause_ms(LOOK_MS);
+        pause_ms(POLL_MS);
 }
 
 static void signal_group(const struct machine_process *process, int number)
@@ -72,12 +72,13 @@ static void signal_group(const struct machine_process *process, int number)
 
     if (is_there(process, &stat) && stat.group == process->pid)
         kill(-process->pid, number);
-    else if (is_there(process, &stat)) /* it had no group of its own yet */
+    else if (is_there(process, &stat)) /* it has no group of its own yet */
         kill(process->pid, number);
 }
 
-/* Processes that a program left behind, recognized by their HOME: no other program was given
- * `home`. */
+/* Processes that a program left behind. They are recognized by their HOME, which no other program
+ * has.
+ */
 struct remains {
     const struct machine_process *process;
     const char *home;
@@ -109,7 +110,7 @@ static bool has_home(const struct process_stat *stat, pid_t pid, const struct re
     return false;
 }
 
-/* Through a pidfd, so that no other process can get its number meanwhile. */
+/* Kills by a pidfd, so that it never hits another process that gets the number meanwhile. */
 static bool kill_one(pid_t pid, const struct remains *remains, process_test *is_one)
 {
     int descriptor = pid > 1 ? pidfd_open(pid, 0) : -1;
@@ -123,7 +124,7 @@ static bool kill_one(pid_t pid, const struct remains *remains, process_test *is_
     return found;
 }
 
-/* False: there is none. */
+/* Returns false if there is none. */
 static bool kill_each(const struct remains *remains, process_test *is_one)
 {
     DIR *processes = opendir("/proc");
@@ -145,12 +146,12 @@ static void end_each(const struct remains *remains, process_test *is_one)
     while (kill_each(remains, is_one) && clock_monotonic_ns() < ends_ns) {
         while (waitpid(-1, NULL, WNOHANG) > 0)
             continue;
-        pause_ms(LOOK_MS);
+        pause_ms(POLL_MS);
     }
 }
 
-/* The leader is waited for last: until then nobody else can get its number, which is also the
- * group's. */
+/* Waits for the leader last: until then its number, which is also the group's, is not given away.
+ */
 void machine_process_end(const struct machine_process *process, int grace_ms)
 {
     struct process_stat stat;

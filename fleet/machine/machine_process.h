@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Identifies a process that was started: the kernel gives its number to another one after its end.
- * Private to fleet/machine. */
+/* Identifies a process by more than its number, which the kernel gives to another process after its
+ * end. Private to fleet/machine. */
 #pragma once
 
 #include <jansson.h>
@@ -15,19 +15,20 @@ struct machine_process {
     char boot[PROCESS_STAT_BOOT_SIZE];
 };
 
-/* The process that has this number now; false: none has. */
+/* Identifies the process that has this number now. Returns false if none has it. */
 bool machine_process_find(pid_t pid, struct machine_process *out);
-/* Whether this very process is still running; a zombie is not. */
+/* Returns true if this very process is still running and is not a zombie. */
 bool machine_process_lives(const struct machine_process *process);
-/* Ends its process group, first by SIGTERM, after `grace_ms` by SIGKILL; then its descendants that
- * left the group and are now the caller's children (PR_SET_CHILD_SUBREAPER). Never touches another
- * process that has got its number. */
+/* Ends the process group, first by SIGTERM, after `grace_ms` by SIGKILL, and then the descendants
+ * that left the group and are now the caller's children (PR_SET_CHILD_SUBREAPER). Never touches
+ * another process that has the number by now. */
 void machine_process_end(const struct machine_process *process, int grace_ms);
 
 /* Kills the descendants of a dead process: every process that started after it and has `home` as
- * its HOME. Without a home, which others lack, too, it kills none. */
+ * its HOME. Kills none if `home` is "", because other processes have no HOME either. */
 void machine_process_end_remains(const struct machine_process *process, const char *home);
 
-json_t *machine_process_write(const struct machine_process *process); /* new reference */
-/* False: it is not one. */
+/* Returns a process as JSON. New reference. */
+json_t *machine_process_write(const struct machine_process *process);
+/* Reads such JSON. Returns false if it is not one. */
 bool machine_process_read(const json_t *value, struct machine_process *out);

@@ -20,7 +20,7 @@
 #define USUAL_PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #define REPORT 3 /* descriptor to which a child writes why it could not execute its program */
 
-/* ---- Its arguments and environment ---- */
+/* ---- Arguments and environment ---- */
 
 static void add_variable(char ***list, size_t *count, const char *name, const char *value)
 {
@@ -106,7 +106,8 @@ static bool set_account(uid_t account)
            && setresuid(account, account, account) == 0;
 }
 
-/* It gains no privileges, leaves no core dump with its key, and ends with its watchdog. */
+/* The program can gain no privileges, leaves no core dump with its key, and ends with its watchdog.
+ */
 static bool set_limits(pid_t parent)
 {
     const struct rlimit none = { 0, 0 };
@@ -147,7 +148,7 @@ _Noreturn static void become(const struct machine_program *program, char **argum
 
 /* ---- The watchdog's side ---- */
 
-/* An empty pipe means that it has executed its program. */
+/* An empty pipe means that the child has executed its program. */
 static CHECKED bool read_report(int report, const char *path, struct error *error)
 {
     char sentence[128];
@@ -184,9 +185,10 @@ bool machine_program_start(const struct machine_program *program, pid_t *pid, st
     return done;
 }
 
-/* ---- Its port ---- */
+/* ---- The port ---- */
 
-/* " 0: 0100007F:1F90 00000000:0000 0A ...": the address in the machine's byte order. */
+/* Reads a line of /proc/net/tcp, " 0: 0100007F:1F90 00000000:0000 0A ...", which has the address in
+ * the machine's byte order. */
 static bool is_exposed_line(const char *line, int64_t port)
 {
     char address[64];

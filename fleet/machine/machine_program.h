@@ -12,17 +12,17 @@ struct machine_program {
     const char *path;          /* absolute */
     const json_t *arguments;   /* strings, without the program itself */
     const json_t *environment; /* {"NAME": TEXT}, in addition to what every program gets */
-    const char *key_variable;  /* "": it asks for no key */
+    const char *key_variable;  /* gets `key`; "": the program has no key */
     const char *key;
-    const char *work; /* its working folder, HOME and TMPDIR */
+    const char *work; /* the program's working folder, HOME and TMPDIR */
     uid_t account;    /* 0: opsbrain's own */
-    int output;       /* becomes its standard output and error */
+    int output;       /* becomes the program's standard output and error */
 };
 
-/* Starts it in a session and a process group of its own; it is killed when its parent ends. Returns
- * false with the reason, also if it could not be executed. The calling process must have a single
- * thread. */
+/* Starts the program in a session and a process group of its own; it is killed when its parent
+ * ends. Returns false with the reason, also if it could not be executed. The calling process must
+ * have a single thread. */
 CHECKED bool machine_program_start(const struct machine_program *program, pid_t *pid,
                                    struct error *error);
-/* Whether something listens on this port at an address other than loopback. */
+/* Returns true if something listens on this port at an address other than loopback. */
 bool machine_program_is_exposed(int64_t port);

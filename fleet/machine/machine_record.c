@@ -93,8 +93,7 @@ bool machine_record_write(const char *folder, const char *file, const json_t *va
 
 /* ---- The lock ---- */
 
-/* The lock belongs to the open file, not to the process: closing another descriptor does not
- * release it. */
+/* For an open file description lock: closing another descriptor of the file does not release it. */
 static struct flock whole_file(void)
 {
     return (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET };

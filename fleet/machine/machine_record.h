@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server on this machine as files in a folder of its name: opsbrain writes its wanted state to
- * `record.json`, its watchdog writes its actual state to `status.json` and holds `lock` while it
- * lives; `key` is the API key that it asks for. Private to fleet/machine. */
+/* The files of a server on this machine, in a folder of its name: opsbrain writes the wanted state
+ * to `record.json`; the watchdog writes the actual state to `status.json`, and holds `lock` as long
+ * as it runs; `key` has the server's API key. Private to fleet/machine. */
 #pragma once
 
 #include <jansson.h>
@@ -15,19 +15,19 @@
 #define MACHINE_KEY "key"
 #define MACHINE_RECORD_BYTES (256 << 10)
 
-/* A server's name: a-z, 0-9 and '-', at most 63 of them, not beginning or ending with '-'. */
+/* INVALID unless the name has 1 to 63 of a-z, 0-9 and '-', and does not begin or end with '-'. */
 CHECKED bool machine_record_check_name(const char *name, struct error *error);
 
-/* FOLDER/NAME; returns `out`. */
+/* Writes FOLDER/NAME; returns `out`. */
 const char *machine_record_path(const char *folder, const char *name, char out[PATH_MAX]);
-/* NOT_FOUND: there is none. */
+/* Reads one of the files. NOT_FOUND if it does not exist. New reference. */
 CHECKED bool machine_record_read(const char *folder, const char *file, json_t **out,
                                  struct error *error);
-/* Writes the whole file or nothing, and syncs it to the disk. */
+/* Replaces one of the files as a whole, and syncs it to the disk. */
 CHECKED bool machine_record_write(const char *folder, const char *file, const json_t *value,
                                   struct error *error);
 
-/* Holds the lock until *lock is closed. CONFLICT: another process holds it. */
+/* Holds the lock until the descriptor *lock is closed. CONFLICT if another process holds it. */
 CHECKED bool machine_record_lock(const char *folder, int *lock, struct error *error);
 bool machine_record_is_locked(const char *folder);
 /* Removes the folder and everything in it; links are removed, not followed. */

@@ -46,7 +46,7 @@ bool machine_check_place(struct error *error)
 static CHECKED bool check_path(const char *setting, const char *path, struct error *error)
 {
     return path[0] == '\0' || path[0] == '/'
-           || error_set(error, ERROR_INVALID, "%s has \"%.*s\": it takes absolute paths", setting,
+           || error_set(error, ERROR_INVALID, "%s has \"%.*s\": write an absolute path", setting,
                         SHOWN_BYTES, path);
 }
 
@@ -117,7 +117,7 @@ static bool is_other(const char *path, void *context)
     return strcmp(path, context) != 0;
 }
 
-/* FORBIDDEN: everybody may write the file or a folder above it. */
+/* FORBIDDEN if everybody may write to the file or to a folder above it. */
 static CHECKED bool check_owner(const char *path, struct error *error)
 {
     char part[PATH_MAX];
@@ -210,12 +210,12 @@ static CHECKED bool check_port(int64_t port, struct error *error)
         close(made);
     return is_free
            || error_set(error, ERROR_CONFLICT,
-                        "port %lld of this machine is taken: stop what listens there, or take a "
+                        "port %lld of this machine is in use: stop what listens there, or use a "
                         "recipe with another port",
                         (long long)port);
 }
 
-/* NAME@sha256:..., or an image's own id. */
+/* Accepts NAME@sha256:..., or an image's own id, sha256:... */
 static CHECKED bool check_image(const char *image, struct error *error)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -227,7 +227,9 @@ static CHECKED bool check_image(const char *image, struct error *error)
             && strspn(digest + 7, "0123456789abcdef") == DIGEST_LENGTH - 7
             && image[strspn(image, plain)] == '\0' && strstr(image, "..") == NULL)
            || error_set(error, ERROR_INVALID,
-                        "an image is run by its digest: NAME@sha256:... with 64 digits");
+                        "the image \"%.*s\" is not named by its digest: write NAME@sha256:... with "
+                        "64 digits",
+                        SHOWN_BYTES, image);
 }
 
 static CHECKED bool check_containers(const struct machine_rules *rules, struct error *error)

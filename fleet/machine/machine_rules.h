@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may run on this machine, and which means of running it are available. Private to
+/* Rules for what may run on this machine, and checks of what is needed to run it. Private to
  * fleet/machine. */
 #pragma once
 
@@ -15,15 +15,16 @@ struct machine_rules {
     char containers[CONFIG_TEXT_SIZE], ollama[CONFIG_TEXT_SIZE];
 };
 
-/* INVALID names the setting that is not an absolute path, or not on loopback. */
+/* Copies the settings. INVALID names one that is not an absolute path, or not on loopback. */
 CHECKED bool machine_rules_read(const struct machine_settings *settings, struct machine_rules *out,
                                 struct error *error);
-/* Whether this server may be started now: its program is listed and nobody else can change it, its
- * models are in the admin's folder, its port is free, and its Podman, Docker or Ollama answers.
- * Errors name the setting to change. */
+/* Checks that this server may be started now: its program is listed and not writable by everybody,
+ * its models are in the admin's folder, its port is free, and Podman, Docker or Ollama answers if
+ * it needs one. Errors name the setting to change. */
 CHECKED bool machine_rules_check(const struct machine_rules *rules, const json_t *record,
                                  struct error *error);
+/* Checks only the program. */
 CHECKED bool machine_rules_check_program(const struct machine_rules *rules, const char *program,
                                          struct error *error);
-/* {"need", "ok", "fix"} for each thing that servers here may need. */
+/* Appends {"need", "ok", "fix"} for each thing that servers here may need. */
 void machine_rules_find(const struct machine_rules *rules, json_t *findings);

@@ -52,14 +52,14 @@ static void write_models(const json_t *models, struct text *out)
     }
 }
 
-static json_t *describe(int64_t port, const json_t *models, bool has_door)
+static json_t *describe(int64_t port, const json_t *models, bool needs_key)
 {
     char base[64];
     TEXT_AUTO message = { 0 };
     TEXT_AUTO name = { 0 };
 
     text_addf(&name, "%s-%d", engine_of(models, port), (int)port);
-    if (has_door)
+    if (needs_key)
         text_add(&message, "it asks for a key");
     else
         write_models(models, &message);
@@ -68,7 +68,7 @@ static json_t *describe(int64_t port, const json_t *models, bool has_door)
                      "port", (json_int_t)port);
 }
 
-/* NULL: no model server listens there. */
+/* Returns NULL if no model server listens on the port. */
 static json_t *ask(int64_t port)
 {
     char base[64];
@@ -108,7 +108,7 @@ static void add(int64_t port, json_t *servers)
         json_array_append_new(servers, found);
 }
 
-/* The port in the setting; 0: it has none. */
+/* Returns the port in the setting's URL; 0 if it has none. */
 static int64_t port_of_ollama(const struct machine *machine)
 {
     const char *port = strrchr(machine->rules.ollama, ':');

@@ -38,7 +38,7 @@ bool machine_server_record(const struct machine *machine, const char *name, json
                : error_set(error, why.kind, "%s", why.message);
 }
 
-/* A program ends with its watchdog. */
+/* Without its watchdog a program has ended, too, but not a container or a model in Ollama. */
 static const char *state_of(const json_t *record, const json_t *status, bool is_watched,
                             const char **message)
 {
@@ -48,7 +48,7 @@ static const char *state_of(const json_t *record, const json_t *status, bool is_
     if (is_watched || strcmp(state, "stopped") == 0 || strcmp(state, "failed") == 0)
         return state;
     *message = json_object_get(record, "program") != NULL
-                   ? "its watchdog was ended, and the server with it"
+                   ? "its watchdog was ended, and the server with it: start or destroy it"
                    : "its watchdog was ended, and it may still be running: start or destroy it";
     return "failed";
 }
@@ -166,23 +166,25 @@ static CHECKED bool check_members(const json_t *wanted, struct error *error)
         return error_set(error, ERROR_INVALID,
                          "a server has a \"program\", an \"image\" or a \"service\"");
     return strcmp(json_get_text(wanted, "service", "ollama"), "ollama") == 0
-           || error_set(error, ERROR_INVALID, "the one \"service\" of this machine is \"ollama\"");
+           || error_set(error, ERROR_INVALID,
+                        "\"service\" is \"%.40s\": this machine has only \"ollama\"",
+                        json_get_text(wanted, "service", ""));
 }
 
-struct server_search {
+struct account_search {
     int64_t account;
-    bool taken;
+    bool in_use;
 };
 
 static void find_account(const char *folder, const json_t *record, void *context)
 {
-    struct server_search *search = context;
+    struct account_search *search = context;
 
     (void)folder;
-    search->taken = search->taken || json_get_integer(record, "account", 0) == search->account;
+    search->in_use = search->in_use || json_get_integer(record, "account", 0) == search->account;
 }
 
-/* An account that no person, service or other server has. */
+/* Chooses an account that no user, service or other server has; 0 if opsbrain is not root. */
 static CHECKED bool choose_account(const struct machine *machine, int64_t *account,
                                    struct error *error)
 {
@@ -190,12 +192,12 @@ static CHECKED bool choose_account(const struct machine *machine, int64_t *accou
     if (geteuid() != 0)
         return true;
     for (int64_t id = ACCOUNT_FIRST; id <= ACCOUNT_LAST; id++) {
-        struct server_search search = { .account = id };
+        struct account_search search = { .account = id };
         struct passwd entry, *found = NULL;
         char names[4096];
 
         each_record(machine, find_account, &search);
-        if (search.taken
+        if (search.in_use
             || (getpwuid_r((uid_t)id, &entry, names, sizeof names, &found) == 0 && found != NULL))
             continue;
         *account = id;
@@ -204,7 +206,8 @@ static CHECKED bool choose_account(const struct machine *machine, int64_t *accou
     return error_set(error, ERROR_CONFLICT, "no account is left for another program");
 }
 
-/* A program's working folder: below the records, unless its account cannot reach that. */
+/* Chooses a program's working folder: below the records, or elsewhere if its account cannot enter
+ * their folder. */
 static CHECKED bool choose_work(const struct machine *machine, const char *name, char out[PATH_MAX],
                                 struct error *error)
 {

@@ -60,13 +60,13 @@ static void write_all(int file, const char *bytes)
         ssize_t written = write(file, bytes, length);
 
         if (written < 0 && errno != EINTR)
-            return; /* its answer says so */
+            return; /* the watchdog's answer reports it */
         bytes += written > 0 ? written : 0;
         length -= written > 0 ? (size_t)written : 0;
     }
 }
 
-/* "ok", or an error's kind and its sentence. */
+/* Reads "ok", or an error's kind and its sentence. */
 static CHECKED bool read_answer(int file, struct error *error)
 {
     char line[512];
@@ -101,7 +101,7 @@ static CHECKED bool talk(const char *program, const char *folder, const char *by
     close(output[1]);
     write_all(input[1], bytes);
     close(input[1]);
-    waitpid(child, NULL, 0); /* it has forked a child, which answers */
+    waitpid(child, NULL, 0); /* the child ends at once; its own child is the watchdog and answers */
     return read_answer(output[0], error);
 }
 

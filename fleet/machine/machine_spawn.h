@@ -6,8 +6,8 @@
 
 #include "base/core/error.h"
 
-/* Starts `program` as the watchdog of the record's folder and returns after it has taken over the
- * record. CONFLICT: the folder already has a record although `is_new`, has none although not
- * `is_new`, or is already watched. */
+/* Starts `program` as the watchdog of a record's folder, and returns once the watchdog has stored
+ * the record. CONFLICT if the folder already has a record although `is_new` is true, if it has none
+ * although `is_new` is false, or if another watchdog has it. */
 CHECKED bool machine_spawn(const char *program, const char *folder, const json_t *record,
                            bool is_new, struct error *error);

@@ -12,8 +12,8 @@
 /* Minimum between two writes of a status in which only the log line changed. */
 #define SHOW_NS INT64_C(1000000000)
 #define PROBE_MS 2000
-#define AGAIN_TICKS 5 /* between two tries to end it */
-#define LOOK_NS INT64_C(1000000000)
+#define AGAIN_TICKS 5 /* between two tries to end the server */
+#define CHECK_NS INT64_C(1000000000)
 
 /* ---- The wanted state ---- */
 
@@ -29,8 +29,8 @@ static bool is_at_its_end(const struct machine_watch *watch)
     return watch->ends_ms != 0 && clock_utc_ms() >= watch->ends_ms;
 }
 
-/* If the record is gone, the server is not wanted; if it cannot be read now, the earlier one
- * holds. */
+/* If the record is gone, the server is not wanted; if it cannot be read now, what it said before
+ * remains valid. */
 bool machine_watch_goes_on(struct machine_watch *watch)
 {
     json_auto_t *record = NULL;
@@ -51,10 +51,10 @@ static bool leaves_nothing(const struct machine_watch *watch)
 bool machine_watch_is_due(struct machine_watch *watch)
 {
     int64_t now_ns = clock_monotonic_ns();
-    bool due = strcmp(watch->state, "ready") != 0 || now_ns - watch->looked_ns > LOOK_NS;
+    bool due = strcmp(watch->state, "ready") != 0 || now_ns - watch->checked_ns > CHECK_NS;
 
     if (due)
-        watch->looked_ns = now_ns;
+        watch->checked_ns = now_ns;
     return due;
 }
 
@@ -80,6 +80,7 @@ static void write_status(struct machine_watch *watch)
         log_warning("the status is not written: %s", error.message);
 }
 
+/* Returns true if this changed the text. NULL leaves it unchanged. */
 static bool set(char *out, size_t size, const char *value)
 {
     bool differs = value != NULL && strncmp(out, value, size - 1) != 0;
@@ -142,13 +143,13 @@ static bool answers(struct machine_watch *watch)
                              &ignored);
 }
 
-/* The server answers: before anybody uses it, checks who else can reach it. A new Ollama has no
- * model yet. */
+/* Called once the server answers. Checks who can reach it before it is shown as ready, and loads
+ * the model into an Ollama, which has none yet. */
 static CHECKED bool finish_start(struct machine_watch *watch, struct error *error)
 {
     char base[64];
 
-    if (!machine_kind_of(watch->record)->look(watch, error))
+    if (!machine_kind_of(watch->record)->check(watch, error))
         return false;
     if (json_object_get(watch->record, "service") == NULL
         && json_object_get(watch->record, "model") != NULL
@@ -172,14 +173,15 @@ static CHECKED bool probe(struct machine_watch *watch, int64_t since_ns, struct 
                         (long long)patience_s);
 }
 
-/* ---- Its life ---- */
+/* ---- From start to end ---- */
 
 static void pause_briefly(void)
 {
     nanosleep(&(struct timespec){ .tv_nsec = TICK_MS * 1000000L }, NULL);
 }
 
-static CHECKED bool live(struct machine_watch *watch, struct error *error)
+/* Starts the server and watches it while it should run. Returns false if it fails. */
+static CHECKED bool keep_running(struct machine_watch *watch, struct error *error)
 {
     const struct machine_kind *kind = machine_kind_of(watch->record);
     int64_t since_ns = clock_monotonic_ns();
@@ -188,7 +190,7 @@ static CHECKED bool live(struct machine_watch *watch, struct error *error)
     if (!kind->start(watch, error))
         return false;
     while (machine_watch_goes_on(watch)) {
-        if (!kind->look(watch, error))
+        if (!kind->check(watch, error))
             return false;
         if (strcmp(watch->state, "ready") != 0 && !probe(watch, since_ns, error))
             return false;
@@ -198,9 +200,9 @@ static CHECKED bool live(struct machine_watch *watch, struct error *error)
     return true;
 }
 
-/* Ending it is repeated until it succeeds: a server that may still be running is not forgotten. */
-static void insist(struct machine_watch *watch,
-                   CHECKED bool (*act)(struct machine_watch *watch, struct error *error))
+/* Repeats `act` until it succeeds: a server that may still be running is not forgotten. */
+static void repeat_until_done(struct machine_watch *watch,
+                              CHECKED bool (*act)(struct machine_watch *watch, struct error *error))
 {
     struct error error;
 
@@ -211,32 +213,32 @@ static void insist(struct machine_watch *watch,
     }
 }
 
-/* Reads the record again while it ends: if that wants the server running, the next watchdog starts
- * it. */
-static void finish(struct machine_watch *watch, bool lived, const struct error *problem)
+/* Ends the server. The record may change meanwhile, so it is read again afterwards. `failed`: the
+ * server failed with `problem`. */
+static void finish(struct machine_watch *watch, bool failed, const struct error *problem)
 {
     const struct machine_kind *kind = machine_kind_of(watch->record);
     bool wanted = machine_watch_goes_on(watch);
 
-    if (wanted && !lived)
+    if (wanted && failed)
         machine_watch_show(watch, "failed", NULL, problem->message);
     else
         machine_watch_show(watch, wanted ? NULL : "deleting", NULL, NULL);
-    insist(watch, kind->end);
-    wanted = machine_watch_goes_on(watch) && wanted; /* as the record says by now */
+    repeat_until_done(watch, kind->end);
+    wanted = machine_watch_goes_on(watch) && wanted;
     if (leaves_nothing(watch)) {
-        insist(watch, kind->remove);
+        repeat_until_done(watch, kind->remove);
         machine_record_remove(watch->folder);
         return;
     }
     watch->process.pid = 0;
-    machine_watch_show(watch, !lived && wanted ? "failed" : "stopped", "",
-                       !lived && wanted ? problem->message : "");
+    machine_watch_show(watch, failed && wanted ? "failed" : "stopped", "",
+                       failed && wanted ? problem->message : "");
     write_status(watch);
 }
 
-/* What a killed watchdog left: its program is dead, as it ends with its parent; the program's
- * children may not be. */
+/* Ends what a killed watchdog left: its program ended with it, but the program's children may still
+ * run. */
 static void end_remains(struct machine_watch *watch)
 {
     json_auto_t *status = NULL;
@@ -253,10 +255,10 @@ static void end_remains(struct machine_watch *watch)
 void machine_watch_run(struct machine_watch *watch)
 {
     struct error problem = { 0 };
-    bool lived = true;
+    bool failed = false;
 
     end_remains(watch);
     if (machine_watch_goes_on(watch))
-        lived = live(watch, &problem);
-    finish(watch, lived, &problem);
+        failed = !keep_running(watch, &problem);
+    finish(watch, failed, &problem);
 }

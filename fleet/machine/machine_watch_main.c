@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A watchdog's process: it reads what to watch, takes the record's lock, answers, and detaches from
- * its caller. */
+/* A watchdog's process: it reads what to watch, locks the record, answers, and detaches from its
+ * caller. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -65,8 +65,8 @@ static bool has_record(const char *folder)
     return access(machine_record_path(folder, MACHINE_RECORD, path), F_OK) == 0;
 }
 
-static CHECKED bool take_record(struct machine_watch *watch, const json_t *input,
-                                struct error *error)
+static CHECKED bool store_record(struct machine_watch *watch, const json_t *input,
+                                 struct error *error)
 {
     bool is_new = json_get_boolean(input, "is_new", false);
     const json_t *host;
@@ -75,15 +75,17 @@ static CHECKED bool take_record(struct machine_watch *watch, const json_t *input
     host = json_object_get(watch->record, "host");
     text_copy(watch->work, sizeof watch->work, json_get_text(host, "work", ""));
     if (is_new == has_record(watch->folder))
-        return error_set(error, ERROR_CONFLICT, is_new ? "it exists already" : "it is gone");
+        return error_set(error, ERROR_CONFLICT,
+                         is_new ? "this machine already has a server of this name"
+                                : "the server no longer exists");
     if (is_new)
         machine_record_remove(watch->work);
     return find_key(watch, is_new, error)
            && machine_record_write(watch->folder, MACHINE_RECORD, watch->record, error);
 }
 
-/* The lock is held until the process ends. */
-static CHECKED bool take_over(struct machine_watch *watch, struct error *error)
+/* Holds the record's lock until the process ends. */
+static CHECKED bool begin(struct machine_watch *watch, struct error *error)
 {
     json_auto_t *input = NULL;
     int lock;
@@ -92,7 +94,7 @@ static CHECKED bool take_over(struct machine_watch *watch, struct error *error)
         return false;
     if (mkdir(watch->folder, 0700) != 0 && errno != EEXIST)
         return error_set(error, ERROR_INTERNAL, "%s: %s", watch->folder, strerror(errno));
-    return machine_record_lock(watch->folder, &lock, error) && take_record(watch, input, error);
+    return machine_record_lock(watch->folder, &lock, error) && store_record(watch, input, error);
 }
 
 static void answer(bool done, const struct error *error)
@@ -104,8 +106,8 @@ static void answer(bool done, const struct error *error)
     fflush(stdout);
 }
 
-/* Closes the caller's descriptors and sends the log to a file. */
-static void leave(const struct machine_watch *watch)
+/* Closes the caller's descriptors and writes the log to a file. */
+static void detach(const struct machine_watch *watch)
 {
     char path[PATH_MAX];
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -137,11 +139,11 @@ int machine_watch(int argc, char *const *argv)
     if (fork() != 0) /* the caller is no longer its parent */
         _exit(0);
     signal(SIGHUP, SIG_IGN);
-    done = outbound_global_init(&error) && take_over(&watch, &error);
+    done = outbound_global_init(&error) && begin(&watch, &error);
     answer(done, &error);
     if (!done)
         return 1;
-    leave(&watch);
+    detach(&watch);
     machine_watch_run(&watch);
     json_decref(watch.record);
     explicit_bzero(watch.key, sizeof watch.key);

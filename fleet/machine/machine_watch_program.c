@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server that is a program: a child of its watchdog, which keeps its output. */
+/* A server that is a program: a child of its watchdog, which logs its output. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,9 +15,9 @@
 #include "fleet/machine/machine_watch.h"
 
 #define GRACE_MS 10000
-#define LOG_BYTES (1 << 20) /* then it is renamed, and a new file begins */
+#define LOG_BYTES (1 << 20) /* a log of this size is renamed, and a new one begins */
 
-/* ---- Its output ---- */
+/* ---- Output ---- */
 
 static void open_log(struct machine_watch *watch)
 {
@@ -31,7 +31,7 @@ static void open_log(struct machine_watch *watch)
     watch->logged_bytes = 0;
 }
 
-/* The last line that is not blank. */
+/* Keeps the last line that is not blank. */
 static void keep_line(struct machine_watch *watch, const char *bytes, size_t length)
 {
     size_t end = length, start;
@@ -62,9 +62,9 @@ static void drain(struct machine_watch *watch)
     }
 }
 
-/* ---- Its life ---- */
+/* ---- From start to end ---- */
 
-/* Empty, and accessible to its account alone. */
+/* Makes the working folder, which only the program's account may enter. */
 static CHECKED bool make_work(struct machine_watch *watch, uid_t account, struct error *error)
 {
     if (mkdir(watch->work, 0700) != 0 && errno != EEXIST)
@@ -93,7 +93,7 @@ static CHECKED bool launch(struct machine_watch *watch, int output, uid_t accoun
 
     if (!machine_program_start(&program, &pid, error))
         return false;
-    machine_process_find(pid, &watch->process); /* its own child, which is not waited for yet */
+    machine_process_find(pid, &watch->process); /* it exists, as it is not waited for yet */
     return true;
 }
 
@@ -127,8 +127,8 @@ static CHECKED bool explain_end(const struct machine_watch *watch, struct error 
                      watch->log_line[0] == '\0' ? "" : ": ", watch->log_line);
 }
 
-/* The program is not reaped here: until its end is handled, no other process may get its number. */
-static CHECKED bool look(struct machine_watch *watch, struct error *error)
+/* Does not reap the program: until its end is handled, no other process may get its number. */
+static CHECKED bool check(struct machine_watch *watch, struct error *error)
 {
     int64_t port = json_get_integer(watch->record, "port", 0);
 
@@ -158,4 +158,4 @@ static CHECKED bool remove_it(struct machine_watch *watch, struct error *error)
     return true;
 }
 
-const struct machine_kind machine_kind_program = { start, look, end, remove_it };
+const struct machine_kind machine_kind_program = { start, check, end, remove_it };

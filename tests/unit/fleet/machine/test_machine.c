@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Servers on this machine, as real children of real watchdogs: how they run and end. */
+/* How servers on this machine run and end. They are real children of real watchdogs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "base/net/outbound.h"
 #include "tests/clouds/machine_engine.h"
 
-/* ---- Its life ---- */
+/* ---- From start to end ---- */
 
 static void a_server_is_found_again_by_another_opsbrain(void **state)
 {
@@ -20,14 +20,14 @@ static void a_server_is_found_again_by_another_opsbrain(void **state)
 
     start_ready(world, "good");
     process = process_of(world);
-    machine_world_open(world); /* the first one forgets everything */
+    machine_world_open(world); /* replaces the first opsbrain by a new one */
     machine_world_expect(world, "gemma", "ready");
     assert_true(machine_process_lives(&process));
     destroy(world);
     assert_false(machine_process_lives(&process));
 }
 
-static void the_end_of_a_server_comes_without_opsbrain(void **state)
+static void a_server_ends_at_its_time_without_opsbrain(void **state)
 {
     struct machine_world *world = *state;
     json_auto_t *sooner = json_pack("{s:I}", "ends_ms", (json_int_t)(clock_utc_ms() + 1000));
@@ -43,7 +43,7 @@ static void the_end_of_a_server_comes_without_opsbrain(void **state)
     machine_world_open(world);
     machine_world_expect(world, "gemma", "absent");
     snprintf(path, sizeof path, "%s/gemma", world->records);
-    for (int i = 0; i < 250 && access(path, F_OK) == 0; i++) /* its record goes first */
+    for (int i = 0; i < 250 && access(path, F_OK) == 0; i++) /* the record is removed before it */
         usleep(20000);
     assert_int_not_equal(access(path, F_OK), 0);
 }
@@ -60,7 +60,7 @@ static void an_extension_reaches_its_watchdog(void **state)
     machine_world_expect(world, "gemma", "ready");
     assert_int_equal(machine_world_call(world, "PATCH", "/servers/gemma", later, NULL), 200);
     process = process_of(world);
-    usleep(2500000); /* past the end it had */
+    usleep(2500000); /* beyond the end before the extension */
     assert_true(machine_process_lives(&process));
     destroy(world);
 }
@@ -131,8 +131,8 @@ static void the_children_of_a_program_end_with_it(void **state)
     assert_false(machine_process_lives(&child));
 }
 
-/* Its program died with its watchdog, but not the program's children. */
-static void remains_of_a_killed_watchdog_are_ended(void **state)
+/* A program ends with its watchdog, but the program's children do not. */
+static void children_left_by_a_killed_watchdog_are_ended(void **state)
 {
     struct machine_world *world = *state;
     struct machine_process process, child;
@@ -147,7 +147,7 @@ static void remains_of_a_killed_watchdog_are_ended(void **state)
     assert_false(machine_process_lives(&child));
 }
 
-/* ---- Another process with its number ---- */
+/* ---- Other processes ---- */
 
 static pid_t start_innocent(void)
 {
@@ -173,7 +173,7 @@ static void a_process_that_reuses_the_number_is_not_touched(void **state)
     process = process_of(world);
     assert_int_equal(kill(watchdog_of(world), SIGKILL), 0);
     wait_dead(&process);
-    process.pid = innocent; /* the number of the dead one */
+    process.pid = innocent; /* as if it had got the number of the dead program */
     machine_record_path(world->records, "gemma", folder);
     assert_true(machine_record_read(folder, MACHINE_STATUS, &status, &world->error));
     json_object_set_new(status, "process", machine_process_write(&process));
@@ -183,15 +183,15 @@ static void a_process_that_reuses_the_number_is_not_touched(void **state)
 
     assert_true(machine_process_find(innocent, &process));
     assert_true(machine_process_lives(&process));
-    process.boot[0] ^= 1; /* of an earlier boot of the machine */
+    process.boot[0] ^= 1; /* as if it were from before the machine's last boot */
     machine_process_end(&process, 0);
     assert_int_equal(waitpid(innocent, NULL, WNOHANG), 0);
     process.boot[0] ^= 1;
     machine_process_end(&process, 0);
-    assert_int_equal(waitpid(innocent, NULL, WNOHANG), -1); /* it was waited for */
+    assert_int_equal(waitpid(innocent, NULL, WNOHANG), -1); /* it was ended and waited for */
 }
 
-/* With an empty HOME; it runs when this returns, as its end of the pipe is closed then. */
+/* Starts a process with an empty HOME. The pipe is closed once the child executes its program. */
 static pid_t start_without_home(void)
 {
     char name[] = "sleep", seconds[] = "60", home[] = "HOME=", byte;
@@ -211,7 +211,7 @@ static pid_t start_without_home(void)
     return pid;
 }
 
-static void without_a_home_no_process_is_taken_for_a_remnant(void **state)
+static void without_a_home_no_process_counts_as_left_behind(void **state)
 {
     pid_t innocent = start_without_home();
     struct machine_process process;
@@ -225,7 +225,7 @@ static void without_a_home_no_process_is_taken_for_a_remnant(void **state)
 
 /* ---- Failures ---- */
 
-static void a_program_that_ends_says_so_with_its_last_line(void **state)
+static void the_message_of_a_program_that_ends_has_its_last_line(void **state)
 {
     struct machine_world *world = *state;
     json_auto_t *shown = NULL;
@@ -273,15 +273,15 @@ int main(int argc, char **argv)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(a_server_is_found_again_by_another_opsbrain),
-        TEST(the_end_of_a_server_comes_without_opsbrain),
+        TEST(a_server_ends_at_its_time_without_opsbrain),
         TEST(an_extension_reaches_its_watchdog),
         TEST(a_server_stopped_at_its_end_may_be_started_again),
         TEST(nothing_runs_without_its_watchdog),
         TEST(the_children_of_a_program_end_with_it),
-        TEST(remains_of_a_killed_watchdog_are_ended),
+        TEST(children_left_by_a_killed_watchdog_are_ended),
         TEST(a_process_that_reuses_the_number_is_not_touched),
-        TEST(without_a_home_no_process_is_taken_for_a_remnant),
-        TEST(a_program_that_ends_says_so_with_its_last_line),
+        TEST(without_a_home_no_process_counts_as_left_behind),
+        TEST(the_message_of_a_program_that_ends_has_its_last_line),
         TEST(a_program_that_listens_for_other_machines_is_ended),
         TEST(a_second_server_of_the_same_name_is_refused),
     };

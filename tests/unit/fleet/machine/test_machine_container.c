@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Containers and Ollama on this machine, against strict fakes; the watchdogs are real. */
+/* Containers and Ollama on this machine, with strict fakes of Podman and Ollama and real watchdogs.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,12 +28,12 @@ struct world {
 
 static int free_port(void)
 {
-    struct fake_ollama taken;
+    struct fake_ollama probe;
     int port;
 
-    fake_ollama_start(&taken, 0);
-    port = fake_server_port(taken.server);
-    fake_ollama_stop(&taken);
+    fake_ollama_start(&probe, 0);
+    port = fake_server_port(probe.server);
+    fake_ollama_stop(&probe);
     return port;
 }
 
@@ -118,7 +119,7 @@ static void destroy(struct world *world)
 
 /* ---- Containers ---- */
 
-static void a_container_is_pulled_by_digest_and_kept_in(void **state)
+static void a_container_is_pulled_by_digest_and_confined(void **state)
 {
     struct world *world = *state;
     json_auto_t *key = NULL;
@@ -176,14 +177,14 @@ static void a_foreign_container_is_not_touched(void **state)
     assert_int_equal(fake_podman_count(&world->podman, "POST /v1.40/containers/gemma/stop"), 0);
 }
 
-/* Faults in front of Podman's answers: from now on, or once. */
+/* False answers in place of Podman's, in this order; one that stays is repeated. */
 struct lies {
     struct {
         int status;
         const char *body;
         bool stays;
     } list[3];
-    int told;
+    int count; /* of those given that do not stay */
 };
 
 static bool lie(void *context, enum fake_moment moment, const struct fake_request *request,
@@ -192,15 +193,15 @@ static bool lie(void *context, enum fake_moment moment, const struct fake_reques
     struct lies *lies = context;
 
     (void)request, (void)memory;
-    if (moment == FAKE_AFTER || lies->list[lies->told].status == 0)
+    if (moment == FAKE_AFTER || lies->list[lies->count].status == 0)
         return false;
-    reply->status = lies->list[lies->told].status;
-    text_add(&reply->body, lies->list[lies->told].body);
-    lies->told += !lies->list[lies->told].stays;
+    reply->status = lies->list[lies->count].status;
+    text_add(&reply->body, lies->list[lies->count].body);
+    lies->count += !lies->list[lies->count].stays;
     return true;
 }
 
-/* Neither while Podman fails, nor because it once reports that there is none. */
+/* Podman first fails, and then reports once that there is no such container. */
 static void a_container_that_cannot_be_ended_now_is_not_forgotten(void **state)
 {
     struct lies busy = { .list = { { 500, "{\"message\":\"the storage is busy\"}", true } } };
@@ -226,11 +227,11 @@ static void a_container_that_cannot_be_ended_now_is_not_forgotten(void **state)
     assert_int_equal(json_object_size(world->podman.containers), 1);
     fake_server_guard(world->podman.server, lie, &wrong);
     machine_world_expect(&world->machine, "gemma", "absent");
-    assert_int_equal(wrong.told, 2);
+    assert_int_equal(wrong.count, 2);
     assert_int_equal(json_object_size(world->podman.containers), 0);
 }
 
-/* Sets the wanted state, as a stop or a destruction does while the watchdog lives. */
+/* Sets the wanted state, as a stop or a destruction does while the watchdog runs. */
 static void set_wanted(const struct world *world, const char *wanted)
 {
     char folder[PATH_MAX];
@@ -245,8 +246,8 @@ static void set_wanted(const struct world *world, const char *wanted)
         fail_msg("%s", error.message);
 }
 
-/* A destruction after a stop that Podman does not carry out yet. */
-static void a_command_is_carried_out_once_it_can_be_ended(void **state)
+/* The destruction is requested while Podman does not yet carry out a stop. */
+static void a_destruction_is_carried_out_once_the_container_can_be_ended(void **state)
 {
     struct lies busy = { .list = { { 500, "{\"message\":\"the storage is busy\"}", true } } };
     struct lies none = { 0 };
@@ -289,7 +290,7 @@ static void an_image_is_named_by_its_digest(void **state)
         json_object_set_new(body, "image", json_string(images[i]));
         assert_int_equal(machine_world_call(&world->machine, "PUT", "/servers/gemma", body, NULL),
                          400);
-        machine_world_says(&world->machine, "by its digest");
+        machine_world_says(&world->machine, "is not named by its digest");
     }
 }
 
@@ -349,7 +350,7 @@ static json_t *service(const struct world *world, int64_t life_ms)
                      "ends_ms", (json_int_t)(clock_utc_ms() + life_ms), "end_destroys", 1);
 }
 
-static void a_model_is_pulled_loaded_held_and_unloaded(void **state)
+static void a_model_is_pulled_loaded_and_unloaded(void **state)
 {
     struct world *world = *state;
     json_auto_t *body = service(world, 600000);
@@ -361,7 +362,7 @@ static void a_model_is_pulled_loaded_held_and_unloaded(void **state)
     shown = machine_world_wait(&world->machine, "gemma", "ready");
     assert_string_equal(json_get_text(shown, "address", ""), world->machine.ollama);
     stay_s = json_integer_value(json_object_get(world->service.loaded, MODEL));
-    assert_in_range(stay_s, 590, 601); /* Ollama holds its end, too */
+    assert_in_range(stay_s, 590, 601); /* Ollama unloads it at its end, too */
     destroy(world);
     assert_int_equal(json_object_size(world->service.loaded), 0);
     assert_int_equal(json_object_size(world->service.models), 1);
@@ -381,7 +382,7 @@ static void a_model_is_unloaded_at_its_end(void **state)
     assert_int_equal(json_object_size(world->service.loaded), 0);
 }
 
-/* Of the first request to unload it the answer is lost, or it is answered and not done. */
+/* A fault of the first request to unload a model: nothing is done, and it is answered or not. */
 struct first {
     bool is_answered;
     int count;
@@ -432,7 +433,7 @@ static void an_unavailable_model_fails(void **state)
     destroy(world);
 }
 
-/* ---- Foreign servers ---- */
+/* ---- Servers that opsbrain did not start ---- */
 
 static void servers_of_others_are_found(void **state)
 {
@@ -479,17 +480,17 @@ int main(int argc, char **argv)
         return machine_watch(argc - 1, argv + 1);
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(a_container_is_pulled_by_digest_and_kept_in),
+        TEST(a_container_is_pulled_by_digest_and_confined),
         TEST(a_container_ends_at_its_time),
         TEST(a_foreign_container_is_not_touched),
         TEST(a_container_that_cannot_be_ended_now_is_not_forgotten),
-        TEST(a_command_is_carried_out_once_it_can_be_ended),
+        TEST(a_destruction_is_carried_out_once_the_container_can_be_ended),
         TEST(an_unavailable_image_fails),
         TEST(an_image_is_named_by_its_digest),
         TEST(a_container_that_ends_is_noticed),
         TEST(images_are_found_by_name),
         TEST(without_a_socket_there_are_no_containers),
-        TEST(a_model_is_pulled_loaded_held_and_unloaded),
+        TEST(a_model_is_pulled_loaded_and_unloaded),
         TEST(a_model_is_unloaded_at_its_end),
         TEST(a_model_is_unloaded_however_often_it_takes),
         TEST(an_unavailable_model_fails),

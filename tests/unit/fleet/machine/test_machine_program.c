@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program on this machine gets, and which programs are not run at all. */
+/* What a program on this machine inherits, and which programs are not run at all. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -127,7 +127,7 @@ static void only_programs_of_the_list_are_run(void **state)
     refuse(world, world->program, "is not one of the programs");
 }
 
-static void a_program_that_is_no_server_is_refused(void **state)
+static void a_request_with_a_wrong_member_or_name_is_refused(void **state)
 {
     static const struct {
         const char *member, *value, *part;
@@ -161,7 +161,7 @@ static void a_program_that_is_no_server_is_refused(void **state)
     assert_int_equal(machine_world_call(world, "POST", "/servers/gemma/exec", NULL, NULL), 400);
 }
 
-static void a_port_that_is_taken_is_refused(void **state)
+static void a_port_in_use_is_refused(void **state)
 {
     struct machine_world *world = *state;
     json_auto_t *body = NULL;
@@ -172,7 +172,7 @@ static void a_port_that_is_taken_is_refused(void **state)
                         json_integer(atoi(strstr(read_report(world), "argument engine\nargument ")
                                           + strlen("argument engine\nargument "))));
     assert_int_equal(machine_world_call(world, "PUT", "/servers/other", body, NULL), 409);
-    machine_world_says(world, "is taken");
+    machine_world_says(world, "is in use");
     destroy(world);
 }
 
@@ -194,7 +194,7 @@ static void this_machine_is_refused_on_cloud_run_and_in_pods(void **state)
 
 #define SOMEBODY 65534
 
-/* opsbrain as somebody who is not root: its folder is theirs. */
+/* Runs opsbrain as another user than root, who owns its folders. */
 static void become_somebody(const struct machine_world *world)
 {
     if (geteuid() != 0)
@@ -225,8 +225,8 @@ static const char *fix_of(const json_t *body, const char *need)
     return "it is not listed";
 }
 
-/* Only root can give a program its own account: otherwise that is reported, and everything else is
- * unchanged. */
+/* Only root can give a program its own account. Without root that is reported, and the rest works.
+ */
 static void without_root_a_program_has_opsbrains_account(void **state)
 {
     static const char need[] = "programs run under accounts of their own";
@@ -332,8 +332,8 @@ int main(int argc, char **argv)
         TEST(a_program_has_an_account_and_a_folder_of_its_own),
         TEST(the_key_of_a_program_is_only_in_its_environment),
         TEST(only_programs_of_the_list_are_run),
-        TEST(a_program_that_is_no_server_is_refused),
-        TEST(a_port_that_is_taken_is_refused),
+        TEST(a_request_with_a_wrong_member_or_name_is_refused),
+        TEST(a_port_in_use_is_refused),
         TEST(without_root_a_program_has_opsbrains_account),
         TEST(each_kind_of_server_needs_its_setting),
         cmocka_unit_test(this_machine_is_refused_on_cloud_run_and_in_pods),
