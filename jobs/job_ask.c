@@ -63,8 +63,8 @@ static char *request_text(const struct job_question *question)
     return json_write(request);
 }
 
-static CHECKED bool note_questions(const struct job_run *run, const struct job_question *questions,
-                                   size_t count, struct error *error)
+static CHECKED bool store_questions(const struct job_run *run, const struct job_question *questions,
+                                    size_t count, struct error *error)
 {
     FREE_AUTO struct question_text *texts = memory_zeroed(count, sizeof *texts);
     FREE_AUTO char **requests = memory_zeroed(count, sizeof *requests);
@@ -104,7 +104,7 @@ bool job_run_ask(struct job_run *run, const struct job_question *questions, size
                          run->claim.job_id);
     if (!find_answers(run, questions, count, &found, error))
         return false;
-    if (found == NULL && !note_questions(run, questions, count, error))
+    if (found == NULL && !store_questions(run, questions, count, error))
         return false;
     if (found == NULL)
         return wait_without_thread(run, questions[0].key, error);
@@ -113,7 +113,7 @@ bool job_run_ask(struct job_run *run, const struct job_question *questions, size
 }
 
 bool job_pool_answer(struct job_pool *jobs, const char *id, json_t *answers, struct change *change,
-                     size_t *taken, struct error *error)
+                     size_t *accepted, struct error *error)
 {
     size_t count = json_object_size(answers), next = 0;
     FREE_AUTO struct answer_text *texts = memory_zeroed(count, sizeof *texts);
@@ -127,10 +127,10 @@ bool job_pool_answer(struct job_pool *jobs, const char *id, json_t *answers, str
         texts[next] = (struct answer_text){ key, written[next] };
         next++;
     }
-    done = question_answer(jobs->store, id, texts, count, clock_utc_ms(), change, taken, error);
+    done = question_answer(jobs->store, id, texts, count, clock_utc_ms(), change, accepted, error);
     for (size_t i = 0; i < count; i++)
         free(written[i]);
-    if (!done || *taken == 0)
+    if (!done || *accepted == 0)
         return done;
     job_pool_wake(jobs);
     job_pool_moved(jobs, id);

@@ -54,7 +54,7 @@ static void set_active(struct runner *runner, bool active)
     job_pool_moved(jobs, runner->run.claim.job_id);
 }
 
-/* The message of a failed job. Details of internal errors stay in the log. */
+/* The outcome of a failed job. Details of internal errors stay in the log. */
 static char *failure_outcome(const char *job_id, const struct error *error)
 {
     json_auto_t *outcome = NULL;
@@ -133,7 +133,7 @@ static bool pause_for(struct job_pool *jobs, int64_t ms)
 }
 
 /* If the disk is full, the job's result cannot be stored: retries until it can, or until the pool
- * stops (the next process then takes the job up). */
+ * stops (the next process then runs the job again). */
 static bool finish(struct runner *runner, enum job_end end, const char *outcome)
 {
     struct job_pool *jobs = runner->run.jobs;
@@ -274,9 +274,11 @@ static size_t read_beats(const struct job_pool *jobs, struct job_beat *beats,
     return count;
 }
 
-/* With the lock held. A runner may have another job by now. */
-static void take_answers(struct job_pool *jobs, const struct job_beat *beats,
-                         struct runner **beaten, size_t count)
+/* With the lock held. Notes which jobs were lost or cancelled. A runner may have another job by
+ * now.
+ */
+static void apply_beats(struct job_pool *jobs, const struct job_beat *beats, struct runner **beaten,
+                        size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct runner *runner = beaten[i];
@@ -314,7 +316,7 @@ static void *heartbeat_loop(void *context)
         failed = !ok;
         pthread_mutex_lock(&jobs->lock);
         if (ok)
-            take_answers(jobs, beats, beaten, count);
+            apply_beats(jobs, beats, beaten, count);
         int64_t next_ns = in_ms(BEAT_MS);
         while (!jobs->heartbeat_stopping && clock_monotonic_ns() < next_ns)
             job_pool_sleep(jobs, &jobs->work, next_ns);

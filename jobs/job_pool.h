@@ -31,8 +31,8 @@ struct job_kind {
     /* Blocking. Must call job_run_stop() often. On JOB_END_FAILED `error` says why. *outcome may
      * stay NULL. */
     CHECKED enum job_end (*run)(struct job_run *run, char **outcome_json, struct error *error);
-    unsigned threads; /* threads for this kind alone, so that other kinds cannot delay it; 0: it
-                         uses those of the pool */
+    /* Threads for this kind alone, so that other kinds cannot delay it; 0: it uses the pool's. */
+    unsigned threads;
 };
 
 /* Takes over the jobs of a dead process and starts the threads, each of which runs one job at a
@@ -50,14 +50,15 @@ void job_pool_wake(struct job_pool *jobs); /* a job was queued: claim it now */
 /* For run(): progress is kept in memory, shown to waiting callers at once, and stored with the next
  * heartbeat. */
 void job_run_progress(struct job_run *run, double progress, double total, const char *message);
-/* Sets the job's message: the store refuses a write for this reason. */
+/* Sets the job's message: it waits because the store refuses a write for this reason. */
 void job_run_waits_for_store(struct job_run *run, const struct error *reason);
 enum job_stop {
     JOB_STOP_NO,
     JOB_STOP_CANCEL,
     JOB_STOP_YIELD,
-    JOB_STOP_LOST
-}; /* LOST: the claim is stale, write nothing */
+    JOB_STOP_LOST, /* the claim is stale: write nothing */
+};
+/* Why the run should stop, if it should. */
 enum job_stop job_run_stop(const struct job_run *run);
 /* The run has noticed that it was cancelled, and undoes its work: from now on job_run_stop returns
  * only other reasons to stop. */
@@ -91,12 +92,15 @@ CHECKED bool job_pool_list(struct job_pool *jobs, const struct job_filter *filte
 CHECKED bool job_pool_wait(struct job_pool *jobs, const char *id, const struct job *seen,
                            int64_t timeout_ms, bool (*cancelled)(void *context), void *context,
                            struct job *out, struct error *error);
+/* Cancels a job: one that runs is asked to stop, any other ends at once. *out: the job as it is
+ * now. */
 CHECKED bool job_pool_cancel(struct job_pool *jobs, const char *id, struct change *change,
                              struct job *out, struct error *error);
-/* Answers a job's questions: `answers` is an object by key, `*taken` counts the answers to open
+/* Answers a job's questions: `answers` is an object by key, `*accepted` counts the answers to open
  * questions; others are ignored. The job continues as soon as no question is open. */
 CHECKED bool job_pool_answer(struct job_pool *jobs, const char *id, json_t *answers,
-                             struct change *change, size_t *taken, struct error *error);
+                             struct change *change, size_t *accepted, struct error *error);
+/* The number of jobs that this process runs now. */
 size_t job_pool_running(struct job_pool *jobs);
 
 /* Called with a job's id whenever it changes, from any thread; for event streams. One listener, set

@@ -6,8 +6,8 @@
 #include "base/core/text.h"
 #include "jobs/jobs_private.h"
 
-#define LOOK_NS 1000000000 /* the stored row is checked at least this often */
-#define CANCELLED_LOOK_NS 150000000
+#define POLL_NS 1000000000 /* the stored row is checked at least this often */
+#define CANCELLED_POLL_NS 150000000
 
 void job_pool_moved(struct job_pool *jobs, const char *job_id)
 {
@@ -39,8 +39,8 @@ static struct runner *runner_at(struct job_pool *jobs, const char *id)
     return NULL;
 }
 
-/* Fills in what the stored row does not have yet. */
-static void add_news(struct job_pool *jobs, struct job *job)
+/* Fills in the progress that is not stored yet, or a job's place in line. */
+static void add_current(struct job_pool *jobs, struct job *job)
 {
     if (job->state == JOB_QUEUED)
         queue_notice_describe(jobs->store, job);
@@ -60,7 +60,7 @@ bool job_pool_show(struct job_pool *jobs, const char *id, struct job *out, struc
 {
     if (!job_find(jobs->store, id, out, error))
         return false;
-    add_news(jobs, out);
+    add_current(jobs, out);
     return true;
 }
 
@@ -70,7 +70,7 @@ bool job_pool_list(struct job_pool *jobs, const struct job_filter *filter, size_
     if (!job_list(jobs->store, filter, limit, out, count, error))
         return false;
     for (size_t i = 0; i < *count; i++)
-        add_news(jobs, &(*out)[i]);
+        add_current(jobs, &(*out)[i]);
     return true;
 }
 
@@ -97,20 +97,20 @@ struct watch {
 static bool sleep_until_moved(const struct watch *watch)
 {
     struct job_pool *jobs = watch->jobs;
-    int64_t look_ns = clock_monotonic_ns() + LOOK_NS;
+    int64_t poll_ns = clock_monotonic_ns() + POLL_NS;
     bool moved = false;
 
     while (!moved) {
         int64_t now_ns = clock_monotonic_ns();
-        int64_t wake_ns = earlier(look_ns, watch->until_ns);
+        int64_t wake_ns = earlier(poll_ns, watch->until_ns);
 
         if (now_ns >= watch->until_ns
             || (watch->cancelled != NULL && watch->cancelled(watch->context)))
             return false;
-        if (now_ns >= look_ns)
+        if (now_ns >= poll_ns)
             return true;
         if (watch->cancelled != NULL)
-            wake_ns = earlier(wake_ns, now_ns + CANCELLED_LOOK_NS);
+            wake_ns = earlier(wake_ns, now_ns + CANCELLED_POLL_NS);
         pthread_mutex_lock(&jobs->lock);
         if (jobs->moves == watch->moves)
             job_pool_sleep(jobs, &jobs->changed, wake_ns);
@@ -148,7 +148,7 @@ bool job_pool_cancel(struct job_pool *jobs, const char *id, struct change *chang
     if (runner != NULL)
         runner->cancel = true;
     pthread_mutex_unlock(&jobs->lock);
-    add_news(jobs, out);
+    add_current(jobs, out);
     job_pool_moved(jobs, id);
     if (out->state != JOB_CANCELLED)
         return true;

@@ -8,13 +8,13 @@
 
 #define LEASE_MS 10000
 #define BEAT_MS 1000
-#define POLL_MS 1000 /* for jobs that nobody announced, and expired leases */
+#define POLL_MS 1000 /* finds jobs that job_pool_wake did not announce, and expired leases */
 
 /* A thread and the job it runs. All but `run` and `thread` are protected by the lock of struct
  * job_pool. */
 struct runner {
     struct job_run run; /* first: it is what a kind's function receives */
-    const char **kinds; /* names of those that it runs, ends with NULL; borrowed */
+    const char **kinds; /* names of the kinds that it runs, ends with NULL; borrowed */
     pthread_t thread;
     bool active, cancel, lost;
     bool undoes; /* the run has noticed the cancellation */
@@ -26,8 +26,9 @@ struct runner {
 struct job_pool {
     struct store *store;
     const struct job_kind *kinds;
-    const char **kind_names; /* the kinds without threads of their own, then NULL; then, for each
-                                other kind, its name and NULL */
+    /* The kinds without threads of their own, then NULL; then, for each other kind, its name and
+     * NULL. */
+    const char **kind_names;
     void *services;
     char owner[ID_SIZE]; /* names this process in leases */
     struct runner *runners;
@@ -54,5 +55,5 @@ void job_pool_moved(struct job_pool *jobs, const char *job_id);
 void job_pool_sleep(struct job_pool *jobs, pthread_cond_t *condition, int64_t until_ns);
 /* Wakes the callers that wait for a job in line, and calls the listener for each. */
 void job_pool_lines_moved(struct job_pool *jobs);
-/* Writes into the message of a job in line who delays it, and its place in the line. */
+/* Sets the message of a job in line: who has the endpoint, and the job's place in the line. */
 void queue_notice_describe(struct store *store, struct job *job);

@@ -16,7 +16,7 @@ static const char *ordinal_ending(size_t number)
     return number % 10 < 4 && number / 10 % 10 != 1 ? endings[number % 10] : endings[0];
 }
 
-/* "held by alice for swp_1 since 03:12:44Z", or the job that gets the endpoint next. */
+/* Adds "held by alice for swp_1 since 03:12:44Z", or who gets the endpoint next. */
 static void describe_first(const struct line_place *place, struct text *out)
 {
     const struct endpoint_lease *first = &place->first;

@@ -15,7 +15,7 @@
 #include "client/terminal/progress_bar.h"
 #include "client/terminal/readable.h"
 
-#define LOOK_MS 400
+#define POLL_MS 400
 #define LOST_MAX 75 /* failed requests, for half a minute: the server may be restarting */
 #define CELLS_PER_PAGE 200
 
@@ -28,7 +28,8 @@ struct follow {
     struct interrupt interrupt;
     json_t *shown;     /* positions of the cells whose rows are written */
     double done;       /* finished cells when the rows were last read; -1: never */
-    bool bar, headed;  /* the bar is on standard error; the headings are written */
+    bool bar;          /* the bar is shown on standard error */
+    bool headed;       /* the headings are written */
     unsigned lost;     /* successive requests without an answer */
     size_t unmeasured; /* finished cells without figures */
 };
@@ -42,7 +43,7 @@ static void hide_bar(struct follow *follow)
     follow->bar = false;
 }
 
-/* "cell 3 of 6: 4 users x 1024 tokens": the bar shows the number. */
+/* Omits "cell 3 of 6: " from the message: the bar shows the numbers. */
 static const char *without_place(const char *message)
 {
     const char *colon = strncmp(message, "cell ", 5) == 0 ? strstr(message, ": ") : NULL;
@@ -162,7 +163,8 @@ static bool is_without_figures(const char *state)
            || strcmp(state, "pending") == 0;
 }
 
-static void take_cell(struct follow *follow, const json_t *cell)
+/* Shows a cell once, when it has ended. */
+static void show_cell(struct follow *follow, const json_t *cell)
 {
     const char *state = json_get_text(cell, "state", "");
     char position[24];
@@ -192,7 +194,7 @@ static CHECKED bool read_cells(struct follow *follow, struct error *error)
         if (!client_call_quietly(&follow->bench->client, "sweep_show", arguments, &page, error))
             return false;
         json_array_foreach(json_object_get(page, "cells"), i, cell)
-            take_cell(follow, cell);
+            show_cell(follow, cell);
         cursor = json_get_text(page, "next_cursor", NULL);
         json_object_set_new(arguments, "cursor", json_string(cursor == NULL ? "" : cursor));
     }
@@ -259,7 +261,7 @@ static void show_interrupted(const struct bench *bench)
                 bench->sweep, bench->folder);
 }
 
-/* Precedes the sentence that says what is wrong. */
+/* The error itself is printed after this. */
 static void show_lost(const struct bench *bench)
 {
     fprintf(stderr, "What was measured is kept. To see it again: opsbrain bench %s\n",
@@ -269,7 +271,7 @@ static void show_lost(const struct bench *bench)
 /* ---- The loop ---- */
 
 /* Reads the job (*answer: a new reference), and the rows of newly finished cells. */
-static CHECKED bool ask(struct follow *follow, json_t **answer, struct error *error)
+static CHECKED bool read_progress(struct follow *follow, json_t **answer, struct error *error)
 {
     json_auto_t *arguments = json_pack("{s:s}", "job", follow->bench->sweep), *shown = NULL;
     double done;
@@ -285,7 +287,7 @@ static CHECKED bool ask(struct follow *follow, json_t **answer, struct error *er
     return true;
 }
 
-/* Errors that may pass: the server does not answer or is busy. */
+/* True for an error that may pass: the server does not answer or is busy. */
 static CHECKED bool may_try_again(struct follow *follow, const struct error *error)
 {
     if (error->kind == ERROR_CANCELLED)
@@ -296,13 +298,13 @@ static CHECKED bool may_try_again(struct follow *follow, const struct error *err
     return ++follow->lost <= LOST_MAX;
 }
 
-/* Looks once; *over: the sweep is over. */
-static CHECKED bool look(struct follow *follow, bool *over, int *status, struct error *error)
+/* Asks the server once. *over: the sweep is over. */
+static CHECKED bool poll_sweep(struct follow *follow, bool *over, int *status, struct error *error)
 {
     json_auto_t *answer = NULL;
     const json_t *job;
 
-    if (!ask(follow, &answer, error))
+    if (!read_progress(follow, &answer, error))
         return may_try_again(follow, error);
     follow->lost = 0;
     job = json_object_get(answer, "job");
@@ -328,8 +330,8 @@ bool bench_follow(struct bench *bench, int *status, struct error *error)
     remote->cancelled = interrupt_seen;
     remote->context = &follow.interrupt;
     while (done && !over) {
-        done = look(&follow, &over, status, error);
-        if (done && !over && !interrupt_sleep(&follow.interrupt, LOOK_MS)) {
+        done = poll_sweep(&follow, &over, status, error);
+        if (done && !over && !interrupt_sleep(&follow.interrupt, POLL_MS)) {
             hide_bar(&follow);
             show_interrupted(bench);
             *status = STATUS_INTERRUPTED;

@@ -14,8 +14,9 @@
 
 /* ---- Which server ---- */
 
-/* An address such as http://127.0.0.1:8000 means this machine: unless a server was named, only one
- * that runs here is asked. */
+/* Whether a server answers that can measure the model server. The address of a model server, such
+ * as http://127.0.0.1:8000, is meant as seen from this machine: unless OPSBRAIN_URL names a server,
+ * only one on this machine is asked. */
 static CHECKED bool is_answering(struct bench *bench, bool *answering, struct error *error)
 {
     const char *named = getenv("OPSBRAIN_URL");
@@ -78,7 +79,7 @@ bool bench_target_serve(struct bench *bench, struct error *error)
 
 /* ---- Which deployment ---- */
 
-/* Without the parts that the registry omits, and without an API's path. */
+/* Copies the URL without the parts that the registry omits, and without an API's path. */
 static void trim(const char *url, char out[LOGIN_URL_SIZE])
 {
     static const char *const endings[] = {
@@ -94,7 +95,8 @@ static void trim(const char *url, char out[LOGIN_URL_SIZE])
     }
 }
 
-/* names: an object to which the names in use are added. */
+/* Sets bench->deployment if a deployment has this URL. Adds the names in use to the object `names`.
+ */
 static CHECKED bool find_registered(struct bench *bench, const char *url, json_t *names,
                                     struct error *error)
 {
@@ -139,8 +141,8 @@ static void make_name(const char *url, const json_t *names, char out[64])
         snprintf(out + length, 64 - length, "-%d", number);
 }
 
-static CHECKED bool register_it(struct bench *bench, const char *url, const json_t *names,
-                                struct error *error)
+static CHECKED bool register_url(struct bench *bench, const char *url, const json_t *names,
+                                 struct error *error)
 {
     json_auto_t *arguments = NULL, *answer = NULL;
     char name[64];
@@ -166,13 +168,13 @@ bool bench_target_find(struct bench *bench, const char *url, struct error *error
         return false;
     trim(url, trimmed);
     return find_registered(bench, trimmed, names, error)
-           && (bench->deployment[0] != '\0' || register_it(bench, trimmed, names, error));
+           && (bench->deployment[0] != '\0' || register_url(bench, trimmed, names, error));
 }
 
-/* ---- Whether it answers ---- */
+/* ---- Whether the model server answers ---- */
 
-/* Classes of failure as the server's sentences name them. */
-static bool is_nobody_there(const char *problem)
+/* The server's sentence names the class of the failure in parentheses. */
+static bool is_unreachable(const char *problem)
 {
     static const char *const classes[] = { "(connect_refused)", "(connect_timeout)", "(dns)" };
 
@@ -202,7 +204,7 @@ static CHECKED bool check_one(struct bench *bench, const char *deployment, struc
 
     if (client_call_quietly(&bench->client, "model_show", arguments, &shown, &why))
         return true;
-    is_absent = is_nobody_there(why.message);
+    is_absent = is_unreachable(why.message);
     if (is_absent)
         forget_registered(bench);
     return error_set(error, why.kind, "nothing was planned: %s%s", why.message,

@@ -73,7 +73,7 @@ static void omit(struct brief *brief, const char *heading)
         text_add(&brief->omitted, text_string(&entry) + strlen(BETWEEN));
 }
 
-static void say_omitted(struct brief *brief)
+static void add_omitted(struct brief *brief)
 {
     const size_t around = strlen(BETWEEN);
 
@@ -83,14 +83,14 @@ static void say_omitted(struct brief *brief)
     text_clear(&brief->omitted);
 }
 
-/* Handles a line, or omits a whole section; returns what follows. */
-static const char *take(struct brief *brief, const char *text)
+/* Adds a line, or omits a whole section; returns what follows. */
+static const char *add_or_omit(struct brief *brief, const char *text)
 {
     const char *end = after_line(text);
     size_t level = level_of(text);
 
     if (strncmp(text, PAGE, strlen(PAGE)) == 0)
-        say_omitted(brief);
+        add_omitted(brief);
     if (level == 1 || level == 2)
         brief->matrices = 0;
     if (level > 0 && is_omitted(brief, text)) {
@@ -106,7 +106,7 @@ void brief_report_add(const char *report, struct text *out)
     struct brief brief = { .out = out };
 
     while (*report != '\0')
-        report = take(&brief, report);
-    say_omitted(&brief);
+        report = add_or_omit(&brief, report);
+    add_omitted(&brief);
     text_finish(&brief.omitted);
 }

@@ -4,6 +4,6 @@
 
 #include "base/core/text.h"
 
-/* Omits how it was measured, and what the takeaways already say; keeps the first matrices of each
- * output length. A line names the omitted parts. */
+/* Adds the report (Markdown) to `out`, without how it was measured and what the takeaways already
+ * say, and with only the first matrices of each output length. A line names the omitted parts. */
 void brief_report_add(const char *report, struct text *out);

@@ -39,7 +39,8 @@ bool client_write(const struct text *text)
            && fflush(stdout) == 0;
 }
 
-/* Usage errors are found before a server is asked, and return STATUS_USAGE themselves. */
+/* The exit status for an error of the server or the connection. Usage errors are found before a
+ * server is called, and have STATUS_USAGE. */
 static int status_of(enum error_kind kind)
 {
     switch ((int)kind) {
@@ -128,7 +129,7 @@ static void end_progress(struct client *client)
     client->in_progress = false;
 }
 
-/* The sentence of a tool's own error. */
+/* False, with the answer's text as the error, if the tool itself failed. */
 static CHECKED bool check_result(const json_t *result, struct error *error)
 {
     const json_t *block;
@@ -142,7 +143,7 @@ static CHECKED bool check_result(const json_t *result, struct error *error)
     return error_set(error, ERROR_CONFLICT, "%s", text_string(&text));
 }
 
-/* Repeats as headers the arguments that the tool's schema marks. */
+/* Arguments that the tool's schema marks are repeated as headers. */
 #define PARAM_HEADERS_MAX 8
 struct param_lines {
     struct text texts[PARAM_HEADERS_MAX];

@@ -46,14 +46,15 @@ bool client_write(const struct text *text);
 /* The tool as the server's tools/list describes it, borrowed; *out NULL: it has no such tool. */
 CHECKED bool client_find_tool(struct client *client, const char *name, const json_t **out,
                               struct error *error);
-/* Calls a tool, shows its progress on a terminal, and asks the person what it asks. *result: a new
- * reference to {content, structuredContent}. A tool's own error also returns false. */
+/* Calls a tool, shows its progress on a terminal, and passes its questions to the person there.
+ * *result: a new reference to {content, structuredContent}. A tool's own error also returns false.
+ */
 CHECKED bool client_call(struct client *client, const char *tool, const json_t *arguments,
                          json_t **result, struct error *error);
 /* The same, without showing progress. *structured: a new reference. */
 CHECKED bool client_call_quietly(struct client *client, const char *tool, const json_t *arguments,
                                  json_t **structured, struct error *error);
-/* Writes the file that the answer contains or names, or its text. */
+/* Adds to `out` the file that the answer names, or else the answer's first text. */
 CHECKED bool client_read_file(struct client *client, const json_t *result, struct text *out,
                               struct error *error);
 /* Shows a tool's answer: as text, as JSON, or as the file or picture in it. */

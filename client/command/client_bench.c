@@ -17,9 +17,9 @@
 
 static const struct tool_word word = { "bench", "sweep_plan", "[deployment]" };
 
-#define USUAL_S "10"
+#define DEFAULT_S "10"
 
-/* The names that people use for them. */
+/* Other names of the tool's parameters, as people use them. */
 static const struct flag_alias aliases[] = {
     { "users", "concurrency" },
     { "context", "input_tokens" },
@@ -32,24 +32,23 @@ static const char help[] =
     "  opsbrain bench DEPLOYMENT|URL [--users 1,4,16] [--context 128,1024] [--FLAG VALUE]...\n"
     "  opsbrain bench SWEEP\n"
     "      Benchmarks a registered deployment, or the model server at a URL, and shows each cell "
-    "as it is measured: first the plan, which it asks about, at the end where it saturates. "
-    "Without --users it climbs until more users give nothing more. Ctrl-C leaves the sweep "
-    "running: "
-    "opsbrain bench SWEEP shows it again.\n"
-    "      A URL needs no server: one is started for it, on $XDG_DATA_HOME/opsbrain or --data, and "
-    "the report is written to a file. Where OPSBRAIN_URL is set, or a server runs "
-    "at " LOGIN_URL_USUAL " or has this folder, that one is asked instead.\n\n"
+    "as it is measured. Before that it shows the plan and asks whether to start; at the end it "
+    "shows where the server saturates. Without --users it adds users until throughput no longer "
+    "grows. Ctrl-C leaves the sweep running: opsbrain bench SWEEP shows it again.\n"
+    "      A URL needs no opsbrain server: one is started for it, on $XDG_DATA_HOME/opsbrain or "
+    "--data, and the report is written to a file. If OPSBRAIN_URL is set, or a server runs "
+    "at " LOGIN_URL_USUAL " or has this folder open, that server measures instead.\n\n"
     "  --yes\n"
     "      starts without asking\n"
     "  --output FILE\n"
-    "      writes the report there; of a URL it is written anyway\n"
+    "      writes the report to this file; for a URL one is written in any case\n"
     "  --data FOLDER\n"
-    "      of a URL: where what it measures is kept\n"
+    "      for a URL: the folder that keeps what is measured\n"
     "  --plan-digest DIGEST\n"
-    "      starts a plan of opsbrain plan, which was looked at there\n"
+    "      starts the plan that opsbrain plan showed with this digest\n"
     "  --users, --context, --output-length, --window\n"
     "      other names of --concurrency, --input-tokens, --output-tokens, --window-s\n"
-    "  --window and --warmup-limit-s are " USUAL_S " seconds here unless given\n"
+    "  --window and --warmup-limit-s are " DEFAULT_S " seconds here unless given\n"
     "  --json\n"
     "      the report as JSON\n\n"
     "and the flags of opsbrain plan:\n\n";
@@ -73,7 +72,7 @@ static CHECKED bool show_plan(const struct bench *bench, const json_t *result, s
     const char *text = json_get_text(block, "text", "");
     TEXT_AUTO plan = { 0 }, worded = { 0 }, shown = { 0 };
 
-    /* the digest and the rest are for agents */
+    /* the digest and what follows it are for agents */
     text_add_bytes(&plan, text,
                    strstr(text, "\nplan_digest") == NULL
                        ? strlen(text)
@@ -89,8 +88,9 @@ static CHECKED bool show_plan(const struct bench *bench, const json_t *result, s
            || error_set(error, ERROR_CANCELLED, "not started: nothing was sent to the server");
 }
 
-/* *digest: that of the plan shown, or the given one; a new reference. Nothing is planned for a
- * server that does not answer: nobody should read a plan that cannot be started. */
+/* *digest: a new reference to the digest of the plan that was shown, or to that of --plan-digest.
+ * Nothing is planned for a server that does not answer: nobody should read a plan that cannot be
+ * started. */
 static CHECKED bool review(struct bench *bench, const json_t *arguments, json_t **digest,
                            struct error *error)
 {
@@ -111,13 +111,13 @@ static CHECKED bool review(struct bench *bench, const json_t *arguments, json_t 
 
 static CHECKED bool start(struct bench *bench, const json_t *arguments, struct error *error)
 {
-    json_auto_t *digest = NULL, *order = NULL, *started = NULL;
+    json_auto_t *digest = NULL, *start_arguments = NULL, *started = NULL;
     const char *id;
 
     if (!review(bench, arguments, &digest, error))
         return false;
-    order = json_pack("{s:O}", "plan_digest", digest);
-    if (!client_call_quietly(&bench->client, "sweep_start", order, &started, error))
+    start_arguments = json_pack("{s:O}", "plan_digest", digest);
+    if (!client_call_quietly(&bench->client, "sweep_start", start_arguments, &started, error))
         return false;
     id = json_get_text(json_object_get(started, "sweep"), "id", "");
     if (!text_is_name(id)) /* it becomes the name of a file */
@@ -166,7 +166,7 @@ static CHECKED bool check_output(const struct bench *bench, struct error *error)
                text_string(&folder), strerror(errno));
 }
 
-/* Whether the server writes it as HTML. */
+/* Whether the server can write the report as HTML: older ones cannot. */
 static CHECKED bool has_html(struct bench *bench, bool *out, struct error *error)
 {
     const json_t *tool, *schema;
@@ -238,13 +238,13 @@ static CHECKED bool finish(struct bench *bench, struct error *error)
 /* ---- The command ---- */
 
 /* Defaults are shorter than an agent's, because a person waits at the terminal. */
-static CHECKED bool set_usual(const struct tool_flags *flags, json_t *arguments,
-                              struct error *error)
+static CHECKED bool set_defaults(const struct tool_flags *flags, json_t *arguments,
+                                 struct error *error)
 {
     if (tool_flags_given(arguments, "requests"))
         return true;
-    return tool_flags_default(flags, "window_s", USUAL_S, arguments, error)
-           && tool_flags_default(flags, "warmup_limit_s", USUAL_S, arguments, error);
+    return tool_flags_default(flags, "window_s", DEFAULT_S, arguments, error)
+           && tool_flags_default(flags, "warmup_limit_s", DEFAULT_S, arguments, error);
 }
 
 /* *target: the word without a flag; "": none. */
@@ -267,7 +267,7 @@ static CHECKED bool read_words(struct bench *bench, const json_t *tool, int argc
     *target = "";
     tool_flags_operands(&flags, argc, given, target, 1);
     return tool_flags_read(&flags, argc, given, arguments, error)
-           && set_usual(&flags, *arguments, error);
+           && set_defaults(&flags, *arguments, error);
 }
 
 static CHECKED bool follow(struct bench *bench, int *status, struct error *error)

@@ -6,9 +6,9 @@
 
 /* How the program finds or starts a server if none is named. */
 struct bench_host {
-    /* The address of the server that holds the data folder; url[0] == '\0': none does. */
+    /* Finds the server that has the data folder open; url[0] == '\0': none has. */
     CHECKED bool (*find)(const char *folder, char url[LOGIN_URL_SIZE], struct error *error);
-    /* Starts one in this process, on loopback. *server: for stop. */
+    /* Starts a server in this process, on loopback. *server: for stop. */
     CHECKED bool (*start)(const char *folder, void **server, char url[LOGIN_URL_SIZE],
                           struct error *error);
     void (*stop)(void *server);
@@ -28,12 +28,13 @@ struct bench {
 
 int client_bench(const struct bench_host *host, int argc, char *const *argv);
 
-/* The server that holds the data folder, or else one started in this process. */
+/* Connects to the server that has the data folder open, or to one that it starts in this process.
+ */
 CHECKED bool bench_target_serve(struct bench *bench, struct error *error);
-/* A server that may measure `url`, and the deployment with this address, which is registered if
- * there is none. */
+/* Finds a server that can measure `url`, and the deployment with this address, which is registered
+ * if there is none. */
 CHECKED bool bench_target_find(struct bench *bench, const char *url, struct error *error);
-/* Whether the model servers that a plan's arguments name answer. If this command registered the
+/* Checks that the model servers named in a plan's arguments answer. If this command registered the
  * address of one that does not, it removes the registration. */
 CHECKED bool bench_target_check(struct bench *bench, const json_t *arguments, struct error *error);
 

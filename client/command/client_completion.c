@@ -95,7 +95,7 @@ static void offer_commands(const char *typed)
         offer(typed, tools[i]->name);
 }
 
-/* The command's own flags, in addition to those of the tool whose arguments it takes. */
+/* Commands with flags of their own, in addition to those of the tool whose arguments they take. */
 #define OWN_FLAGS_MAX 9
 static const struct {
     const char *command, *tool;
@@ -146,7 +146,7 @@ static void offer_flags(const struct tool *tool, const char *typed)
     offer(typed, "--help");
 }
 
-/* The choices of the preceding flag. */
+/* Offers the choices of the flag before the word; false: it has none. */
 static bool offer_choices(const struct tool *tool, const char *flag, const char *typed)
 {
     for (const struct param *param = tool->params; param->name != NULL; param++) {

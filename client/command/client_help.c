@@ -137,7 +137,8 @@ static CHECKED bool describe_word(const char *name, struct text *out, struct err
     if (tool != NULL)
         describe_tool(tool, out);
     if (strcmp(text_string(&tool_name), "run_report") == 0)
-        text_add(out, "  --all\n      All of it: a terminal is shown what matters first.\n");
+        text_add(out,
+                 "  --all\n      The whole report: a terminal is otherwise shown a brief one.\n");
     if (tool == NULL && !describe_listed(text_string(&tool_name), out, error))
         return false;
     text_add(out, "\n");
@@ -200,15 +201,17 @@ static void add_overview_line(const struct tool_word *word, struct text *out)
 
 void client_help_overview(struct text *out)
 {
-    text_add(out, "At a running server (OPSBRAIN_URL, OPSBRAIN_KEY or opsbrain login; without\n"
-                  "them " LOGIN_URL_USUAL "), also after opsbrain:\n\n");
+    text_add(out,
+             "After opsbrain, for a running server (that of OPSBRAIN_URL and OPSBRAIN_KEY, or\n"
+             "of opsbrain login; without them " LOGIN_URL_USUAL "):\n\n");
     for (const struct tool_word *word = tool_words; word->name != NULL; word++)
         if (tool_find(word->tool) != NULL)
             add_overview_line(word, out);
-    text_add(out, "  watch [DEPLOYMENT]                Load, tokens/s, latencies as live charts\n"
-                  "  call TOOL NAME=VALUE...           Any tool; opsbrain tools lists them\n"
-                  "  login [URL], logout [URL]         Store a key, typed without being shown\n"
-                  "  completion bash|zsh|fish          For a shell: source it\n\n"
-                  "Each takes --help, and --json where it shows an answer.\n\n");
+    text_add(out,
+             "  watch [DEPLOYMENT]                Load, tokens/s, latencies as live charts\n"
+             "  call TOOL NAME=VALUE...           Any tool; opsbrain tools lists them\n"
+             "  login [URL], logout [URL]         Store a key, typed without being shown\n"
+             "  completion bash|zsh|fish          Completion of commands, for a shell to source\n\n"
+             "Each takes --help, and --json where it shows an answer.\n\n");
     text_add(out, client_statuses);
 }

@@ -37,7 +37,8 @@ static CHECKED bool read_key(struct login *login, struct error *error)
     text_addf(&prompt, "Key for %s (empty: none): ", login->url);
     done = hidden_line_read(text_string(&prompt), &key, error);
     if (done && key.length >= LOGIN_KEY_SIZE)
-        done = error_set(error, ERROR_INVALID, "that is longer than any key");
+        done = error_set(error, ERROR_INVALID,
+                         "what was entered is longer than any key: enter the key alone");
     if (done)
         text_copy(login->key, sizeof login->key, text_string(&key));
     if (key.data != NULL)
@@ -51,7 +52,7 @@ static bool is_open_to_others(const char *url)
            && strncmp(url + 7, "localhost", 9) != 0 && strncmp(url + 7, "[::1]", 5) != 0;
 }
 
-/* Stored only if the server accepts it. */
+/* Stores the key only if the server accepts it. */
 static CHECKED bool sign_in(struct client *client, struct error *error)
 {
     const struct login *login = &client->remote.login;
@@ -111,9 +112,8 @@ static int carry_out(int argc, char *const *argv,
 
     if (client_asks_for_help(argc, argv))
         return client_help_show("login");
-    error_ignore(
-        /* the stored file may be invalid, and is about to be replaced */
-        client_open(&client, &error));
+    /* the stored file may be invalid, and is about to be replaced */
+    error_ignore(client_open(&client, &error));
     if (!check_words(argc, argv, &error)) {
         client_fail(&client, &error);
         status = STATUS_USAGE;

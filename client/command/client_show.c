@@ -37,7 +37,7 @@ static bool is_for_people(const json_t *block)
     return json_array_size(audience) == 0;
 }
 
-/* A pipe gets all of it. */
+/* Only a report on a terminal is shortened: a pipe gets all of it. */
 static bool is_brief(const struct client *client)
 {
     return client->out.is_terminal && !client->all && strcmp(client->called, "run_report") == 0;
@@ -83,7 +83,7 @@ static CHECKED bool show_image(const struct client *client, const json_t *result
     return finish(&text, error);
 }
 
-/* The files that the answer names, which may be more than it contains. */
+/* The file that an answer names may be longer than the text in the answer. */
 bool client_read_file(struct client *client, const json_t *result, struct text *out,
                       struct error *error)
 {
@@ -112,11 +112,11 @@ static CHECKED bool show_file(struct client *client, const json_t *result, struc
 {
     const json_t *words = json_array_get(json_object_get(result, "content"), 0);
     const json_t *page = json_object_get(json_object_get(result, "structuredContent"), "content");
-    TEXT_AUTO file = { 0 }, clean = { 0 }, worded = { 0 }, told = { 0 };
+    TEXT_AUTO file = { 0 }, clean = { 0 }, worded = { 0 }, sentences = { 0 };
 
     wording_add_answer(json_get_text(words, "text", ""), &worded);
-    readable_add_text(&client->err, text_string(&worded), &told);
-    fputs(text_string(&told), stderr);
+    readable_add_text(&client->err, text_string(&worded), &sentences);
+    fputs(text_string(&sentences), stderr);
     if (client->out.is_terminal && page == NULL) {
         fputs("To write it to a file, redirect the output: ... >FILE\n", stderr);
         return true;

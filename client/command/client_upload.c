@@ -12,7 +12,7 @@
 #include "base/formats/percent.h"
 #include "base/json/json.h"
 
-#define FILE_LIMIT ((off_t)64 << 20) /* what the server takes */
+#define FILE_LIMIT ((off_t)64 << 20) /* what the server accepts */
 
 static CHECKED bool read_file(const char *path, struct text *out, struct error *error)
 {
@@ -48,7 +48,7 @@ static void add_argument(struct text *url, const char *name, const json_t *value
     add_query(url, name, json_is_string(value) ? json_string_value(value) : text_string(&written));
 }
 
-/* "name=value" of the rare options too. */
+/* Adds the arguments as a query, with each rare option ("name=value") as a parameter of its own. */
 static void add_arguments(struct text *url, const json_t *arguments)
 {
     const char *name;
@@ -78,31 +78,31 @@ static void add_name(const struct tool_word *word, const char *path, const json_
                      struct text *url)
 {
     const char *slash = strrchr(path, '/'), *base = slash == NULL ? path : slash + 1;
-    bool whole = strcmp(word->tool, "run_import") == 0;
+    bool keeps_ending = strcmp(word->tool, "run_import") == 0;
     TEXT_AUTO name = { 0 };
 
     if (json_object_get(arguments, "name") != NULL)
         return;
-    text_add_bytes(&name, base, whole ? strlen(base) : strcspn(base, "."));
+    text_add_bytes(&name, base, keeps_ending ? strlen(base) : strcspn(base, "."));
     add_query(url, "name", text_string(&name));
 }
 
-/* The name of what was stored. */
+/* Shows the id of the run that was stored, or the whole answer about a dataset. */
 static CHECKED bool show_upload(struct client *client, const char *path, const json_t *answer,
                                 struct error *error)
 {
     const char *id = json_get_text(json_object_get(answer, "run"), "id", NULL);
     bool known = json_get_boolean(answer, "already_known", false);
     json_auto_t *result = NULL;
-    TEXT_AUTO told = { 0 };
+    TEXT_AUTO message = { 0 };
 
     if (id != NULL)
-        text_addf(&told, "%s: %s%s; opsbrain report %s, opsbrain audit %s\n", path, id,
+        text_addf(&message, "%s: %s%s; opsbrain report %s, opsbrain audit %s\n", path, id,
                   known ? ", as before" : "", id, id);
     else
-        json_add(&told, answer);
+        json_add(&message, answer);
     result = json_pack("{s:O, s:[{s:s, s:s}]}", "structuredContent", answer, "content", "type",
-                       "text", "text", text_string(&told));
+                       "text", "text", text_string(&message));
     return client_show(client, result, error);
 }
 

@@ -17,11 +17,11 @@
 #include "client/terminal/readable.h"
 #include "client/terminal/screen.h"
 
-#define KEPT 1024      /* samples: more than a terminal has columns for */
-#define TWO_ABREAST 60 /* from this number of columns charts are drawn in pairs */
-#define ROWS_MOST 16   /* rows of a chart */
+#define SAMPLES_MAX 1024 /* samples: more than a terminal has columns for */
+#define PAIR_COLUMNS 60  /* from this number of columns charts are drawn in pairs */
+#define ROWS_MAX 16      /* rows of a chart */
 #define RETRY_MS 1000
-#define INTERVAL_USUAL "2"
+#define INTERVAL_DEFAULT "2"
 
 static const struct series {
     const char *title, *name, *member, *figure; /* its member in the answer of metrics_show */
@@ -40,18 +40,19 @@ struct watch {
     struct client client;
     struct interrupt interrupt;
     struct screen screen;
-    struct terminal drawn;       /* size when last drawn */
-    double values[SERIES][KEPT]; /* the newest last */
+    struct terminal drawn;              /* size when last drawn */
+    double values[SERIES][SAMPLES_MAX]; /* the newest last */
     size_t count;
     char deployment[64];
-    struct error trouble; /* why the newest sample is missing; kind NONE: it is there */
-    bool live, ended;     /* ended on a terminal by q, Ctrl-C or a signal */
+    struct error failure; /* why the newest sample is missing; kind NONE: it is there */
+    bool live;            /* charts on a terminal, not lines */
+    bool ended;           /* by q, Ctrl-C or a signal, or because the output is gone */
     int64_t limit;        /* number of samples */
 };
 
 /* ---- Samples ---- */
 
-static double read_value(const json_t *answer, const struct series *one)
+static double read_figure(const json_t *answer, const struct series *one)
 {
     double value = json_get_number(json_object_get(answer, one->member), one->figure, NAN);
 
@@ -61,13 +62,13 @@ static double read_value(const json_t *answer, const struct series *one)
 /* answer NULL: a gap. */
 static void add_sample(struct watch *watch, const json_t *answer)
 {
-    if (watch->count == KEPT) {
+    if (watch->count == SAMPLES_MAX) {
         for (size_t i = 0; i < SERIES; i++)
-            memmove(watch->values[i], watch->values[i] + 1, (KEPT - 1) * sizeof(double));
+            memmove(watch->values[i], watch->values[i] + 1, (SAMPLES_MAX - 1) * sizeof(double));
         watch->count--;
     }
     for (size_t i = 0; i < SERIES; i++)
-        watch->values[i][watch->count] = read_value(answer, &series[i]);
+        watch->values[i][watch->count] = read_figure(answer, &series[i]);
     watch->count++;
 }
 
@@ -110,7 +111,7 @@ static void add_pair(const struct watch *watch, size_t first, size_t abreast, si
                      struct text *out)
 {
     size_t columns = watch->drawn.columns / abreast - (abreast > 1);
-    struct text lines[2][ROWS_MOST + 1] = { 0 };
+    struct text lines[2][ROWS_MAX + 1] = { 0 };
 
     for (size_t i = 0; i < abreast && first + i < SERIES; i++)
         make_chart(watch, first + i, columns, rows, lines[i]);
@@ -124,7 +125,7 @@ static void add_pair(const struct watch *watch, size_t first, size_t abreast, si
         text_add_char(out, '\n');
     }
     for (size_t i = 0; i < 2; i++)
-        for (size_t row = 0; row <= ROWS_MOST; row++)
+        for (size_t row = 0; row <= ROWS_MAX; row++)
             text_finish(&lines[i][row]);
 }
 
@@ -135,9 +136,9 @@ static void add_head(const struct watch *watch, struct text *out)
 
     text_add_printable(&head, watch->deployment, strlen(watch->deployment), 64);
     text_addf(&head, "  %.19sZ  q ends it", clock_format_utc(clock_utc_ms(), time));
-    if (watch->trouble.kind != ERROR_NONE) {
+    if (watch->failure.kind != ERROR_NONE) {
         text_add(&head, "  ");
-        text_add_printable(&head, watch->trouble.message, strlen(watch->trouble.message), 300);
+        text_add_printable(&head, watch->failure.message, strlen(watch->failure.message), 300);
     }
     for (char *c = head.data; *c != '\0'; c++)
         *c = *c == '\n' ? ' ' : *c;
@@ -151,10 +152,10 @@ static void draw(struct watch *watch)
     TEXT_AUTO lines = { 0 };
 
     watch->drawn = terminal_look(fileno(stdout));
-    abreast = watch->drawn.columns >= TWO_ABREAST ? 2 : 1;
+    abreast = watch->drawn.columns >= PAIR_COLUMNS ? 2 : 1;
     blocks = (SERIES + abreast - 1) / abreast;
     rows = watch->drawn.rows / blocks > 3 ? (watch->drawn.rows - 1) / blocks - 1 : 2;
-    rows = rows > ROWS_MOST ? ROWS_MOST : rows;
+    rows = rows > ROWS_MAX ? ROWS_MAX : rows;
     add_head(watch, &lines);
     for (size_t i = 0; i < blocks && 1 + (i + 1) * (rows + 1) <= watch->drawn.rows; i++)
         add_pair(watch, i * abreast, abreast, rows, &lines);
@@ -174,7 +175,7 @@ static bool write_line(const struct watch *watch, const json_t *answer)
         text_addf(&line, "%.19sZ", clock_format_utc(clock_utc_ms(), time));
         for (size_t i = 0; i < SERIES; i++)
             text_addf(&line, " %s %s", series[i].name,
-                      line_chart_figure(read_value(answer, &series[i]), figure));
+                      line_chart_figure(read_figure(answer, &series[i]), figure));
         text_add_char(&line, '\n');
     }
     return client_write(&line);
@@ -201,7 +202,8 @@ static bool is_over(void *context)
     return false;
 }
 
-static void take(struct watch *watch, const json_t *answer)
+/* Adds a sample and shows it; answer NULL: a gap. */
+static void show_sample(struct watch *watch, const json_t *answer)
 {
     if (answer != NULL)
         text_copy(watch->deployment, sizeof watch->deployment,
@@ -212,7 +214,7 @@ static void take(struct watch *watch, const json_t *answer)
     else if (answer != NULL)
         watch->ended = !write_line(watch, answer);
     else
-        client_fail(&watch->client, &watch->trouble);
+        client_fail(&watch->client, &watch->failure);
 }
 
 /* A failure after the first sample is a gap: the server may come back. */
@@ -220,18 +222,18 @@ static CHECKED bool sample(struct watch *watch, const json_t *arguments, struct 
 {
     json_auto_t *answer = NULL;
 
-    watch->trouble = (struct error){ 0 };
-    if (client_call_quietly(&watch->client, "metrics_show", arguments, &answer, &watch->trouble)) {
-        take(watch, answer);
+    watch->failure = (struct error){ 0 };
+    if (client_call_quietly(&watch->client, "metrics_show", arguments, &answer, &watch->failure)) {
+        show_sample(watch, answer);
         return true;
     }
     if (watch->ended)
         return true;
     if (watch->count == 0) {
-        *error = watch->trouble;
+        *error = watch->failure;
         return false;
     }
-    take(watch, NULL);
+    show_sample(watch, NULL);
     for (int waited = 0; waited < RETRY_MS && !is_over(watch); waited += 100)
         interrupt_sleep(&watch->interrupt, 100);
     return true;
@@ -260,7 +262,7 @@ static CHECKED bool read_words(struct watch *watch, int argc, char *const *given
                                json_t **arguments, struct error *error)
 {
     static const struct tool_word word = { "watch", "metrics_show", "[deployment]" };
-    const char *seconds = INTERVAL_USUAL, *count = NULL;
+    const char *seconds = INTERVAL_DEFAULT, *count = NULL;
     const struct own_flag own[] = { { "json", .set = &watch->client.json },
                                     { "interval", .value = &seconds },
                                     { "count", .value = &count },
@@ -287,7 +289,8 @@ bool client_watch_help(struct text *out, struct error *error)
 {
     (void)error;
     text_add(out,
-             "  opsbrain watch [DEPLOYMENT] [--interval " INTERVAL_USUAL "] [--count N] [--json]\n"
+             "  opsbrain watch [DEPLOYMENT] [--interval " INTERVAL_DEFAULT
+             "] [--count N] [--json]\n"
              "      Shows load, tokens/s, TTFT, gaps between tokens and KV cache use as they are "
              "now, read from the model server itself: as charts on a terminal (q or Ctrl-C ends "
              "it), as lines in a pipe.\n\n");

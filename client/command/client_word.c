@@ -15,7 +15,7 @@
 #include "handlers/values.h"
 
 /* A command that is being carried out. */
-struct order {
+struct command {
     struct client client;
     const char *name;             /* the command as typed */
     const struct tool_word *word; /* NULL: the tool's own name */
@@ -25,144 +25,145 @@ struct order {
 
 /* ---- Which tool ---- */
 
-/* "deployment-list" is deployment_list as well. */
-static void write_tool_name(const struct order *order, struct text *out)
+/* Hyphens may be typed for underscores: deployment-list is deployment_list. */
+static void write_tool_name(const struct command *command, struct text *out)
 {
-    text_add(out, order->word != NULL ? order->word->tool : order->name);
+    text_add(out, command->word != NULL ? command->word->tool : command->name);
     for (char *c = out->data; c != NULL && *c != '\0'; c++)
         *c = *c == '-' ? '_' : *c;
 }
 
-static void take_nearer(const char *given, const char *name, const char **best)
+static void keep_nearer(const char *given, const char *name, const char **best)
 {
     if (value_name_is_near(given, name)
         && (*best == NULL || value_name_distance(given, name) < value_name_distance(given, *best)))
         *best = name;
 }
 
-/* NULL: nothing is similar. */
+/* The command most similar to the given word; NULL: none is similar. */
 static const char *nearest_command(const char *given)
 {
     const char *best = NULL;
 
     for (size_t i = 0; client_fixed_commands[i] != NULL; i++)
-        take_nearer(given, client_fixed_commands[i], &best);
+        keep_nearer(given, client_fixed_commands[i], &best);
     for (const struct tool_word *word = tool_words; word->name != NULL; word++)
-        take_nearer(given, word->name, &best);
+        keep_nearer(given, word->name, &best);
     return best;
 }
 
-/* It may be a tool of a newer server; if that cannot be reached, a mistyped word is more likely. */
-static CHECKED bool refuse_unknown(const struct order *order, const struct error *unasked,
+/* The word may be a tool of a newer server, or mistyped. `unreached`: why the server could not be
+ * asked; NULL: it has no such tool. */
+static CHECKED bool refuse_unknown(const struct command *command, const struct error *unreached,
                                    struct error *error)
 {
-    const char *near = nearest_command(order->name);
+    const char *near = nearest_command(command->name);
 
     if (near != NULL)
         return error_set(error, ERROR_NOT_FOUND,
-                         "there is no command \"%.40s\": did you mean opsbrain %s?", order->name,
+                         "there is no command \"%.40s\": did you mean opsbrain %s?", command->name,
                          near);
     return error_set(error, ERROR_NOT_FOUND,
                      "there is no command \"%.40s\"; opsbrain help lists them, opsbrain tools "
                      "lists the server's%s%s",
-                     order->name, unasked != NULL ? ": " : "",
-                     unasked != NULL ? unasked->message : "");
+                     command->name, unreached != NULL ? ": " : "",
+                     unreached != NULL ? unreached->message : "");
 }
 
-static CHECKED bool find_tool(struct order *order, struct error *error)
+static CHECKED bool find_tool(struct command *command, struct error *error)
 {
     TEXT_AUTO name = { 0 };
     bool known;
 
-    write_tool_name(order, &name);
-    known = order->word != NULL || tool_find(text_string(&name)) != NULL;
-    if (!client_find_tool(&order->client, text_string(&name), &order->tool, error)) {
+    write_tool_name(command, &name);
+    known = command->word != NULL || tool_find(text_string(&name)) != NULL;
+    if (!client_find_tool(&command->client, text_string(&name), &command->tool, error)) {
         struct error why = *error;
 
-        return known || why.kind != ERROR_UPSTREAM ? false : refuse_unknown(order, &why, error);
+        return known || why.kind != ERROR_UPSTREAM ? false : refuse_unknown(command, &why, error);
     }
-    if (order->tool != NULL)
+    if (command->tool != NULL)
         return true;
     if (known)
         return error_set(error, ERROR_FORBIDDEN,
                          "%.200s has no tool %s for you: it needs another role, or a newer server",
-                         order->client.remote.login.url, text_string(&name));
-    return refuse_unknown(order, NULL, error);
+                         command->client.remote.login.url, text_string(&name));
+    return refuse_unknown(command, NULL, error);
 }
 
 /* ---- The call ---- */
 
-static CHECKED bool call(struct order *order, const json_t *arguments, struct error *error)
+static CHECKED bool call(struct command *command, const json_t *arguments, struct error *error)
 {
     json_auto_t *result = NULL;
 
-    return client_call(&order->client, json_get_text(order->tool, "name", ""), arguments, &result,
-                       error)
-           && client_show(&order->client, result, error);
+    return client_call(&command->client, json_get_text(command->tool, "name", ""), arguments,
+                       &result, error)
+           && client_show(&command->client, result, error);
 }
 
 /* The words after the command's name, or after `call TOOL`. *usage: the command line is wrong. */
-static CHECKED bool carry_out(struct order *order, int argc, char *const *given, bool *usage,
+static CHECKED bool carry_out(struct command *command, int argc, char *const *given, bool *usage,
                               struct error *error)
 {
-    const char *tool = json_get_text(order->tool, "name", "");
-    const struct own_flag own[] = { { "json", .set = &order->client.json },
+    const char *tool = json_get_text(command->tool, "name", "");
+    const struct own_flag own[] = { { "json", .set = &command->client.json },
                                     { strcmp(tool, "run_report") == 0 ? "all" : NULL,
-                                      .set = &order->client.all },
+                                      .set = &command->client.all },
                                     { 0 } };
     const char *operands[FLAG_FILES_MAX];
     json_auto_t *arguments = NULL;
     size_t count;
 
-    order->flags = (struct tool_flags){ .schema = json_object_get(order->tool, "inputSchema"),
-                                        .tool = tool,
-                                        .own = own };
-    count = tool_flags_operands(&order->flags, argc, given, operands, FLAG_FILES_MAX);
-    if (order->word != NULL)
-        order->word = tool_word_find(order->name, count);
-    order->flags.word = order->word;
+    command->flags = (struct tool_flags){ .schema = json_object_get(command->tool, "inputSchema"),
+                                          .tool = tool,
+                                          .own = own };
+    count = tool_flags_operands(&command->flags, argc, given, operands, FLAG_FILES_MAX);
+    if (command->word != NULL)
+        command->word = tool_word_find(command->name, count);
+    command->flags.word = command->word;
     *usage = true;
-    if (!tool_flags_read(&order->flags, argc, given, &arguments, error))
+    if (!tool_flags_read(&command->flags, argc, given, &arguments, error))
         return false;
-    if (order->word != NULL && !tool_word_takes(order->word, count))
-        return error_set(error, ERROR_INVALID, "opsbrain %s takes %s", order->name,
-                         order->word->upload != NULL ? "FILE..." : order->word->operands);
+    if (command->word != NULL && !tool_word_takes(command->word, count))
+        return error_set(error, ERROR_INVALID, "opsbrain %s takes %s", command->name,
+                         command->word->upload != NULL ? "FILE..." : command->word->operands);
     *usage = false;
-    return order->word != NULL && order->word->upload != NULL
-               ? client_upload(&order->client, order->word, operands, count, arguments, error)
-               : call(order, arguments, error);
+    return command->word != NULL && command->word->upload != NULL
+               ? client_upload(&command->client, command->word, operands, count, arguments, error)
+               : call(command, arguments, error);
 }
 
 /* argv[0] is the command's name. */
-static int run(struct order *order, int argc, char *const *argv)
+static int run(struct command *command, int argc, char *const *argv)
 {
     struct error error;
     bool usage = false;
     int status;
 
     if (client_asks_for_help(argc, argv))
-        return client_help_show(order->name);
-    if (client_open(&order->client, &error) && find_tool(order, &error)
-        && carry_out(order, argc - 1, argv + 1, &usage, &error))
+        return client_help_show(command->name);
+    if (client_open(&command->client, &error) && find_tool(command, &error)
+        && carry_out(command, argc - 1, argv + 1, &usage, &error))
         return STATUS_DONE;
-    status = client_fail(&order->client, &error);
+    status = client_fail(&command->client, &error);
     return usage || error.kind == ERROR_NOT_FOUND ? STATUS_USAGE : status;
 }
 
 int client_word(int argc, char *const *argv)
 {
-    struct order order = { .name = argv[0], .word = tool_word_find(argv[0], 0) };
+    struct command command = { .name = argv[0], .word = tool_word_find(argv[0], 0) };
     int status;
 
     display_width_begin();
-    status = run(&order, argc, argv);
-    client_finish(&order.client);
+    status = run(&command, argc, argv);
+    client_finish(&command.client);
     return status;
 }
 
 int client_call_command(int argc, char *const *argv)
 {
-    struct order order = { .name = argc > 1 ? argv[1] : "" };
+    struct command command = { .name = argc > 1 ? argv[1] : "" };
     int status;
 
     if (argc > 1 && argv[1][0] == '-' && client_asks_for_help(argc, argv))
@@ -174,8 +175,8 @@ int client_call_command(int argc, char *const *argv)
         return STATUS_USAGE;
     }
     display_width_begin();
-    status = run(&order, argc - 1, argv + 1);
-    client_finish(&order.client);
+    status = run(&command, argc - 1, argv + 1);
+    client_finish(&command.client);
     return status;
 }
 
@@ -258,7 +259,8 @@ static CHECKED bool read_words(struct client *client, int argc, char *const *giv
     if (!tool_flags_read(&flags, argc, given, &others, error))
         return false;
     return json_object_size(others) == 0
-           || error_set(error, ERROR_INVALID, "opsbrain tools takes --json alone");
+           || error_set(error, ERROR_INVALID,
+                        "opsbrain tools takes no arguments, only the flag --json");
 }
 
 int client_tools_command(int argc, char *const *argv)

@@ -15,7 +15,8 @@ static const json_t *property_of(const struct tool_flags *flags, const char *nam
     return json_object_get(json_object_get(flags->schema, "properties"), name);
 }
 
-/* JSON Schema's type from the server, or from this program for a rare option; "": not known. */
+/* A parameter's type in JSON Schema, from the server, or from this program for a rare option; "":
+ * not known. */
 static const char *type_of(const struct tool_flags *flags, const char *name)
 {
     const json_t *property = property_of(flags, name);
@@ -173,7 +174,8 @@ static bool is_flag(const struct scan *scan, const char *word)
     return !scan->ended && word[0] == '-' && word[1] == '-' && word[2] != '\0';
 }
 
-/* "--input-tokens=512" is input_tokens; its value, or NULL. */
+/* Writes the parameter's name, input_tokens for "--input-tokens=512". Returns the value after "=";
+ * NULL: there is none. */
 static const char *split_flag(const struct tool_flags *flags, const char *word, struct text *name)
 {
     const char *value = strchr(word, '=');
@@ -209,7 +211,7 @@ static const char *next_value(struct scan *scan, const char *name)
     return scan->words[++scan->at];
 }
 
-static CHECKED bool take_own(const struct own_flag *own, const char *value, struct error *error)
+static CHECKED bool read_own(const struct own_flag *own, const char *value, struct error *error)
 {
     if (own->value != NULL && value == NULL)
         return error_set(error, ERROR_INVALID, "--%s needs a value", own->name);
@@ -222,7 +224,7 @@ static CHECKED bool take_own(const struct own_flag *own, const char *value, stru
     return true;
 }
 
-static CHECKED bool take_flag(struct scan *scan, json_t *arguments, struct error *error)
+static CHECKED bool read_flag(struct scan *scan, json_t *arguments, struct error *error)
 {
     TEXT_AUTO name = { 0 };
     const char *value = split_flag(scan->flags, scan->words[scan->at], &name);
@@ -230,7 +232,7 @@ static CHECKED bool take_flag(struct scan *scan, json_t *arguments, struct error
 
     value = value != NULL ? value : next_value(scan, text_string(&name));
     if (own != NULL)
-        return take_own(own, value, error);
+        return read_own(own, value, error);
     if (value == NULL && type_of(scan->flags, text_string(&name))[0] != '\0'
         && !is_type(scan->flags, text_string(&name), "boolean"))
         return error_set(error, ERROR_INVALID, "--%.60s needs a value", text_string(&name));
@@ -238,7 +240,7 @@ static CHECKED bool take_flag(struct scan *scan, json_t *arguments, struct error
 }
 
 /* Reads name=value, if the command has no operands of its own. */
-static CHECKED bool take_pair(const struct tool_flags *flags, const char *word, json_t *arguments,
+static CHECKED bool read_pair(const struct tool_flags *flags, const char *word, json_t *arguments,
                               struct error *error)
 {
     const char *equals = strchr(word, '=');
@@ -253,14 +255,14 @@ static CHECKED bool take_pair(const struct tool_flags *flags, const char *word, 
     return set(flags, text_string(&name), equals + 1, arguments, error);
 }
 
-static CHECKED bool take_operands(const struct tool_flags *flags, const char *const *operands,
+static CHECKED bool read_operands(const struct tool_flags *flags, const char *const *operands,
                                   size_t count, json_t *arguments, struct error *error)
 {
     char param[TOOL_WORD_PARAM_SIZE];
 
     for (size_t i = 0; i < count; i++) {
         if (flags->word == NULL) {
-            if (!take_pair(flags, operands[i], arguments, error))
+            if (!read_pair(flags, operands[i], arguments, error))
                 return false;
         } else if (!tool_word_param(flags->word, i, count, operands[i], param)
                    || !set(flags, param, operands[i], arguments, error))
@@ -271,7 +273,7 @@ static CHECKED bool take_operands(const struct tool_flags *flags, const char *co
     return true;
 }
 
-/* Collects the operands, and takes the flags unless `arguments` is NULL. */
+/* Collects the operands, and reads the flags into `arguments`; NULL: they are only checked. */
 static CHECKED bool scan_words(struct scan *scan, const char **operands, size_t *count,
                                json_t *arguments, struct error *error)
 {
@@ -281,7 +283,7 @@ static CHECKED bool scan_words(struct scan *scan, const char **operands, size_t 
         const char *word = scan->words[scan->at];
 
         if (is_flag(scan, word)) {
-            if (!take_flag(scan, arguments != NULL ? arguments : scratch, error))
+            if (!read_flag(scan, arguments != NULL ? arguments : scratch, error))
                 return false;
         } else if (!scan->ended && strcmp(word, "--") == 0)
             scan->ended = true;
@@ -305,7 +307,7 @@ bool tool_flags_read(const struct tool_flags *flags, int argc, char *const *give
     if (!scan_words(&scan, operands, &count, object, error))
         return false;
     if ((flags->word == NULL || flags->word->upload == NULL)
-        && !take_operands(flags, operands, count, object, error))
+        && !read_operands(flags, operands, count, object, error))
         return false;
     *arguments = json_incref(object);
     return true;

@@ -9,11 +9,11 @@
 
 #define FLAG_FILES_MAX 64
 
-/* A flag of the command itself; its value goes to one of the two. */
+/* A flag of the command itself, without a value (sets *set) or with one (sets *value). */
 struct own_flag {
-    const char *name; /* "yes" */
-    bool *set;
-    const char **value;
+    const char *name;   /* "yes" */
+    bool *set;          /* NULL: it has a value */
+    const char **value; /* NULL: it has none */
 };
 
 /* Another name for a parameter. */
@@ -29,9 +29,10 @@ struct tool_flags {
     const struct flag_alias *aliases; /* the same */
 };
 
-/* The arguments of the tool: --param VALUE, --param=VALUE, --param alone for a boolean, operands.
- * Lists are given as 1,4,16 or by several flags. What the schema does not list is one of the tool's
- * rare options. The server checks them. `given` has argc words; *arguments is a new object. */
+/* Reads the arguments of the tool: --param VALUE, --param=VALUE, --param alone for a boolean, and
+ * operands. Lists are given as 1,4,16 or by several flags. A name that the schema does not list is
+ * passed as one of the tool's rare options. The server checks them. `given` has argc words;
+ * *arguments is a new object. */
 CHECKED bool tool_flags_read(const struct tool_flags *flags, int argc, char *const *given,
                              json_t **arguments, struct error *error);
 /* Gives a parameter this value unless the arguments, or the options among them, have it. */

@@ -11,8 +11,8 @@
 struct tool_word {
     const char *name;
     const char *tool;
-    /* Names of parameters, in order: "[x]" may be omitted; of "run|sweep|deployment" the value's
-     * prefix chooses one, or it is the last. */
+    /* Names of parameters, in order. "[x]" may be omitted. For "run|sweep|deployment" the value's
+     * prefix chooses the parameter; without a known prefix it is the last one. */
     const char *operands;
     /* the path to which each operand, a file, is uploaded; NULL: operands are not files */
     const char *upload;
@@ -20,8 +20,8 @@ struct tool_word {
 
 extern const struct tool_word tool_words[]; /* ends with a NULL name */
 
-/* The row of that name that takes this number of operands, else the first one of that name; NULL:
- * none. */
+/* The row of that name that takes this number of operands, else the first row of that name; NULL:
+ * none has it. */
 const struct tool_word *tool_word_find(const char *name, size_t operands);
 /* Whether the row takes this number of operands. */
 bool tool_word_takes(const struct tool_word *word, size_t operands);

@@ -82,8 +82,8 @@ static bool add_word(struct rewriting *rewriting, const char *text, size_t lengt
     return false;
 }
 
-/* "[\"a\", \"b\"]" after a parameter is a,b. Returns the number of bytes read; 0: it is not a
- * list. */
+/* Writes a list in JSON after a parameter as values with commas between them. Returns the number of
+ * bytes read; 0: it is not a list. */
 static size_t add_list(struct rewriting *rewriting, const char *text)
 {
     size_t length = strncmp(text, " [\"", 3) == 0 ? strcspn(text, "]\n") : 0;
@@ -97,8 +97,8 @@ static size_t add_list(struct rewriting *rewriting, const char *text)
     return length + 1;
 }
 
-/* "\"confirm\": \"demo\"" is --confirm demo. Returns the number of bytes read; 0: it is not a
- * parameter. */
+/* Writes a parameter in JSON as a flag: "confirm": "demo" as --confirm demo. Returns the number of
+ * bytes read; 0: it is not a parameter of the tool. */
 static size_t add_quoted(struct rewriting *rewriting, const char *text)
 {
     size_t length = strcspn(text + 1, "\"\n"), value, taken = length + 2;
@@ -184,7 +184,7 @@ void wording_add_answer(const char *answer, struct text *out)
     add_lines(&(struct rewriting){ .out = out }, answer);
 }
 
-/* Begins the list of a tool's parameters in a refusal. It is cut off: the help shows them. */
+/* Begins the list of a tool's parameters in a refusal. The list is omitted: the help shows it. */
 #define LIST_OF_PARAMETERS "; it takes "
 
 void wording_add_refusal(const char *refusal, const char *tool, struct text *out)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/remote/event_stream.h"
 
-/* Fields other than data, and comments, are ignored. */
-static void keep_data(struct event_stream *stream)
+/* Adds the line's data. Fields other than data, and comments, are ignored. */
+static void add_data(struct event_stream *stream)
 {
     const char *line = text_string(&stream->line);
 
@@ -15,14 +15,14 @@ static void keep_data(struct event_stream *stream)
 }
 
 /* An empty line ends an event. */
-static bool end_line(struct event_stream *stream, event_stream_take *take, void *context)
+static bool end_line(struct event_stream *stream, event_stream_handle *handle, void *context)
 {
     bool go_on = true;
 
     if (stream->line.length > 0)
-        keep_data(stream);
+        add_data(stream);
     else if (stream->data.length > 0) {
-        go_on = take(context, stream->data.data, stream->data.length);
+        go_on = handle(context, stream->data.data, stream->data.length);
         text_clear(&stream->data);
     }
     text_clear(&stream->line);
@@ -30,7 +30,7 @@ static bool end_line(struct event_stream *stream, event_stream_take *take, void 
 }
 
 bool event_stream_feed(struct event_stream *stream, const char *bytes, size_t length,
-                       event_stream_take *take, void *context)
+                       event_stream_handle *handle, void *context)
 {
     for (size_t i = 0; i < length; i++) {
         bool second = bytes[i] == '\n' && stream->after_return;
@@ -38,7 +38,7 @@ bool event_stream_feed(struct event_stream *stream, const char *bytes, size_t le
         stream->after_return = bytes[i] == '\r';
         if (bytes[i] != '\n' && bytes[i] != '\r')
             text_add_char(&stream->line, bytes[i]);
-        else if (!second && !end_line(stream, take, context))
+        else if (!second && !end_line(stream, handle, context))
             return false;
     }
     return true;

@@ -11,9 +11,9 @@ struct event_stream {
 };
 
 /* Called with each event's data; false stops. */
-typedef bool event_stream_take(void *context, const char *data, size_t length);
+typedef bool event_stream_handle(void *context, const char *data, size_t length);
 
-/* False if `take` stopped it. */
+/* False if `handle` stopped it. */
 bool event_stream_feed(struct event_stream *stream, const char *bytes, size_t length,
-                       event_stream_take *take, void *context);
+                       event_stream_handle *handle, void *context);
 void event_stream_finish(struct event_stream *stream);

@@ -60,8 +60,8 @@ static CHECKED bool read_bytes(int file, const char *path, struct text *out, str
         text_add_bytes(out, buffer, (size_t)length);
         explicit_bzero(buffer, (size_t)length);
         if (out->length > FILE_LIMIT)
-            return error_set(error, ERROR_INVALID, "%.200s is longer than any login: delete it",
-                             path);
+            return error_set(error, ERROR_INVALID,
+                             "%.200s is longer than opsbrain login would make it: delete it", path);
     }
     return length == 0 || error_set(error, ERROR_INTERNAL, "%.200s: %s", path, strerror(errno));
 }
@@ -105,7 +105,7 @@ static CHECKED bool load(json_t **out, struct error *error)
     return done && parse(text_string(&path), &bytes, out, error);
 }
 
-/* Written completely or not at all, and never readable by others. */
+/* Writes the file completely or not at all, and never readable by others. */
 static CHECKED bool write_file(const char *path, const char *bytes, struct error *error)
 {
     TEXT_AUTO temporary = { 0 };
@@ -166,14 +166,14 @@ bool login_url(const char *written, char out[LOGIN_URL_SIZE], struct error *erro
     return true;
 }
 
-static CHECKED bool set_key(const char *key, const char *origin_of, struct login *out,
+static CHECKED bool set_key(const char *key, const char *source, struct login *out,
                             struct error *error)
 {
     if (strlen(key) < LOGIN_KEY_SIZE) {
         text_copy(out->key, sizeof out->key, key);
         return true;
     }
-    return error_set(error, ERROR_INVALID, "%s is longer than any key", origin_of);
+    return error_set(error, ERROR_INVALID, "%s is longer than any key: set the right one", source);
 }
 
 static CHECKED bool find_key(const json_t *stored, struct login *out, struct error *error)
@@ -189,7 +189,7 @@ static CHECKED bool find_key(const json_t *stored, struct login *out, struct err
                    out, error);
 }
 
-/* Without a place for the file, the environment alone is used. */
+/* If OPSBRAIN_URL is set, there need not be a folder for the file. */
 static CHECKED bool load_if_needed(json_t **out, struct error *error)
 {
     const char *url = getenv("OPSBRAIN_URL");

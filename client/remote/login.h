@@ -15,6 +15,7 @@ struct login {
     char key[LOGIN_KEY_SIZE]; /* secret; "": none */
 };
 
+/* Finds the server that the command line calls, and its key, which the caller must overwrite. */
 CHECKED bool login_read(struct login *out, struct error *error);
 /* The same for a given server, for example one found by its data folder. */
 CHECKED bool login_read_for(const char *url, struct login *out, struct error *error);

@@ -11,9 +11,9 @@
 
 #define VERSION "2026-07-28"
 #define META(name) "io.modelcontextprotocol/" name
-#define LONGEST_MS (24 * 3600 * INT64_C(1000))
+#define TOTAL_LIMIT_MS (24 * 3600 * INT64_C(1000))
 /* the longest time without a byte, not even a comment that keeps the stream open */
-#define SILENT_MS 120000
+#define SILENCE_LIMIT_MS 120000
 #define CONNECT_MS 5000
 #define HEADERS_MAX 16
 
@@ -83,9 +83,9 @@ static void report_progress(const struct arrival *arrival, const json_t *message
                                json_get_text(params, "message", ""));
 }
 
-/* A notification, or the answer. Anything but JSON is ignored: at the end the answer is then
- * missing. */
-static bool take_message(void *context, const char *data, size_t length)
+/* Handles a notification, or keeps the answer. Anything but JSON is ignored: at the end the answer
+ * is then missing. */
+static bool handle_message(void *context, const char *data, size_t length)
 {
     struct arrival *arrival = context;
     json_auto_t *message = NULL;
@@ -102,12 +102,12 @@ static bool take_message(void *context, const char *data, size_t length)
     return true;
 }
 
-static bool take_bytes(void *context, const char *bytes, size_t length)
+static bool receive_bytes(void *context, const char *bytes, size_t length)
 {
     struct arrival *arrival = context;
 
     if (strncmp(arrival->response->content_type, "text/event-stream", 17) == 0)
-        return event_stream_feed(&arrival->events, bytes, length, take_message, arrival);
+        return event_stream_feed(&arrival->events, bytes, length, handle_message, arrival);
     text_add_bytes(&arrival->body, bytes, length);
     return true;
 }
@@ -154,7 +154,7 @@ static CHECKED bool refuse_key(const struct remote *remote, long status, const c
                      remote->login.url, remote->login.url);
 }
 
-/* The server answered with an HTTP error. */
+/* Sets the error for an HTTP status. */
 static CHECKED bool explain_status(const struct remote *remote,
                                    const struct outbound_response *response, struct error *error)
 {
@@ -190,7 +190,7 @@ static CHECKED bool explain(const struct remote *remote, const struct outbound_r
                          remote->login.url);
     if (response->failure == FAILURE_RESET)
         return error_set(error, ERROR_UPSTREAM,
-                         "%.200s ended the connection without an answer: ask again if it was "
+                         "%.200s ended the connection without an answer: try again if it was "
                          "restarted; if it speaks TLS, its address begins with https://",
                          remote->login.url);
     return error_set(error, ERROR_UPSTREAM, "%s", why.message);
@@ -206,9 +206,9 @@ static CHECKED bool perform(const struct remote *remote, struct outbound_request
 
     request->bearer = remote->login.key[0] != '\0' ? remote->login.key : NULL;
     request->connect_timeout_ms = CONNECT_MS;
-    request->total_timeout_ms = LONGEST_MS;
-    request->idle_timeout_ms = SILENT_MS;
-    request->on_bytes = take_bytes;
+    request->total_timeout_ms = TOTAL_LIMIT_MS;
+    request->idle_timeout_ms = SILENCE_LIMIT_MS;
+    request->on_bytes = receive_bytes;
     request->cancelled = is_cancelled;
     request->context = arrival;
     arrival->response = &response;
@@ -225,7 +225,7 @@ static void arrival_finish(struct arrival *arrival)
     json_decref(arrival->message);
 }
 
-static CHECKED bool take_result(const struct remote *remote, const struct arrival *arrival,
+static CHECKED bool read_result(const struct remote *remote, const struct arrival *arrival,
                                 json_t **result, struct error *error)
 {
     json_t *found = json_object_get(arrival->message, "result");
@@ -239,14 +239,14 @@ static CHECKED bool take_result(const struct remote *remote, const struct arriva
     }
     if (problem == NULL)
         return error_set(error, ERROR_UPSTREAM,
-                         "%.200s ended the answer in the middle, or is not an opsbrain server: ask "
+                         "%.200s did not complete its answer, or is not an opsbrain server: try "
                          "again; long work is a job and continues",
                          remote->login.url);
     text_add_printable(&sentence, reason, strlen(reason), 400);
     return error_set(error, ERROR_INVALID, "%s", text_string(&sentence));
 }
 
-/* The headers of the protocol, and the request's own, whose number is bounded. */
+/* Lists the headers of the protocol, and as many of the request's own as there is room for. */
 static void list_headers(const struct remote_request *request, struct text lines[2],
                          const char *out[HEADERS_MAX])
 {
@@ -285,8 +285,8 @@ bool remote_ask(const struct remote *remote, const struct remote_request *reques
     list_headers(request, lines, headers);
     done = perform(remote, &outgoing, &arrival, error);
     if (done && arrival.body.length > 0)
-        take_message(&arrival, arrival.body.data, arrival.body.length);
-    done = done && take_result(remote, &arrival, result, error);
+        handle_message(&arrival, arrival.body.data, arrival.body.length);
+    done = done && read_result(remote, &arrival, result, error);
     arrival_finish(&arrival);
     text_finish(&lines[0]);
     text_finish(&lines[1]);

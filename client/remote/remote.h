@@ -21,18 +21,20 @@ struct remote_request {
     const char *name;           /* repeated in Mcp-Name; NULL: nothing */
     const json_t *params;       /* borrowed; NULL: none */
     const char *const *headers; /* further ones, "Name: value"; end with NULL; NULL: none */
-    /* With progress: called for each message; total 0: not known. NULL: without. */
+    /* Called for each progress message; total 0: not known. NULL: no progress is requested. */
     void (*progress)(void *context, double progress, double total, const char *message);
     void *context;
 };
 
-/* *result: a new reference. UPSTREAM: nothing answers there; UNAUTHENTICATED, FORBIDDEN: the key is
- * at fault; BUSY; CANCELLED; INVALID: the server's own error. Each sentence says what to do. */
+/* Sends a request and waits for its result, for which `progress` is called on the way. *result: a
+ * new reference. UPSTREAM: nothing answers there; UNAUTHENTICATED, FORBIDDEN: the key is at fault;
+ * BUSY; CANCELLED; INVALID: the server's own error. Each sentence says what to do. */
 CHECKED bool remote_ask(const struct remote *remote, const struct remote_request *request,
                         json_t **result, struct error *error);
 /* POSTs a file unchanged to `path`, which includes the query and begins at the server's root.
  * *answer: a new reference. */
 CHECKED bool remote_upload(const struct remote *remote, const char *path, const struct text *bytes,
                            json_t **answer, struct error *error);
-/* "Name: value" as a header of 2026-07-28: plain, or in base64. */
+/* Adds the header "name: value" as in 2026-07-28: the value is plain if possible, else in base64.
+ */
 void remote_add_header(struct text *out, const char *name, const char *value);

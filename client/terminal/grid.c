@@ -9,13 +9,14 @@
 #include "base/core/memory.h"
 #include "client/terminal/display_width.h"
 
-#define GAP 2        /* spaces between two columns of the table */
-#define NARROWEST 12 /* the minimum width of a wrapped column of words, */
-#define LONGEST 34   /* or that of its longest word, up to this: ids are not split */
+#define GAP 2 /* spaces between two columns of the table */
+/* The minimum width of a wrapped column of words: 12, or its longest word up to 34 (an id). */
+#define WORDS_MIN 12
+#define LONGEST_WORD_MAX 34
 
 struct column {
     size_t natural, width;
-    size_t least; /* numbers: with a wrapped heading; words: the longest word */
+    size_t least; /* of numbers: the width with a wrapped heading; of words: the longest word */
     bool right;
 };
 
@@ -57,7 +58,7 @@ static void add(struct grid *grid, struct column *column, const char *text, size
     struct text copy = { 0 };
 
     text_add_bytes(&copy, text, length);
-    text_add(&copy, ""); /* not NULL */
+    text_add(&copy, ""); /* so that text_take returns a string */
     if (width > column->natural)
         column->natural = width;
     if (grid->cell_count == grid->cell_capacity) {
@@ -124,9 +125,9 @@ static size_t total_width(const struct grid *grid)
 
 static size_t narrowest(const struct column *column)
 {
-    size_t least = column->least < LONGEST ? column->least : LONGEST;
+    size_t least = column->least < LONGEST_WORD_MAX ? column->least : LONGEST_WORD_MAX;
 
-    return least > NARROWEST ? least : NARROWEST;
+    return least > WORDS_MIN ? least : WORDS_MIN;
 }
 
 static struct column *widest_of_words(const struct grid *grid)
@@ -181,7 +182,7 @@ static void choose_widths(const struct grid *grid, size_t columns)
     cap_widths(grid, columns);
 }
 
-/* The number of columns, from `from` on, that fit beside the first; at least one. */
+/* The columns, from `from` on, that fit beside the first; at least one. */
 static struct block choose_block(const struct grid *grid, size_t from, size_t columns)
 {
     size_t used = grid->columns[0].width, to = from;
@@ -256,7 +257,7 @@ static void end_line(struct text *out, size_t begin)
     text_add_char(out, '\n');
 }
 
-static bool is_left(const char *const *rests, size_t count)
+static bool has_rest(const char *const *rests, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (rests[i][0] != '\0')
@@ -289,7 +290,7 @@ static void render_row(const struct grid *grid, const struct block *block, size_
             add_cell_line(&grid->columns[column_of(block, i)], &rests[i], i + 1 == count, out);
         }
         end_line(out, begin);
-    } while (is_left(rests, count));
+    } while (has_rest(rests, count));
 }
 
 static void render_rule(const struct grid *grid, const struct block *block, struct text *out)

@@ -16,5 +16,6 @@ void grid_column(struct grid *grid, const char *heading, size_t length, bool rig
 void grid_cell(struct grid *grid, const char *text, size_t length);
 void grid_cellf(struct grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
 size_t grid_columns(const struct grid *grid);
+/* Adds the table, as wide as the terminal at most, to `out`. */
 void grid_render(const struct grid *grid, const struct terminal *terminal, struct text *out);
 void grid_destroy(struct grid *grid);

@@ -12,7 +12,7 @@
 #define BACKSPACE 8
 #define DELETE 127
 
-/* ISIG is off too: Ctrl-Z would leave the terminal without echo. */
+/* Switches echo off. ISIG is off too: Ctrl-Z would leave the terminal without echo. */
 static bool hide(struct termios *before)
 {
     struct termios hidden;
@@ -24,8 +24,8 @@ static bool hide(struct termios *before)
     return tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden) == 0;
 }
 
-/* False at the end of the line. */
-static bool take(struct text *out, char c, bool *cancelled)
+/* Handles a key. False: it ended the line. */
+static bool handle_key(struct text *out, char c, bool *cancelled)
 {
     *cancelled = c == CTRL_C;
     if (*cancelled || c == CTRL_D || c == '\n' || c == '\r')
@@ -44,7 +44,7 @@ static bool read_line(struct interrupt *interrupt, struct text *out)
 
     text_reserve(out, HIDDEN_LINE_LIMIT + 1); /* so that no copy is left behind */
     while (interrupt_until_input(interrupt, STDIN_FILENO) && read(STDIN_FILENO, &c, 1) == 1
-           && take(out, c, &cancelled))
+           && handle_key(out, c, &cancelled))
         continue;
     return !cancelled && !interrupt->seen;
 }

@@ -14,8 +14,9 @@ struct interrupt {
 void interrupt_begin(struct interrupt *interrupt);
 /* Whether there was a signal; the context is a struct interrupt. */
 bool interrupt_seen(void *context);
-/* Waits; false: interrupted before the time had passed. */
+/* Waits for this time; false: a signal came before its end. */
 bool interrupt_sleep(struct interrupt *interrupt, int64_t milliseconds);
-/* Waits until the descriptor can be read, or is at its end; false: interrupted before. */
+/* Waits until the descriptor can be read, or is at its end; false: a signal came first. */
 bool interrupt_until_input(struct interrupt *interrupt, int descriptor);
+/* Signals end the process again, unless one was seen: then they stay blocked until it ends. */
 void interrupt_end(struct interrupt *interrupt);

@@ -3,9 +3,9 @@
 
 #include "client/terminal/display_width.h"
 
-#define BAR_LONGEST 30
-#define BAR_SHORTEST 4 /* the minimum width; below it there is no bar */
-#define AROUND_BAR 3   /* columns: "[", "] " */
+#define BAR_MAX 30
+#define BAR_MIN 4    /* the minimum width; below it there is no bar */
+#define AROUND_BAR 3 /* columns: "[", "] " */
 
 static void add_bar(size_t columns, double share, struct text *out)
 {
@@ -20,10 +20,10 @@ static void add_bar(size_t columns, double share, struct text *out)
 /* The remaining width, up to a quarter of the line. */
 static size_t choose_columns(size_t line, size_t words)
 {
-    size_t wanted = line / 4 < BAR_LONGEST ? line / 4 : BAR_LONGEST;
+    size_t wanted = line / 4 < BAR_MAX ? line / 4 : BAR_MAX;
     size_t room = line > words + AROUND_BAR ? line - words - AROUND_BAR : 0;
 
-    return room < BAR_SHORTEST ? 0 : room < wanted ? room : wanted;
+    return room < BAR_MIN ? 0 : room < wanted ? room : wanted;
 }
 
 void progress_bar_add(const struct terminal *terminal, double done, double total,

@@ -32,13 +32,13 @@ static bool is_row(const struct line *line)
     return line->length > 1 && line->text[0] == '|' && line->text[line->length - 1] == '|';
 }
 
-/* | ---: | --- | */
+/* Whether the line separates the headings from the rows: | ---: | --- | */
 static bool is_rule(const struct line *line)
 {
     return is_row(line) && strspn(line->text, "|-: ") >= line->length;
 }
 
-/* The next cell of a row, from *at on, without escapes: false at the row's end. */
+/* Reads the next cell of a row, from *at on, without escapes; false at the row's end. */
 static bool next_cell(const struct line *row, size_t *at, struct text *cell)
 {
     text_clear(cell);
@@ -68,7 +68,7 @@ static void add_headings(struct grid *grid, const struct line *headings, const s
     }
 }
 
-/* A row of another number of cells is cut or filled up. */
+/* A row with too many cells is cut off, one with too few is filled with empty cells. */
 static void add_cells(struct grid *grid, const struct line *row)
 {
     TEXT_AUTO cell = { 0 };
@@ -99,7 +99,7 @@ static const char *add_table(const struct terminal *terminal, const struct line 
 
 /* The column where the text of a list item or a quotation begins: its further lines begin there,
  * too. */
-static size_t hanging(const struct line *line)
+static size_t hanging_indent(const struct line *line)
 {
     size_t spaces = strspn(line->text, " ");
 
@@ -109,7 +109,7 @@ static size_t hanging(const struct line *line)
     return spaces < line->length ? spaces : 0;
 }
 
-/* The bytes that the next line takes of the rest: to the last space that fits. A longer word stays
+/* The bytes of the rest that fit into the next line: up to the last space. A longer word stays
  * whole: the terminal breaks it so that it can still be copied. */
 static size_t wrapped_length(const char *text, size_t length, size_t columns)
 {
@@ -126,7 +126,7 @@ static size_t wrapped_length(const char *text, size_t length, size_t columns)
 
 static void add_wrapped(const struct terminal *terminal, const struct line *line, struct text *out)
 {
-    size_t indent = hanging(line), at = 0;
+    size_t indent = hanging_indent(line), at = 0;
 
     if (indent + 20 > terminal->columns)
         indent = 0;
@@ -158,15 +158,16 @@ static void add_line(const struct terminal *terminal, const struct line *line, s
         text_add(out, terminal_style(terminal, STYLE_PLAIN));
 }
 
-#define WRAPPED_LEAST 60 /* the usual width of a line that was already wrapped */
+#define WRAPPED_MIN 60 /* the usual width of a line that was already wrapped */
 
-/* Whether a line continues in the middle of a sentence: it was wrapped for another width. */
-static bool goes_on(const struct line *line, const struct line *after)
+/* Whether the sentence of a line continues on the one after it: it was wrapped for another width.
+ */
+static bool continues_on(const struct line *line, const struct line *after)
 {
     size_t spaces = strspn(after->text, " "), indent = strspn(line->text, " ");
 
-    return line->length >= WRAPPED_LEAST && strchr("#>|", line->text[0]) == NULL
-           && line->text[line->length - 1] != '.' && spaces == hanging(line)
+    return line->length >= WRAPPED_MIN && strchr("#>|", line->text[0]) == NULL
+           && line->text[line->length - 1] != '.' && spaces == hanging_indent(line)
            && (indent == 0 || spaces > indent) && islower((unsigned char)after->text[spaces]);
 }
 
@@ -177,7 +178,7 @@ static const char *add_joined(const struct terminal *terminal, struct line line,
     TEXT_AUTO joined = { 0 };
 
     text_add_bytes(&joined, line.text, line.length);
-    for (; goes_on(&line, &after); after = line_at(next_line(&line))) {
+    for (; continues_on(&line, &after); after = line_at(next_line(&line))) {
         size_t spaces = strspn(after.text, " ");
 
         text_add_char(&joined, ' ');
@@ -234,8 +235,8 @@ static void add_escaped(struct text *out, uint32_t character)
                   (unsigned)(0xdc00 + ((character - 0x10000) & 0x3ff)));
 }
 
-/* Jansson escapes C0; DEL, C1 and the line separators remain to be escaped. */
-static bool is_obeyed(uint32_t character)
+/* Whether a terminal interprets a character that Jansson does not escape (it escapes C0). */
+static bool is_interpreted(uint32_t character)
 {
     return character == 0x7f || (character >= 0x80 && character < 0xa0) || character == 0x2028
            || character == 0x2029;
@@ -251,7 +252,7 @@ void readable_add_json(const json_t *value, unsigned indent, struct text *out)
         size_t size = text_utf8_sequence(written + at, length - at);
         uint32_t character = size > 1 ? character_of(written + at, size) : (uint32_t)written[at];
 
-        if (is_obeyed(character) || text_invisible_sequence(written + at, length - at) > 0)
+        if (is_interpreted(character) || text_invisible_sequence(written + at, length - at) > 0)
             add_escaped(out, character);
         else
             text_add_bytes(out, written + at, size > 0 ? size : 1);

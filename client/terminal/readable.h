@@ -8,10 +8,10 @@
 #include "base/core/text.h"
 #include "client/terminal/terminal.h"
 
-/* A tool's text. On a terminal its Markdown tables fit the width, headings are bold and long lines
- * wrap between words; elsewhere it is unchanged. */
+/* Adds a tool's text. On a terminal its Markdown tables fit the width, headings are bold and long
+ * lines wrap between words; elsewhere the layout is unchanged. */
 void readable_add_text(const struct terminal *terminal, const char *text, struct text *out);
-/* JSON, indented by this many spaces, or on one line for 0, with a final newline. Characters that a
- * terminal interprets or does not show are escaped. */
+/* Adds JSON, indented by this many spaces, or on one line for 0, with a final newline. Characters
+ * that a terminal interprets or does not show are escaped. */
 #define READABLE_INDENT 2
 void readable_add_json(const json_t *value, unsigned indent, struct text *out);

@@ -6,11 +6,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define COLUMNS_USUAL 80
-#define ROWS_USUAL 24
-#define COLUMNS_LEAST 20
+#define COLUMNS_DEFAULT 80
+#define ROWS_DEFAULT 24
+#define COLUMNS_MIN 20
 
-static bool obeys_sequences(void)
+static bool has_sequences(void)
 {
     const char *kind = getenv("TERM");
 
@@ -27,16 +27,16 @@ static bool may_colour(void)
 
 struct terminal terminal_look(int descriptor)
 {
-    struct terminal terminal = { .columns = COLUMNS_USUAL, .rows = ROWS_USUAL };
+    struct terminal terminal = { .columns = COLUMNS_DEFAULT, .rows = ROWS_DEFAULT };
     struct winsize size;
 
     terminal.is_terminal = isatty(descriptor) == 1;
     if (!terminal.is_terminal)
         return terminal;
-    terminal.is_drawable = obeys_sequences();
+    terminal.is_drawable = has_sequences();
     terminal.is_coloured = terminal.is_drawable && may_colour();
     if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
-        terminal.columns = size.ws_col < COLUMNS_LEAST ? COLUMNS_LEAST : size.ws_col;
+        terminal.columns = size.ws_col < COLUMNS_MIN ? COLUMNS_MIN : size.ws_col;
         terminal.rows = size.ws_row;
     }
     return terminal;

@@ -23,6 +23,7 @@ enum terminal_colour {
     STYLE_COUNT
 };
 
+/* Finds out what the descriptor is. */
 struct terminal terminal_look(int descriptor);
-/* The sequence that switches to the style, "" without colours. STYLE_PLAIN ends every other. */
+/* The sequence that switches to the style, "" without colours. STYLE_PLAIN ends any other style. */
 const char *terminal_style(const struct terminal *terminal, enum terminal_colour style);
