@@ -21,8 +21,8 @@ struct authority {
     char *data_folder;
     enum { MODE_AUTO, MODE_KEYS, MODE_NONE } mode;
     atomic_bool needs_keys;
-    pthread_mutex_t
-        refreshing;       /* one refresh at a time: an older reading must not replace a newer one */
+    /* held during a refresh, so that an older reading does not replace a newer one */
+    pthread_mutex_t refreshing;
     pthread_mutex_t lock; /* protects the rest */
     void (*changed)(void *context);
     void *context;
@@ -31,7 +31,7 @@ struct authority {
     bool is_stale; /* the keys have changed, and could not be read */
 };
 
-/* Whether both lists let the same callers in: labels and times of use do not matter. */
+/* Whether both let the same caller in: labels and times of use do not matter. */
 static bool is_same_key(const struct recognized_key *a, const struct recognized_key *b)
 {
     return memcmp(a->digest, b->digest, DIGEST_BYTES) == 0 && a->key.role == b->key.role
@@ -50,7 +50,7 @@ static bool are_same_keys(const struct authority *authority, const struct recogn
 }
 
 /* Replaces the keys. Until changed keys can be read, nobody is let in with the old ones. *changed:
- * it lets other callers in than before. */
+ * whether other callers are let in than before. */
 static CHECKED bool load_keys(struct authority *authority, bool *changed, struct error *error)
 {
     struct recognized_key *keys = NULL;

@@ -20,20 +20,20 @@ CHECKED bool authority_create(struct store *store, const char *data_folder, cons
                               bool loopback, struct authority **out, struct error *error);
 void authority_destroy(struct authority *authority); /* NULL is fine */
 
-/* The principal of an Authorization header (NULL: none). UNAUTHENTICATED: says what to send; BUSY:
- * the keys changed, but could not be read. Any thread: it answers from memory. */
+/* Finds the principal of an Authorization header (NULL: none). UNAUTHENTICATED: the key is missing
+ * or not valid; BUSY: the keys changed, but could not be read. Any thread: it answers from memory.
+ */
 CHECKED bool authority_check(struct authority *authority, const char *authorization,
                              struct principal *out, struct error *error);
-/* The principal of a key, by its digest; fails in the same way. It also works if no keys are
- * needed. */
+/* Finds the principal of a key by its digest, even if no keys are needed; fails in the same way. */
 CHECKED bool authority_check_digest(struct authority *authority, const uint8_t digest[DIGEST_BYTES],
                                     struct principal *out, struct error *error);
 /* Whether a caller that authority_check let in may continue: not if its key was revoked or expired
  * since, or now has a lower role, or the keys cannot be read. Any thread: it answers from memory.
  */
 bool authority_still_admits(struct authority *authority, const struct principal *principal);
-/* Whether its key is known to be revoked or expired, or to have a lower role; false while the keys
- * cannot be read. */
+/* Whether the caller's key is known to be revoked or expired, or to have a lower role; false while
+ * the keys cannot be read. */
 bool authority_has_revoked(struct authority *authority, const struct principal *principal);
 /* False: every caller is `local`. */
 bool authority_needs_keys(const struct authority *authority);
@@ -42,7 +42,7 @@ bool authority_needs_keys(const struct authority *authority);
 CHECKED bool authority_refresh(struct authority *authority, struct error *error);
 /* Whether the keys could not be read, so that they must be read again. */
 bool authority_is_stale(struct authority *authority);
-/* Sets the listener; NULL: none. */
+/* Sets the listener, which must not call the authority; NULL: none. */
 void authority_listen(struct authority *authority, void (*changed)(void *context), void *context);
 
 /* Makes a new key, and its digest as lower-case hex. */

@@ -13,7 +13,7 @@ struct exchange;
 struct rate_limit;
 struct settings;
 
-struct call_limits { /* lent */
+struct call_limits { /* its members are borrowed */
     const struct settings *settings;
     const struct authority *authority;
     struct rate_limit *principals; /* calls of each principal */
@@ -27,8 +27,8 @@ bool call_limits_check_rate(const struct call_limits *limits, struct exchange *e
  * calls go to the workers, where they are counted. */
 bool call_limits_run_inline(const struct call_limits *limits, struct exchange *exchange,
                             void (*run)(struct exchange *exchange));
-/* Takes a place for a call. BUSY: says how many calls the principal has. Give it back with
- * call_limits_leave. */
+/* Counts a call among those that its principal has in progress, until call_limits_leave. BUSY: they
+ * are too many. */
 CHECKED bool call_limits_enter(const struct call_limits *limits, struct exchange *exchange,
                                struct error *error);
 void call_limits_leave(const struct call_limits *limits, struct exchange *exchange);

@@ -35,7 +35,7 @@ static bool admit(struct exchange *exchange)
     if (authority_check(gate_of(exchange)->authority, authorization, &exchange->principal, &error))
         return true;
     if (error.kind != ERROR_UNAUTHENTICATED) {
-        exchange_refuse_fault(exchange, "key", &error);
+        exchange_refuse_fault(exchange, "the API key cannot be checked", &error);
         return false;
     }
     gate_count_refused_login(exchange, error.message);

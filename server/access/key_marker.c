@@ -17,7 +17,7 @@ static const char CONTENT[] =
     "The data folder beside this file has had API keys. While this file is here, `opsbrain serve`\n"
     "with --auth auto does not start without any; `opsbrain key reset` removes it.\n";
 
-/* "." and paths that end in ".." have no name of their own, beside which a file could be put. */
+/* Whether the path ends with "." or "..": then it does not show the name of the folder. */
 static bool is_nameless(const char *folder, size_t length)
 {
     return length == 0 || folder[length - 1] == '.';
@@ -76,5 +76,5 @@ bool key_marker_remove(const char *data_folder, struct error *error)
         return true;
     return error_set(
         error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_INVALID, "%s: %s", text_string(&path),
-        errno == ENOENT ? "there is no such file, and no record of keys" : strerror(errno));
+        errno == ENOENT ? "this file, the record of keys, does not exist" : strerror(errno));
 }

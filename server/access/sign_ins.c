@@ -78,8 +78,8 @@ static struct browser_session *find(const struct sign_ins *sign_ins, const char 
 }
 
 /* Ends a session. *out: the session as it was. */
-static void take_out(struct sign_ins *sign_ins, struct browser_session *session,
-                     struct browser_session *out)
+static void detach(struct sign_ins *sign_ins, struct browser_session *session,
+                   struct browser_session *out)
 {
     *out = *session;
     *session = sign_ins->sessions[--sign_ins->count];
@@ -161,14 +161,14 @@ static void forget(struct sign_ins *sign_ins, const struct browser_session *sess
 }
 
 /* Adds a session that is stored already. If its key has too many, another one ends. */
-static void keep(struct sign_ins *sign_ins, const struct browser_session *session)
+static void remember(struct sign_ins *sign_ins, const struct browser_session *session)
 {
     struct browser_session *excess, removed;
 
     pthread_mutex_lock(&sign_ins->lock);
     excess = find_excess(sign_ins, session->key_digest);
     if (excess != NULL)
-        take_out(sign_ins, excess, &removed);
+        detach(sign_ins, excess, &removed);
     sign_ins->sessions =
         memory_resize(sign_ins->sessions, sign_ins->count + 1, sizeof *sign_ins->sessions);
     sign_ins->sessions[sign_ins->count++] = *session;
@@ -195,7 +195,7 @@ bool sign_in_add(struct sign_ins *sign_ins, const char *key, struct change *chan
     change->actor.role = session.role;
     if (!browser_session_add(sign_ins->store, &session, change, error))
         return false;
-    keep(sign_ins, &session);
+    remember(sign_ins, &session);
     return true;
 }
 
@@ -227,7 +227,7 @@ static bool look_up(struct sign_ins *sign_ins, const char *cookie, bool ends,
     pthread_mutex_lock(&sign_ins->lock);
     session = find(sign_ins, cookie);
     if (session != NULL && ends)
-        take_out(sign_ins, session, out);
+        detach(sign_ins, session, out);
     else if (session != NULL)
         *out = *session;
     pthread_mutex_unlock(&sign_ins->lock);
@@ -260,7 +260,7 @@ static bool has_ended(const struct sign_ins *sign_ins, const struct browser_sess
 }
 
 /* Finds a session that has ended; false: there is none. */
-static bool take_ended(struct sign_ins *sign_ins, struct browser_session *out)
+static bool detach_ended(struct sign_ins *sign_ins, struct browser_session *out)
 {
     bool found = false;
 
@@ -268,7 +268,7 @@ static bool take_ended(struct sign_ins *sign_ins, struct browser_session *out)
     for (size_t i = 0; i < sign_ins->count && !found; i++) {
         found = has_ended(sign_ins, &sign_ins->sessions[i]);
         if (found)
-            take_out(sign_ins, &sign_ins->sessions[i], out);
+            detach(sign_ins, &sign_ins->sessions[i], out);
     }
     pthread_mutex_unlock(&sign_ins->lock);
     return found;
@@ -278,6 +278,6 @@ void sign_ins_expire(struct sign_ins *sign_ins)
 {
     struct browser_session ended;
 
-    while (take_ended(sign_ins, &ended))
+    while (detach_ended(sign_ins, &ended))
         forget(sign_ins, &ended);
 }

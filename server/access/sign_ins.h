@@ -13,8 +13,8 @@ struct sign_ins;
 #define SIGN_IN_COOKIE_SIZE 65 /* 32 random bytes in hex, NUL */
 
 struct sign_in_limits {
-    int64_t idle_ms;     /* it ends after this time without a request */
-    int64_t lifetime_ms; /* it ends after this time in any case */
+    int64_t idle_ms;     /* a session ends after this time without a request */
+    int64_t lifetime_ms; /* a session ends after this time in any case */
 };
 
 /* Reads the stored sessions. Free with sign_ins_destroy. */
@@ -33,8 +33,8 @@ void sign_ins_listen(struct sign_ins *sign_ins,
 void sign_in_digest(const char *cookie, uint8_t out[DIGEST_BYTES]);
 
 /* Signs in with a key; waits for the store. UNAUTHENTICATED: the key is not valid. Only the browser
- * may get `cookie`. If the principal is signed in more than a few dozen times, the session that was
- * unused for longest ends. */
+ * may get `cookie`. A key has a limited number of sessions: beyond it, the one that was unused for
+ * longest ends. */
 CHECKED bool sign_in_add(struct sign_ins *sign_ins, const char *key, struct change *change,
                          char cookie[SIGN_IN_COOKIE_SIZE], struct error *error);
 /* The principal of a cookie, from memory. UNAUTHENTICATED: unknown, expired, or its key was

@@ -16,7 +16,9 @@
 #include "server/http/http_connection.h"
 #include "server/http/http_loop.h"
 
-#define AT_A_TURN 64 /* so that a flood of connections does not starve those that are open */
+#define ACCEPTS_PER_TURN                                                                           \
+    64 /* so that a flood of connections does not starve those that are open                       \
+        */
 #define PAUSE_NS INT64_C(100000000)
 #define LOG_EVERY_NS INT64_C(10000000000)
 
@@ -51,7 +53,7 @@ static bool may_log(struct acceptor *acceptor, int64_t now_ns)
 
 /* ---- Limits on all connections ---- */
 
-/* How many connections wait in the kernel, and at least 1. */
+/* How many connections wait in the kernel: from 1 to ACCEPTS_PER_TURN. */
 static unsigned count_waiting(const struct acceptor *acceptor)
 {
     struct tcp_info info = { 0 };
@@ -60,10 +62,10 @@ static unsigned count_waiting(const struct acceptor *acceptor)
     if (getsockopt(acceptor->fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0
         || info.tcpi_unacked == 0) /* for a listening socket, this is its queue */
         return 1;
-    return info.tcpi_unacked < AT_A_TURN ? info.tcpi_unacked : AT_A_TURN;
+    return info.tcpi_unacked < ACCEPTS_PER_TURN ? info.tcpi_unacked : ACCEPTS_PER_TURN;
 }
 
-static void ask_others(struct http_loop *loop)
+static void ask_other_loops(struct http_loop *loop)
 {
     struct http *http = loop->http;
 
@@ -87,7 +89,7 @@ static void make_room(struct http_loop *loop)
     while (made < wanted && http_connection_make_room(loop, acceptor->found_none))
         made++;
     if (made == 0)
-        ask_others(loop);
+        ask_other_loops(loop);
     acceptor->found_none = made == 0;
 }
 
@@ -146,7 +148,7 @@ static bool count_address(struct http_loop *loop, const struct ip_address *addre
     return false;
 }
 
-/* Determines the address of a connection that is being opened, and whether it is counted. */
+/* Sets the address of a connection that is being opened, and whether it is counted. */
 static void enter(struct acceptor *acceptor, struct http_connection *connection)
 {
     connection->address = acceptor->address;
@@ -156,7 +158,7 @@ static void enter(struct acceptor *acceptor, struct http_connection *connection)
     ip_format(&connection->address, connection->address_text);
 }
 
-/* Handles the end of a connection: a pause may end. */
+/* Handles the end of a connection: a pause ends, because there is room again. */
 static void leave(struct http_loop *loop, const struct http_connection *connection)
 {
     if (connection->is_counted)
@@ -194,28 +196,28 @@ static void admit(struct http_loop *loop, int fd, const struct sockaddr_storage 
     }
     if (MHD_add_connection(loop->daemon, fd, (const struct sockaddr *)address, length) == MHD_YES)
         return;
-    log_warning("cannot accept a connection: %s", strerror(errno)); /* it is closed */
+    log_warning("cannot accept a connection: %s", strerror(errno)); /* MHD has closed it */
     if (acceptor->is_counted)
         count_address(loop, &acceptor->address, false);
 }
 
 /* ---- Accepting ---- */
 
-static bool is_passing(int error_number)
+static bool is_transient(int error_number)
 {
     return error_number == EAGAIN || error_number == EINTR || error_number == ECONNABORTED;
 }
 
-static void take_waiting(struct http_loop *loop)
+static void accept_waiting(struct http_loop *loop)
 {
-    for (int i = 0; i < AT_A_TURN && !is_full(loop); i++) {
+    for (int i = 0; i < ACCEPTS_PER_TURN && !is_full(loop); i++) {
         struct sockaddr_storage address = { 0 };
         socklen_t length = sizeof address;
         int fd = accept4(loop->acceptor.fd, (struct sockaddr *)&address, &length,
                          SOCK_NONBLOCK | SOCK_CLOEXEC);
 
         if (fd < 0) {
-            if (!is_passing(errno))
+            if (!is_transient(errno))
                 pause_accepting(loop, strerror(errno));
             return;
         }
@@ -229,5 +231,5 @@ void acceptor_run(struct http_loop *loop)
     if (!loop->acceptor.ready)
         return;
     loop->acceptor.ready = false;
-    take_waiting(loop);
+    accept_waiting(loop);
 }

@@ -18,7 +18,8 @@ static CHECKED bool fail(struct error *error)
             error, ERROR_BUSY,
             "the disk of the data folder is full: the file cannot be accepted; free some space "
             "and try again");
-    return error_set(error, ERROR_INTERNAL, "a file in the data folder: %s", strerror(cause));
+    return error_set(error, ERROR_INTERNAL, "a file in the data folder cannot be used: %s",
+                     strerror(cause));
 }
 
 bool body_file_create(const char *folder, struct body_file *out, struct error *error)

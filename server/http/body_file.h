@@ -11,11 +11,13 @@ struct body_file {
     size_t size;
 };
 
-/* Creates it in this folder. BUSY: the disk is full; the same below. */
+/* Creates the file in this folder. This function and the next two fail with BUSY if the disk is
+ * full. */
 CHECKED bool body_file_create(const char *folder, struct body_file *out, struct error *error);
 CHECKED bool body_file_add(struct body_file *file, const char *bytes, size_t size,
                            struct error *error);
-/* Maps the whole body until body_file_unmap: the kernel loads its pages, and drops them again. */
+/* Maps the whole body until body_file_unmap. It does not fill the memory: the kernel loads pages on
+ * demand, and may drop them again. */
 CHECKED bool body_file_map(const struct body_file *file, const char **out, struct error *error);
 void body_file_unmap(const struct body_file *file, const char *bytes);
 void body_file_finish(struct body_file *file);

@@ -19,7 +19,6 @@ static void finish_work(struct note *note);
 static void write_id(struct http *http, char out[REQUEST_ID_SIZE])
 {
     uint64_t number = atomic_fetch_add_explicit(&http->requests, 1, memory_order_relaxed);
-
     char *end = stpcpy(out, http->request_prefix);
     int shift = 0;
 
@@ -148,8 +147,8 @@ void exchange_abandon(struct exchange *exchange)
     exchange_resume(exchange);
 }
 
-/* An answer in one piece is finished and written nevertheless: many clients end their side after
- * the request. */
+/* An answer in one piece is written even if the client has stopped sending: many clients close
+ * their side after the request. */
 void exchange_hang_up(struct exchange *exchange)
 {
     if (exchange->connection->gone)
@@ -205,7 +204,7 @@ void exchange_submit_or_refuse(struct exchange *exchange, struct workers *worker
         exchange_refuse(exchange, exchange->over_limit ? 429 : 503, "%s", error.message);
 }
 
-/* On a route for everybody there is no principal. */
+/* Requests of open routes have no principal. */
 bool exchange_may_continue(const struct exchange *exchange)
 {
     return exchange->principal.name[0] == '\0' || exchange->http->gate->may_continue(exchange);
@@ -291,8 +290,8 @@ void exchange_refuse_fault(struct exchange *exchange, const char *what, const st
     exchange_refuse(exchange, 503, "%s", error->message);
 }
 
-enum MHD_Result exchange_queue_take(struct exchange *exchange, struct MHD_Response *response,
-                                    unsigned status)
+enum MHD_Result exchange_queue_response(struct exchange *exchange, struct MHD_Response *response,
+                                        unsigned status)
 {
     const struct http_reply *reply = &exchange->reply;
     enum MHD_Result result;
@@ -321,5 +320,5 @@ enum MHD_Result exchange_queue_reply(struct exchange *exchange)
     if (reply->content_type != NULL)
         MHD_add_response_header(response, "Content-Type", reply->content_type);
     http_connection_wait(exchange->connection, DEADLINE_SEND);
-    return exchange_queue_take(exchange, response, reply->status);
+    return exchange_queue_response(exchange, response, reply->status);
 }

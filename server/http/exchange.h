@@ -61,7 +61,7 @@ struct exchange {
     struct exchange_carried carried;
     bool standing;    /* a stream that lasts until one side ends it; not waited for at shutdown */
     int64_t received; /* the newest event that was passed to `carried` */
-    atomic_bool left; /* the client is gone */
+    atomic_bool left; /* the client disconnected, or is treated as if it had */
 
     /* the next members are for the log and the metrics */
     const char *method, *subject; /* of tables; "" for none */
@@ -74,13 +74,15 @@ struct exchange {
     struct MHD_Connection *mhd; /* NULL once it is over */
     struct exchange *previous, *next;
     struct timeout keep_alive;
-    size_t keep_alive_read;       /* bytes that the client had received at the last check */
-    unsigned stalls;              /* successive checks at which it had received nothing */
-    bool is_probed;               /* its client was probed after it stopped sending */
-    size_t body_seen, read_limit; /* bytes of the body that are read, kept or not; beyond that the
-                                     connection is closed */
-    bool counted, working;        /* it counts among the requests in flight */
-    bool has_place, over_limit;   /* it counts among its principal's calls; see call_limits.h */
+    size_t keep_alive_read; /* bytes that the client had received at the last check */
+    unsigned stalls;        /* successive checks at which it had received nothing */
+    bool is_probed;         /* its client was probed after it stopped sending */
+    size_t body_seen;       /* bytes of the body that were read, kept or not */
+    size_t read_limit;      /* the connection is closed if body_seen exceeds this */
+    bool counted;           /* it counts among the requests in flight */
+    bool working;           /* a worker has it */
+    bool has_place;  /* it counts among its principal's calls (server/access/call_limits.h) */
+    bool over_limit; /* it was refused because its principal has too many calls */
     void (*work)(struct exchange *exchange);
     void (*worked)(struct exchange *exchange); /* called when it is over; NULL: nothing */
 };
@@ -103,7 +105,7 @@ struct sse_queue *exchange_begin_stream(struct exchange *exchange);
 /* Answers with the events of a queue that a worker created; takes over its one reference. For
  * `worked`. */
 void exchange_take_queue(struct exchange *exchange, struct sse_queue *sse_queue);
-void exchange_wake(void *exchange); /* the callback for such a queue */
+void exchange_wake(void *exchange); /* the callback `wake` for such a queue */
 /* Sets the object whose events the stream sends, before anything is sent; `carried` is taken over.
  */
 void exchange_carry_take(struct exchange *exchange, const struct exchange_carried *carried);
@@ -131,12 +133,12 @@ void exchange_refuse_fault(struct exchange *exchange, const char *what, const st
 const char *exchange_query(const struct exchange *exchange, const char *name);
 /* Calls `each` for each parameter of the query; its `value` may be NULL. */
 void exchange_each_query(const struct exchange *exchange,
-                         void (*take)(void *context, const char *name, const char *value),
+                         void (*each)(void *context, const char *name, const char *value),
                          void *context);
-/* Whether its client is connected over TLS: only a trusted proxy can say so. */
+/* Whether the client is connected over TLS, as only a trusted proxy can report. */
 bool exchange_is_over_tls(const struct exchange *exchange);
 /* Calls `each` for each header; values have no NUL. */
 void exchange_each_header(const struct exchange *exchange,
-                          void (*take)(void *context, const char *name, size_t name_size,
+                          void (*each)(void *context, const char *name, size_t name_size,
                                        const char *value, size_t value_size),
                           void *context);

@@ -37,5 +37,6 @@ void exchange_suspend(struct exchange *exchange);
 void exchange_resume(struct exchange *exchange);
 enum MHD_Result exchange_queue_reply(struct exchange *exchange);
 enum MHD_Result exchange_queue_stream(struct exchange *exchange);
-enum MHD_Result exchange_queue_take(struct exchange *exchange, struct MHD_Response *response,
-                                    unsigned status);
+/* Queues `response` with the headers of the reply, and releases it. */
+enum MHD_Result exchange_queue_response(struct exchange *exchange, struct MHD_Response *response,
+                                        unsigned status);

@@ -13,11 +13,10 @@
 #include "server/http/routes.h"
 #include "server/telemetry/telemetry.h"
 
-/* How much of a refused body is read, so that a client that sends all of it before reading can
- * still read why; more if the body is a file, since those who may send files do not do so again and
- * again. */
-#define READ_OFF_LIMIT ((size_t)8 << 20)
-#define READ_OFF_FILE_LIMIT ((size_t)256 << 20)
+/* How much of a refused body is read and dropped, so that a client that sends all of it before
+ * reading can still read why; more if the body is a file, which only few callers may send. */
+#define DISCARD_LIMIT ((size_t)8 << 20)
+#define DISCARD_FILE_LIMIT ((size_t)256 << 20)
 
 static size_t body_limit(const struct exchange *exchange)
 {
@@ -28,17 +27,17 @@ static size_t body_limit(const struct exchange *exchange)
                : (size_t)exchange->http->settings->body_limit_bytes;
 }
 
-static bool takes_file(const struct exchange *exchange)
+static bool accepts_file(const struct exchange *exchange)
 {
     return exchange->route != NULL && exchange->route->take != NULL;
 }
 
-/* Of a request that is refused by its headers, only little is read. */
+/* If the request is already refused because of its headers, less of its body is read. */
 static size_t read_limit(const struct exchange *exchange)
 {
     if (exchange->reply.status != 0)
-        return READ_OFF_LIMIT;
-    return takes_file(exchange) ? READ_OFF_FILE_LIMIT : body_limit(exchange) + READ_OFF_LIMIT;
+        return DISCARD_LIMIT;
+    return accepts_file(exchange) ? DISCARD_FILE_LIMIT : body_limit(exchange) + DISCARD_LIMIT;
 }
 
 static void refuse_length(struct exchange *exchange)
@@ -95,7 +94,7 @@ static void find_client(struct exchange *exchange)
     if (connection->is_proxy) {
         forwarded_find(exchange->mhd, &exchange->http->trusted_proxies, &exchange->client);
         ip_format(&exchange->client, exchange->client_text);
-    } else { /* every request has this one */
+    } else { /* already formatted, for all requests of the connection */
         memcpy(exchange->client_text, connection->address_text, sizeof exchange->client_text);
     }
 }
@@ -123,8 +122,8 @@ static enum MHD_Result begin(struct http_loop *loop, struct MHD_Connection *mhd,
     return MHD_YES;
 }
 
-/* A file may take the time of a body for each of its mebibytes. */
-static void give_time(struct exchange *exchange, size_t more)
+/* Each MiB of a file may take as long as a body may. */
+static void extend_deadline(struct exchange *exchange, size_t more)
 {
     if (exchange->body_seen >> 20 == (exchange->body_seen - more) >> 20)
         return;
@@ -137,13 +136,13 @@ static void keep_body(struct exchange *exchange, const char *bytes, size_t size)
         text_add_bytes(&exchange->body, bytes, size);
         return;
     }
-    give_time(exchange, size);
+    extend_deadline(exchange, size);
     exchange->route->take(exchange, bytes, size);
 }
 
-/* Reads a refused body to its end, so that the connection can be used again; one that is too long
- * is not read to its end. */
-static void take_body(struct exchange *exchange, const char *bytes, size_t size)
+/* Receives a piece of the body. A refused body is read to its end, so that the connection can be
+ * used again, unless it exceeds the read_limit: then the connection is closed. */
+static void receive_body(struct exchange *exchange, const char *bytes, size_t size)
 {
     exchange->body_seen += size;
     if (exchange->reply.status == 0 && exchange->body_seen > body_limit(exchange))
@@ -171,7 +170,7 @@ static void dispatch(struct exchange *exchange)
     exchange_update_standing(exchange);
 }
 
-/* Its parameters are libmicrohttpd's. NOLINTNEXTLINE(readability-function-size) */
+/* libmicrohttpd prescribes the parameters. NOLINTNEXTLINE(readability-function-size) */
 enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const char *target,
                                const char *verb, const char *version, const char *upload,
                                size_t *upload_size, void **slot)
@@ -182,7 +181,7 @@ enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const cha
         return begin(loop, mhd, target, verb, version, slot);
     if (*upload_size > 0) {
         if (!exchange->connection->refused)
-            take_body(exchange, upload, *upload_size);
+            receive_body(exchange, upload, *upload_size);
         *upload_size = 0;
         return MHD_YES;
     }

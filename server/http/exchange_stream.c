@@ -39,8 +39,9 @@ void exchange_probe(struct exchange *exchange)
                 clock_monotonic_ns());
 }
 
-/* Events that need not be repeated for a client that reconnects without its position. */
-static void note_received(struct exchange *exchange)
+/* Reports which events the client received: they need not be repeated if it reconnects without its
+ * position. */
+static void report_received(struct exchange *exchange)
 {
     int64_t received = sse_queue_sequence(exchange->sse_queue);
 
@@ -51,8 +52,7 @@ static void note_received(struct exchange *exchange)
 }
 
 /* Makes the next write fail. If the content ended with an error instead, libmicrohttpd would not
- * notice for a long time: it would look at the connection again when its timeout is due, but there
- * is none. */
+ * notice for a long time: it would check the connection again at its timeout, but there is none. */
 static ssize_t cut(const struct exchange *exchange)
 {
     shutdown(exchange->connection->fd, SHUT_RDWR);
@@ -69,7 +69,7 @@ static ssize_t read_stream(void *context, uint64_t position, char *out, size_t s
         return cut(exchange);
     switch (sse_queue_read(exchange->sse_queue, out, size, &length)) {
     case SSE_QUEUE_READ:
-        note_received(exchange);
+        report_received(exchange);
         return (ssize_t)length;
     case SSE_QUEUE_EMPTY:
         exchange_suspend(exchange);
@@ -128,7 +128,7 @@ enum MHD_Result exchange_queue_stream(struct exchange *exchange)
     MHD_add_response_header(response, "Cache-Control", "no-cache");
     MHD_add_response_header(response, "X-Accel-Buffering", "no");
     atomic_fetch_add(&exchange->http->open_streams, 1);
-    return exchange_queue_take(exchange, response, 200);
+    return exchange_queue_response(exchange, response, 200);
 }
 
 void exchange_end_standing(struct exchange *exchange)
@@ -153,7 +153,7 @@ void exchange_check_key(struct exchange *exchange)
         watch_expiry(exchange);
         return;
     }
-    log_warning("%s: stream cut, its key is no longer valid, or has a lesser role", exchange->id);
+    log_warning("%s: stream cut, its key is no longer valid, or has a lower role", exchange->id);
     shutdown(exchange->connection->fd, SHUT_RDWR);
 }
 

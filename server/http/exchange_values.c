@@ -6,12 +6,12 @@
 #include "server/http/forwarded.h"
 
 struct query_visit {
-    void (*take)(void *context, const char *name, const char *value);
+    void (*each)(void *context, const char *name, const char *value);
     void *context;
 };
 
 struct header_visit {
-    void (*take)(void *context, const char *name, size_t name_size, const char *value,
+    void (*each)(void *context, const char *name, size_t name_size, const char *value,
                  size_t value_size);
     void *context;
 };
@@ -21,44 +21,44 @@ const char *exchange_query(const struct exchange *exchange, const char *name)
     return MHD_lookup_connection_value(exchange->mhd, MHD_GET_ARGUMENT_KIND, name);
 }
 
-static enum MHD_Result take_query(void *context, enum MHD_ValueKind kind, const char *name,
-                                  const char *value)
+static enum MHD_Result visit_query(void *context, enum MHD_ValueKind kind, const char *name,
+                                   const char *value)
 {
     const struct query_visit *visit = context;
 
     (void)kind;
-    visit->take(visit->context, name, value);
+    visit->each(visit->context, name, value);
     return MHD_YES;
 }
 
 void exchange_each_query(const struct exchange *exchange,
-                         void (*take)(void *context, const char *name, const char *value),
+                         void (*each)(void *context, const char *name, const char *value),
                          void *context)
 {
-    struct query_visit visit = { take, context };
+    struct query_visit visit = { each, context };
 
-    MHD_get_connection_values(exchange->mhd, MHD_GET_ARGUMENT_KIND, take_query, &visit);
+    MHD_get_connection_values(exchange->mhd, MHD_GET_ARGUMENT_KIND, visit_query, &visit);
 }
 
-/* Its parameters are libmicrohttpd's. NOLINTNEXTLINE(readability-function-size) */
-static enum MHD_Result take_header(void *context, enum MHD_ValueKind kind, const char *name,
-                                   size_t name_size, const char *value, size_t value_size)
+/* libmicrohttpd prescribes the parameters. NOLINTNEXTLINE(readability-function-size) */
+static enum MHD_Result visit_header(void *context, enum MHD_ValueKind kind, const char *name,
+                                    size_t name_size, const char *value, size_t value_size)
 {
     const struct header_visit *visit = context;
 
     (void)kind;
-    visit->take(visit->context, name, name_size, value, value_size);
+    visit->each(visit->context, name, name_size, value, value_size);
     return MHD_YES;
 }
 
 void exchange_each_header(const struct exchange *exchange,
-                          void (*take)(void *context, const char *name, size_t name_size,
+                          void (*each)(void *context, const char *name, size_t name_size,
                                        const char *value, size_t value_size),
                           void *context)
 {
-    struct header_visit visit = { take, context };
+    struct header_visit visit = { each, context };
 
-    MHD_get_connection_values_n(exchange->mhd, MHD_HEADER_KIND, take_header, &visit);
+    MHD_get_connection_values_n(exchange->mhd, MHD_HEADER_KIND, visit_header, &visit);
 }
 
 bool exchange_is_over_tls(const struct exchange *exchange)

@@ -18,7 +18,7 @@ static enum MHD_Result add_hops(void *context, enum MHD_ValueKind kind, const ch
     return MHD_YES;
 }
 
-/* With a port or without: 192.0.2.1:80, [2001:db8::1]:80, 2001:db8::1. */
+/* Reads an address with or without a port: 192.0.2.1:80, [2001:db8::1]:80, 2001:db8::1. */
 static bool read_hop(const char *hop, size_t length, struct ip_address *out)
 {
     const char *colon = memchr(hop, ':', length), *bracket = memchr(hop, ']', length);
@@ -73,7 +73,8 @@ void forwarded_find(struct MHD_Connection *mhd, const struct ip_networks *truste
     forwarded_follow(text_string(&hops), trusted, address);
 }
 
-/* The last of several headers, and of several values, is that of the proxy next to us. */
+/* The last of several headers, and the last value in it, comes from the proxy that connects to us.
+ */
 static enum MHD_Result read_scheme(void *context, enum MHD_ValueKind kind, const char *name,
                                    const char *value)
 {

@@ -6,8 +6,8 @@
 
 struct MHD_Connection;
 
-/* Replaces `*address`, that of a trusted proxy, by the last hop in the X-Forwarded-For headers that
- * is not a trusted proxy. An unreadable entry ends the search. */
+/* Replaces `*address`, a trusted proxy's, by the last address in the X-Forwarded-For headers that
+ * is not a trusted proxy's. An unreadable entry ends the search. */
 void forwarded_find(struct MHD_Connection *mhd, const struct ip_networks *trusted,
                     struct ip_address *address);
 /* The same, given the values of the headers, joined by commas. */

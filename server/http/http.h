@@ -28,17 +28,18 @@ struct http_gate {
     bool (*may_continue)(const struct exchange *exchange);
     /* Called once a request's body is read. False: it was answered. */
     bool (*check_rate)(struct exchange *exchange);
-    /* Takes a place among the calls of its principal. BUSY: says how many there are. */
+    /* Counts the request among the calls of its principal, until `leave`. BUSY: they are too many.
+     */
     CHECKED bool (*enter)(struct exchange *exchange, struct error *error);
     void (*leave)(struct exchange *exchange);
 };
 
-/* Writes the body of a refusal, in the form that the clients of this server know. `id` is that of
- * the request, as JSON; NULL: none. */
+/* Writes the body of a refusal, in the form that the clients of this server know. `id` is the
+ * request's id, as JSON; NULL: none. */
 typedef void http_write_refusal(unsigned status, const char *id, const char *message,
                                 struct text *out);
 
-/* Sets a page that says the same to a person with a browser, in exchange->reply. */
+/* Sets exchange->reply to a refusal as a page, for a person with a browser. */
 typedef void http_reply_page(struct exchange *exchange, unsigned status, const char *message);
 
 struct http {
@@ -55,8 +56,8 @@ struct http {
     struct origin_rules origin_rules;
     struct ip_networks trusted_proxies;
     struct rate_limit *addresses; /* counts the connections of each address */
-    int64_t connections_limit; /* the most connections: the setting, or what the limit of open files
-                                  allows */
+    /* The most connections: the setting, or what the limit of open files allows. */
+    int64_t connections_limit;
 
     struct http_loop **loops;
     unsigned loop_count;

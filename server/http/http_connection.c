@@ -17,7 +17,7 @@
 
 /* ---- Creating and freeing ---- */
 
-/* The loop's connections by descriptor. */
+/* Adds a connection to the loop's table, which is indexed by descriptor. */
 static void enter(struct http_loop *loop, struct http_connection *connection)
 {
     size_t needed = (size_t)connection->fd + 1;
@@ -108,7 +108,7 @@ static void begin_headers(struct http_connection *connection)
 
 /* libmicrohttpd calls no handler before the headers of a request are complete, so the deadline is
  * set here. */
-static void note_bytes(struct http_connection *connection)
+static void handle_bytes(struct http_connection *connection)
 {
     const struct http_request *request = connection->request;
 
@@ -118,12 +118,12 @@ static void note_bytes(struct http_connection *connection)
         connection->sent_more = true;
 }
 
-void http_connection_take_event(struct http_connection *connection, uint32_t events)
+void http_connection_handle_event(struct http_connection *connection, uint32_t events)
 {
     if ((events & ~(uint32_t)EPOLLIN) != 0)
         hang_up(connection, (events & (EPOLLHUP | EPOLLERR)) != 0);
     else
-        note_bytes(connection);
+        handle_bytes(connection);
 }
 
 /* If a request came together with the previous one, only this call shows that it has begun. */
@@ -160,8 +160,8 @@ bool http_connection_has_whole_request(const struct http_connection *connection)
     return connection->guard.passed > connection->answered;
 }
 
-/* Whether it is time to refuse: the earlier requests must be answered, and libmicrohttpd must have
- * had time to close the connection after the last of them. */
+/* The refusal waits for the next turn, so that libmicrohttpd can first close the connection after
+ * the last answer, if it is about to. */
 void http_connection_refuse_fault(struct http_connection *connection)
 {
     if (connection->guard.fault != NULL && connection->answered >= connection->guard.passed)
@@ -185,7 +185,7 @@ static void write_head(const struct http_reply *reply, struct text *out)
     text_add(out, "\r\n");
 }
 
-/* A client that cannot receive these few bytes at once does not get them. */
+/* The few bytes are sent without waiting: a client that cannot receive them at once loses them. */
 void http_connection_refuse(struct http_connection *connection, const struct http_reply *reply)
 {
     TEXT_AUTO bytes = { 0 };
@@ -251,8 +251,9 @@ void http_connection_expire(struct http_connection *connection)
 
 #define MS_NS INT64_C(1000000)
 
-/* A new client is about to send a request, and a known one may return to an idle connection at any
- * moment and find it closed. */
+/* Which connections may be closed, the first kind first. A new client is about to send a request,
+ * and a known one may return to an idle connection at any moment and find it closed, so both have a
+ * minimum time. */
 static const struct {
     bool known;
     enum deadline_kind waits_for;
@@ -263,7 +264,7 @@ static const struct {
     { true, DEADLINE_HEADER, 1000 * MS_NS }, { true, DEADLINE_IDLE, 10000 * MS_NS },
 };
 
-bool http_connection_make_room(struct http_loop *loop, bool known)
+bool http_connection_make_room(struct http_loop *loop, bool also_known)
 {
     for (size_t i = 0; i < sizeof closable / sizeof *closable; i++) {
         const struct timeout_list *list =
@@ -271,7 +272,7 @@ bool http_connection_make_room(struct http_loop *loop, bool known)
         int64_t since_ns = timeout_next_ns(list) - list->length_ns;
         struct http_connection *oldest = timeout_first(list);
 
-        if (oldest == NULL || closable[i].known > known
+        if (oldest == NULL || closable[i].known > also_known
             || loop->now_ns - since_ns < closable[i].least_ns)
             continue;
         http_connection_wait(oldest, DEADLINE_LEFT);

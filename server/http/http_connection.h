@@ -32,8 +32,7 @@ struct http_connection {
     bool is_counted; /* it counts among those of its address */
     bool is_known;   /* a request on it was authenticated */
     bool ended;      /* the client stopped sending; it may still read */
-    bool gone;       /* the client does not read either: the connection was reset, or both sides are
-                        closed */
+    bool gone;       /* the client does not read either: a reset, or both sides are closed */
     bool sent_more;  /* the client sent more after the request being answered */
     bool refused;    /* our last answer was sent: further input is dropped */
     size_t dropped;  /* bytes of the dropped input */
@@ -55,10 +54,11 @@ void *http_connection_first_line(void *loop, const char *target, struct MHD_Conn
 
 /* Sets what the connection waits for from now on, and its deadline. */
 void http_connection_wait(struct http_connection *connection, enum deadline_kind kind);
-void http_connection_take_event(struct http_connection *connection,
-                                uint32_t events);                /* handles an event of epoll */
-void http_connection_expire(struct http_connection *connection); /* its deadline has passed */
-/* Its request is answered. */
+/* Handles an event of epoll. */
+void http_connection_handle_event(struct http_connection *connection, uint32_t events);
+/* Handles the end of the connection's deadline. */
+void http_connection_expire(struct http_connection *connection);
+/* Call it when the connection's request is answered. */
 void http_connection_end_request(struct http_connection *connection);
 /* Refuses at once, without libmicrohttpd, and gives the client time to read the answer: the
  * connection closes when the client closes it, or when its deadline has passed. No other request
@@ -67,7 +67,7 @@ void http_connection_refuse(struct http_connection *connection, const struct htt
 /* Closes an idle connection to make room for another client: the oldest one of an unknown client
  * or, if there is none and `also_known` is set, of a known client. False: nothing could be closed.
  */
-bool http_connection_make_room(struct http_loop *loop, bool known);
+bool http_connection_make_room(struct http_loop *loop, bool also_known);
 /* Whether the current request passed the guard, and whether its whole body has arrived. */
 bool http_connection_is_guarded(const struct http_connection *connection);
 bool http_connection_has_whole_request(const struct http_connection *connection);
@@ -76,5 +76,6 @@ bool http_connection_has_whole_request(const struct http_connection *connection)
 
 /* The loop's connection with that descriptor; NULL: there is none. */
 struct http_connection *http_connection_find(const struct http_loop *loop, int fd);
-/* After its guard has found a fault: refuses it as soon as the earlier requests are answered. */
+/* Refuses the connection, if its guard has found a fault, as soon as the earlier requests are
+ * answered. */
 void http_connection_refuse_fault(struct http_connection *connection);

@@ -16,11 +16,10 @@ struct http_headers {
     const char *last_event;                                 /* Last-Event-ID */
     const char *if_none_match;
     const char *content_length;
-    const char *cors_verb,
-        *cors_headers;       /* the headers that a page of another origin wants to send */
-    const char *traceparent; /* "" if the header came twice */
-    const char *repeated;    /* the name of one of the above that came twice */
-    bool needs_host;         /* as every request since HTTP/1.1 must */
+    const char *cors_verb, *cors_headers; /* what a page of another origin wants to send */
+    const char *traceparent;              /* "" if the header came twice */
+    const char *repeated;                 /* the name of one of the above that came twice */
+    bool needs_host;                      /* as every request since HTTP/1.1 must */
     bool has_accept, accepts_json, accepts_events;
     bool accepts_html; /* Accept names HTML: a browser shows the answer */
     char *trimmed; /* copies of values that had blanks at their end; NULL: none, the usual case */

@@ -30,7 +30,7 @@ bool http_loop_post(struct http_loop *loop, struct note *note)
     return fresh;
 }
 
-static struct note *take_note(struct http_loop *loop)
+static struct note *pop_note(struct http_loop *loop)
 {
     struct note *note;
 
@@ -48,7 +48,7 @@ static struct note *take_note(struct http_loop *loop)
 
 void http_loop_deliver_notes(struct http_loop *loop)
 {
-    for (struct note *note = take_note(loop); note != NULL; note = take_note(loop))
+    for (struct note *note = pop_note(loop); note != NULL; note = pop_note(loop))
         note->deliver(note);
 }
 

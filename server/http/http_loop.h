@@ -53,7 +53,7 @@ struct acceptor {
 };
 
 struct http_loop {
-    struct note room_note; /* first: asks the loop to make room for connections of others */
+    struct note room_note; /* first: asks the loop to make room for connections of other loops */
     struct http *http;
     struct MHD_Daemon *daemon;
     pthread_t thread;
@@ -73,7 +73,7 @@ struct http_loop {
     struct http_connection **connections; /* by their descriptors; NULL: none */
     size_t connections_size;
     struct acceptor acceptor;
-    bool resumed;         /* a connection that libmicrohttpd will examine only in its next run */
+    bool resumed;         /* libmicrohttpd must run again for a connection that was resumed */
     struct log_lines log; /* log lines of the requests that ended in this turn */
     struct epoll_event events[HTTP_LOOP_EVENTS];
 };

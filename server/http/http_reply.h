@@ -18,5 +18,5 @@ struct http_reply {
         char *value;
     } headers[HTTP_REPLY_HEADERS];
     size_t header_count;
-    bool closes; /* the connection, after the answer */
+    bool closes; /* the connection is closed after the answer */
 };

@@ -28,10 +28,10 @@ static unsigned count_loops(const struct settings *settings)
     return cores < 1 ? 1 : cores > HTTP_THREADS_LIMIT ? HTTP_THREADS_LIMIT : (unsigned)cores;
 }
 
+/* Files that may be open besides connections: without them nothing could be stored or measured. */
 #define DESCRIPTORS_KEPT 1024
 
-/* One descriptor per connection, and some for the rest: without them nothing could be stored or
- * measured any more. */
+/* Raises the limit of open files, or else lowers that of connections. */
 static void limit_connections(struct http *http)
 {
     int64_t wanted = http->settings->connections, left;

@@ -72,13 +72,13 @@ static int64_t earlier(int64_t a, int64_t b)
 /* The most milliseconds to sleep; -1: for ever. */
 static int sleep_limit_ms(struct http_loop *loop)
 {
-    MHD_UNSIGNED_LONG_LONG asked_ms;
+    MHD_UNSIGNED_LONG_LONG daemon_ms;
     int64_t resume_ns = loop->acceptor.resume_ns;
     int64_t next_ns = resume_ns != 0 ? resume_ns : INT64_MAX, now_ns;
 
     if (loop->resumed)
         return 0;
-    if (MHD_get_timeout(loop->daemon, &asked_ms) == MHD_YES && asked_ms == 0)
+    if (MHD_get_timeout(loop->daemon, &daemon_ms) == MHD_YES && daemon_ms == 0)
         return 0;
     for (int i = 0; i < 2 * DEADLINE_KINDS; i++)
         next_ns = earlier(
@@ -105,7 +105,7 @@ static void stop_listening(struct http_loop *loop)
         exchange_end_standing(e);
 }
 
-static void take_event(struct http_loop *loop, const struct epoll_event *event)
+static void handle_event(struct http_loop *loop, const struct epoll_event *event)
 {
     void *tag = event->data.ptr;
     eventfd_t ignored;
@@ -117,7 +117,7 @@ static void take_event(struct http_loop *loop, const struct epoll_event *event)
     else if (tag == &loop->acceptor)
         loop->acceptor.ready = true;
     else
-        http_connection_take_event(tag, event->events);
+        http_connection_handle_event(tag, event->events);
 }
 
 static void turn(struct http_loop *loop, int timeout_ms)
@@ -126,7 +126,7 @@ static void turn(struct http_loop *loop, int timeout_ms)
 
     loop->now_ns = clock_monotonic_ns();
     for (int i = 0; i < count; i++)
-        take_event(loop, &loop->events[i]);
+        handle_event(loop, &loop->events[i]);
     acceptor_run(loop);
     if (atomic_load(&loop->draining))
         stop_listening(loop);

@@ -107,14 +107,13 @@ static CHECKED bool refuse(const struct listen_address *address, struct error *e
     if (errno == EADDRINUSE)
         return error_set(
             error, ERROR_CONFLICT,
-            "port %u is taken by another process: stop it, or choose another port with "
-            "--listen",
+            "port %u is in use by another process: stop it, or choose another port with --listen",
             listen_port(address));
     return error_set(error, ERROR_INVALID, "cannot listen on port %u: %s", listen_port(address),
                      strerror(errno));
 }
 
-/* Also finds out the port if none was requested. */
+/* Checks that no other process listens there. Chooses a free port if none was requested. */
 static CHECKED bool probe(struct listen_address *address, struct error *error)
 {
     int fd = open_socket(address, false);

@@ -15,7 +15,8 @@ static bool is_plain_character(unsigned char c)
     return isalnum(c) || (c != '\0' && strchr(".-_:[]", c) != NULL);
 }
 
-/* origin_check() looks at the name only: the caller chose what follows the colon. */
+/* Whether a Host can become part of a URL. origin_check() checks only the name: the caller could
+ * send anything after the colon. */
 static bool is_plain(const char *host)
 {
     size_t length = 0;

@@ -10,12 +10,12 @@
 /* libmicrohttpd gets 10 KiB for a connection (http_thread.c). A head must leave enough of them for
  * the line of a chunk: without that, libmicrohttpd loops for ever. */
 #define HEAD_BYTES (9 * 1024U)
-#define RECORD_BYTES 80U /* more than it needs for a header besides its text */
+#define RECORD_BYTES 80U /* more than libmicrohttpd needs for a header besides its text */
 #define LENGTH_DIGITS 18
 #define CHUNK_DIGITS 15
 #define WORD_TOO_LONG UINT8_MAX
 #define CASE_BIT 0x20
-#define EXTENSION_BYTES 255 /* bytes of one chunk */
+#define EXTENSION_BYTES 255 /* the most bytes of a chunk's extension */
 
 enum part {
     PART_START, /* between requests */
@@ -30,8 +30,8 @@ enum part {
     PART_EXTENSION,
     PART_CHUNK,
     PART_CHUNK_END,
-    PART_LINE_END, /* after CR */
-    PART_HEAD_END, /* follows a line */
+    PART_LINE_END, /* the LF after a CR */
+    PART_HEAD_END, /* only as `next`: the line is the empty one */
 };
 
 enum field { FIELD_OTHER, FIELD_LENGTH, FIELD_CODING, FIELD_COOKIE };
@@ -86,7 +86,7 @@ static bool complete(struct request_guard *guard)
     return true;
 }
 
-/* Whether the guard is in the headers, or in those after a chunked body. */
+/* Ends the headers, or the trailer after a chunked body. */
 static bool end_head(struct request_guard *guard)
 {
     if (guard->in_trailer)
@@ -132,7 +132,7 @@ static bool recall(struct request_guard *guard, struct input *input)
     input->at += length;
     guard->head_bytes += guard->known.records;
     guard->is_old = guard->known.is_old;
-    guard->knew = true;
+    guard->is_recalled = true;
     return begin(guard, PART_LINE);
 }
 
@@ -140,13 +140,13 @@ static void remember(struct request_guard *guard, const struct input *input)
 {
     size_t length = input->request != NULL ? (size_t)(input->at - input->request) : SIZE_MAX;
 
-    if (guard->knew || length > sizeof guard->known.bytes)
+    if (guard->is_recalled || length > sizeof guard->known.bytes)
         return;
     memcpy(guard->known.bytes, input->request, length);
     guard->known.length = (uint16_t)length;
     guard->known.records = guard->head_bytes - (uint32_t)length;
     guard->known.is_old = guard->is_old;
-    guard->knew = true;
+    guard->is_recalled = true;
 }
 
 /* Empty lines before the request line are harmless. */
@@ -206,8 +206,9 @@ static bool read_version(struct request_guard *guard, struct input *input)
 
 /* ---- Headers ---- */
 
-/* Stores a name, or a value that matters. If it does not fit, it is longer than any valid one. */
-static void keep(struct request_guard *guard, const char *bytes, size_t size)
+/* Adds to the word: a name, or a value that matters. If it does not fit, it is longer than any
+ * valid one. */
+static void add_to_word(struct request_guard *guard, const char *bytes, size_t size)
 {
     if (guard->word_length == WORD_TOO_LONG || size > sizeof guard->word - guard->word_length) {
         guard->word_length = WORD_TOO_LONG;
@@ -232,7 +233,7 @@ static bool end_length(struct request_guard *guard)
     return true;
 }
 
-/* The end of a body with another last coding cannot be found. */
+/* Only "chunked" as the last coding shows where the body ends. */
 static bool end_coding(struct request_guard *guard)
 {
     static const char last[] = "chunked";
@@ -259,7 +260,7 @@ static bool end_value(struct request_guard *guard)
 }
 
 /* Blanks around a value do not belong to it; blanks within it count as one. */
-static void keep_value(struct request_guard *guard, const char *at, const char *end)
+static void add_value(struct request_guard *guard, const char *at, const char *end)
 {
     for (; at < end; at++) {
         if (is_blank(*at)) {
@@ -267,18 +268,18 @@ static void keep_value(struct request_guard *guard, const char *at, const char *
             continue;
         }
         if (guard->had_blank)
-            keep(guard, " ", 1);
+            add_to_word(guard, " ", 1);
         guard->had_blank = false;
-        keep(guard, at, 1);
+        add_to_word(guard, at, 1);
     }
 }
 
-static void note_value(struct request_guard *guard, const char *at, const char *end)
+static void handle_value(struct request_guard *guard, const char *at, const char *end)
 {
     if (guard->field == FIELD_COOKIE) /* libmicrohttpd makes a copy, and a record of each */
         guard->head_bytes += (uint32_t)((size_t)(end - at) + count(at, end, ';') * RECORD_BYTES);
     else if (guard->field != FIELD_OTHER)
-        keep_value(guard, at, end);
+        add_value(guard, at, end);
 }
 
 static bool read_value(struct request_guard *guard, struct input *input)
@@ -286,7 +287,7 @@ static bool read_value(struct request_guard *guard, struct input *input)
     const char *from = input->at;
 
     input->at = http_pass_text(from, input->end, HTTP_VALUE);
-    note_value(guard, from, input->at);
+    handle_value(guard, from, input->at);
     if (input->at == input->end)
         return true;
     if (*input->at != '\r' && *input->at != '\n')
@@ -318,7 +319,7 @@ static bool read_name(struct request_guard *guard, struct input *input)
     const char *from = input->at;
 
     input->at = http_pass(from, input->end, HTTP_TOKEN);
-    keep(guard, from, (size_t)(input->at - from));
+    add_to_word(guard, from, (size_t)(input->at - from));
     if (input->at == input->end)
         return true;
     if (*input->at != ':' || guard->word_length == 0)

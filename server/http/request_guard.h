@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads along with an HTTP/1 connection, before libmicrohttpd does, and refuses what two readers
- * could take for different requests (RFC 9112): a blank before a colon, a bare CR, a NUL, two
+/* Reads the bytes of an HTTP/1 connection before libmicrohttpd does, and refuses what two readers
+ * could understand as different requests (RFC 9112): a blank before a colon, a bare CR, a NUL, two
  * lengths. Otherwise a request could be smuggled past a proxy inside another one. It checks only
  * the form, not what headers mean. */
 #pragma once
@@ -16,21 +16,22 @@
 /* The state of one connection; zero at first. */
 struct request_guard {
     const struct request_fault *fault; /* NULL: none so far. Static. */
-    uint64_t heads,
-        passed; /* requests whose headers have arrived, and those that have arrived completely */
+    uint64_t heads;                    /* requests whose headers have arrived */
+    uint64_t passed;                   /* requests that have arrived completely */
 
     /* for request_guard.c: kept between requests */
     struct {
         char bytes[REQUEST_GUARD_KNOWN]; /* the first lines of the previous head */
         uint16_t length;                 /* 0: none */
-        uint32_t records; /* bytes that they take in libmicrohttpd's memory besides */
+        uint32_t records; /* bytes that they take in libmicrohttpd's memory besides their text */
         bool is_old;
     } known;
 
     /* for request_guard.c: concerns one request; zero at its beginning */
-    uint8_t part, next; /* what the next byte belongs to, and what follows the end of the line */
-    uint8_t field;      /* the current header */
-    bool is_old, has_length, has_coding, in_trailer, had_blank, knew;
+    uint8_t part;  /* what the next byte belongs to */
+    uint8_t next;  /* the part that follows the end of the line */
+    uint8_t field; /* the current header */
+    bool is_old, has_length, has_coding, in_trailer, had_blank, is_recalled;
     uint16_t length; /* bytes of the current part so far */
     uint8_t word_length;
     char word[30];       /* a name, or a value that matters here */

@@ -9,7 +9,7 @@
 /* Whether the target, as received, means the same before and after decoding. It does not if it has
  * an encoded NUL, which would end it, or anything but host and port before the path. */
 bool request_target_is_sound(const char *raw);
-/* The path of a sound target (decoded or not); "" if a URI has none. **authority_length: length of
- * the part between "http://" and the path; 0 for a path alone. */
+/* The path of a sound target (decoded or not); "" if a URI has none. *authority: the part between
+ * "http://" and the path, of *authority_length bytes; NULL for a path alone. */
 const char *request_target_path(const char *target, const char **authority,
                                 size_t *authority_length);

@@ -73,13 +73,13 @@ static void refuse_route(struct exchange *exchange, const char *path)
         cors_answer_preflight(exchange, text_string(&verbs));
     } else {
         exchange_add_header(exchange, "Allow", text_string(&verbs));
-        exchange_refuse(exchange, 405, "this path takes %s%s", text_string(&verbs),
+        exchange_refuse(exchange, 405, "this path allows only %s%s", text_string(&verbs),
                         is_page ? "; MCP clients connect to /mcp" : "");
     }
 }
 
-/* Two readers of such a request, a proxy and this server, could each read a different one. What can
- * be seen without knowing the headers was already checked: request_guard.h. */
+/* Refuses what a proxy and this server could understand as different requests. The form of the
+ * request was already checked: request_guard.h. */
 static bool check_headers(struct exchange *exchange)
 {
     const struct http_headers *headers = &exchange->headers;
@@ -91,8 +91,8 @@ static bool check_headers(struct exchange *exchange)
         exchange_refuse(exchange, 400, "the header %s occurs twice", headers->repeated);
     else if (headers->needs_host && headers->host == NULL)
         exchange_refuse(exchange, 400, "the header Host is missing");
-    exchange->reply.closes =
-        exchange->reply.status != 0; /* the rest of the connection cannot be trusted */
+    /* after such a request, the rest of the connection cannot be trusted */
+    exchange->reply.closes = exchange->reply.status != 0;
     return exchange->reply.status == 0;
 }
 
@@ -136,7 +136,7 @@ static void check_role(struct exchange *exchange)
 }
 
 /* The host in a whole URI takes precedence over the Host header (RFC 9112, 3.2.2). */
-static void take_authority(struct exchange *exchange, const char *authority, size_t length)
+static void set_host(struct exchange *exchange, const char *authority, size_t length)
 {
     if (authority == NULL)
         return;
@@ -154,7 +154,7 @@ void routes_admit(struct exchange *exchange, const char *target)
     find(exchange, path);
     if (!check_headers(exchange))
         return;
-    take_authority(exchange, authority, length);
+    set_host(exchange, authority, length);
     if (exchange->route != NULL && exchange->route->open)
         return;
     if (!check_origin(exchange))

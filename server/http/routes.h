@@ -39,6 +39,6 @@ struct route_set {
  * that does not. */
 CHECKED bool routes_check(const struct route *table, struct error *error);
 
-/* Finds the route of a request whose headers were read, and checks Host, Origin and the caller. A
- * refused request is answered: a reply with a status is set. */
+/* Finds the route of a request whose headers were read, and checks Host, Origin and the caller. If
+ * the request is refused, its reply is set. */
 void routes_admit(struct exchange *exchange, const char *target);

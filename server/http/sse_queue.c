@@ -87,9 +87,10 @@ void sse_queue_release(struct sse_queue *sse_queue)
 static void post(struct sse_queue *sse_queue)
 {
     sse_queue_retain(sse_queue);
-    if (!http_loop_post(sse_queue->loop, &sse_queue->note))
-        atomic_fetch_sub(&sse_queue->references,
-                         1); /* never the last reference: the caller has one */
+    if (!http_loop_post(sse_queue->loop, &sse_queue->note)) {
+        /* never the last reference: the caller has one */
+        atomic_fetch_sub(&sse_queue->references, 1);
+    }
 }
 
 /* Under the lock. */
@@ -111,6 +112,7 @@ static bool append(struct sse_queue *sse_queue, struct frame *frame)
     return true;
 }
 
+/* Takes over the frame. False: the queue had more than `frames_limit` frames, or refused it. */
 static bool put_take(struct sse_queue *sse_queue, struct frame *frame, size_t frames_limit)
 {
     bool fits;
@@ -221,8 +223,8 @@ bool sse_queue_is_open(struct sse_queue *sse_queue)
     return open;
 }
 
-/* Under the lock: as much of the waiting frames as fits. */
-static size_t take_bytes(struct sse_queue *sse_queue, char *out, size_t size)
+/* Under the lock: copies as much of the waiting frames as fits. */
+static size_t read_frames(struct sse_queue *sse_queue, char *out, size_t size)
 {
     size_t taken = 0;
 
@@ -259,7 +261,7 @@ enum sse_queue_state sse_queue_read(struct sse_queue *sse_queue, char *out, size
     if (sse_queue->cut)
         state = SSE_QUEUE_CUT;
     else if (sse_queue->first != NULL)
-        *length = take_bytes(sse_queue, out, size);
+        *length = read_frames(sse_queue, out, size);
     else
         state = sse_queue->ended ? SSE_QUEUE_ENDED : SSE_QUEUE_EMPTY;
     pthread_mutex_unlock(&sse_queue->lock);

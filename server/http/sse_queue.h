@@ -21,10 +21,10 @@ struct sse_queue *sse_queue_create(struct http_loop *loop, void (*wake)(void *ow
 struct sse_queue *sse_queue_retain(struct sse_queue *sse_queue);
 void sse_queue_release(struct sse_queue *sse_queue); /* NULL is fine */
 
-/* An event with the lines `head` ("" or each with its end) and one JSON message as its data.
+/* Puts an event with the lines `head` ("" or each with its end) and one JSON message as its data.
  * `sequence`: the event's number in its stream, ascending; 0: it has none. False if the client
- * disconnected, or the queue ended or is full. A full queue is cut, since a client that lost a
- * frame must not believe that it received all. */
+ * disconnected, or the queue ended or is full. A full queue drops its events and becomes
+ * SSE_QUEUE_CUT, since a client that lost a frame must not believe that it received all. */
 bool sse_queue_put(struct sse_queue *sse_queue, int64_t sequence, const char *head,
                    const char *json, size_t length);
 /* Whether the queue is less than half full. Optional events, such as progress, are added only then.

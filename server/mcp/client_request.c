@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asks the client of a call. With sessions this sends requests on the call's stream and waits for
- * the answers; in 2026-07-28 it ends the call with an answer that asks (multi_round.c). */
+ * the answers; in 2026-07-28 it ends the call with an answer that has the questions
+ * (multi_round.c). */
 
 #include "server/mcp/client_request.h"
 
@@ -22,12 +23,12 @@
 #include "server/streams/session.h"
 #include "server/streams/stream.h"
 
-#define LOOK_MS 200 /* time between checks whether the client still waits for the call */
+#define CHECK_MS 200 /* time between checks whether the client still waits for the call */
 #define REASON_BYTES 200
 
-/* One request on its way to the client. */
-struct asked {
-    struct asked *next; /* in the session's list, under its lock, as are the next two */
+/* One request to the client. */
+struct client_request {
+    struct client_request *next; /* in the session's list, under its lock, as are the next two */
     struct inquiry *inquiry;
     json_t *response;         /* our copy of the client's message; NULL: none yet */
     char id[ID_SIZE];         /* unguessable, so that only the addressed client can answer */
@@ -38,9 +39,10 @@ struct asked {
 struct inquiry {
     struct rpc *rpc;
     const struct question *questions;
-    size_t count, open; /* `open`: the number that is not answered yet, under the session's lock */
+    size_t count;
+    size_t open; /* questions that are not answered yet; under the session's lock */
     pthread_cond_t answered;
-    struct asked *asked; /* one per question */
+    struct client_request *requests; /* one per question */
 };
 
 /* ---- Sending ---- */
@@ -58,7 +60,7 @@ static CHECKED bool send_all(const struct inquiry *inquiry, struct error *error)
     for (size_t i = 0; i < inquiry->count; i++) {
         const struct question *question = &inquiry->questions[i];
         json_auto_t *message =
-            json_pack("{s:s, s:s, s:s, s:o}", "jsonrpc", "2.0", "id", inquiry->asked[i].id,
+            json_pack("{s:s, s:s, s:s, s:o}", "jsonrpc", "2.0", "id", inquiry->requests[i].id,
                       "method", question->method, "params", input_request_params(question));
 
         if (!push(inquiry, message))
@@ -69,15 +71,15 @@ static CHECKED bool send_all(const struct inquiry *inquiry, struct error *error)
     return true;
 }
 
-/* Answers to unanswered questions are no longer accepted. */
+/* Notifies the client that answers to the open questions are no longer accepted. */
 static void withdraw(const struct inquiry *inquiry, const char *reason)
 {
     for (size_t i = 0; i < inquiry->count; i++) {
         json_auto_t *message = json_pack("{s:s, s:s, s:{s:s, s:s}}", "jsonrpc", "2.0", "method",
                                          "notifications/cancelled", "params", "requestId",
-                                         inquiry->asked[i].id, "reason", reason);
+                                         inquiry->requests[i].id, "reason", reason);
 
-        if (inquiry->asked[i].response == NULL)
+        if (inquiry->requests[i].response == NULL)
             push(inquiry, message);
     }
 }
@@ -91,13 +93,13 @@ static void enter(struct inquiry *inquiry)
     thread_condition_init(&inquiry->answered);
     pthread_mutex_lock(&session->lock);
     for (size_t i = 0; i < inquiry->count; i++) {
-        struct asked *asked = &inquiry->asked[i];
+        struct client_request *request = &inquiry->requests[i];
 
-        asked->inquiry = inquiry;
-        random_id("ask", asked->id);
-        snprintf(asked->quoted, sizeof asked->quoted, "\"%s\"", asked->id);
-        asked->next = session->asked;
-        session->asked = asked;
+        request->inquiry = inquiry;
+        random_id("ask", request->id);
+        snprintf(request->quoted, sizeof request->quoted, "\"%s\"", request->id);
+        request->next = session->requests;
+        session->requests = request;
     }
     pthread_mutex_unlock(&session->lock);
 }
@@ -107,7 +109,7 @@ static void leave(struct inquiry *inquiry)
     struct session *session = inquiry->rpc->session;
 
     pthread_mutex_lock(&session->lock);
-    for (struct asked **at = &session->asked; *at != NULL;)
+    for (struct client_request **at = &session->requests; *at != NULL;)
         if ((*at)->inquiry == inquiry)
             *at = (*at)->next;
         else
@@ -143,7 +145,7 @@ static CHECKED bool wait(struct inquiry *inquiry, struct error *error)
     add_ms(&end, patience_s * 1000);
     pthread_mutex_lock(&rpc->session->lock);
     while (inquiry->open > 0 && !rpc_is_cancelled(rpc) && is_before(&now, &end)) {
-        add_ms(&now, LOOK_MS);
+        add_ms(&now, CHECK_MS);
         pthread_cond_timedwait(&inquiry->answered, &rpc->session->lock, &now);
         clock_gettime(CLOCK_MONOTONIC, &now);
     }
@@ -151,7 +153,8 @@ static CHECKED bool wait(struct inquiry *inquiry, struct error *error)
     pthread_mutex_unlock(&rpc->session->lock);
     cancelled = rpc_is_cancelled(rpc);
     if (cancelled)
-        return error_set(error, ERROR_CANCELLED, "cancelled while the client was asked");
+        return error_set(error, ERROR_CANCELLED,
+                         "the call was cancelled before the client answered");
     if (late)
         return error_set(error, ERROR_TIMEOUT,
                          "the client did not answer %s within %lld s (setting ask_timeout): call "
@@ -160,28 +163,28 @@ static CHECKED bool wait(struct inquiry *inquiry, struct error *error)
     return true;
 }
 
-static struct asked *find_asked(struct session *session, const char *quoted)
+static struct client_request *find_request(struct session *session, const char *quoted)
 {
-    struct asked *asked = session->asked;
+    struct client_request *request = session->requests;
 
-    while (asked != NULL && (strcmp(asked->quoted, quoted) != 0 || asked->response != NULL))
-        asked = asked->next;
-    return asked;
+    while (request != NULL && (strcmp(request->quoted, quoted) != 0 || request->response != NULL))
+        request = request->next;
+    return request;
 }
 
-void client_request_take_response(const struct rpc *rpc)
+void client_request_handle_response(const struct rpc *rpc)
 {
     struct session *session = rpc->session;
-    struct asked *asked;
+    struct client_request *request;
 
     if (session == NULL || rpc->id == NULL)
         return;
     pthread_mutex_lock(&session->lock);
-    asked = find_asked(session, rpc->id);
-    if (asked != NULL) {
-        asked->response = json_deep_copy(rpc->response);
-        asked->inquiry->open--;
-        pthread_cond_signal(&asked->inquiry->answered);
+    request = find_request(session, rpc->id);
+    if (request != NULL) {
+        request->response = json_deep_copy(rpc->response);
+        request->inquiry->open--;
+        pthread_cond_signal(&request->inquiry->answered);
     }
     pthread_mutex_unlock(&session->lock);
 }
@@ -205,7 +208,7 @@ static CHECKED bool collect(const struct inquiry *inquiry, json_t **answers, str
 
     for (size_t i = 0; i < inquiry->count; i++) {
         const struct question *question = &inquiry->questions[i];
-        const json_t *response = inquiry->asked[i].response;
+        const json_t *response = inquiry->requests[i].response;
         json_t *result = json_object_get(response, "result");
 
         if (result == NULL)
@@ -221,9 +224,9 @@ static CHECKED bool collect(const struct inquiry *inquiry, json_t **answers, str
 static void inquiry_finish(struct inquiry *inquiry)
 {
     for (size_t i = 0; i < inquiry->count; i++)
-        json_decref(inquiry->asked[i].response);
+        json_decref(inquiry->requests[i].response);
     pthread_cond_destroy(&inquiry->answered);
-    free(inquiry->asked);
+    free(inquiry->requests);
 }
 
 static CHECKED bool inquire(struct inquiry *inquiry, json_t **answers, struct error *error)
@@ -231,7 +234,7 @@ static CHECKED bool inquire(struct inquiry *inquiry, json_t **answers, struct er
     bool answered;
 
     inquiry->open = inquiry->count;
-    inquiry->asked = memory_zeroed(inquiry->count, sizeof *inquiry->asked);
+    inquiry->requests = memory_zeroed(inquiry->count, sizeof *inquiry->requests);
     enter(inquiry);
     answered = send_all(inquiry, error) && wait(inquiry, error);
     leave(inquiry);

@@ -12,4 +12,4 @@ CHECKED bool client_request_ask(struct call *call, const struct question *questi
                                 json_t **answers, struct error *error);
 /* Passes a response that a client posted to the waiting call of its session; a response that no
  * call waits for is dropped. Does not keep the message. */
-void client_request_take_response(const struct rpc *rpc);
+void client_request_handle_response(const struct rpc *rpc);

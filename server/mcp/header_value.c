@@ -13,7 +13,7 @@
 #define PREFIX "=?base64?"
 #define SUFFIX "?="
 
-/* Whether the bytes are text: UTF-8 without a NUL. */
+/* The decoded text, as heap memory; NULL if it is not UTF-8 without a NUL. */
 static char *decode_text(const char *encoded, size_t length)
 {
     TEXT_AUTO out = { 0 };

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* The decoded value, as heap memory; NULL if it is malformed, not UTF-8, or holds a NUL. */
+/* The decoded value, as heap memory; NULL if it is malformed, not UTF-8, or contains a NUL. */
 char *header_value_decode(const char *value);
 /* Whether the header is `text`, written plainly. If not, it may still be `text` in base64. */
 bool header_value_is_plainly(const char *value, const char *text);

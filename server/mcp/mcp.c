@@ -103,8 +103,8 @@ static void fail_busy(struct rpc *rpc, const struct error *error)
         rpc_fail(rpc, RPC_REFUSED, 503, "%s", error->message);
 }
 
-/* Why nothing was done, for clients that are still there: one whose key was revoked may have
- * another. */
+/* Answers a call that was not begun, because its key was revoked or the server stops: the client
+ * may call again with another key, or later. */
 static void fail_unbegun(struct rpc *rpc)
 {
     struct error error;
@@ -153,7 +153,8 @@ static bool answers_by_status(struct exchange *exchange, const struct rpc *rpc)
            && sse_queue_withdraw(exchange->sse_queue);
 }
 
-/* Tells a client that reconnects for an answer why it is missing: it was too large to store. */
+/* If the answer is too large to store, an error is stored in its place, for a client that
+ * reconnects. */
 static void push_answer(struct stream *stream, const struct rpc *rpc)
 {
     struct rpc too_large = { .id = rpc->id, .era = rpc->era };
@@ -211,6 +212,7 @@ static void run_post(struct exchange *exchange)
 
 /* ---- Inline, or on a worker ---- */
 
+/* Sets what the log and the metrics show about the request. */
 static void label(struct exchange *exchange, const struct post *post)
 {
     const struct rpc *first = post->rpcs;
@@ -321,11 +323,11 @@ static void admit(struct rpc *rpc)
         rpc->method->prepare(rpc);
 }
 
-static void take_responses(const struct post *post)
+static void handle_responses(const struct post *post)
 {
     for (size_t i = 0; i < post->count; i++)
         if (post->rpcs[i].kind == RPC_RESPONSE && post->rpcs[i].error_code == 0)
-            client_request_take_response(&post->rpcs[i]);
+            client_request_handle_response(&post->rpcs[i]);
 }
 
 static void place(struct exchange *exchange, struct post *post)
@@ -334,7 +336,7 @@ static void place(struct exchange *exchange, struct post *post)
     struct rpc *first = post->rpcs;
 
     label(exchange, post);
-    take_responses(post);
+    handle_responses(post);
     if (!post->batch && first->error_code != 0)
         reply_rpc(exchange, first);
     else if (!post->batch && (first->kind == RPC_RESPONSE || first->method == NULL))
@@ -345,7 +347,7 @@ static void place(struct exchange *exchange, struct post *post)
 
 /* ---- Reading ---- */
 
-/* A message is of the modern era if it, or its request's header, claims such a version. */
+/* A message is of the modern era if it, or its request's header, names a version of that era. */
 static enum era era_of(const struct rpc *rpc, const json_t *message)
 {
     const json_t *params = rpc->params != NULL ? rpc->params : json_object_get(message, "params");

@@ -6,7 +6,7 @@
 #include "base/json/json.h"
 #include "server/mcp/protocol.h"
 
-/* `capabilities` may be NULL. */
+/* Whether a client's capabilities (NULL: none) declare that it shows apps. */
 static bool declares(const json_t *capabilities)
 {
     const json_t *extension =
@@ -40,7 +40,7 @@ void mcp_apps_add_meta(const struct tool *tool, struct text *out)
 
     if (tool->app == NULL)
         return;
-    /* the flat name is that of earlier hosts */
+    /* earlier hosts read the flat name "ui/resourceUri" */
     meta = json_pack("{s:{s:s, s:[s, s*]}, s:s}", "ui", "resourceUri", tool->app, "visibility",
                      "app", tool->is_for_apps ? NULL : "model", "ui/resourceUri", tool->app);
     text_add(out, ",\"_meta\":");

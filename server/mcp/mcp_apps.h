@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* MCP Apps, the extension io.modelcontextprotocol/ui: pages that a host shows with a tool's answer.
- * Only clients that declare it are told about them. */
+ * The server mentions them only to clients that declare the extension. */
 #pragma once
 
 #include "server/mcp/rpc.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The eras that begin with `initialize`: 2024-11-05 to 2025-11-25. */
+/* The era whose sessions begin with `initialize`: revisions 2024-11-05 to 2025-11-25. */
 
 #include <string.h>
 

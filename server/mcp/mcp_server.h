@@ -23,7 +23,7 @@ struct telemetry_row;
 struct workers;
 
 struct mcp_server {
-    /* lent */
+    /* borrowed */
     const struct settings *settings;
     const struct services *services;
     const struct tool *const *tools;
@@ -35,8 +35,8 @@ struct mcp_server {
     struct rate_limit *kept_bytes; /* limit of the stored bytes of each principal's events */
     struct workers *workers, *waiting;
 
-    uint8_t sealing_key[DIGEST_BYTES]; /* signs the state that clients send back in the next round
-                                          of a request */
+    /* Signs the state that clients send back in the next round of a request. */
+    uint8_t sealing_key[DIGEST_BYTES];
     struct telemetry_row **method_rows, **tool_rows; /* in the order of the tables */
     struct param_headers **param_headers;            /* in the order of the tools */
     struct text *tool_descriptions;                  /* the same, as JSON */

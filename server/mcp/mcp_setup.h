@@ -10,13 +10,15 @@ struct telemetry;
 struct telemetry_row;
 struct tool;
 
-/* Completes a struct whose lent members are set; `instructions` is copied. Free with
+/* Completes a struct whose borrowed members are set; `instructions` is copied. Free with
  * mcp_setup_finish. */
 CHECKED bool mcp_setup(struct mcp_server *server, struct telemetry *telemetry,
                        const char *instructions, struct error *error);
 void mcp_setup_finish(struct mcp_server *server); /* works on a zeroed struct, too */
 
+/* NULL: there is no such tool. */
 const struct tool *mcp_setup_find_tool(const struct mcp_server *server, const char *name);
+/* Parts of the server for one of its tools; borrowed. */
 const struct param_headers *mcp_setup_param_headers(const struct mcp_server *server,
                                                     const struct tool *tool);
 struct telemetry_row *mcp_setup_tool_row(const struct mcp_server *server, const struct tool *tool);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The streams of sessions: those of calls, the standing stream of GET, and resuming them. */
+/* The streams of sessions: a call's own, the standing stream that GET begins, and resuming either.
+ */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 #include "server/streams/stream.h"
 #include "store/ledger/events.h"
 
-/* ---- Of calls ---- */
+/* ---- Streams of calls ---- */
 
 #define CALL_BYTES 1024 /* bytes of a stream's stored events, without its answer */
 
@@ -103,7 +104,7 @@ static bool is_standing(const struct stream_request *stream_request)
     return strcmp(stream_request->stream, SESSION_STANDING) == 0;
 }
 
-/* "<stream>_<sequence>" */
+/* Reads the id of an event: "<stream>_<sequence>". */
 static bool read_event_id(const char *id, struct stream_request *out)
 {
     size_t length = strspn(id, "0123456789abcdef");
@@ -125,14 +126,16 @@ static void answer_lost(struct store *store, struct stream *stream,
     struct error error;
 
     if (!event_call_job(store, call, job, &error))
-        log_warning("job of the lost %s: %s", call->request_id, error.message);
+        log_warning("the job of the lost call %s cannot be read: %s", call->request_id,
+                    error.message);
     rpc_fail(&rpc, RPC_INTERNAL, 200, "outcome unknown: the server restarted; see %s%s",
              job[0] != '\0' ? "job " : "job_list and audit_list", job);
     rpc_write(&rpc, &json);
     stream_push(stream, text_string(&json), json.length);
     if (!event_call_end(store, stream_request->session->id, stream_request->stream, clock_utc_ms(),
                         &error))
-        log_warning("the lost %s is not marked as answered: %s", call->request_id, error.message);
+        log_warning("the lost call %s is not marked as answered: %s", call->request_id,
+                    error.message);
 }
 
 static CHECKED bool resume(struct stream *stream, struct stream_request *stream_request,
@@ -144,7 +147,8 @@ static CHECKED bool resume(struct stream *stream, struct stream_request *stream_
            && stream_resume(stream, stream_request->after, stream_request->sse_queue, error);
 }
 
-/* For a call that is no longer running: its events are in the store, or it was lost. */
+/* Resumes the stream of a call that is no longer running: its events are in the store, or the call
+ * was lost. */
 static CHECKED bool revive(struct store *store, struct stream_request *stream_request,
                            const struct event_call *call, struct error *error)
 {
@@ -208,8 +212,7 @@ static void run_resume(struct exchange *exchange)
                                                  stream_request->sse_queue, &error);
     else
         stream_request->resumed = resume_call(server->services->store, stream_request, &error);
-    /* Answers with 204, which ends it: clients would request an event stream without events again
-     * and again. */
+    /* 204 ends a complete stream: clients would request a stream without events again and again. */
     if (stream_request->complete)
         exchange_reply(exchange, 204, NULL, NULL);
     else if (!stream_request->resumed)

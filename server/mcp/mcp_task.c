@@ -48,7 +48,7 @@ static json_t *status_message(const struct job *job)
     return answer_json_text(job->message);
 }
 
-/* A task is kept at least this long after it has ended. */
+/* How long a task is kept after it has ended, at least, in ms; null: for ever. */
 static json_t *ttl(const struct mcp_server *server)
 {
     int64_t days = server->settings->jobs_days;
@@ -89,7 +89,8 @@ static json_t *requests_of(const struct question_row *rows, size_t count)
     return requests;
 }
 
-/* They were answered since the job was read: it continues. */
+/* Adds the open questions. If there are none, they were answered since the job was read, and it
+ * continues. */
 static CHECKED bool add_requests(const struct mcp_server *server, const char *id, json_t *task,
                                  struct error *error)
 {

@@ -13,7 +13,7 @@
 #include "server/mcp/multi_round.h"
 #include "server/streams/notifier.h"
 
-#define URI_TOLD_BYTES 2048
+#define URI_ECHO_BYTES 2048
 
 /* ---- The lists ---- */
 
@@ -83,7 +83,7 @@ static const char *uri_of(struct rpc *rpc)
 static void add_uri(struct rpc *rpc, const char *uri)
 {
     rpc->error_data =
-        json_pack("{s:o}", "uri", answer_json_foreign(uri, strlen(uri), URI_TOLD_BYTES));
+        json_pack("{s:o}", "uri", answer_json_foreign(uri, strlen(uri), URI_ECHO_BYTES));
 }
 
 static bool fail(struct rpc *rpc, const char *uri, const struct error *error)

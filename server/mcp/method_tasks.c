@@ -55,7 +55,7 @@ bool method_tasks_answer_call(struct rpc *rpc, const char *job_id)
     struct job job;
 
     if (!job_pool_show(rpc->server->services->jobs, job_id, &job, &error)) {
-        log_warning("%s: subscribers of the task of %s are not notified: %s", rpc->exchange->id,
+        log_warning("%s: the call is not answered with the task of job %s: %s", rpc->exchange->id,
                     job_id, error.message);
         return false;
     }

@@ -21,7 +21,7 @@
 
 /* ---- The list ---- */
 
-/* The other two hints have no meaning for a tool that only reads. */
+/* Two of the hints have no meaning for a tool that only reads. */
 static json_t *hints(const struct tool *tool)
 {
     json_t *hints =
@@ -57,8 +57,8 @@ struct text *method_tools_describe(const struct tool *const *table)
     return rows;
 }
 
-/* The sets in the URL, /mcp?tools=measure,fleet, or in the setting. They are copied, because the
- * connection may be gone when they are used. */
+/* Reads the sets of tools in the URL, /mcp?tools=measure,fleet, or in the setting. They are copied,
+ * because the connection may be gone when they are used. */
 bool method_tools_list_prepare(struct rpc *rpc)
 {
     const char *named = exchange_query(rpc->exchange, "tools");
@@ -170,8 +170,7 @@ static void add_content(struct text *out, const char *text, size_t length)
 
 #define RESULT_SIZE 192 /* bytes of most answers, besides their texts */
 
-/* Whether the client knows resource_link: one of an earlier revision might refuse the whole answer.
- */
+/* The revision that added resource_link: earlier clients might refuse an answer with one. */
 #define LINKS_SINCE "2025-06-18"
 
 static void add_link(const char *name, const char *uri, struct text *out)

@@ -11,7 +11,7 @@
 #include "handlers/tool.h"
 #include "store/ledger/principals.h"
 
-struct asked;
+struct client_request;
 struct sse_queue;
 struct rate_limit;
 struct sessions;
@@ -49,7 +49,8 @@ struct session {
     uint64_t *waiting; /* digests of messages sent while nobody read the standing stream */
     size_t waiting_count;
     int64_t waiting_since_ms;
-    struct asked *asked; /* client_request.c: requests to the client that wait for its response */
+    struct client_request
+        *requests; /* client_request.c: requests to the client that wait for its response */
 };
 
 struct session_limits {

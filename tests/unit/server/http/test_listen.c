@@ -73,7 +73,7 @@ static void a_free_port_is_found_shared_and_refused_to_others(void **state)
     again = address;
     assert_false(listen_open(&again, &other, 1, &error));
     assert_int_equal(error.kind, ERROR_CONFLICT);
-    assert_non_null(strstr(error.message, "is taken"));
+    assert_non_null(strstr(error.message, "is in use"));
     assert_false(listen_open(&again, sockets, 2, &error));
     for (int i = 0; i < 3; i++)
         close(sockets[i]);

@@ -220,7 +220,7 @@ static void a_port_that_is_taken_is_refused_with_a_sentence(void **state)
     other.settings = served.settings;
     snprintf(other.settings.listen, sizeof other.settings.listen, "127.0.0.1:%u", port());
     assert_false(served_try(&other, &error));
-    assert_non_null(strstr(error.message, "is taken by another process"));
+    assert_non_null(strstr(error.message, "is in use by another process"));
     served_destroy(&other);
 }
 
