@@ -214,7 +214,7 @@ static void add_next(const struct saturation *saturation, struct text *out)
 {
     for (size_t i = 0; i < saturation->next_count; i++)
         text_addf(out, "%s%.6g", i == 0 ? " (measure " : ", ", saturation->next[i]);
-    text_add(out, saturation->next_count > 0 ? ")" : "");
+    text_add(out, saturation->next_count > 0 ? " next)" : "");
 }
 
 static void add_interval(const struct saturation *saturation, struct text *out)

@@ -168,9 +168,10 @@ static void shows_the_largest_load_that_meets_the_limits(void **state)
                       "requests failed.\n");
     assert_has(&text, "|           4 | E2E 5000 of 6000 ms |         8 | E2E 9000 of 6000 ms |\n");
     report_findings(&f.input, &lines);
-    assert_string_equal(lines.data, "- 4 tokens in, 100 out: saturated between 4 and 8 users "
-                                    "(measure 6); limits met up to 4 users (8: E2E 9000 of 6000 "
-                                    "ms)\n");
+    assert_string_equal(lines.data,
+                        "- 4 tokens in, 100 out: saturated between 4 and 8 users "
+                        "(measure 6 next); limits met up to 4 users (8: E2E 9000 of 6000 "
+                        "ms)\n");
     json_auto_t *json = report_json(&f.input);
     const json_t *row = json_array_get(
         json_object_get(json_array_get(json_object_get(json, "outputs"), 0), "limits"), 0);
@@ -198,7 +199,7 @@ static void shows_the_rates_of_an_open_loop(void **state)
     assert_has(&text, "at 10 requests/s at context 4.");
     report_findings(&f.input, &lines);
     assert_string_equal(lines.data, "- 4 tokens in, 100 out: saturated between 2.433 and 10 "
-                                    "requests/s (measure 3, 4, 6); limits met up to 2.5 "
+                                    "requests/s (measure 3, 4, 6 next); limits met up to 2.5 "
                                     "requests/s (10: E2E 9000 of 6000 ms)\n");
     json_auto_t *json = report_json(&f.input);
     const json_t *row = json_array_get(

@@ -42,18 +42,20 @@ static void a_queue_is_saturation_though_throughput_grew(void **state)
     many->measurement.latency[METRIC_TTFT].p50_ms = 20; /* as with the server's counters alone */
     many->witness = witness;
     struct saturation s = of_first_context(&cells);
-    check_sentence(&s, "saturated between 4 and 16 users (measure 6, 8, 12), about 4 requests at "
-                       "once");
+    check_sentence(&s,
+                   "saturated between 4 and 16 users (measure 6, 8, 12 next), about 4 requests at "
+                   "once");
     many->witness = NULL;
     many->measurement.latency[METRIC_TTFT].p50_ms = 6020; /* as without them */
     s = of_first_context(&cells);
-    check_sentence(&s, "saturated between 4 and 16 users (measure 6, 8, 12), about 4 requests at "
-                       "once");
+    check_sentence(&s,
+                   "saturated between 4 and 16 users (measure 6, 8, 12 next), about 4 requests at "
+                   "once");
     many->measurement.latency[METRIC_TTFT].p50_ms =
         20; /* slower steps: there may be more to come */
     s = of_first_context(&cells);
     check_sentence(&s, "not saturated below 4; throughput may still grow at 16 users, the largest "
-                       "load (measure 32, 64)");
+                       "load (measure 32, 64 next)");
 }
 
 /* Of several instances, one of them says what waits there. */
@@ -89,7 +91,7 @@ static void finds_the_smallest_load_near_the_peak(void **state)
     assert_float_equal(s.peak_tokens_per_s, 2000, 1e-9);
     assert_int_equal(s.peak.load, 256);
     assert_int_equal(s.doubled_load, 256); /* exactly twice */
-    check_sentence(&s, "saturated between 38 and 256 users (measure 48, 96, 128)");
+    check_sentence(&s, "saturated between 38 and 256 users (measure 48, 96, 128 next)");
 }
 
 static void says_that_the_greatest_load_is_not_saturation(void **state)
@@ -107,7 +109,7 @@ static void says_that_the_greatest_load_is_not_saturation(void **state)
     assert_int_equal(s.at.load, 2);
     assert_int_equal(s.doubled_load, 0);
     check_sentence(&s, "not saturated below 2; throughput may still grow at 2 users, the largest "
-                       "load (measure 4, 8)");
+                       "load (measure 4, 8 next)");
 }
 
 static void an_open_loop_whose_queue_grows_is_saturated(void **state)

@@ -44,7 +44,8 @@ static void says_what_the_figures_say(void **state)
         text_string(&text),
         "Peak: 2000 output tokens/s (20.0 requests/s) with 64 users at context 4: TTFT p50 220 ms, "
         "then 50.0 tokens/s for each user.\n"
-        "At context 4: saturated between 38 and 256 users (measure 48, 96, 128); more users mostly "
+        "At context 4: saturated between 38 and 256 users (measure 48, 96, 128 next); more users "
+        "mostly "
         "wait longer; the E2E median has doubled by 64 users.\n"
         "With 64 users, from context 4 to 512: output tokens/s falls by 25 %, TTFT p50 goes from "
         "220 to 440 ms.\n"
