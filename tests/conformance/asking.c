@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tools that ask the client: forms, completions and roots; in a session by requests, in 2026-07-28
- * by answers that require input. */
+/* Tools that ask the client for input: a form (elicitation), a completion (sampling) or its roots.
+ * Clients with a session receive requests; clients of 2026-07-28 receive answers that require input
+ * and call again with it. */
 
 #include <string.h>
 
@@ -14,7 +15,7 @@
 
 /* ---- Questions and answers ---- */
 
-/* One question. `params` is taken over. */
+/* Asks the client one question and waits for the answer. Releases `params`. */
 static bool ask_take(struct call *call, const char *key, const char *method, json_t *params,
                      json_t **answers, struct error *error)
 {
@@ -31,10 +32,10 @@ static json_t *form_with(const char *message, const char *name, const char *type
                      "type", "object", "properties", name, "type", type, "required", name);
 }
 
-static json_t *prompt_with(const char *text, int most_tokens)
+static json_t *prompt_with(const char *text, int max_tokens)
 {
     return json_pack("{s:[{s:s, s:{s:s, s:s}}], s:i}", "messages", "role", "user", "content",
-                     "type", "text", "text", text, "maxTokens", most_tokens);
+                     "type", "text", "text", text, "maxTokens", max_tokens);
 }
 
 bool fixture_ask_for(struct call *call, const char *key, const char *message, const char *name,
@@ -50,8 +51,9 @@ const char *fixture_entered(const json_t *answers, const char *key, const char *
     return json_get_text(content, name, "nobody");
 }
 
-/* The content of a completion is one block, or (2025-11-25) a list of them. */
-static const char *completed(const json_t *answers, const char *key)
+/* Returns the text of a completion, whose content is one block or, since 2025-11-25, a list of
+ * blocks. Borrowed from `answers`. */
+static const char *completion_text(const json_t *answers, const char *key)
 {
     const json_t *content = json_object_get(json_object_get(answers, key), "content");
 
@@ -69,7 +71,7 @@ static void add_answer_line(struct answer *answer, const char *heading, const js
               json_get_text(given, "action", ""), written);
 }
 
-/* ---- In a session ---- */
+/* ---- Questions sent as requests, in a session ---- */
 
 static bool sample(struct call *call, struct answer *answer, struct error *error)
 {
@@ -78,7 +80,7 @@ static bool sample(struct call *call, struct answer *answer, struct error *error
     if (!ask_take(call, "answer", SAMPLE, prompt_with(call_text(call, "prompt"), 100), &answers,
                   error))
         return false;
-    text_addf(&answer->text, "LLM response: %s", completed(answers, "answer"));
+    text_addf(&answer->text, "LLM response: %s", completion_text(answers, "answer"));
     return true;
 }
 
@@ -146,7 +148,7 @@ static bool elicit_enums(struct call *call, struct answer *answer, struct error 
         answer, error);
 }
 
-/* ---- In rounds ---- */
+/* ---- Questions returned as an answer that requires input ---- */
 
 static bool ask_name(struct call *call, struct answer *answer, struct error *error)
 {
@@ -165,7 +167,7 @@ static bool ask_model(struct call *call, struct answer *answer, struct error *er
     if (!ask_take(call, "capital_question", SAMPLE,
                   prompt_with("What is the capital of France?", 100), &answers, error))
         return false;
-    text_add(&answer->text, completed(answers, "capital_question"));
+    text_add(&answer->text, completion_text(answers, "capital_question"));
     return true;
 }
 
@@ -208,7 +210,7 @@ static bool ask_three(struct call *call, struct answer *answer, struct error *er
 
     if (!call->ask(call, questions, 3, &answers, error))
         return false;
-    text_addf(&answer->text, "%s %s", completed(answers, "greeting"),
+    text_addf(&answer->text, "%s %s", completion_text(answers, "greeting"),
               fixture_entered(answers, "user_name", "name"));
     return true;
 }
@@ -226,19 +228,21 @@ static bool ask_twice(struct call *call, struct answer *answer, struct error *er
     return true;
 }
 
-/* The client's person, or its model if no person can be asked. */
-static bool ask_whom_it_can(struct call *call, struct answer *answer, struct error *error)
+/* Asks the client's user or, if the client does not support forms, its model. */
+static bool ask_user_or_model(struct call *call, struct answer *answer, struct error *error)
 {
     return ask_name(call, answer, error)
            || (error->kind == ERROR_UNSUPPORTED && ask_model(call, answer, error));
 }
 
 static const struct param prompt_params[] = {
-    { "prompt", VALUE_TEXT, .required = true, .high = 10000, .help = "For the client's model." },
+    { "prompt", VALUE_TEXT, .required = true, .high = 10000,
+      .help = "The prompt for the client's model." },
     { 0 },
 };
 static const struct param message_params[] = {
-    { "message", VALUE_TEXT, .required = true, .high = 10000, .help = "For the client's person." },
+    { "message", VALUE_TEXT, .required = true, .high = 10000,
+      .help = "The message for the client's user." },
     { 0 },
 };
 
@@ -254,19 +258,19 @@ const struct tool asking_tools[] = {
       ASKING_TOOL },
     { .name = "test_elicitation",
       .title = "Form",
-      .help = "Asks the client's person.",
+      .help = "Asks the client's user.",
       .params = message_params,
       .run = elicit,
       ASKING_TOOL },
     { .name = "test_elicitation_sep1034_defaults",
       .title = "Form with defaults",
-      .help = "Asks with a default for every type.",
+      .help = "Asks with a form that has a default for each type of field.",
       .params = fixture_no_params,
       .run = elicit_defaults,
       ASKING_TOOL },
     { .name = "test_elicitation_sep1330_enums",
       .title = "Form with choices",
-      .help = "Asks with every form of choices.",
+      .help = "Asks with a form that has each kind of enum.",
       .params = fixture_no_params,
       .run = elicit_enums,
       ASKING_TOOL },
@@ -277,8 +281,8 @@ const struct tool asking_tools[] = {
       .run = ask_name,
       ASKING_TOOL },
     { .name = "test_missing_capability",
-      .title = "Needs a model",
-      .help = "Works only with clients that have a model.",
+      .title = "Missing capability",
+      .help = "Asks the client's model, and fails if the client does not support sampling.",
       .params = fixture_no_params,
       .run = ask_model,
       ASKING_TOOL },
@@ -313,8 +317,8 @@ const struct tool asking_tools[] = {
       .run = ask_three,
       ASKING_TOOL },
     { .name = "test_input_required_result_multi_round",
-      .title = "Rounds: two of them",
-      .help = "Asks once more.",
+      .title = "Rounds: two questions",
+      .help = "Asks for a name and then, in a second round, for a color.",
       .params = fixture_no_params,
       .run = ask_twice,
       ASKING_TOOL },
@@ -325,10 +329,10 @@ const struct tool asking_tools[] = {
       .run = ask_confirmation,
       ASKING_TOOL },
     { .name = "test_input_required_result_capabilities",
-      .title = "Rounds: what the client can",
-      .help = "Asks whom the client has.",
+      .title = "Rounds: capabilities",
+      .help = "Asks the client's user, or its model if the client does not support forms.",
       .params = fixture_no_params,
-      .run = ask_whom_it_can,
+      .run = ask_user_or_model,
       ASKING_TOOL },
     { 0 },
 };

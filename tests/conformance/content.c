@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tools that answer at once: every kind of content, an error, and schemas. */
+/* Tools that answer at once: with every kind of content, with an error, and with unusual schemas.
+ */
 
 #include "fixtures.h"
 
@@ -82,12 +83,12 @@ static bool answer_region(struct call *call, struct answer *answer, struct error
 
 static const struct param region_params[] = {
     { "region", VALUE_TEXT, .required = true, .high = 1000, .header = "Region",
-      .help = "Where; the client repeats it in a header." },
+      .help = "The region, which the client repeats in a header." },
     { 0 },
 };
 
-/* Keywords that a server must pass on unchanged. */
-static const char wide_schema[] =
+/* Has keywords that a server must pass on unchanged. */
+static const char schema_2020_12[] =
     "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"type\":\"object\","
     "\"$defs\":{\"address\":{\"$anchor\":\"addressDef\",\"type\":\"object\","
     "\"properties\":{\"street\":{\"type\":\"string\"},\"city\":{\"type\":\"string\"}}}},"
@@ -124,7 +125,7 @@ const struct tool content_tools[] = {
       CONTENT_TOOL },
     { .name = "test_embedded_resource",
       .title = "Resource",
-      .help = "Answers with a resource inside.",
+      .help = "Answers with an embedded resource.",
       .params = fixture_no_params,
       .run = answer_resource,
       CONTENT_TOOL },
@@ -150,7 +151,7 @@ const struct tool content_tools[] = {
       .title = "Schema",
       .help = "Tool with JSON Schema 2020-12 features",
       .params = fixture_no_params,
-      .input_schema = wide_schema,
+      .input_schema = schema_2020_12,
       .run = answer_text,
       CONTENT_TOOL },
     { 0 },

@@ -7,12 +7,12 @@
 #include "handlers/resource.h"
 #include "handlers/tool.h"
 
-/* Each ends with a NULL name. */
-extern const struct tool content_tools[]; /* answers of every kind of content */
-extern const struct tool asking_tools[];  /* tools that ask the client */
-extern const struct tool
-    notifying_tools[];                 /* tools that send the client messages before they answer */
-extern const struct tool task_tools[]; /* tools that start jobs */
+/* Each table ends with a row whose name is NULL. */
+extern const struct tool content_tools[]; /* return every kind of content */
+extern const struct tool asking_tools[];  /* ask the client for input */
+/* Send messages to the client before they answer. */
+extern const struct tool notifying_tools[];
+extern const struct tool task_tools[]; /* start jobs */
 extern const struct job_kind fixture_job_kinds[];
 extern const struct resource fixture_resources[];
 extern const struct prompt fixture_prompts[];
@@ -20,10 +20,14 @@ extern const struct prompt fixture_prompts[];
 extern const struct param fixture_no_params[];
 extern const char fixture_image[]; /* one red pixel, as a content block */
 
-/* Parses our own JSON text; new reference. */
+/* Parses a JSON literal of the fixtures; aborts if it is invalid. The caller releases the result.
+ */
 json_t *fixture_json(const char *text);
-/* Asks for a form with the one text member `name`. */
+/* Asks the client to fill in a form with one text field, `name`. On success the caller releases
+ * *answers; on failure, `error` is of kind ERROR_UNSUPPORTED if the client does not support forms.
+ */
 bool fixture_ask_for(struct call *call, const char *key, const char *message, const char *name,
                      json_t **answers, struct error *error);
-/* What was entered for a member of a form; "nobody" if it was declined. Borrowed. */
+/* Returns the text entered into the field `name` of the form `key`, or "nobody" if the form was
+ * declined. Borrowed from `answers`. */
 const char *fixture_entered(const json_t *answers, const char *key, const char *name);

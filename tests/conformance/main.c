@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conformance_server: the server of the product with the fixtures of the official conformance suite
- * instead of the product's tools. Its command line is that of `opsbrain serve`. */
+/* conformance_server: the product's server with the fixtures of the official conformance suite
+ * instead of the product's tools. It accepts the options of `opsbrain serve`. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ struct process {
     struct server *server;
 };
 
-static void gather(struct process *process)
+static void collect_fixtures(struct process *process)
 {
     const struct tool *const tables[] = { content_tools, asking_tools, notifying_tools,
                                           task_tools };
@@ -68,25 +68,26 @@ int main(int argc, char **argv)
 {
     struct process process = { 0 };
     struct error error;
-    sigset_t ending;
+    sigset_t stop_signals;
     int number;
-    bool good;
+    bool started;
 
     signal(SIGPIPE, SIG_IGN);
-    sigemptyset(&ending);
-    sigaddset(&ending, SIGTERM);
-    sigaddset(&ending, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &ending, NULL);
+    sigemptyset(&stop_signals);
+    sigaddset(&stop_signals, SIGTERM);
+    sigaddset(&stop_signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &stop_signals, NULL);
     if (argc < 2) {
         fprintf(stderr, "usage: conformance_server serve [option...]\n");
         return 2;
     }
-    gather(&process);
-    good = settings_read(argc - 1, argv + 1, &process.settings, &error) && start(&process, &error);
-    if (good)
-        sigwait(&ending, &number);
+    collect_fixtures(&process);
+    started =
+        settings_read(argc - 1, argv + 1, &process.settings, &error) && start(&process, &error);
+    if (started)
+        sigwait(&stop_signals, &number);
     else
         fprintf(stderr, "conformance_server: %s\n", error.message);
     stop(&process);
-    return good ? 0 : 1;
+    return started ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tools that send the client more than their answer: progress, log messages, changed lists; and one
- * that disconnects before it answers. */
+/* Tools that send the client more than their answer (progress, log messages, notices of changed
+ * lists), and one that disconnects before it answers. */
 
 #include <time.h>
 
@@ -36,27 +36,27 @@ static bool notify_log(struct call *call, struct answer *answer, struct error *e
     call->log_take(call, SEVERITY_INFO, "fixtures", json_string("Tool processing data"));
     pause_a_moment();
     call->log_take(call, SEVERITY_INFO, "fixtures", json_string("Tool execution completed"));
-    text_add(&answer->text, "Done, with messages to the log.");
+    text_add(&answer->text, "Done, with log messages.");
     return true;
 }
 
-/* Disconnects: the client must come back for the answer. */
-static bool hang_up(struct call *call, struct answer *answer, struct error *error)
+/* Closes the stream, so that the client must reconnect to receive the answer. */
+static bool disconnect(struct call *call, struct answer *answer, struct error *error)
 {
     (void)error;
     call->close_stream(call);
     pause_a_moment();
-    text_add(&answer->text, "Done, while nobody listened.");
+    text_add(&answer->text, "Done, after the connection was closed.");
     return true;
 }
 
-/* The lists do not change: what matters is that their subscribers are notified. */
+/* Notifies the subscribers of a list, which in fact does not change. */
 static bool notify_change(struct call *call, enum notifier_list list, struct answer *answer)
 {
     const struct rpc *rpc = call->host;
 
     notifier_list_changed(rpc->server->notifier, list);
-    text_add(&answer->text, "Told.");
+    text_add(&answer->text, "Subscribers were notified.");
     return true;
 }
 
@@ -84,24 +84,24 @@ const struct tool notifying_tools[] = {
       NOTIFYING_TOOL },
     { .name = "test_tool_with_logging",
       .title = "Log",
-      .help = "Writes to the client's log.",
+      .help = "Sends log messages to the client.",
       .role = ROLE_VIEWER,
       .placement = PLACE_WAITING,
       .run = notify_log,
       NOTIFYING_TOOL },
     { .name = "test_logging_tool",
-      .title = "Log, where wanted",
-      .help = "Writes to the log of clients that asked for it.",
+      .title = "Log, if requested",
+      .help = "Sends log messages to clients that requested them.",
       .role = ROLE_VIEWER,
       .placement = PLACE_WAITING,
       .run = notify_log,
       NOTIFYING_TOOL },
     { .name = "test_reconnection",
-      .title = "Hang up",
-      .help = "Ends the connection, then answers.",
+      .title = "Disconnect",
+      .help = "Closes the connection, then answers.",
       .role = ROLE_VIEWER,
       .placement = PLACE_WAITING,
-      .run = hang_up,
+      .run = disconnect,
       NOTIFYING_TOOL },
     { .name = "test_trigger_tool_change",
       .title = "Changed tools",

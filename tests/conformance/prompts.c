@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prompts with text, arguments, a resource, an image, and one that asks first. */
+/* Prompts with text, with arguments, with a resource, with an image, and one that asks the user
+ * first. */
 
 #include <string.h>
 
 #include "fixtures.h"
 
-static void say_block_take(json_t *messages, json_t *block)
+static void add_block_take(json_t *messages, json_t *block)
 {
     json_array_append_new(messages, json_pack("{s:s, s:o}", "role", "user", "content", block));
 }
@@ -31,7 +32,7 @@ static bool write_arguments(struct call *call, json_t *messages, struct error *e
 static bool write_resource(struct call *call, json_t *messages, struct error *error)
 {
     (void)error;
-    say_block_take(messages,
+    add_block_take(messages,
                    json_pack("{s:s, s:{s:s, s:s, s:s}}", "type", "resource", "resource", "uri",
                              call_text(call, "resourceUri"), "mimeType", "text/plain", "text",
                              "Embedded resource content for testing."));
@@ -42,7 +43,7 @@ static bool write_resource(struct call *call, json_t *messages, struct error *er
 static bool write_image(struct call *call, json_t *messages, struct error *error)
 {
     (void)call, (void)error;
-    say_block_take(messages, fixture_json(fixture_image));
+    add_block_take(messages, fixture_json(fixture_image));
     prompt_write(messages, "Please analyze the image above.");
     return true;
 }
@@ -74,8 +75,8 @@ static const struct prompt_argument uri_argument[] = {
 
 const struct prompt fixture_prompts[] = {
     { .name = "test_input_required_result_prompt",
-      .title = "Asking",
-      .help = "Asks first.",
+      .title = "Question",
+      .help = "Asks the user for the context first.",
       .arguments = no_arguments,
       .role = ROLE_VIEWER,
       .write = write_after_asking },
@@ -87,19 +88,19 @@ const struct prompt fixture_prompts[] = {
       .write = write_arguments },
     { .name = "test_prompt_with_embedded_resource",
       .title = "Resource",
-      .help = "Has a resource inside.",
+      .help = "Has an embedded resource.",
       .arguments = uri_argument,
       .role = ROLE_VIEWER,
       .write = write_resource },
     { .name = "test_prompt_with_image",
       .title = "Image",
-      .help = "Has an image inside.",
+      .help = "Has an image.",
       .arguments = no_arguments,
       .role = ROLE_VIEWER,
       .write = write_image },
     { .name = "test_simple_prompt",
       .title = "Text",
-      .help = "Has text alone.",
+      .help = "Has only text.",
       .arguments = no_arguments,
       .role = ROLE_VIEWER,
       .write = write_simple },

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources: with text, with bytes, one to subscribe to, and a template. */
+/* Resources with text, with bytes, to subscribe to, and one with a URI template. */
 
 #include "fixtures.h"
 
-/* Every value of the template's variable exists, and none is listed. */
+/* Every value of the template's variable is valid, and none is listed. */
 static bool list_none(const struct services *services, const char *after, size_t limit,
                       struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
                       struct error *error)
@@ -21,9 +21,9 @@ static bool find_any(const struct services *services, const char *value, struct 
     return true;
 }
 
-static const struct resource_instances anything = { .noun = "id",
-                                                    .list = list_none,
-                                                    .find = find_any };
+static const struct resource_instances any_id = { .noun = "id",
+                                                  .list = list_none,
+                                                  .find = find_any };
 
 static bool read_text(struct call *call, const char *value, struct text *out, struct error *error)
 {
@@ -45,7 +45,7 @@ static bool read_watched(struct call *call, const char *value, struct text *out,
                          struct error *error)
 {
     (void)call, (void)value, (void)error;
-    text_add(out, "This resource can be followed.");
+    text_add(out, "This resource has subscribers.");
     return true;
 }
 
@@ -78,8 +78,8 @@ const struct resource fixture_resources[] = {
       .read = read_bytes },
     { .name = "watched-resource",
       .uri = "test://watched-resource",
-      .title = "Followed",
-      .help = "Can be followed.",
+      .title = "Watched",
+      .help = "Accepts subscriptions.",
       .mime_type = "text/plain",
       .role = ROLE_VIEWER,
       .placement = PLACE_WORKER,
@@ -87,11 +87,11 @@ const struct resource fixture_resources[] = {
     { .name = "template",
       .uri = "test://template/{id}/data",
       .title = "Template",
-      .help = "Has the id in it.",
+      .help = "Contains the id of its URI.",
       .mime_type = "application/json",
       .role = ROLE_VIEWER,
       .placement = PLACE_WORKER,
-      .instances = &anything,
+      .instances = &any_id,
       .read = read_template },
     { 0 },
 };

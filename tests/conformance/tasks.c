@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tools that start jobs, and the jobs themselves, for the suite's scenarios of the tasks extension.
- */
+/* Tools that start jobs, and the jobs, for the conformance suite's scenarios of the tasks
+ * extension. */
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "base/json/json.h"
 #include "fixtures.h"
 
-/* ---- The jobs; `subject` is all that they receive ---- */
+/* ---- The jobs; their only input is `job.subject` ---- */
 
 static char *outcome_of(const char *text)
 {
@@ -20,7 +20,8 @@ static char *outcome_of(const char *text)
     return json_write(outcome);
 }
 
-static enum job_end stopped(const struct job_run *run, enum job_end otherwise)
+/* How a job ends whose wait or question failed: as it was asked to stop, or with `otherwise`. */
+static enum job_end end_for_stop(const struct job_run *run, enum job_end otherwise)
 {
     switch (job_run_stop(run)) {
     case JOB_STOP_CANCEL:
@@ -40,7 +41,7 @@ static enum job_end run_slow_compute(struct job_run *run, char **outcome, struct
 
     (void)error;
     if (job_run_wait(run, ms) != JOB_STOP_NO)
-        return stopped(run, JOB_END_YIELDED);
+        return end_for_stop(run, JOB_END_YIELDED);
     *outcome = outcome_of("computed");
     return JOB_END_COMPLETED;
 }
@@ -49,8 +50,8 @@ static enum job_end run_failing(struct job_run *run, char **outcome, struct erro
 {
     (void)outcome;
     if (job_run_wait(run, 1000) != JOB_STOP_NO)
-        return stopped(run, JOB_END_YIELDED);
-    error_set(error, ERROR_UPSTREAM, "it always fails");
+        return end_for_stop(run, JOB_END_YIELDED);
+    error_set(error, ERROR_UPSTREAM, "this job always fails");
     return JOB_END_FAILED;
 }
 
@@ -58,7 +59,7 @@ static enum job_end run_protocol_error(struct job_run *run, char **outcome, stru
 {
     (void)run;
     (void)outcome;
-    error_set(error, ERROR_INTERNAL, "a fault of ours");
+    error_set(error, ERROR_INTERNAL, "this job always fails with an internal error");
     return JOB_END_FAILED;
 }
 
@@ -80,7 +81,7 @@ static enum job_end run_confirm_delete(struct job_run *run, char **outcome, stru
     params = form(message, "confirm", "boolean");
     question.params = params;
     if (!job_run_ask(run, &question, 1, &answers, error))
-        return stopped(run, JOB_END_FAILED);
+        return end_for_stop(run, JOB_END_FAILED);
     given = json_object_get(answers, "confirm");
     *outcome = outcome_of(
         json_get_boolean(json_object_get(given, "content"), "confirm", false) ? "deleted" : "kept");
@@ -95,7 +96,7 @@ static enum job_end run_multi_input(struct job_run *run, char **outcome, struct 
                                               { "sure", "elicitation/create", sure } };
 
     if (!job_run_ask(run, questions, 2, &answers, error))
-        return stopped(run, JOB_END_FAILED);
+        return end_for_stop(run, JOB_END_FAILED);
     *outcome = outcome_of("both are answered");
     return JOB_END_COMPLETED;
 }
@@ -171,7 +172,7 @@ static bool start_multi_input(struct call *call, struct answer *answer, struct e
     return start(call, "multi_input", "", answer, error);
 }
 
-/* A question that must be answered first is asked in the call, not in the task. */
+/* Asks within the call, because the task starts only after the question was answered. */
 static bool start_hello(struct call *call, struct answer *answer, struct error *error)
 {
     json_auto_t *answers = NULL;
@@ -181,16 +182,18 @@ static bool start_hello(struct call *call, struct answer *answer, struct error *
 }
 
 static const struct param greet_params[] = {
-    { "name", VALUE_TEXT, .required = true, .low = 0, .high = 100, .help = "Who is greeted." },
+    { "name", VALUE_TEXT, .required = true, .low = 0, .high = 100, .help = "Whom to greet." },
     { 0 },
 };
 static const struct param slow_compute_params[] = {
-    { "seconds", VALUE_NUMBER, .low = 0, .high = 3600, .initial = "1", .help = "How long." },
-    { "label", VALUE_TEXT, .low = 0, .high = 100, .help = "What for." },
+    { "seconds", VALUE_NUMBER, .low = 0, .high = 3600, .initial = "1",
+      .help = "The duration of the job." },
+    { "label", VALUE_TEXT, .low = 0, .high = 100, .help = "A name for the job; ignored." },
     { 0 },
 };
 static const struct param confirm_delete_params[] = {
-    { "filename", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Which file." },
+    { "filename", VALUE_TEXT, .required = true, .low = 1, .high = 39,
+      .help = "The file to delete." },
     { 0 },
 };
 
@@ -205,7 +208,7 @@ const struct tool task_tools[] = {
       .run = greet },
     { .name = "slow_compute",
       .title = "Slow compute",
-      .help = "Takes its time.",
+      .help = "Runs for the given number of seconds.",
       .params = slow_compute_params,
       .role = ROLE_VIEWER,
       .placement = PLACE_WORKER,
@@ -215,7 +218,7 @@ const struct tool task_tools[] = {
       .run = start_slow_compute },
     { .name = "failing_job",
       .title = "Failing job",
-      .help = "Fails as tools fail.",
+      .help = "Starts a job that fails with a tool's error.",
       .params = fixture_no_params,
       .role = ROLE_VIEWER,
       .placement = PLACE_WORKER,
@@ -226,7 +229,7 @@ const struct tool task_tools[] = {
       .run = start_failing },
     { .name = "protocol_error_job",
       .title = "Protocol error job",
-      .help = "Fails as servers fail.",
+      .help = "Starts a job that fails with an internal error.",
       .params = fixture_no_params,
       .role = ROLE_VIEWER,
       .placement = PLACE_WORKER,
@@ -236,7 +239,7 @@ const struct tool task_tools[] = {
       .run = start_protocol_error },
     { .name = "confirm_delete",
       .title = "Confirm delete",
-      .help = "Asks once.",
+      .help = "Asks whether to delete a file; deletes nothing.",
       .params = confirm_delete_params,
       .role = ROLE_VIEWER,
       .placement = PLACE_WORKER,
@@ -246,7 +249,7 @@ const struct tool task_tools[] = {
       .run = start_confirm_delete },
     { .name = "multi_input",
       .title = "Multi input",
-      .help = "Asks two things at once.",
+      .help = "Asks two questions at once.",
       .params = fixture_no_params,
       .role = ROLE_VIEWER,
       .placement = PLACE_WORKER,
@@ -256,7 +259,7 @@ const struct tool task_tools[] = {
       .run = start_multi_input },
     { .name = "test_tool_with_task",
       .title = "Tool with task",
-      .help = "Asks before it starts a job.",
+      .help = "Asks for a name before it starts a job.",
       .params = fixture_no_params,
       .role = ROLE_VIEWER,
       .placement = PLACE_WAITING,
