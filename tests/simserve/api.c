@@ -98,7 +98,8 @@ static void metrics(struct connection *connection)
     respond_text(connection, "text/plain; version=0.0.4; charset=utf-8", &body);
 }
 
-/* Reads the body's tokens; answers 400 itself if there are none. Release with body_finish. */
+/* Reads the body's prompt or, if `ids` is set, its token ids. On failure, answers 400 and returns
+ * false. The caller releases *out with body_finish in either case. */
 static bool read_tokens(struct connection *connection, bool ids, struct body *out)
 {
     struct server *server = connection->server;
@@ -158,7 +159,7 @@ static const struct route {
     const char *method;
     const char *path;
     void (*answer)(struct connection *connection);
-    bool guarded; /* required by --api-key */
+    bool guarded; /* needs the key of --api-key */
 } routes[] = {
     { "GET", "/health", health },
     { "GET", "/ping", health },

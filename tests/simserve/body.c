@@ -64,7 +64,7 @@ static bool read_boolean(const struct reader *reader, const struct field *field,
     return true;
 }
 
-/* 0 means absent in the body, so that an explicit max_tokens of 0 is refused here. */
+/* Refuses an explicit max_tokens of 0, since 0 means absent in struct body. */
 static bool read_integer(const struct reader *reader, const struct field *field,
                          enum json_scan_token token, int64_t *out)
 {
@@ -86,7 +86,7 @@ static bool read_text(const struct reader *reader, const struct field *field,
     return true;
 }
 
-/* A simple value; null counts as absent. */
+/* Reads a value that is not a prompt; null counts as absent. */
 static bool read_value(struct reader *reader, const struct field *field)
 {
     enum json_scan_token token = json_scan_next(&reader->scan);
@@ -133,7 +133,7 @@ static bool read_member(struct reader *reader, const struct field *field)
     return read_value(reader, field);
 }
 
-/* Reads the members of an object whose opening brace is read, and its end. */
+/* Reads the members of an object after its opening brace, and the closing brace. */
 static bool read_members(struct reader *reader, const struct field *table)
 {
     enum json_scan_token token;

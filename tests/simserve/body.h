@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the JSON body of a request, as far as this server understands it. */
+/* Reads the members that this server supports from the JSON body of a request. */
 #pragma once
 
 #include "base/core/error.h"
@@ -9,7 +9,7 @@
 enum body_prompt { BODY_NOTHING, BODY_PROMPT, BODY_MESSAGES, BODY_IDS };
 
 struct body {
-    enum body_prompt given; /* where `tokens` come from */
+    enum body_prompt given; /* the member that `tokens` were read from */
     struct tokens tokens;
     char model[CONFIG_TEXT_SIZE]; /* empty if absent */
     char cache_salt[CONFIG_TEXT_SIZE];
@@ -26,8 +26,8 @@ struct body {
 
 #define BODY_AUTO __attribute__((cleanup(body_finish))) struct body
 
-/* Members that are not listed above are skipped. Release by body_finish, also after a failure.
- */
+/* Skips members that struct body does not have. The caller releases *out with body_finish, also
+ * after a failure. */
 bool body_read(struct tokenizer *tokenizer, const struct config *config, const char *bytes,
                size_t length, struct body *out, struct error *error);
 void body_finish(struct body *body);

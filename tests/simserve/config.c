@@ -9,7 +9,8 @@
 #include "base/core/text.h"
 #include "base/json/json.h"
 
-enum row_type { ROW_TEXT, ROW_INTEGER, ROW_NUMBER, ROW_BOOLEAN, ROW_RATE /* ms, set per second */ };
+/* A ROW_RATE is stored in milliseconds and set as a rate per second. */
+enum row_type { ROW_TEXT, ROW_INTEGER, ROW_NUMBER, ROW_BOOLEAN, ROW_RATE };
 
 enum row_when { ANY_TIME, AT_START };
 
@@ -18,7 +19,7 @@ struct row {
     size_t offset;
     enum row_type type;
     enum row_when when;
-    const char *initial; /* NULL: another row's */
+    const char *initial; /* NULL if another row of the same member has it */
     double low, high;
     const char *help;
 };
@@ -32,75 +33,76 @@ struct row {
 static const struct row rows[] = {
     { TEXT(listen), AT_START, "127.0.0.1:0", 0, 0, "address and port; port 0 = any" },
     { TEXT(pid_file), AT_START, "", 0, 0, "where to write the process id" },
-    { TEXT(api_key), AT_START, "", 0, 0, "bearer token that /v1 asks for" },
+    { TEXT(api_key), AT_START, "", 0, 0, "bearer token that requests to /v1 need" },
     { INTEGER(kv_blocks), AT_START, "1000000", 1, 1e8, "KV cache, in blocks of 16 tokens" },
-    { INTEGER(truth_requests), AT_START, "1000000", 1, 1e7, "requests the truth remembers" },
+    { INTEGER(truth_requests), AT_START, "1000000", 1, 1e7, "requests that /sim/truth keeps" },
     { INTEGER(truth_chunks_mib), AT_START, "256", 0, 65536,
-      "memory for the write times of chunks; the oldest go first" },
+      "memory for the write times of chunks, in MiB; the oldest are dropped first" },
 
     { TEXT(model), ANY_TIME, "simserve/toy", 0, 0, "model id" },
     { INTEGER(max_model_len), ANY_TIME, "32768", 1, 1e8, "context, in tokens" },
     { INTEGER(chat_template_tokens), ANY_TIME, "10", 0, 10000, "tokens the chat template adds" },
     { BOOLEAN(ends_at_context), ANY_TIME, "false", 0, 0,
-      "answers end where the context does, instead of a refusal (llama.cpp)" },
+      "an output that exceeds the context is shortened, not refused (llama.cpp)" },
 
-    { NUMBER(ttft_ms), ANY_TIME, "20", 0, 1e7, "prefill of any prompt" },
+    { NUMBER(ttft_ms), ANY_TIME, "20", 0, 1e7, "prefill time of any prompt" },
     { NUMBER(prefill_tokens_per_s), ANY_TIME, "0", 0, 1e12,
-      "prefill speed on top of ttft_ms; 0 = length costs nothing" },
+      "prefill speed; adds to ttft_ms; 0 = the length costs no time" },
     { BOOLEAN(prefill_serial), ANY_TIME, "false", 0, 0, "prefills run one after the other" },
     { NUMBER(cached_token_cost), ANY_TIME, "0", 0, 1,
       "prefill time of a cached token, relative to a computed one" },
     { NUMBER(cold_shape_ms), ANY_TIME, "0", 0, 1e7,
-      "extra for the first prompt of each power-of-two length" },
-    { NUMBER(step_ms), ANY_TIME, "20", 0, 1e7, "decode step" },
+      "extra prefill time for the first prompt of each power-of-two length" },
+    { NUMBER(step_ms), ANY_TIME, "20", 0, 1e7, "time of a decode step" },
     { "tokens_per_s", offsetof(struct config, step_ms), ROW_RATE, ANY_TIME, NULL, 0, 1e9,
-      "the same as a rate: 1000 / step_ms" },
+      "step_ms as a rate: 1000 / step_ms" },
     { NUMBER(step_ms_per_running), ANY_TIME, "0", 0, 1e7,
-      "what each running sequence adds to step_ms" },
-    { NUMBER(jitter), ANY_TIME, "0", 0, 1, "uniform, as a fraction of each time; seeded" },
-    { INTEGER(seed), ANY_TIME, "1", 0, 9e15, "of jitter, chunk sizes and faults" },
+      "time that each running sequence adds to step_ms" },
+    { NUMBER(jitter), ANY_TIME, "0", 0, 1, "uniform jitter, as a fraction of each time" },
+    { INTEGER(seed), ANY_TIME, "1", 0, 9e15, "seed of jitter, chunk sizes and faults" },
     { INTEGER(max_running), ANY_TIME, "256", 1, 1e6,
       "sequences that run at once; others wait, first come first served" },
-    { INTEGER(max_waiting), ANY_TIME, "0", 0, 1e7, "503 when more would wait; 0 = no limit" },
+    { INTEGER(max_waiting), ANY_TIME, "0", 0, 1e7,
+      "sequences that may wait; a further one gets 503; 0 = no limit" },
     { BOOLEAN(prefix_cache), ANY_TIME, "true", 0, 0, "automatic prefix caching" },
-    { BOOLEAN(blast), ANY_TIME, "false", 0, 0, "no pacing: every stream as fast as its reader" },
+    { BOOLEAN(blast), ANY_TIME, "false", 0, 0, "writes without pacing, as fast as clients read" },
 
     { NUMBER(tokens_per_chunk), ANY_TIME, "1", 1, 64,
       "mean tokens of a decode step (the first chunk has 1)" },
     { BOOLEAN(tokens_per_chunk_geometric), ANY_TIME, "false", 0, 0, "vary them geometrically" },
     { INTEGER(draft_tokens), ANY_TIME, "0", 0, 64,
-      "drafted per step; 0 = what tokens_per_chunk needs" },
+      "tokens drafted per step; 0 = as many as tokens_per_chunk needs" },
     { INTEGER(natural_tokens), ANY_TIME, "128", 0, 1e8,
-      "output length without ignore_eos; 0 = only max_tokens ends it" },
+      "output tokens without ignore_eos; 0 = up to max_tokens" },
     { BOOLEAN(unicode_output), ANY_TIME, "false", 0, 0,
-      "words outside ASCII, of one token each all the same" },
+      "the output has words outside ASCII, still of one token each" },
     { BOOLEAN(role_chunk), ANY_TIME, "true", 0, 0, "chat streams begin with a role-only chunk" },
     { BOOLEAN(role_early), ANY_TIME, "false", 0, 0,
-      "the role chunk comes at once, not with the first token" },
+      "the role chunk is sent with the headers, not with the first token" },
     { BOOLEAN(finish_joined), ANY_TIME, "false", 0, 0,
-      "finish_reason in the last content chunk, not in one of its own" },
+      "finish_reason is in the last content chunk, not in a chunk of its own" },
     { BOOLEAN(cached_tokens_in_usage), ANY_TIME, "false", 0, 0,
       "usage.prompt_tokens_details (vLLM's --enable-prompt-tokens-details)" },
     { BOOLEAN(reasoning_tokens_in_usage), ANY_TIME, "false", 0, 0,
       "usage.completion_tokens_details, one token per reasoning chunk" },
 
     { NUMBER(keep_alive_idle_ms), ANY_TIME, "0", 0, 1e9,
-      "closes idle connections; 0 = never (uvicorn: 5000)" },
+      "time after which an idle connection is closed; 0 = never (uvicorn: 5000)" },
     { INTEGER(close_after_requests), ANY_TIME, "0", 0, 1e9,
-      "closes a connection after that many requests, unannounced; 0 = never" },
+      "requests after which a connection is closed, unannounced; 0 = never" },
     { BOOLEAN(truth_chunks), ANY_TIME, "false", 0, 0, "/sim/truth lists every chunk's write time" },
     { BOOLEAN(lazy_counters), ANY_TIME, "false", 0, 0,
       "/metrics has no counter, label set or histogram before its first count" },
 
     { INTEGER(fault_after_chunks), ANY_TIME, "3", 0, 1e9,
       "content chunks before a mid-stream fault" },
-    { NUMBER(stall_ms), ANY_TIME, "3600000", 0, 1e9, "length of a stall" },
+    { NUMBER(stall_ms), ANY_TIME, "3600000", 0, 1e9, "duration of a stall" },
     { INTEGER(retry_after_s), ANY_TIME, "1", 0, 1e6, "Retry-After of 429 and 503" },
     { NUMBER(slow_headers_ms), ANY_TIME, "200", 0, 1e9, "delay of slow headers" },
     { INTEGER(reasoning_chunks), ANY_TIME, "3", 0, 1e9, "chunks of reasoning before the content" },
     { TEXT(reasoning_field), ANY_TIME, "reasoning_content", 0, 0,
-      "its name (newer vLLM: reasoning)" },
-    { NUMBER(split_pause_ms), ANY_TIME, "0.5", 0, 1e6, "between the halves of a split event" },
+      "name of the member with the reasoning (newer vLLM: reasoning)" },
+    { NUMBER(split_pause_ms), ANY_TIME, "0.5", 0, 1e6, "pause between the parts of a split event" },
     { INTEGER(events_per_write), ANY_TIME, "4", 1, 1000,
       "events that joined_events writes together" },
 };
@@ -112,7 +114,6 @@ static void *field(const struct row *row, struct config *config)
     return (char *)config + row->offset;
 }
 
-/* A copy of `value` as a number within the row's bounds. */
 static bool number_check(const struct row *row, double value, struct error *error)
 {
     if (isfinite(value) && value >= row->low && value <= row->high)
@@ -143,7 +144,8 @@ static bool text_store(const struct row *row, const char *value, char *out, stru
         return error_set(error, ERROR_INVALID, "\"%s\" is longer than %d bytes", row->name,
                          CONFIG_TEXT_SIZE - 1);
     if (!text_is_utf8(value, strlen(value)) || strpbrk(value, "\"\\\r\n"))
-        return error_set(error, ERROR_INVALID, "\"%s\" may not hold quotes or line ends",
+        return error_set(error, ERROR_INVALID,
+                         "\"%s\" must be UTF-8 without quotes, backslashes and line ends",
                          row->name);
     text_copy(out, CONFIG_TEXT_SIZE, value);
     return true;
@@ -194,7 +196,7 @@ static bool row_set_json(const struct row *row, const json_t *value, struct conf
     return error_set(error, ERROR_INVALID, "\"%s\" has the wrong JSON type", row->name);
 }
 
-/* Flags may be written with dashes. */
+/* Finds a row by its name, in which dashes may stand for underscores; NULL if there is none. */
 static const struct row *row_find(const char *name)
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {
@@ -218,7 +220,7 @@ void config_init(struct config *config)
             abort();
 }
 
-/* "name=probability" or "name/period". */
+/* Applies the value of --fault: "name=probability" or "name/period". */
 static bool fault_flag(struct config *config, const char *value, struct error *error)
 {
     size_t length = strcspn(value, "=/");
@@ -248,7 +250,7 @@ bool config_read_flags(struct config *config, int argc, char **argv, struct erro
         const char *value = i + 1 < argc ? argv[i + 1] : "--";
         const struct row *row = strncmp(flag, "--", 2) == 0 ? row_find(flag + 2) : NULL;
         bool is_fault = strcmp(flag, "--fault") == 0;
-        bool is_alone = strncmp(value, "--", 2) == 0; /* the next flag, or none, follows */
+        bool is_alone = strncmp(value, "--", 2) == 0; /* the flag has no value */
 
         if (!row && !is_fault)
             return error_set(error, ERROR_INVALID, "unknown argument \"%s\"; see --help", flag);
@@ -357,7 +359,7 @@ json_t *config_show(const struct config *config)
 void config_help(FILE *out)
 {
     fputs("simserve: a model server with vLLM's API and known timing.\n\n"
-          "Flags (dashes or underscores); all but those marked * also by POST /sim/config:\n",
+          "Flags, with dashes or underscores; POST /sim/config also sets those without *:\n",
           out);
     for (size_t i = 0; i < ROW_COUNT; i++)
         fprintf(out, "  --%-27s%c %s [%s]\n", rows[i].name, rows[i].when == AT_START ? '*' : ' ',

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The settings: one table gives the flags, --help and POST /sim/config. */
+/* The settings. One table defines the flags, --help and POST /sim/config. */
 #pragma once
 
 #include <jansson.h>
@@ -66,11 +66,13 @@ struct config {
 };
 
 void config_init(struct config *config);
-/* Applies `--name value` pairs (and `--name` alone for a switch; `--fault name=probability` or
- * `name/period`). */
+/* Applies flags: `--name value`, `--name` alone for a boolean setting, `--fault name=probability`
+ * or
+ * `--fault name/period`. */
 bool config_read_flags(struct config *config, int argc, char **argv, struct error *error);
-/* Applies the members of an object, all or none; "faults" is an object of
- * {"probability": p, "period": n} by name. */
+/* Applies all members of an object, or none if one of them is wrong. The member "faults" maps names
+ * of faults to {"probability": p, "period": n}. */
 bool config_apply(struct config *config, json_t *object, struct error *error);
+/* Returns all settings but the API key; the caller releases it. */
 json_t *config_show(const struct config *config);
 void config_help(FILE *out);

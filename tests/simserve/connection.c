@@ -74,7 +74,7 @@ void connection_reset(struct connection *connection)
     connection_close(connection);
 }
 
-/* Empties a buffer, and frees what a large message made it grow to. */
+/* Empties a buffer, and frees it if a large message has made it grow. */
 static void buffer_reset(struct text *buffer)
 {
     if (buffer->capacity > KEPT_BUFFER_BYTES)
@@ -111,7 +111,7 @@ size_t connection_unsent_bytes(const struct connection *connection)
     return connection->output.length - connection->sent;
 }
 
-/* The socket has room again. */
+/* Sends more of the output, when the socket accepts bytes again. */
 static void flush(struct connection *connection)
 {
     size_t unsent = connection_unsent_bytes(connection);
@@ -129,12 +129,12 @@ static void flush(struct connection *connection)
         model_unblock(connection->sequence);
 }
 
-static bool closes_now(const struct connection *connection)
+static bool must_close(const struct connection *connection)
 {
-    int64_t most = connection->server->config.close_after_requests;
+    int64_t limit = connection->server->config.close_after_requests;
 
     return !connection->request.keep_alive || connection->close_after_this
-           || (most > 0 && connection->requests >= most);
+           || (limit > 0 && connection->requests >= limit);
 }
 
 void connection_done(struct connection *connection)
@@ -146,7 +146,7 @@ void connection_done(struct connection *connection)
     connection->sequence = NULL;
     if (connection->dead)
         return;
-    if (closes_now(connection)) {
+    if (must_close(connection)) {
         connection->closing = true;
         if (connection_unsent_bytes(connection) == 0)
             connection_close(connection);
@@ -182,8 +182,8 @@ static bool receive(struct connection *connection)
     return false;
 }
 
-/* Cuts the request just answered, or being answered, off the input. */
-static void forget_request(struct connection *connection)
+/* Removes the current request from the input. */
+static void remove_request(struct connection *connection)
 {
     size_t consumed = connection->request.consumed;
     struct text *input = &connection->input;
@@ -204,7 +204,7 @@ static void dispatch(struct connection *connection)
     connection->requests++;
     api_dispatch(connection);
     if (!connection->dead)
-        forget_request(connection);
+        remove_request(connection);
 }
 
 static void refuse_bytes(struct connection *connection, enum http_state state)
@@ -246,8 +246,8 @@ void connection_on_events(struct connection *connection, uint32_t events)
 {
     if (connection->dead)
         return;
-    /* A half-closed peer may still have sent a request; one that was waiting for an answer has
-     * left. */
+    /* A peer that closed its side may have sent a request before; if it was waiting for an answer,
+     * it has given up. */
     if ((events & (EPOLLERR | EPOLLHUP)) || ((events & EPOLLRDHUP) && connection->busy)) {
         connection_close(connection);
         return;

@@ -8,26 +8,26 @@
 struct connection {
     struct server *server;
     int fd;
-    bool readable; /* the socket may hold bytes (edge-triggered) */
-    bool busy;     /* a request is being answered */
-    bool closing;  /* it closes once the output is sent */
-    bool broken;   /* the peer is gone; nothing more can be sent */
-    bool dead;
-    bool is_ready;         /* on the server's ready list */
-    bool close_after_this; /* it closes unannounced, after the current answer */
-    int64_t read_ns;       /* when the last bytes were read */
+    bool readable;         /* the socket may have bytes to read (epoll is edge-triggered) */
+    bool busy;             /* a request is being answered */
+    bool closing;          /* the connection closes once `output` is sent */
+    bool broken;           /* the peer is gone; nothing more can be sent */
+    bool dead;             /* closed; freed at the end of the turn */
+    bool is_ready;         /* on the server's list `ready` */
+    bool close_after_this; /* closes, unannounced, after the current answer */
+    int64_t read_ns;       /* when the last bytes were read, CLOCK_MONOTONIC */
     int64_t requests;
-    struct text output; /* what the socket has not accepted yet */
+    struct text output; /* bytes that the socket did not accept at once */
     size_t sent;        /* bytes of `output` that are sent */
     struct text input;
     struct sequence *sequence;
     struct timer idle;
-    TAILQ_ENTRY(connection) link;       /* open or dead */
-    TAILQ_ENTRY(connection) ready_link; /* ready */
+    TAILQ_ENTRY(connection) link;       /* in the list `open` or `dead` */
+    TAILQ_ENTRY(connection) ready_link; /* in the list `ready` */
     struct http_request request;
 };
 
-/* Takes over the file descriptor. */
+/* Adds a connection to the server's; it closes `fd` in the end. */
 void connection_create(struct server *server, int fd);
 /* Handles what epoll reported. */
 void connection_on_events(struct connection *connection, uint32_t events);
@@ -37,10 +37,11 @@ void connection_process(struct connection *connection);
 /* Sends now what the socket accepts, and the rest when it can. Failures show as `broken`. */
 void connection_send(struct connection *connection, const char *bytes, size_t length);
 size_t connection_unsent_bytes(const struct connection *connection);
-/* The current request is answered: continues with the next, or closes. */
+/* Call it when the current request is answered: continues with the next one, or closes. */
 void connection_done(struct connection *connection);
-/* Closes it and aborts its generation; the memory stays valid until the end of the turn. */
+/* Closes the connection and aborts its generation. Its memory is valid until the end of the turn.
+ */
 void connection_close(struct connection *connection);
-/* The same with a TCP reset. */
+/* As connection_close, but with a TCP reset. */
 void connection_reset(struct connection *connection);
 void connection_destroy(struct connection *connection);

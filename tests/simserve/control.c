@@ -35,7 +35,6 @@ void control_config_apply(struct connection *connection)
     control_config_show(connection);
 }
 
-/* ?since=N: records above N (0: all); &limit=M, at most TRUTH_LINES_PER_ANSWER. */
 void control_truth(struct connection *connection)
 {
     const struct server *server = connection->server;
@@ -70,7 +69,7 @@ void control_summary(struct connection *connection)
     respond_json_text(connection, &body);
 }
 
-/* Forgets truth, counters, prefixes and seen shapes; settings and running sequences remain. */
+/* Settings and running sequences remain. */
 void control_reset(struct connection *connection)
 {
     struct server *server = connection->server;

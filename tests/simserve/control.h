@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The /sim endpoints: the settings, and the record of what really happened. */
+/* Answers the requests under /sim: the settings, and the record of what really happened. */
 #pragma once
 
 #include "tests/simserve/connection.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults that the server can be set to commit: one row each, drawn per request. */
+/* The faults that the server can be told to have, each drawn for every request. */
 #pragma once
 
 #include <stdbool.h>
@@ -67,11 +67,11 @@ struct fault_rate {
 };
 
 const struct fault_kind *fault_kind(enum fault fault);
-/* FAULT_COUNT if there is none of that name. */
+/* Returns FAULT_COUNT if no fault has that name. */
 enum fault fault_find(const char *name, size_t length);
-/* The faults of a comma-separated list of names, as a mask. */
+/* Reads a comma-separated list of names into a mask of FAULT_BIT. */
 bool faults_parse(const char *names, uint64_t *out, struct error *error);
-/* The faults of request `number`, as a mask; the same for the same seed and number. */
+/* Draws the faults of request `number` as a mask: the same ones for the same seed and number. */
 uint64_t faults_draw(const struct fault_rate rates[FAULT_COUNT], uint64_t seed, uint64_t number);
-/* The first fault of the mask that is a refusal; NULL if none is. */
+/* Returns the first fault of the mask that is a refusal; NULL if none is. */
 const struct fault_kind *faults_refusal(uint64_t mask);

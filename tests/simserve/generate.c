@@ -13,13 +13,9 @@
 
 #define DEFAULT_COMPLETION_TOKENS 16 /* tokens of a completion without max_tokens, as in vLLM */
 
-static bool has(const struct sequence *sequence, enum fault fault)
-{
-    return sequence->faults & FAULT_BIT(fault);
-}
-
-/* The client's id with all but plain characters replaced (it ends up in JSON), or one of ours. */
-static void name_request(struct sequence *sequence)
+/* Sets the request's id: the client's, with characters replaced that JSON would have to escape, or
+ * a new one. */
+static void set_request_id(struct sequence *sequence)
 {
     const char *given = sequence->connection->request.request_id;
     char *id = sequence->record.request_id;
@@ -46,7 +42,7 @@ static struct sequence *begin(struct connection *connection, bool chat)
     sequence->record.status = 200;
     sequence->finish_reason = "length";
     sequence->word = server->requests;
-    name_request(sequence);
+    set_request_id(sequence);
     generator_init(&sequence->random, random_mix((uint64_t)server->config.seed, server->requests));
     return sequence;
 }
@@ -54,15 +50,15 @@ static struct sequence *begin(struct connection *connection, bool chat)
 static bool choose_faults(struct sequence *sequence, struct error *error)
 {
     struct server *server = sequence->server;
-    const char *asked = sequence->connection->request.fault;
+    const char *requested = sequence->connection->request.fault;
 
-    if (asked[0] != '\0' ? !faults_parse(asked, &sequence->faults, error) : false)
-        return false;
-    if (asked[0] == '\0')
+    if (requested[0] == '\0')
         sequence->faults =
             faults_draw(server->config.faults, (uint64_t)server->config.seed, server->requests);
+    else if (!faults_parse(requested, &sequence->faults, error))
+        return false;
     sequence->record.faults = sequence->faults;
-    sequence->connection->close_after_this = has(sequence, FAULT_CLOSE_AFTER_ANSWER);
+    sequence->connection->close_after_this = sequence_has_fault(sequence, FAULT_CLOSE_AFTER_ANSWER);
     return true;
 }
 
@@ -87,8 +83,9 @@ static bool check_model(const struct sequence *sequence, const struct body *body
     return true;
 }
 
-/* Writes the sentence that clients look for. */
-static bool too_long(const struct sequence *sequence, int64_t output_tokens, struct error *error)
+/* Fails with vLLM's sentence, by which clients recognize a prompt that is too long. */
+static bool fail_too_long(const struct sequence *sequence, int64_t output_tokens,
+                          struct error *error)
 {
     int64_t prompt_tokens = sequence->record.prompt_tokens;
 
@@ -102,8 +99,8 @@ static bool too_long(const struct sequence *sequence, int64_t output_tokens, str
                      sequence->chat ? "messages" : "prompt");
 }
 
-/* Takes over the body's tokens. */
-static bool take_prompt(struct sequence *sequence, struct body *body, struct error *error)
+/* Moves the prompt's tokens out of `body`. */
+static bool move_prompt(struct sequence *sequence, struct body *body, struct error *error)
 {
     if (body->given != (sequence->chat ? BODY_MESSAGES : BODY_PROMPT))
         return error_set(error, ERROR_INVALID, "\"%s\" is missing",
@@ -118,7 +115,7 @@ static bool take_prompt(struct sequence *sequence, struct body *body, struct err
     return true;
 }
 
-/* The length at which the output ends on its own, as a model's answer does. */
+/* Shortens the output to `natural_tokens`, as a model that ends its answer by itself. */
 static void apply_natural_end(struct sequence *sequence, const struct body *body)
 {
     int64_t natural = sequence->server->config.natural_tokens;
@@ -143,7 +140,7 @@ static bool set_limits(struct sequence *sequence, const struct body *body, struc
     if (limit > room && room > 0 && sequence->server->config.ends_at_context)
         limit = room;
     if (limit < 1 || limit > room)
-        return too_long(sequence, limit > 0 ? limit : 1, error);
+        return fail_too_long(sequence, limit > 0 ? limit : 1, error);
     sequence->limit_tokens = limit;
     apply_natural_end(sequence, body);
     return true;
@@ -156,27 +153,29 @@ static bool set_options(struct sequence *sequence, const struct body *body, stru
     if (body->has_stream_options && !body->stream)
         return error_set(error, ERROR_INVALID,
                          "Stream options can only be defined when `stream=True`.");
-    sequence->stream = sequence->record.stream = body->stream && !has(sequence, FAULT_NOT_SSE);
+    sequence->stream = sequence->record.stream =
+        body->stream && !sequence_has_fault(sequence, FAULT_NOT_SSE);
     sequence->usage_in_chunks = (body->include_usage && body->continuous_usage_stats)
-                                || has(sequence, FAULT_USAGE_IN_EVERY_CHUNK);
-    sequence->usage_at_end = body->include_usage && !has(sequence, FAULT_USAGE_IN_LAST_CONTENT);
-    if (has(sequence, FAULT_MISSING_USAGE))
+                                || sequence_has_fault(sequence, FAULT_USAGE_IN_EVERY_CHUNK);
+    sequence->usage_at_end =
+        body->include_usage && !sequence_has_fault(sequence, FAULT_USAGE_IN_LAST_CONTENT);
+    if (sequence_has_fault(sequence, FAULT_MISSING_USAGE))
         sequence->usage_in_chunks = sequence->usage_at_end = false;
     return true;
 }
 
-/* Faults that change what is computed. */
-static void bend(struct sequence *sequence)
+/* Applies the faults that change the lengths of prompt and output. */
+static void apply_length_faults(struct sequence *sequence)
 {
-    if (has(sequence, FAULT_PROMPT_TRUNCATED) && sequence->prompt.count > 1) {
+    if (sequence_has_fault(sequence, FAULT_PROMPT_TRUNCATED) && sequence->prompt.count > 1) {
         sequence->prompt.count /= 2;
         sequence->record.prompt_tokens = (int64_t)sequence->prompt.count;
     }
-    if (has(sequence, FAULT_SHORT_OUTPUT) && sequence->limit_tokens > 1) {
+    if (sequence_has_fault(sequence, FAULT_SHORT_OUTPUT) && sequence->limit_tokens > 1) {
         sequence->limit_tokens /= 2;
         sequence->finish_reason = "stop";
     }
-    if (has(sequence, FAULT_ABORTED) && sequence->limit_tokens > 1)
+    if (sequence_has_fault(sequence, FAULT_ABORTED) && sequence->limit_tokens > 1)
         sequence->limit_tokens /= 2;
 }
 
@@ -190,10 +189,10 @@ static bool read_request(struct sequence *sequence, struct error *error)
                    connection->input.data + connection->request.head_bytes,
                    connection->request.body_bytes, &body, error))
         return false;
-    if (!check_model(sequence, &body, error) || !take_prompt(sequence, &body, error)
+    if (!check_model(sequence, &body, error) || !move_prompt(sequence, &body, error)
         || !set_limits(sequence, &body, error) || !set_options(sequence, &body, error))
         return false;
-    bend(sequence);
+    apply_length_faults(sequence);
     return true;
 }
 
@@ -212,26 +211,27 @@ static void run(struct sequence *sequence)
         write_event_head(sequence);
         stream_begin(sequence);
     }
-    if (has(sequence, FAULT_SLOW_HEADERS))
+    if (sequence_has_fault(sequence, FAULT_SLOW_HEADERS))
         model_submit_later(sequence, sequence->server->config.slow_headers_ms);
     else
         model_submit(sequence, sequence->record.read_ns);
 }
 
-/* Answers the refusals that the request's faults ask for. */
-static bool refused(struct sequence *sequence)
+/* Refuses or resets the request if one of its faults demands it, or if too many requests wait.
+ * Returns true if it has. */
+static bool refuse_for_fault(struct sequence *sequence)
 {
     const struct fault_kind *refusal = faults_refusal(sequence->faults);
     struct connection *connection = sequence->connection;
     struct error error;
 
     if (refusal) {
-        too_long(sequence, sequence->server->config.max_model_len + 1, &error);
+        fail_too_long(sequence, sequence->server->config.max_model_len + 1, &error);
         refuse(sequence, refusal->status, refusal->type,
                refusal->message ? refusal->message : error.message);
         return true;
     }
-    if (has(sequence, FAULT_RESET_BEFORE_HEADERS)) {
+    if (sequence_has_fault(sequence, FAULT_RESET_BEFORE_HEADERS)) {
         model_retire(sequence, OUTCOME_RESET);
         connection_reset(connection);
         return true;
@@ -260,7 +260,7 @@ static void generate(struct connection *connection, bool chat)
         refuse_failure(sequence, &error);
         return;
     }
-    if (refused(sequence))
+    if (refuse_for_fault(sequence))
         return;
     if (read_request(sequence, &error))
         run(sequence);

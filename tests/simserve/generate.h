@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* POST /v1/chat/completions and /v1/completions: from a JSON body to a sequence of the model. */
+/* Answers POST /v1/chat/completions and /v1/completions: makes a sequence of the model from the
+ * JSON body. */
 #pragma once
 
 #include "tests/simserve/connection.h"

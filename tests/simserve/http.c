@@ -40,7 +40,7 @@ static bool span_number(struct span span, size_t limit, size_t *out)
     return true;
 }
 
-/* Cuts the next line, without its end, off `rest`; false if there is no whole line. */
+/* Moves the next line, without its end, from `rest` to `line`; false if no line is complete. */
 static bool next_line(struct span *rest, struct span *line)
 {
     const char *end = memchr(rest->data, '\n', rest->length);
@@ -119,7 +119,7 @@ static bool header_line(struct http_request *request, struct span line)
     return true;
 }
 
-/* Where the head's blank line ends; 0 if it is not there yet. */
+/* Returns the position after the head's blank line; 0 if the head is not complete. */
 static size_t head_end(const struct text *input)
 {
     const char *end = memmem(input->data, input->length, "\r\n\r\n", 4);
@@ -148,7 +148,7 @@ static enum http_state read_head(struct http_request *request, struct text *inpu
     return request->body_bytes > HTTP_BODY_LIMIT ? HTTP_TOO_LARGE : HTTP_COMPLETE;
 }
 
-/* Decodes one chunk from `consumed` on to the end of the body so far. */
+/* Decodes the chunk at `consumed`, and appends it to the body. */
 static enum http_state read_chunk(struct http_request *request, struct text *input, bool *last)
 {
     struct span rest = { input->data + request->consumed, input->length - request->consumed }, line;

@@ -13,7 +13,7 @@
 
 enum http_state { HTTP_INCOMPLETE, HTTP_COMPLETE, HTTP_MALFORMED, HTTP_TOO_LARGE };
 
-/* Zeroed before the first byte of a request. */
+/* The caller zeroes it before each request. */
 struct http_request {
     char method[16];
     char path[256];
@@ -25,18 +25,18 @@ struct http_request {
     bool expects_continue; /* the caller clears it after sending 100 */
     bool chunked;
     size_t head_bytes; /* 0 until the head is complete */
-    size_t body_bytes; /* declared; with `chunked`, decoded so far */
-    size_t consumed;   /* of the input, once complete (chunked: decoded so far) */
+    size_t body_bytes; /* the declared length or, if `chunked`, the bytes decoded so far */
+    size_t consumed;   /* bytes of the input that the request has taken (chunked: so far) */
 };
 
-/* Parses all input since the request's first byte; it may grow between calls; chunked bodies are
- * decoded in place. When complete, the body is at input->data + head_bytes. */
+/* Parses `input`, which begins with the request's first byte and may grow between calls. Decodes a
+ * chunked body in place. Once the request is complete, its body is at input->data + head_bytes. */
 enum http_state http_read(struct http_request *request, struct text *input);
 
 const char *http_status_text(int status);
-/* Status line and headers, with the blank line. `extra`: more header lines ("name: value\r\n" each)
- * or NULL; body_bytes < 0: chunked. */
+/* Writes the status line, the headers and the blank line. `extra`: further header lines, each
+ * "name: value\r\n", or NULL. A negative body_bytes means a chunked body. */
 void http_add_head(struct text *out, int status, const char *type, const char *extra,
                    int64_t body_bytes);
-/* Value of an integer in a query ("a=1&b=2"); fallback if absent or wrong. */
+/* Returns an integer of a query such as "a=1&b=2"; `fallback` if it is missing or no integer. */
 int64_t http_query_integer(const char *query, const char *name, int64_t fallback);

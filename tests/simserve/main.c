@@ -8,7 +8,7 @@
 
 #include "tests/simserve/server.h"
 
-/* As many connections as the system allows. */
+/* Allows as many connections as the system does. */
 static void raise_file_limit(void)
 {
     struct rlimit limit;

@@ -76,7 +76,7 @@ void metrics_finished(struct metrics *metrics, const struct truth_record *record
                       const char *finish_reason)
 {
     if (record->admitted_ns == 0)
-        return; /* the engine never saw it */
+        return; /* it never ran, and vLLM counts only requests that ran */
     if (record->outcome == OUTCOME_STREAM_ERROR) {
         metrics->finished_error++;
         return;
@@ -112,7 +112,7 @@ static void write_counter(struct writer *writer, const char *name, const char *h
         write_one(writer, name, PROMTEXT_COUNTER, help, (double)value);
 }
 
-/* One more sample of the last family, with one label more. */
+/* Adds a sample with one more label to the last family. */
 static void write_labelled(struct writer *writer, const char *name, const char *label,
                            const char *text, double value)
 {

@@ -23,7 +23,7 @@ struct metrics_histogram {
 struct metrics {
     uint64_t prompt_tokens;
     uint64_t generation_tokens;
-    uint64_t prefix_queries, prefix_hits; /* counts of tokens */
+    uint64_t prefix_queries, prefix_hits; /* in tokens */
     uint64_t finished_stop, finished_length, finished_abort, finished_error;
     uint64_t drafts, draft_tokens, accepted_tokens;
     uint64_t accepted_at[METRICS_POSITIONS];
@@ -39,6 +39,7 @@ void metrics_step(struct metrics *metrics, const struct config *config, int64_t 
                   int64_t gap_ns);
 void metrics_finished(struct metrics *metrics, const struct truth_record *record,
                       const char *finish_reason);
-/* The number of tokens that the drafter proposes per step. */
+/* Returns the number of tokens that are drafted per step. */
 int64_t metrics_draft_tokens(const struct config *config);
+/* Appends the page of GET /metrics. */
 void metrics_write(const struct server *server, struct text *out);

@@ -12,11 +12,6 @@
 
 #define UNSENT_LIMIT_BYTES (4 << 20)
 
-static bool has(const struct sequence *sequence, enum fault fault)
-{
-    return sequence->faults & FAULT_BIT(fault);
-}
-
 static int64_t ms_to_ns(double ms)
 {
     return (int64_t)llround(ms * 1e6);
@@ -65,7 +60,8 @@ static double jittered(struct sequence *sequence, double ms)
     return ms;
 }
 
-/* The additional time for the first prompt of a power-of-two length: a compilation. */
+/* Returns the additional time for the first prompt of a power-of-two length, as for a compilation.
+ */
 static double cold_ms(struct server *server, int64_t prompt_tokens)
 {
     uint64_t shape = UINT64_C(1) << (63 - __builtin_clzll((uint64_t)prompt_tokens | 1));
@@ -123,7 +119,7 @@ static void plan_first(struct sequence *sequence)
     }
     if (server->config.blast)
         duration_ns = 0;
-    if (has(sequence, FAULT_STALL_BEFORE_FIRST))
+    if (sequence_has_fault(sequence, FAULT_STALL_BEFORE_FIRST))
         duration_ns += ms_to_ns(server->config.stall_ms);
     timer_set(&server->timers, &sequence->step, start_ns + duration_ns);
 }
@@ -227,8 +223,8 @@ static void finish_reset(struct sequence *sequence)
     connection_reset(connection);
 }
 
-/* The number of tokens in the next chunk: a prefill gives one, a decode step the configured number.
- */
+/* Returns the number of tokens in the next chunk: one from the prefill, `tokens_per_chunk` on
+ * average from a decode step. */
 static int64_t next_tokens(struct sequence *sequence)
 {
     const struct config *config = &sequence->server->config;
@@ -266,21 +262,21 @@ static void produce(struct sequence *sequence)
     stream_content(sequence, tokens, sequence->produced_tokens + tokens == sequence->limit_tokens);
 }
 
-/* Ends the sequence if a fault should end it here. */
-static bool struck(struct sequence *sequence)
+/* Ends the sequence if a fault should end it here. Returns true if it has. */
+static bool end_by_fault(struct sequence *sequence)
 {
     const struct config *config = &sequence->server->config;
     bool last = sequence->produced_tokens >= sequence->limit_tokens;
 
     if (!sequence->stream || (sequence->chunks < config->fault_after_chunks && !last))
         return false;
-    if (has(sequence, FAULT_RESET_MID_STREAM)) {
+    if (sequence_has_fault(sequence, FAULT_RESET_MID_STREAM)) {
         stream_flush(sequence);
         finish_reset(sequence);
-    } else if (has(sequence, FAULT_ERROR_EVENT)) {
+    } else if (sequence_has_fault(sequence, FAULT_ERROR_EVENT)) {
         stream_error(sequence);
         finish(sequence, OUTCOME_STREAM_ERROR);
-    } else if (has(sequence, FAULT_TRUNCATED)) {
+    } else if (sequence_has_fault(sequence, FAULT_TRUNCATED)) {
         stream_cut(sequence);
         finish(sequence, OUTCOME_TRUNCATED);
     } else {
@@ -298,7 +294,7 @@ static void plan_next(struct sequence *sequence, int64_t due_ns)
         return;
     }
     due_ns = server->config.blast ? clock_monotonic_ns() : due_ns + ms_to_ns(step_ms(sequence));
-    if (has(sequence, FAULT_STALL_MID_STREAM)
+    if (sequence_has_fault(sequence, FAULT_STALL_MID_STREAM)
         && sequence->chunks == server->config.fault_after_chunks)
         due_ns += ms_to_ns(server->config.stall_ms);
     timer_set(&server->timers, &sequence->step, due_ns);
@@ -321,7 +317,7 @@ static void step(void *owner)
         return;
     }
     produce(sequence);
-    if (struck(sequence))
+    if (end_by_fault(sequence))
         return;
     if (sequence->produced_tokens < sequence->limit_tokens) {
         plan_next(sequence, due_ns);

@@ -6,6 +6,7 @@
 
 #include "base/core/random.h"
 #include "base/core/text.h"
+#include "tests/simserve/faults.h"
 #include "tests/simserve/timers.h"
 #include "tests/simserve/tokenizer.h"
 #include "tests/simserve/truth.h"
@@ -20,53 +21,58 @@ struct model {
     unsigned waiting_count;
     unsigned running_count;
     int64_t prefill_free_ns;     /* if prefills are serial: when the last one ends */
-    uint64_t warm_shapes;        /* power-of-two prompt lengths seen */
-    int64_t kv_blocks_committed; /* that the running sequences may come to need */
+    uint64_t warm_shapes;        /* the sum of the power-of-two prompt lengths seen */
+    int64_t kv_blocks_committed; /* reserved for prompt and output of running sequences */
 };
 
 enum sequence_state { SEQUENCE_NEW, SEQUENCE_WAITING, SEQUENCE_RUNNING };
 
-/* One request for generation. Members that a step uses are together at the front: with ten thousand
- * requests, cache misses dominate its cost. */
+/* One request for generation. The members that a step uses are at the front, because with ten
+ * thousand requests cache misses dominate the cost of a step. */
 struct sequence {
     struct timer step; /* timer of the next chunk */
     struct server *server;
     struct connection *connection;
     uint64_t faults;
-    uint64_t word; /* where in the word list its output begins */
+    uint64_t word; /* position in the word list at which the output begins */
     bool chat;
     bool stream;
     bool usage_at_end;
     bool usage_in_chunks;
     bool role_sent;
-    bool blocked; /* in the mode `blast`: it waits for its reader */
+    bool blocked; /* with `blast`: waits until the client has read */
     int64_t limit_tokens;
     int64_t produced_tokens;
     int64_t chunks; /* content chunks made so far */
     int64_t last_token_ns;
-    struct text head; /* beginning of every event */
+    struct text head; /* the JSON with which every event begins */
     struct truth_record record;
     struct generator random;
-    double owed_tokens;
+    double owed_tokens; /* with fractional tokens_per_chunk: the fraction not yet produced */
     const char *finish_reason;
 
-    struct text held; /* bytes that are held back, */
-    struct timer hold;
+    struct text held;  /* output that is held back */
+    struct timer hold; /* sends it */
     struct {
-        int64_t events;   /* the number of whole events in them, */
-        int64_t contents; /* of content chunks among these, */
-        int64_t due_ns;   /* and the times at which they were planned */
+        int64_t events;   /* complete events in `held` */
+        int64_t contents; /* content chunks among them */
+        int64_t due_ns;   /* when they were planned to be sent */
     } holding;
 
     TAILQ_ENTRY(sequence) link;
     enum sequence_state state;
-    uint64_t salt; /* of the prefix cache */
+    uint64_t salt; /* prompts share cached prefixes only if their salts are equal */
     struct tokens prompt;
 };
 
+static inline bool sequence_has_fault(const struct sequence *sequence, enum fault fault)
+{
+    return sequence->faults & FAULT_BIT(fault);
+}
+
 void model_init(struct model *model);
 struct sequence *model_sequence_create(struct connection *connection);
-/* Runs the sequence from now_ns on, or queues it; when it is done, answers and frees it. */
+/* Runs the sequence from now_ns on, or queues it; answers and frees it when it has finished. */
 void model_submit(struct sequence *sequence, int64_t now_ns);
 /* After delay_ms, submits the sequence and releases its held-back output. */
 void model_submit_later(struct sequence *sequence, double delay_ms);
@@ -74,11 +80,11 @@ void model_submit_later(struct sequence *sequence, double delay_ms);
 void model_admit(struct server *server);
 /* Removes the sequence without an answer, records how it ended, and frees it. */
 void model_retire(struct sequence *sequence, enum outcome outcome);
-/* Call it when the sequence's reader has received the unsent output. */
+/* Call it when the client has received all output that was unsent. */
 void model_unblock(struct sequence *sequence);
 /* Whether the server accepts one more request. */
 bool model_accepts(const struct server *server);
 /* The share of the KV cache that running sequences use, 0 to 1. */
 double model_kv_usage(const struct server *server);
-/* Forgets prefixes and seen shapes: a cold model. Running sequences continue. */
+/* Forgets cached prefixes and the prompt lengths seen. Running sequences continue. */
 void model_cool(struct server *server);

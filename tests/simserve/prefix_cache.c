@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A block's key is a hash over its tokens and the key of the block before, so equal keys mean equal
- * prefixes. Stored in sets of eight with a stamp of last use. */
+/* A block's key is a hash over its tokens and the key of the block before it, so equal keys mean
+ * equal prefixes. Keys are stored in sets of eight, each with the time of its last use. */
 
 #include "tests/simserve/prefix_cache.h"
 
@@ -53,7 +53,7 @@ static uint64_t block_key(uint64_t parent, const uint32_t *ids)
     return key ? key : 1;
 }
 
-/* Whether the block was there. Afterwards it is. */
+/* Stores the block, and returns whether it was stored already. */
 static bool touch(struct prefix_cache *cache, uint64_t key)
 {
     struct entry *set = &cache->entries[key % cache->sets * WAYS];

@@ -46,7 +46,7 @@ static bool add_id(const struct json_scan *scan, const char *name, struct tokens
     return true;
 }
 
-/* Ids from `token` on to the end of their list. */
+/* Adds the ids from `token` to the end of their list. */
 static bool add_ids(struct json_scan *scan, enum json_scan_token token, const char *name,
                     struct tokens *out, struct error *error)
 {
@@ -68,7 +68,7 @@ bool prompt_read_ids(struct json_scan *scan, const char *name, struct tokens *ou
     return add_ids(scan, json_scan_next(scan), name, out, error);
 }
 
-/* The contents of a list: token ids, or one prompt (a text, or a list of token ids). */
+/* Reads the elements of a list: token ids, or one prompt (a text, or a list of token ids). */
 static bool read_list(struct tokenizer *tokenizer, struct json_scan *scan, struct tokens *out,
                       struct error *error)
 {
@@ -99,7 +99,7 @@ bool prompt_read(struct tokenizer *tokenizer, struct json_scan *scan, struct tok
     return true;
 }
 
-/* The rest of {"type": "text", "text": ...}, after the brace. */
+/* Reads the members of a part, {"type": "text", "text": ...}, after its opening brace. */
 static bool read_part(struct tokenizer *tokenizer, struct json_scan *scan, struct tokens *out,
                       struct error *error)
 {
@@ -121,7 +121,8 @@ static bool read_part(struct tokenizer *tokenizer, struct json_scan *scan, struc
     return (token == JSON_SCAN_OBJECT_END && has_text) || wrong(scan, token, only_text, error);
 }
 
-/* Text, null (a turn with tool calls only), or a list of parts. */
+/* Reads the content of a message: a text, null (as in a turn with tool calls only), or a list of
+ * parts. */
 static bool read_content(struct tokenizer *tokenizer, struct json_scan *scan, struct tokens *out,
                          struct error *error)
 {
@@ -140,7 +141,7 @@ static bool read_content(struct tokenizer *tokenizer, struct json_scan *scan, st
            || wrong(scan, token, "\"content\" must be text or a list of parts", error);
 }
 
-/* The rest of a message, after its brace. */
+/* Reads the members of a message, after its opening brace. */
 static bool read_message(struct tokenizer *tokenizer, struct json_scan *scan, struct tokens *out,
                          struct error *error)
 {

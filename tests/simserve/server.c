@@ -26,7 +26,7 @@
 #define TIMERS_PER_TURN 256
 #define LISTEN_BACKLOG 16384
 
-/* "address:port" of IPv4. */
+/* Parses "address:port", with an IPv4 address. */
 static bool parse_address(const char *listen_at, struct sockaddr_in *out, struct error *error)
 {
     const char *colon = strrchr(listen_at, ':');
@@ -39,14 +39,15 @@ static bool parse_address(const char *listen_at, struct sockaddr_in *out, struct
     if (!colon || inet_pton(AF_INET, host, &out->sin_addr) != 1
         || !text_to_integer(colon + 1, 0, 65535, &port))
         return error_set(error, ERROR_INVALID,
-                         "--listen \"%s\" must be an IPv4 address and a port, as 127.0.0.1:8000",
+                         "--listen \"%s\" must be an IPv4 address and a port, such as "
+                         "127.0.0.1:8000",
                          listen_at);
     out->sin_port = htons((uint16_t)port);
     return true;
 }
 
-/* Inherited by accepted sockets. The congestion control is one without a pacing timer of its own
- * (BBR has one): the plan decides when bytes leave. */
+/* Sets options that accepted sockets inherit. Reno has no pacing timer of its own, as BBR has, so
+ * that bytes leave when they are written. */
 static void prepare_socket(int fd)
 {
     int on = 1;
@@ -74,7 +75,7 @@ static bool open_listener(struct server *server, uint16_t *port, struct error *e
     return true;
 }
 
-/* `key` distinguishes its events from those of connections. */
+/* Adds `fd` to the epoll set; `key` distinguishes its events from those of connections. */
 static bool watch(int epoll_fd, int fd, void *key)
 {
     struct epoll_event event = { .events = EPOLLIN, .data.ptr = key };
@@ -210,7 +211,7 @@ static void process_ready(struct server *server)
     }
 }
 
-/* How long to sleep: until the next timer, not at all if there is work. */
+/* Returns the time to sleep: until the next timer, or none if connections are ready. */
 static struct timespec sleep_time(const struct server *server)
 {
     int64_t wait = timers_next_ns(&server->timers);

@@ -11,7 +11,8 @@
     "{\"error\":{\"message\":\"EngineCore encountered an issue. See stack trace (above) for the "  \
     "root cause.\",\"type\":\"InternalServerError\",\"param\":null,\"code\":500}}"
 
-/* Each, here and below, is one token of the toy tokenizer and needs no escaping in JSON. */
+/* Each of these words, also of `unicode_words`, is one token of the toy tokenizer and needs no
+ * escaping in JSON. */
 static const char *const words[] = {
     "the",    "of",     "and",   "to",    "in",     "is",     "that",    "for",   "as",    "was",
     "with",   "it",     "on",    "are",   "by",     "this",   "from",    "at",    "which", "or",
@@ -27,11 +28,6 @@ static const char *const unicode_words[] = {
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
-static bool has(const struct sequence *sequence, enum fault fault)
-{
-    return sequence->faults & FAULT_BIT(fault);
-}
 
 static const char *word_at(const struct sequence *sequence, uint64_t position)
 {
@@ -55,22 +51,21 @@ static const char *reported_finish(const struct sequence *sequence)
 {
     bool is_length = strcmp(sequence->finish_reason, "length") == 0;
 
-    if (has(sequence, FAULT_ABORTED))
+    if (sequence_has_fault(sequence, FAULT_ABORTED))
         return "abort";
-
-    if (has(sequence, FAULT_WRONG_FINISH_REASON))
+    if (sequence_has_fault(sequence, FAULT_WRONG_FINISH_REASON))
         is_length = !is_length;
     return is_length ? "length" : "stop";
 }
 
-/* Of the reasoning chunks, each of one token where tokens_per_chunk is 1. */
+/* Counts each reasoning chunk as one token, which is right if tokens_per_chunk is 1. */
 static void add_reasoning_tokens(const struct sequence *sequence, struct text *out)
 {
     int64_t chunks = sequence->server->config.reasoning_chunks;
 
     if (!sequence->server->config.reasoning_tokens_in_usage)
         return;
-    if (!sequence->chat || !has(sequence, FAULT_REASONING_FIRST))
+    if (!sequence->chat || !sequence_has_fault(sequence, FAULT_REASONING_FIRST))
         chunks = 0;
     text_addf(out, ",\"completion_tokens_details\":{\"reasoning_tokens\":%lld}",
               (long long)(sequence->chunks < chunks ? sequence->chunks : chunks));
@@ -81,7 +76,7 @@ static void add_usage(const struct sequence *sequence, struct text *out)
     const struct truth_record *record = &sequence->record;
     int64_t total_tokens = record->prompt_tokens + sequence->produced_tokens;
 
-    if (has(sequence, FAULT_USAGE_AS_TIMINGS)) {
+    if (sequence_has_fault(sequence, FAULT_USAGE_AS_TIMINGS)) {
         text_addf(out, "\"timings\":{\"prompt_n\":%lld,\"cache_n\":%lld,\"predicted_n\":%lld}",
                   (long long)(record->prompt_tokens - record->cached_tokens),
                   (long long)record->cached_tokens, (long long)sequence->produced_tokens);
@@ -101,23 +96,24 @@ static void add_usage(const struct sequence *sequence, struct text *out)
 
 static const char *line_end(const struct sequence *sequence)
 {
-    return has(sequence, FAULT_CRLF_LINES) ? "\r\n" : "\n";
+    return sequence_has_fault(sequence, FAULT_CRLF_LINES) ? "\r\n" : "\n";
 }
 
-/* The buffer for the next event, begun. */
+/* Begins the next event in the server's buffer. */
 static struct text *event_open(struct sequence *sequence)
 {
     struct text *out = &sequence->server->scratch;
 
     text_clear(out);
     text_add_bytes(out, "                ", CHUNK_HEADROOM);
-    if (has(sequence, FAULT_COMMENT_LINES))
+    if (sequence_has_fault(sequence, FAULT_COMMENT_LINES))
         text_addf(out, ": ping%s%s", line_end(sequence), line_end(sequence));
-    text_add(out, has(sequence, FAULT_NO_SPACE_AFTER_DATA) ? "data:" : "data: ");
+    text_add(out, sequence_has_fault(sequence, FAULT_NO_SPACE_AFTER_DATA) ? "data:" : "data: ");
     return out;
 }
 
-static void note_contents(struct sequence *sequence, int64_t count, int64_t due_ns)
+/* Records that `count` content chunks that were due at due_ns are written now. */
+static void record_contents(struct sequence *sequence, int64_t count, int64_t due_ns)
 {
     int64_t now_ns = clock_monotonic_ns();
 
@@ -130,14 +126,15 @@ void stream_flush(struct sequence *sequence)
     timer_cancel(&sequence->server->timers, &sequence->hold);
     if (sequence->held.length == 0)
         return;
-    note_contents(sequence, sequence->holding.contents, sequence->holding.due_ns);
+    record_contents(sequence, sequence->holding.contents, sequence->holding.due_ns);
     connection_send(sequence->connection, sequence->held.data, sequence->held.length);
     text_clear(&sequence->held);
     sequence->holding.events = 0;
     sequence->holding.contents = 0;
 }
 
-/* The first part now, the rest after a pause; the position of the cut moves through the event. */
+/* Sends the first part of an event now and the rest after a pause. Each event of a stream is split
+ * at another position. */
 static void send_split(struct sequence *sequence, const char *bytes, size_t length, bool content)
 {
     struct server *server = sequence->server;
@@ -184,12 +181,12 @@ static void event_close(struct sequence *sequence, struct text *out, bool conten
     bytes = put_chunk_size(out->data + CHUNK_HEADROOM, out->length - CHUNK_HEADROOM - 2);
     length = (size_t)(out->data + out->length - bytes);
 
-    if (has(sequence, FAULT_SPLIT_EVENTS)) {
+    if (sequence_has_fault(sequence, FAULT_SPLIT_EVENTS)) {
         send_split(sequence, bytes, length, content);
-    } else if (has(sequence, FAULT_JOINED_EVENTS)) {
+    } else if (sequence_has_fault(sequence, FAULT_JOINED_EVENTS)) {
         send_joined(sequence, bytes, length, content);
     } else {
-        note_contents(sequence, content, sequence->step.due_ns);
+        record_contents(sequence, content, sequence->step.due_ns);
         connection_send(sequence->connection, bytes, length);
     }
 }
@@ -201,10 +198,10 @@ static void add_choice_open(const struct sequence *sequence, struct text *out)
     text_add_bytes(out, sequence->head.data, sequence->head.length);
     if (!sequence->chat) {
         text_add(out, "{\"index\":0,\"text\":\"");
-    } else if (has(sequence, FAULT_TOOL_CALL)) {
+    } else if (sequence_has_fault(sequence, FAULT_TOOL_CALL)) {
         text_add(out, "{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":"
                       "{\"arguments\":\"");
-    } else if (has(sequence, FAULT_REASONING_FIRST)
+    } else if (sequence_has_fault(sequence, FAULT_REASONING_FIRST)
                && sequence->chunks < config->reasoning_chunks) {
         text_addf(out, "{\"index\":0,\"delta\":{\"%s\":\"", config->reasoning_field);
     } else {
@@ -215,7 +212,7 @@ static void add_choice_open(const struct sequence *sequence, struct text *out)
 static void add_choice_close(const struct sequence *sequence, bool finished, struct text *out)
 {
     text_add(out, sequence->chat ? "\"},\"logprobs\":null," : "\",\"logprobs\":null,");
-    if (finished && !has(sequence, FAULT_MISSING_FINISH))
+    if (finished && !sequence_has_fault(sequence, FAULT_MISSING_FINISH))
         text_addf(out, "\"finish_reason\":\"%s\",\"stop_reason\":null}]",
                   reported_finish(sequence));
     else if (sequence->chat)
@@ -229,7 +226,7 @@ static void add_chunk_usage(const struct sequence *sequence, bool wanted, struct
     if (wanted) {
         text_add_char(out, ',');
         add_usage(sequence, out);
-    } else if (has(sequence, FAULT_USAGE_NULL)) {
+    } else if (sequence_has_fault(sequence, FAULT_USAGE_NULL)) {
         text_add(out, ",\"usage\":null");
     }
     text_add_char(out, '}');
@@ -240,7 +237,7 @@ static void send_role(struct sequence *sequence)
     struct text *out;
 
     if (sequence->role_sent || !sequence->chat || !sequence->server->config.role_chunk
-        || has(sequence, FAULT_NO_ROLE_CHUNK))
+        || sequence_has_fault(sequence, FAULT_NO_ROLE_CHUNK))
         return;
     sequence->role_sent = true;
     out = event_open(sequence);
@@ -258,7 +255,8 @@ void stream_begin(struct sequence *sequence)
     size_t now_bytes;
 
     http_add_head(&head, 200, "text/event-stream; charset=utf-8", NULL, -1);
-    now_bytes = has(sequence, FAULT_SLOW_HEADERS) ? strcspn(head.data, "\n") + 1 : head.length;
+    now_bytes = sequence_has_fault(sequence, FAULT_SLOW_HEADERS) ? strcspn(head.data, "\n") + 1
+                                                                 : head.length;
     connection_send(sequence->connection, head.data, now_bytes);
     text_add_bytes(&sequence->held, head.data + now_bytes, head.length - now_bytes);
     if (now_bytes == head.length && server->config.role_early)
@@ -267,14 +265,14 @@ void stream_begin(struct sequence *sequence)
 
 static void send_content(struct sequence *sequence, int64_t tokens, bool last)
 {
-    bool asked_in_last = last && has(sequence, FAULT_USAGE_IN_LAST_CONTENT);
+    bool asked_in_last = last && sequence_has_fault(sequence, FAULT_USAGE_IN_LAST_CONTENT);
     struct text *out;
 
     send_role(sequence);
     out = event_open(sequence);
     add_choice_open(sequence, out);
     add_words(sequence, sequence->produced_tokens, tokens, out);
-    if (sequence->chat && has(sequence, FAULT_TOOL_CALL))
+    if (sequence->chat && sequence_has_fault(sequence, FAULT_TOOL_CALL))
         text_add(out, "\"}}],\"content\":\"");
     add_choice_close(sequence, last && sequence->server->config.finish_joined, out);
     sequence->produced_tokens += tokens;
@@ -322,7 +320,7 @@ static void send_literal(struct sequence *sequence, const char *data)
     event_close(sequence, out, false);
 }
 
-/* The head of events ends in "choices":[ with another object name. */
+/* Writes the answer to a client that does not stream. */
 static void add_answer(const struct sequence *sequence, struct text *out)
 {
     const char *id = sequence->record.request_id;
@@ -337,7 +335,7 @@ static void add_answer(const struct sequence *sequence, struct text *out)
                                  : "\"choices\":[{\"index\":0,\"text\":\"");
     add_words(sequence, 0, sequence->produced_tokens, out);
     add_choice_close(sequence, true, out);
-    add_chunk_usage(sequence, !has(sequence, FAULT_MISSING_USAGE), out);
+    add_chunk_usage(sequence, !sequence_has_fault(sequence, FAULT_MISSING_USAGE), out);
 }
 
 static void send_answer(struct sequence *sequence)
@@ -348,7 +346,7 @@ static void send_answer(struct sequence *sequence)
     add_answer(sequence, &body);
     http_add_head(&answer, 200, "application/json", NULL, (int64_t)body.length);
     text_add_bytes(&answer, body.data, body.length);
-    note_contents(sequence, 1, sequence->step.due_ns);
+    record_contents(sequence, 1, sequence->step.due_ns);
     connection_send(sequence->connection, answer.data, answer.length);
 }
 
@@ -362,7 +360,7 @@ void stream_end(struct sequence *sequence)
         send_finish(sequence);
     if (sequence->usage_at_end)
         send_usage(sequence);
-    if (!has(sequence, FAULT_MISSING_DONE))
+    if (!sequence_has_fault(sequence, FAULT_MISSING_DONE))
         send_literal(sequence, "[DONE]");
     stream_cut(sequence);
 }

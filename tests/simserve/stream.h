@@ -4,12 +4,12 @@
 
 #include "tests/simserve/model.h"
 
-/* Sends the head of a stream (a role chunk with it if asked to come early). */
+/* Sends the HTTP head of a stream and, if `role_early` is set, the role chunk. */
 void stream_begin(struct sequence *sequence);
-/* One content chunk, due now: the next `tokens` tokens of the output, `last` if no more follow. For
- * a plain answer it only counts. */
+/* Sends a content chunk, which is due now, with the next `tokens` tokens of the output; `last` if
+ * no more follow. Only counts the tokens if the client does not stream. */
 void stream_content(struct sequence *sequence, int64_t tokens, bool last);
-/* Sends finish_reason, usage and [DONE], or, if the client does not stream, the whole answer. */
+/* Sends finish_reason, usage and [DONE], or, if the client does not stream, the answer. */
 void stream_end(struct sequence *sequence);
 /* Sends an error event and [DONE]. */
 void stream_error(struct sequence *sequence);

@@ -39,7 +39,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Nearest rank over sorted values. */
+/* Returns the quantile of sorted values by nearest rank. */
 static double quantile_ms(const struct values *values, double q)
 {
     size_t rank = (size_t)(q * (double)values->count);

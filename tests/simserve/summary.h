@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GET /sim/summary: the true figures of a window of time. */
+/* Writes the answer to GET /sim/summary: the true figures of a window of time. */
 #pragma once
 
 #include "tests/simserve/server.h"
 
-/* Over finished requests whose first content write lies in [from_ns, to_ns): exact quantiles of
- * TTFT (streams: first content write - request read) and end to end, gaps between content chunks,
- * tokens. Over the window: content chunks and tokens written in it, and the time averages of
- * sequences running and of requests in the server. */
+/* Appends a JSON object. Of the finished requests whose first content chunk was written in
+ * [from_ns, to_ns), it has exact quantiles of TTFT (streams only, from the moment when the request
+ * was read) and of the end-to-end latency, the gaps between content chunks, and tokens. Of the
+ * window, it has the content chunks written in it, and the averages over time of running sequences
+ * and of requests in the server. */
 void summary_write(const struct server *server, int64_t from_ns, int64_t to_ns, struct text *out);

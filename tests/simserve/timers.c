@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The heap keeps the due times beside the pointers: a sift touches few cache lines. */
+/* The heap stores the due times beside the pointers, so that sifting touches few cache lines. */
 
 #include "tests/simserve/timers.h"
 
@@ -53,7 +53,7 @@ static void sift_down(struct timers *timers, size_t index, struct timer_slot slo
     put(timers, index, slot);
 }
 
-/* The slot at `index` has a new value: move it to where it belongs. */
+/* Puts `slot` at `index`, and moves it to its place in the heap. */
 static void settle(struct timers *timers, size_t index, struct timer_slot slot)
 {
     if (index > 0 && timers->slots[(index - 1) / ARITY].due_ns > slot.due_ns)
@@ -101,7 +101,8 @@ int64_t timers_next_ns(const struct timers *timers)
     return timers->count ? timers->slots[0].due_ns : INT64_MAX;
 }
 
-/* Brings the owner that likely fires next into the cache; timers stand at the head of theirs. */
+/* Loads the owner of the timer that likely fires next into the cache. The timer is the first member
+ * of its owner. */
 static void prefetch_next(const struct timers *timers)
 {
     const char *timer = timers->count > 0 ? (const char *)timers->slots[0].timer : NULL;

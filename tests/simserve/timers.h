@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Embedded in its owner; all zero but `fire` and `owner` before first use. */
+/* Embedded in its owner, who sets `fire` and `owner`; the other members begin as zero. */
 struct timer {
     void (*fire)(void *owner);
     void *owner;
@@ -27,7 +27,7 @@ void timers_finish(struct timers *timers);
 /* Sets or moves the timer. */
 void timer_set(struct timers *timers, struct timer *timer, int64_t due_ns);
 void timer_cancel(struct timers *timers, struct timer *timer);
-/* When the next timer is due; INT64_MAX: there is none. */
+/* Returns the time at which the next timer is due; INT64_MAX if there is none. */
 int64_t timers_next_ns(const struct timers *timers);
 /* Fires at most `limit` timers that are due at now_ns, in order; each may set itself again. */
 void timers_fire_due(struct timers *timers, int64_t now_ns, size_t limit);

@@ -9,7 +9,8 @@
 #define CANONICAL_DIGITS 5
 
 struct tokenizer {
-    char seen[TOKENIZER_CANONICAL][TOKENIZER_PIECE_BYTES]; /* by hash; padded with NUL */
+    /* The last piece encoded with each hash, padded with NUL. */
+    char pieces[TOKENIZER_CANONICAL][TOKENIZER_PIECE_BYTES];
 };
 
 struct tokenizer *tokenizer_create(void)
@@ -48,7 +49,7 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* "w" and five lower-case digits below TOKENIZER_CANONICAL? */
+/* Reads a canonical word: "w" and five lower-case hexadecimal digits below TOKENIZER_CANONICAL. */
 static bool canonical_id(const char *piece, size_t length, uint32_t *out)
 {
     uint32_t id = 0;
@@ -80,11 +81,11 @@ static uint32_t piece_id(struct tokenizer *tokenizer, const char *piece, size_t 
     memcpy(&bits, padded, sizeof bits);
     bits = (bits ^ (bits >> 32)) * 0x9e3779b97f4a7c15u;
     id = (uint32_t)((bits ^ (bits >> 29)) >> 20) % TOKENIZER_CANONICAL;
-    memcpy(tokenizer->seen[id], padded, sizeof padded);
+    memcpy(tokenizer->pieces[id], padded, sizeof padded);
     return TOKENIZER_CANONICAL + id;
 }
 
-/* Length of the next piece of a word: up to 8 bytes, ending at a character's end. */
+/* Returns the length of the next piece of a word: up to 8 bytes, and complete characters. */
 static size_t piece_length(const char *word, size_t length)
 {
     size_t cut = TOKENIZER_PIECE_BYTES;
@@ -118,17 +119,17 @@ void tokenizer_encode(struct tokenizer *tokenizer, const char *text, size_t leng
 
 static void decode_one(const struct tokenizer *tokenizer, uint32_t id, struct text *out)
 {
-    const char *seen;
+    const char *piece;
 
     if (id < TOKENIZER_CANONICAL) {
         text_addf(out, "w%05x", id);
         return;
     }
-    seen = tokenizer->seen[id - TOKENIZER_CANONICAL];
-    if (seen[0])
-        text_add_bytes(out, seen, strnlen(seen, TOKENIZER_PIECE_BYTES));
+    piece = tokenizer->pieces[id - TOKENIZER_CANONICAL];
+    if (piece[0])
+        text_add_bytes(out, piece, strnlen(piece, TOKENIZER_PIECE_BYTES));
     else
-        text_addf(out, "u%05x", id); /* never seen: any word of one token */
+        text_addf(out, "u%05x", id); /* no piece had this id yet: any word of one token serves */
 }
 
 void tokenizer_decode(const struct tokenizer *tokenizer, const uint32_t *ids, size_t count,

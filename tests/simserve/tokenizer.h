@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A toy tokenizer with exact, predictable counts.
  *
- * Text is split at ASCII white space; a word of up to 8 bytes is one token, a longer one is cut
- * every 8 bytes (never inside a UTF-8 sequence). Ids below TOKENIZER_CANONICAL belong to the words
- * "w00000" to "w1ffff" and back; every other piece gets the id TOKENIZER_CANONICAL + its hash, and
- * the last piece seen with an id is what the id decodes to. Decoding joins with single spaces, so
- * ids -> text -> ids gives the same ids. */
+ * Text is split at ASCII white space; a word of up to 8 bytes is one token, a longer one is split
+ * into pieces of 8 bytes (never inside a UTF-8 sequence). The words "w00000" to "w1ffff" have the
+ * ids below TOKENIZER_CANONICAL. Every other piece has the id TOKENIZER_CANONICAL + its hash, and
+ * such an id decodes to the last piece that was encoded as it. Decoding joins tokens with single
+ * spaces, so that ids -> text -> ids gives the same ids. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The record of what really happened: one entry per request to a generating endpoint, and the
- * server's own lag. Times are nanoseconds of CLOCK_MONOTONIC; 0: it did not happen. */
+/* The record of what really happened: one entry for each request for generation, and the lag of the
+ * server's writes. Times are nanoseconds of CLOCK_MONOTONIC; 0 if the event did not happen. */
 #pragma once
 
 #include <stdbool.h>
@@ -36,7 +36,7 @@ struct truth_record {
     int64_t admitted_ns; /* it left the queue */
     int64_t end_ns;
     int64_t prompt_tokens, cached_tokens, output_tokens;
-    int64_t running_at_admission; /* itself included */
+    int64_t running_at_admission; /* sequences running, with this one */
     uint64_t sequence;            /* 1, 2, ... in order of ending */
     uint64_t faults;
     enum outcome outcome;
@@ -47,7 +47,7 @@ struct truth_record {
 
 struct truth;
 
-/* Remembers the last `requests` records, and chunk times within `chunk_bytes`. */
+/* Keeps the last `requests` records, and their newest chunk times within `chunk_bytes` bytes. */
 struct truth *truth_create(size_t requests, size_t chunk_bytes);
 void truth_destroy(struct truth *truth);
 void truth_clear(struct truth *truth);
@@ -55,12 +55,12 @@ void truth_clear(struct truth *truth);
 /* Records that a content chunk planned for planned_ns is sent at now_ns. */
 void truth_chunk(struct truth *truth, struct truth_record *record, int64_t planned_ns,
                  int64_t now_ns);
-/* Stores the record; takes over its chunk times. */
+/* Stores the record, and moves its chunk times. */
 void truth_add_take(struct truth *truth, struct truth_record *record);
 
-/* Up to `limit` records with a sequence number above `since`, as JSON lines. */
+/* Appends up to `limit` records with a sequence number above `since`, as JSON lines. */
 void truth_write_lines(const struct truth *truth, uint64_t since, size_t limit, bool with_chunks,
                        struct text *out);
-/* The lag (actual minus planned time) over all content chunks: {"count", "p50_us", "p99_us",
- * "max_us"}. */
+/* Appends the lag of all content chunks, the actual minus the planned time, as {"count", "p50_us",
+ * "p99_us", "max_us"}. */
 void truth_write_lag(const struct truth *truth, struct text *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the records are stored; only for truth*.c. */
+/* How the records are stored; only truth.c and summary.c include it. */
 #pragma once
 
 #include "base/stats/histogram.h"
@@ -8,8 +8,8 @@
 struct truth {
     struct truth_record *records; /* record n at n % capacity */
     size_t capacity;
-    uint64_t first; /* oldest kept */
-    uint64_t last;  /* newest; first - 1 when empty */
+    uint64_t first; /* number of the oldest record */
+    uint64_t last;  /* number of the newest record; first - 1 if there is none */
     uint64_t first_with_times;
     size_t chunk_bytes, chunk_bytes_limit;
     struct histogram *lag;

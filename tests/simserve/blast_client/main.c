@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* simblast: the cheapest possible reader, to find simserve's own ceiling. Keeps N streams open
- * for some seconds, drains them, counts events; prints one JSON line. Parses nothing. */
+/* simblast: reads streams as cheaply as possible, to find how fast simserve can write. It keeps
+ * STREAMS streams open for SECONDS seconds, counts their events without parsing them, and prints
+ * one JSON line. */
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -25,8 +26,8 @@
 
 struct stream {
     int fd;
-    bool newline;          /* the last byte was one */
-    char tail[TAIL_BYTES]; /* the last bytes, to see the end of the body */
+    bool newline;          /* the last byte was a newline */
+    char tail[TAIL_BYTES]; /* the last bytes, to recognize the end of the body */
 };
 
 struct run {
@@ -61,7 +62,7 @@ static bool stream_open(struct run *run, struct stream *stream)
            && stream_request(run, stream);
 }
 
-/* Events end in an empty line: "\n\n". */
+/* Counts the empty lines, "\n\n", at which events end. */
 static void count_events(struct run *run, struct stream *stream, const char *bytes, size_t length)
 {
     const char *end = bytes + length;

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests: the simserve binary as a process on a free port. Functions fail the running cmocka
- * test on errors. */
+/* For tests: runs the simserve binary as a process on a free port. On errors, the functions fail
+ * the running cmocka test. */
 #pragma once
 
+#include <setjmp.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 #define SIMSERVE_ARGUMENTS 32
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests: starts the simserve binary on a free port and talks HTTP to it over plain sockets. All
- * functions fail the running cmocka test on a broken connection or after a deadline. */
+/* For tests: calls a simserve process over plain sockets. All functions fail the running cmocka
+ * test if the connection breaks or a deadline passes. */
 #pragma once
 
 #include <arpa/inet.h>
@@ -18,6 +18,7 @@
 #include "tests/simserve/harness/process.h"
 
 #define SIMSERVE_DEADLINE_S 20
+
 static inline int simserve_connect(const struct simserve *server)
 {
     struct sockaddr_in address = { .sin_family = AF_INET,
@@ -58,12 +59,12 @@ static inline void simserve_send(int fd, const char *method, const char *path, c
 
 /* A received answer, read up to its end as HTTP defines it. */
 struct answer {
-    int status;       /* 0: none came */
-    bool complete;    /* the answer was complete, not just cut by a closed connection */
+    int status;       /* 0 if there was no answer */
+    bool complete;    /* the body was received to its end, not cut off by a closed connection */
     bool reset;       /* the connection was reset */
     struct text head; /* with the blank line */
     struct text body; /* without chunk framing */
-    int reads;        /* recv() calls that it took */
+    int reads;        /* calls of recv() that returned bytes */
     int64_t first_byte_ns;
     int64_t end_ns;
 };
@@ -84,7 +85,7 @@ static inline int64_t simserve_now_ns(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* Reads once and appends the bytes; false at the end of the connection. */
+/* Reads once and appends the bytes to `raw`; false at the end of the connection. */
 static inline bool simserve_read(int fd, struct text *raw, struct answer *answer)
 {
     char bytes[16384];
@@ -104,7 +105,7 @@ static inline bool simserve_read(int fd, struct text *raw, struct answer *answer
     return true;
 }
 
-/* Moves the body's bytes out of chunk framing; true at the last chunk. */
+/* Appends the complete chunks from *position on to `body`; true after the last chunk. */
 static inline bool simserve_unchunk(struct text *raw, size_t *position, struct text *body)
 {
     for (;;) {
@@ -124,7 +125,7 @@ static inline bool simserve_unchunk(struct text *raw, size_t *position, struct t
     }
 }
 
-/* Reads one answer. Bytes after it are the server's mistake, and fail the test. */
+/* Reads one answer. Bytes after it fail the test, because the server must not send any. */
 static inline void simserve_receive(int fd, struct answer *out)
 {
     TEXT_AUTO raw = { 0 };
@@ -168,7 +169,8 @@ static inline void simserve_call(const struct simserve *server, const char *meth
     close(fd);
 }
 
-/* The same, for a JSON answer with this status. */
+/* Sends one request, and returns its JSON answer, which must have this status. The caller releases
+ * it. */
 static inline json_t *simserve_json(const struct simserve *server, const char *method,
                                     const char *path, const char *body, int status)
 {
@@ -183,7 +185,7 @@ static inline json_t *simserve_json(const struct simserve *server, const char *m
     return out;
 }
 
-/* Parses the data of all events; [DONE] becomes a string. */
+/* Parses the data of all events into a list, which the caller releases; [DONE] becomes a string. */
 static inline json_t *simserve_events(const struct text *body)
 {
     json_t *events = json_array();
@@ -210,7 +212,7 @@ static inline json_t *simserve_events(const struct text *body)
     return events;
 }
 
-/* Waits until the newest request has ended, and returns its record. */
+/* Waits until the request has ended, and returns its newest record, which the caller releases. */
 static inline json_t *simserve_truth(const struct simserve *server, const char *request_id)
 {
     int64_t deadline = simserve_now_ns() + SIMSERVE_DEADLINE_S * INT64_C(1000000000);
@@ -239,7 +241,7 @@ static inline json_t *simserve_truth(const struct simserve *server, const char *
     return found;
 }
 
-/* Reads one sample of /metrics, by its name and labels as they are written; -1: it is missing. */
+/* Reads one sample of /metrics, by its name and labels as they are written; -1 if it is missing. */
 static inline double simserve_metric(const struct simserve *server, const char *sample)
 {
     ANSWER_AUTO answer = { 0 };

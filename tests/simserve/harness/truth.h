@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Joins what the load generator recorded with what simserve recorded, request by request: when the
- * first content really went out, and the gaps between chunks. Both read one monotonic clock. */
+/* Computes a cell's true latencies: joins, request by request, when the load generator sent with
+ * when simserve wrote. Both read the same monotonic clock. */
 #pragma once
 
 #include <stdio.h>
@@ -13,16 +13,17 @@
 #include "bench/load/request_records.h"
 #include "store/ledger/sweeps.h"
 
+/* Histograms are in nanoseconds. All but `itl` are of the requests that count in the window; `itl`
+ * and `tokens` need simserve's flag --truth-chunks. */
 struct truth {
-    struct histogram *ttft;     /* of the window's requests: first content write minus our send */
-    struct histogram *ttft_due; /* the same minus when the request was due */
-    struct histogram *itl;      /* gaps that end in the window; needs simserve's --truth-chunks */
-    struct histogram
-        *tpot;             /* of the window's requests: first to last write by the tokens between */
-    struct histogram *e2e; /* of the window's requests: end minus our send, */
-    struct histogram *e2e_due; /* and minus when the request was due */
-    double tokens;             /* written in the window; needs --truth-chunks */
-    int64_t joined;
+    struct histogram *ttft;     /* from sending to the first content chunk */
+    struct histogram *ttft_due; /* from when the request was due to the first content chunk */
+    struct histogram *itl;      /* gaps between chunks that end in the window */
+    struct histogram *tpot;     /* from the first to the last chunk, per token between them */
+    struct histogram *e2e;      /* from sending to the end */
+    struct histogram *e2e_due;  /* from when the request was due to the end */
+    double tokens;              /* tokens written in the window */
+    int64_t joined;             /* requests in the histograms */
 };
 
 static inline void truth_create(struct truth *truth)
@@ -49,7 +50,8 @@ struct truth_send {
     int64_t at_ns, due_ns;
 };
 
-/* When each request was sent, by its index; at_ns 0 where it does not count. */
+/* Returns when each request was sent, by its index; at_ns is 0 if it does not count in the window.
+ * The caller frees the array of *count entries. */
 static inline struct truth_send *truth_sends(const struct request_records *records, size_t *count)
 {
     struct truth_send *sends;
@@ -87,7 +89,7 @@ static inline void truth_add_gaps(struct truth *truth, const json_t *record, int
     }
 }
 
-/* One line of GET /sim/truth; requests with another nonce belong to another attempt. */
+/* Adds a record of GET /sim/truth. Skips requests of other attempts, which have another nonce. */
 static inline void truth_add(struct truth *truth, const json_t *record, uint64_t nonce,
                              int64_t start_ns, int64_t end_ns, const struct truth_send *sends,
                              size_t count)
@@ -113,14 +115,14 @@ static inline void truth_add(struct truth *truth, const json_t *record, uint64_t
     truth->joined++;
 }
 
-/* Reads simserve's record of the attempt `nonce`; false with the reason. */
+/* Reads simserve's records of the attempt `nonce` into *out, which the caller has created. */
 static inline bool truth_read(const char *url, const struct cell_result *result, uint64_t nonce,
                               struct truth *out, struct error *error)
 {
-    TEXT_AUTO full = { 0 };
+    TEXT_AUTO truth_url = { 0 };
 
-    text_addf(&full, "%s/sim/truth?limit=1000000", url);
-    struct outbound_request request = { .url = full.data,
+    text_addf(&truth_url, "%s/sim/truth?limit=1000000", url);
+    struct outbound_request request = { .url = truth_url.data,
                                         .accept = "*/*",
                                         .response_limit_bytes = 1024UL * 1024 * 1024 };
     struct outbound_response response = { 0 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The API of simserve: the forms of its answers, counts, refusals, and how it reads requests. */
+/* The API of simserve: the forms of its answers, its counts and refusals, and how it reads
+ * requests.
+ */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,7 +77,7 @@ static const char *content_of(const json_t *event)
     return json_get_text(json_object_get(choice_of(event), "delta"), "content", "(none)");
 }
 
-static void says_that_it_is_there(void **state)
+static void answers_health_and_version(void **state)
 {
     json_auto_t *version = simserve_json(*state, "GET", "/version", "", 200);
     ANSWER_AUTO health = { 0 };
@@ -97,7 +99,7 @@ static void lists_its_model_with_the_context_length(void **state)
     assert_int_equal(json_get_integer(model, "max_model_len", 0), 4096);
 }
 
-static void asks_for_the_key_under_v1_only(void **state)
+static void requires_the_key_under_v1_only(void **state)
 {
     ANSWER_AUTO without = { 0 };
     ANSWER_AUTO wrong = { 0 };
@@ -110,7 +112,7 @@ static void asks_for_the_key_under_v1_only(void **state)
     json_decref(simserve_json(*state, "GET", "/version", "", 200));
 }
 
-static void knows_404_from_405(void **state)
+static void distinguishes_404_from_405(void **state)
 {
     json_decref(simserve_json(*state, "GET", "/nothing", "", 404));
     json_decref(simserve_json(*state, "GET", "/tokenize", "", 405));
@@ -163,7 +165,7 @@ static void decodes_text_it_has_seen(void **state)
     free(body);
 }
 
-static void never_cuts_a_character(void **state)
+static void never_splits_a_character(void **state)
 {
     json_auto_t *tokens = ask(state, "/tokenize", "{\"prompt\":\"1234567ü9\"}", 200);
 
@@ -206,7 +208,7 @@ static void streams_chat_as_vllm_does(void **state)
     assert_string_equal(json_string_value(json_array_get(events, 6)), "[DONE]");
 }
 
-static void takes_token_ids_and_counts_them_exactly(void **state)
+static void accepts_token_ids_and_counts_them_exactly(void **state)
 {
     json_auto_t *events = stream(state, "/v1/completions",
                                  "{\"prompt\":[5,6,7,8],\"max_tokens\":2,\"stream\":true,"
@@ -218,7 +220,7 @@ static void takes_token_ids_and_counts_them_exactly(void **state)
     assert_int_equal(json_get_integer(usage, "prompt_tokens", 0), 4);
 }
 
-static void counts_up_in_every_chunk_if_asked(void **state)
+static void reports_usage_in_every_chunk_if_requested(void **state)
 {
     json_auto_t *events =
         stream(state, "/v1/completions",
@@ -231,7 +233,7 @@ static void counts_up_in_every_chunk_if_asked(void **state)
                          i + 1);
 }
 
-static void says_no_usage_unless_asked(void **state)
+static void omits_usage_unless_requested(void **state)
 {
     json_auto_t *events =
         stream(state, "/v1/completions", "{\"prompt\":\"a\",\"max_tokens\":2,\"stream\":true}");
@@ -244,7 +246,7 @@ static void says_no_usage_unless_asked(void **state)
     assert_int_equal(i, 4);
 }
 
-static void answers_plainly_without_stream(void **state)
+static void answers_with_one_body_without_stream(void **state)
 {
     json_auto_t *chat = ask(
         state, "/v1/chat/completions",
@@ -261,7 +263,7 @@ static void answers_plainly_without_stream(void **state)
     free(body);
 }
 
-static void ends_naturally_unless_told_to_ignore_it(void **state)
+static void ends_at_natural_tokens_unless_eos_is_ignored(void **state)
 {
     json_auto_t *natural =
         ask(state, "/v1/completions", "{\"prompt\":\"a\",\"max_tokens\":200}", 200);
@@ -280,7 +282,7 @@ static void ends_naturally_unless_told_to_ignore_it(void **state)
     assert_string_equal(json_get_text(choice_of(ignored), "finish_reason", ""), "length");
 }
 
-static void speaks_outside_ascii_if_told(void **state)
+static void writes_words_outside_ascii_if_configured(void **state)
 {
     static const char path[] = "/sim/config";
     json_auto_t *text = NULL, *counted = NULL, *request = NULL;
@@ -330,7 +332,7 @@ static void keeps_the_clients_request_id(void **state)
     assert_int_equal(json_get_integer(truth, "output_tokens", 0), 1);
 }
 
-static void takes_a_request_byte_by_byte(void **state)
+static void reads_a_request_byte_by_byte(void **state)
 {
     static const char request[] = "GET /version HTTP/1.1\r\nHost: x\r\n\r\n";
     ANSWER_AUTO answer = { 0 };
@@ -343,7 +345,7 @@ static void takes_a_request_byte_by_byte(void **state)
     close(fd);
 }
 
-static void takes_a_chunked_body_and_continues_after_it(void **state)
+static void reads_a_chunked_body_and_continues_after_it(void **state)
 {
     static const char request[] = "POST /tokenize HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
                                   "a\r\n{\"prompt\":\r\n6;x=y\r\n\"a b\"}\r\n0\r\n\r\n";
@@ -361,7 +363,7 @@ static void takes_a_chunked_body_and_continues_after_it(void **state)
     close(fd);
 }
 
-static void asks_for_the_body_that_waits_to_be_asked_for(void **state)
+static void sends_100_continue_if_expected(void **state)
 {
     static const char head[] =
         "POST /tokenize HTTP/1.1\r\nContent-Length: 14\r\nExpect: 100-continue\r\n\r\n";
@@ -396,7 +398,7 @@ static void refuses_what_is_not_http_or_too_much(void **state)
     assert_int_equal(large.status, 413);
 }
 
-static void takes_eight_mebibytes(void **state)
+static void accepts_a_body_of_eight_mebibytes(void **state)
 {
     TEXT_AUTO body = { 0 };
     json_auto_t *answer = NULL;
@@ -438,7 +440,7 @@ static void answers_pipelined_streams_one_after_the_other(void **state)
     close(fd);
 }
 
-static void says_what_is_wrong_with_a_flag(void **state)
+static void refuses_wrong_flags_with_a_sentence(void **state)
 {
     static const struct {
         const char *flags, *words;
@@ -468,7 +470,7 @@ static void says_what_is_wrong_with_a_flag(void **state)
     }
 }
 
-static void changes_settings_whole_or_not_at_all(void **state)
+static void changes_all_settings_or_none(void **state)
 {
     static const char path[] = "/sim/config";
     json_auto_t *changed =
@@ -491,33 +493,33 @@ static void changes_settings_whole_or_not_at_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(says_that_it_is_there),
+        cmocka_unit_test(answers_health_and_version),
         cmocka_unit_test(lists_its_model_with_the_context_length),
-        cmocka_unit_test(asks_for_the_key_under_v1_only),
-        cmocka_unit_test(knows_404_from_405),
+        cmocka_unit_test(requires_the_key_under_v1_only),
+        cmocka_unit_test(distinguishes_404_from_405),
         cmocka_unit_test(counts_a_long_word_as_one_token_per_8_bytes),
         cmocka_unit_test(adds_the_chat_template_to_messages),
         cmocka_unit_test(has_a_word_for_every_canonical_id),
         cmocka_unit_test(decodes_text_it_has_seen),
-        cmocka_unit_test(never_cuts_a_character),
+        cmocka_unit_test(never_splits_a_character),
         cmocka_unit_test(refuses_ids_outside_the_vocabulary),
         cmocka_unit_test(streams_chat_as_vllm_does),
-        cmocka_unit_test(takes_token_ids_and_counts_them_exactly),
-        cmocka_unit_test(counts_up_in_every_chunk_if_asked),
-        cmocka_unit_test(says_no_usage_unless_asked),
-        cmocka_unit_test(answers_plainly_without_stream),
-        cmocka_unit_test(ends_naturally_unless_told_to_ignore_it),
-        cmocka_unit_test(speaks_outside_ascii_if_told),
+        cmocka_unit_test(accepts_token_ids_and_counts_them_exactly),
+        cmocka_unit_test(reports_usage_in_every_chunk_if_requested),
+        cmocka_unit_test(omits_usage_unless_requested),
+        cmocka_unit_test(answers_with_one_body_without_stream),
+        cmocka_unit_test(ends_at_natural_tokens_unless_eos_is_ignored),
+        cmocka_unit_test(writes_words_outside_ascii_if_configured),
         cmocka_unit_test(refuses_what_vllm_refuses),
         cmocka_unit_test(keeps_the_clients_request_id),
-        cmocka_unit_test(takes_a_request_byte_by_byte),
-        cmocka_unit_test(takes_a_chunked_body_and_continues_after_it),
-        cmocka_unit_test(asks_for_the_body_that_waits_to_be_asked_for),
+        cmocka_unit_test(reads_a_request_byte_by_byte),
+        cmocka_unit_test(reads_a_chunked_body_and_continues_after_it),
+        cmocka_unit_test(sends_100_continue_if_expected),
         cmocka_unit_test(refuses_what_is_not_http_or_too_much),
-        cmocka_unit_test(takes_eight_mebibytes),
+        cmocka_unit_test(accepts_a_body_of_eight_mebibytes),
         cmocka_unit_test(answers_pipelined_streams_one_after_the_other),
-        cmocka_unit_test(says_what_is_wrong_with_a_flag),
-        cmocka_unit_test(changes_settings_whole_or_not_at_all),
+        cmocka_unit_test(refuses_wrong_flags_with_a_sentence),
+        cmocka_unit_test(changes_all_settings_or_none),
     };
 
     return cmocka_run_group_tests(tests, start, stop);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every fault of the model server: requested by a header, seen by a client. */
+/* Every fault of simserve, requested by a header and observed by a client. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
     "{\"messages\":[{\"role\":\"user\",\"content\":\"one two three four\"}],\"max_tokens\":8,"     \
     "\"ignore_eos\":true,\"stream\":true,\"stream_options\":{\"include_usage\":true}}"
 
-/* What a client got from one stream request with a fault, and what the server says of it. */
+/* What a client received for one streamed request with a fault, and the server's record of it. */
 struct exchange {
     struct simserve *server;
     struct answer answer;
@@ -71,7 +71,7 @@ static const char *delta_text(const json_t *event, const char *field)
     return json_get_text(json_object_get(choice_of(event), "delta"), field, "");
 }
 
-/* Events whose delta has a non-empty `field`. */
+/* Counts the events whose delta has a non-empty `field`. */
 static size_t count_deltas(const struct exchange *exchange, const char *field)
 {
     size_t i, count = 0;
@@ -94,7 +94,7 @@ static size_t count_usages(const struct exchange *exchange)
     return count;
 }
 
-/* The last value of a usage member. */
+/* Returns the last value of a usage member. */
 static int64_t usage_of(const struct exchange *exchange, const char *member)
 {
     size_t i;
@@ -136,7 +136,7 @@ static const char *outcome(const struct exchange *exchange)
     return json_get_text(exchange->truth, "outcome", "");
 }
 
-/* A stream whose content is correct. */
+/* Checks that the content of the stream is correct. */
 static void check_good(const struct exchange *exchange)
 {
     assert_int_equal(exchange->answer.status, 200);
@@ -391,7 +391,7 @@ static void check_no_space_after_data(const struct exchange *exchange)
     assert_non_null(strstr(exchange->answer.body.data, "data:[DONE]"));
 }
 
-/* A content chunk is out when its second half is: the pause is part of the plan. */
+/* A content chunk counts as written with its second part: the pause is part of the plan. */
 static void check_split_events(const struct exchange *exchange)
 {
     check_good(exchange);
@@ -403,7 +403,8 @@ static void check_joined_events(const struct exchange *exchange)
 {
     check_good(exchange);
     assert_int_equal(json_array_size(exchange->events), 12);
-    assert_true(exchange->answer.reads <= 1 + 12 / 4 + 1); /* head, threes of four, end */
+    assert_true(exchange->answer.reads
+                <= 1 + 12 / 4 + 1); /* the head, three writes of four events, the end */
 }
 
 static const struct fault_case {
@@ -462,7 +463,7 @@ static void shows_each_fault_as_its_row_says(void **state)
     }
 }
 
-/* The names under "Faults:" of --help. */
+/* Reads the names under "Faults:" of --help. */
 static void has_a_case_for_every_fault_of_the_table(void **state)
 {
     FILE *help = popen(SIMSERVE " --help", "r");
@@ -488,7 +489,7 @@ static void has_a_case_for_every_fault_of_the_table(void **state)
     assert_int_equal(count, CASES);
 }
 
-static void is_good_without_a_fault(void **state)
+static void streams_correctly_without_a_fault(void **state)
 {
     struct exchange exchange = { .server = *state };
 
@@ -518,7 +519,7 @@ static void refuses_a_fault_it_does_not_know(void **state)
     exchange_finish(&exchange);
 }
 
-static void closes_unannounced_where_the_fault_says_so(void **state)
+static void closes_unannounced_after_the_answer(void **state)
 {
     ANSWER_AUTO answer = { 0 };
     char byte;
@@ -532,7 +533,7 @@ static void closes_unannounced_where_the_fault_says_so(void **state)
     close(fd);
 }
 
-/* The statuses of `count` requests to a fresh server, a character each: '2' or '5'. */
+/* Writes the first digit of the status of each of `count` requests to a new server: '2' or '5'. */
 static void statuses(const char *const *flags, char *out, int count)
 {
     struct simserve server = simserve_start(flags);
@@ -575,7 +576,7 @@ static void strikes_at_random_but_repeatably(void **state)
     assert_in_range(strikes, 40, 80); /* 60 expected; the seed is fixed */
 }
 
-static void closes_idle_and_used_up_connections(void **state)
+static void closes_idle_connections_and_after_the_last_request(void **state)
 {
     struct simserve server = simserve_start(
         (const char *[]){ "--close-after-requests", "2", "--keep-alive-idle-ms", "30", NULL });
@@ -590,13 +591,13 @@ static void closes_idle_and_used_up_connections(void **state)
         simserve_receive(fd, &answer);
         assert_true(answer.complete);
     }
-    assert_int_equal(recv(fd, &byte, 1, 0), 0); /* used up */
+    assert_int_equal(recv(fd, &byte, 1, 0), 0); /* the connection had its last request */
     close(fd);
     fd = simserve_connect(&server);
     simserve_send(fd, "GET", "/version", "", "");
     assert_true(recv(fd, &byte, 1, 0) == 1);
     while (recv(fd, &byte, 1, 0) > 0)
-        ; /* the answer, then the idle close */
+        ; /* reads the answer, and then the end of the idle connection */
     close(fd);
     assert_int_equal(simserve_stop(&server), 0);
 }
@@ -604,15 +605,15 @@ static void closes_idle_and_used_up_connections(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_good_without_a_fault),
+        cmocka_unit_test(streams_correctly_without_a_fault),
         cmocka_unit_test(shows_each_fault_as_its_row_says),
         cmocka_unit_test(has_a_case_for_every_fault_of_the_table),
         cmocka_unit_test(combines_faults),
         cmocka_unit_test(refuses_a_fault_it_does_not_know),
-        cmocka_unit_test(closes_unannounced_where_the_fault_says_so),
+        cmocka_unit_test(closes_unannounced_after_the_answer),
         cmocka_unit_test(strikes_every_nth_request),
         cmocka_unit_test(strikes_at_random_but_repeatably),
-        cmocka_unit_test(closes_idle_and_used_up_connections),
+        cmocka_unit_test(closes_idle_connections_and_after_the_last_request),
     };
 
     return cmocka_run_group_tests(tests, start, stop);

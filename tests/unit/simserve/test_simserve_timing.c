@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model server's plan and its truth. Planned times are compared exactly; actual times only with
- * bounds that hold on a busy machine. */
+/* The plan of simserve and its record of what it did. Planned times are compared exactly, actual
+ * times only with bounds that a busy machine meets, too. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,8 +22,8 @@ static void stop(struct simserve *server)
         assert_int_equal(simserve_stop(server), 0);
 }
 
-/* Opens a connection and sends a stream request for `tokens` tokens on a prompt of ids (a range
- * beginning at first_id). */
+/* Opens a connection and sends a streamed request for `tokens` tokens, whose prompt is the
+ * `prompt_tokens` ids from first_id on. Returns the connection. */
 static int begin(const struct simserve *server, const char *id, int prompt_tokens, int first_id,
                  int tokens)
 {
@@ -49,7 +49,7 @@ static void end(int fd)
     close(fd);
 }
 
-/* Runs one request; *out is its truth. */
+/* Runs one request, and returns its record, which the caller releases. */
 static json_t *run(const struct simserve *server, const char *id, int prompt_tokens, int first_id,
                    int tokens)
 {
@@ -98,7 +98,7 @@ static void plans_first_token_and_steps_exactly(void **state)
     assert_int_equal(number(record, "running"), 1);
 }
 
-static void charges_prefill_by_the_token_but_not_for_cached_blocks(void **state)
+static void prefill_takes_time_for_each_token_that_is_not_cached(void **state)
 {
     SERVER_AUTO server = simserve_start(
         (const char *[]){ "--ttft-ms", "5", "--prefill-tokens-per-s", "2000", NULL });
@@ -118,7 +118,7 @@ static void charges_prefill_by_the_token_but_not_for_cached_blocks(void **state)
     assert_true(simserve_metric(&server, "vllm:prefix_cache_hits_total" LABELS) == 112);
 }
 
-static void forgets_prefixes_when_told_or_switched_off(void **state)
+static void forgets_prefixes_on_reset_or_when_switched_off(void **state)
 {
     SERVER_AUTO server = simserve_start((const char *[]){ "--ttft-ms", "0", NULL });
     ANSWER_AUTO reset = { 0 };
@@ -193,7 +193,7 @@ static void queues_in_order_of_arrival_beyond_max_running(void **state)
     assert_true(simserve_metric(&server, "vllm:request_queue_time_seconds_count" LABELS) == 3);
 }
 
-static void shows_who_runs_and_who_waits(void **state)
+static void shows_how_many_run_and_how_many_wait(void **state)
 {
     SERVER_AUTO server = simserve_start((const char *[]){
         "--ttft-ms", "0", "--max-running", "2", "--max-waiting", "1", "--kv-blocks", "100", NULL });
@@ -214,7 +214,7 @@ static void shows_who_runs_and_who_waits(void **state)
     simserve_wait_metric(&server, "vllm:num_requests_waiting" LABELS, 0);
 }
 
-static void holds_back_what_the_kv_cache_has_no_room_for(void **state)
+static void queues_requests_that_do_not_fit_the_kv_cache(void **state)
 {
     SERVER_AUTO server = simserve_start(
         (const char *[]){ "--ttft-ms", "50", "--step-ms", "1", "--kv-blocks", "10", NULL });
@@ -248,7 +248,7 @@ static void notices_a_client_that_leaves(void **state)
                 == 1);
 }
 
-static void pays_for_a_shape_the_first_time_only(void **state)
+static void only_the_first_prompt_of_a_length_is_cold(void **state)
 {
     SERVER_AUTO server =
         simserve_start((const char *[]){ "--ttft-ms", "2", "--cold-shape-ms", "40", NULL });
@@ -317,7 +317,7 @@ static void repeats_its_jitter_with_the_same_seed(void **state)
     assert_true(ttft[0] != ttft[2] && decode[0] != decode[2]);
 }
 
-static void sends_the_role_at_once_if_told(void **state)
+static void sends_the_role_early_if_configured(void **state)
 {
     SERVER_AUTO server =
         simserve_start((const char *[]){ "--ttft-ms", "700", "--role-early", NULL });
@@ -340,7 +340,7 @@ static void sends_the_role_at_once_if_told(void **state)
     close(fd);
 }
 
-static void joins_the_finish_to_the_last_content_if_told(void **state)
+static void joins_the_finish_to_the_last_content_if_configured(void **state)
 {
     SERVER_AUTO server =
         simserve_start((const char *[]){ "--ttft-ms", "0", "--finish-joined", NULL });
@@ -398,7 +398,7 @@ static void remembers_a_bounded_number_of_requests(void **state)
     assert_null(strstr(all.body.data, "gap_p50_us"));
 }
 
-static void sums_up_a_window(void **state)
+static void summarizes_a_window(void **state)
 {
     SERVER_AUTO server =
         simserve_start((const char *[]){ "--ttft-ms", "4", "--step-ms", "2", NULL });
@@ -424,7 +424,7 @@ static void sums_up_a_window(void **state)
     assert_float_equal(json_get_number(json_object_get(one, "ttft_ms"), "p50", 0), ttft_ms, 1e-5);
     assert_float_equal(json_get_number(one, "present_average", 0), 1, 1e-9);
     assert_true(json_get_number(json_object_get(one, "itl_ms"), "max", 0)
-                > 1); /* it is late, and hurries */
+                > 1); /* late chunks follow one another without the planned gap */
     assert_int_equal(number(lag, "count"), 12);
 }
 
@@ -451,7 +451,7 @@ static void counts_requests_and_tokens_under_vllms_names(void **state)
     assert_true(simserve_metric(&server, "vllm:num_preemptions_total" LABELS) == 0);
 }
 
-static void blasts_every_stream_to_its_end(void **state)
+static void blast_writes_every_stream_to_its_end(void **state)
 {
     SERVER_AUTO server = simserve_start((const char *[]){ "--blast", NULL });
     int fds[20];
@@ -486,25 +486,25 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_first_token_and_steps_exactly),
-        cmocka_unit_test(charges_prefill_by_the_token_but_not_for_cached_blocks),
-        cmocka_unit_test(forgets_prefixes_when_told_or_switched_off),
+        cmocka_unit_test(prefill_takes_time_for_each_token_that_is_not_cached),
+        cmocka_unit_test(forgets_prefixes_on_reset_or_when_switched_off),
         cmocka_unit_test(runs_prefills_one_after_the_other_if_serial),
         cmocka_unit_test(slows_down_with_each_running_sequence),
         cmocka_unit_test(queues_in_order_of_arrival_beyond_max_running),
-        cmocka_unit_test(shows_who_runs_and_who_waits),
-        cmocka_unit_test(holds_back_what_the_kv_cache_has_no_room_for),
+        cmocka_unit_test(shows_how_many_run_and_how_many_wait),
+        cmocka_unit_test(queues_requests_that_do_not_fit_the_kv_cache),
         cmocka_unit_test(notices_a_client_that_leaves),
-        cmocka_unit_test(pays_for_a_shape_the_first_time_only),
+        cmocka_unit_test(only_the_first_prompt_of_a_length_is_cold),
         cmocka_unit_test(puts_several_tokens_in_a_chunk),
         cmocka_unit_test(varies_tokens_per_chunk_around_their_mean),
         cmocka_unit_test(repeats_its_jitter_with_the_same_seed),
-        cmocka_unit_test(sends_the_role_at_once_if_told),
-        cmocka_unit_test(joins_the_finish_to_the_last_content_if_told),
+        cmocka_unit_test(sends_the_role_early_if_configured),
+        cmocka_unit_test(joins_the_finish_to_the_last_content_if_configured),
         cmocka_unit_test(reports_the_truth_by_page_and_forgets_on_reset),
         cmocka_unit_test(remembers_a_bounded_number_of_requests),
-        cmocka_unit_test(sums_up_a_window),
+        cmocka_unit_test(summarizes_a_window),
         cmocka_unit_test(counts_requests_and_tokens_under_vllms_names),
-        cmocka_unit_test(blasts_every_stream_to_its_end),
+        cmocka_unit_test(blast_writes_every_stream_to_its_end),
         cmocka_unit_test(ends_on_sigterm_with_streams_open),
     };
 
