@@ -18,7 +18,7 @@ double arrivals_variation(const struct arrivals *arrivals)
     return arrivals->process == ARRIVAL_GAMMA ? 1 / arrivals->burstiness : 1;
 }
 
-/* ---- Gaps of mean 1 -------------------------------------------------------------------------- */
+/* ---- Gaps, with a mean of 1 ------------------------------------------------------------------ */
 
 static double draw_exponential(struct generator *generator)
 {
@@ -102,8 +102,8 @@ void arrivals_share_step(struct arrivals_share *arrivals_share)
     draw(arrivals_share, arrivals_share->step);
 }
 
-/* While the rate rises to r over T, r t^2 / (2 T) arrivals are due by t, and r (t - T / 2) later:
- * the time at which that is `due` (time change of a renewal process). */
+/* While the rate rises to r over the ramp T, r t^2 / (2 T) mean gaps pass until t; afterwards
+ * r (t - T / 2). This function solves that for t (time change of a renewal process). */
 int64_t arrivals_share_due_ns(const struct arrivals_share *arrivals_share)
 {
     const struct arrivals *arrivals = arrivals_share->arrivals;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cells of a plan, in order of measuring, and the time and tokens that they will take. */
+/* Lists the cells of a plan in order of measuring, and estimates their time and tokens. */
 #include <math.h>
 #include <stdio.h>
 
@@ -35,11 +35,11 @@ bool plan_check_cells(const struct plan *plan, size_t subjects, struct error *er
                      plan->repetitions, subjects == 1 ? "" : " x 2 deployments", PLAN_CELLS);
 }
 
-/* The shape with this index within one repetition. */
-static struct cell_plan shape_of(const struct plan *plan, size_t number)
+/* The cell with this index within one repetition. */
+static struct cell_plan shape_of(const struct plan *plan, size_t index)
 {
     bool open = plan->arrival != ARRIVAL_CLOSED;
-    size_t levels = plan_levels(plan), level = number % levels, lengths = number / levels;
+    size_t levels = plan_levels(plan), level = index % levels, lengths = index / levels;
 
     return (struct cell_plan){
         .concurrency = plan->concurrency[open ? 0 : level],
@@ -104,7 +104,7 @@ double plan_window_limit_s(const struct plan *plan)
     return plan->window_limit_s > 0 ? plan->window_limit_s : LONGEST_WINDOW * plan->window_s;
 }
 
-/* Requests per second that are sent in this cell. */
+/* How many requests per second are sent in this cell. */
 static double request_rate(const struct plan *plan, const struct cell_plan *cell)
 {
     double input = (double)cell->input_tokens, output = (double)cell->output_tokens;
@@ -136,8 +136,8 @@ void plan_estimate(const struct plan *plan, size_t subjects, struct plan_estimat
     for (size_t i = 0; i < count; i++) {
         double rate = request_rate(plan, &cells[i]);
         double measured_s = plan->ramp_s + plan->warmup_limit_s + window_s(plan, rate);
-        int64_t under_way = cells[i].request_rate > 0 ? 0 : cells[i].concurrency;
-        int64_t requests = (int64_t)ceil(rate * measured_s) + under_way;
+        int64_t in_flight = cells[i].request_rate > 0 ? 0 : cells[i].concurrency; /* at the end */
+        int64_t requests = (int64_t)ceil(rate * measured_s) + in_flight;
 
         if (!plan_search_may_measure(plan, i / subjects % plan_levels(plan)))
             continue;
@@ -145,12 +145,12 @@ void plan_estimate(const struct plan *plan, size_t subjects, struct plan_estimat
         out->requests += requests;
         out->input_tokens += requests * cells[i].input_tokens;
         out->output_tokens += requests * cells[i].output_tokens;
-        out->duration_s += CELL_OVERHEAD_S + measured_s + (double)under_way / rate;
+        out->duration_s += CELL_OVERHEAD_S + measured_s + (double)in_flight / rate;
     }
     out->grid_cells = (int64_t)count;
     out->duration_s = fmin(out->duration_s + SWEEP_OVERHEAD_S, plan->time_limit_s);
     snprintf(out->assumption, sizeof out->assumption,
-             "warm-up takes its whole limit; no cell has to be measured again; the server gives "
-             "one user %g, and all together %g output and %g input tokens/s",
+             "the warm-up takes its whole limit; no cell is measured again; the server gives one "
+             "user %g, and all together %g output and %g input tokens/s",
              USER_OUTPUT_TOKENS_S, ALL_OUTPUT_TOKENS_S, ALL_INPUT_TOKENS_S);
 }

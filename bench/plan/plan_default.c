@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The grid for a caller who only asks how much load a server can take. */
-
+/* The grid for a caller who only wants to know how much load a server can handle. */
 #include <string.h>
 
 #include "base/json/json.h"

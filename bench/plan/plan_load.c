@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/plan/plan_load.h"
 
-/* Settings of the other kind of loop are refused, not ignored. */
 static CHECKED bool check_open(const struct plan *plan, struct error *error)
 {
     if (plan->rate_count == 0)

@@ -5,5 +5,5 @@
 
 #include "bench/plan/plan.h"
 
-/* Refuses settings of the other kind of loop. */
+/* INVALID if the plan has settings that only the other kind of loop uses, or lacks some. */
 CHECKED bool plan_check_load(const struct plan *plan, struct error *error);

@@ -18,12 +18,14 @@ struct kind {
 struct member {
     const char *name;
     const struct kind *kind;
-    size_t value, count;        /* where in struct plan; count: of a list's values */
-    double low, high;           /* of a number; of a list's count; of a text's bytes */
-    double item_low, item_high; /* of each in a list */
+    size_t value;               /* offset in struct plan */
+    size_t count;               /* for a list: offset of the number of its values */
+    double low, high;           /* range of a number; of a text's bytes; of how many a list has */
+    double item_low, item_high; /* range of each value in a list */
     const char *const *choices; /* in the order of their enum; ends with NULL */
     const char *initial;        /* the default as JSON text; NULL: none */
-    bool rare;                  /* from here on only for the tools */
+    /* Only the tools use the next members (handlers/tool.h). */
+    bool rare;
     const char *help, *more;
 };
 
@@ -89,7 +91,7 @@ static json_t *write_text(const struct member *member, const struct plan *plan)
     return json_string(value_of(member, plan));
 }
 
-/* -1: there is no such choice. */
+/* Returns the index of the choice; -1 if there is no such choice. */
 static int find_choice(const struct member *member, const json_t *value)
 {
     for (int i = 0; member->choices[i] != NULL; i++)
@@ -134,7 +136,7 @@ static int compare_numbers(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Ascending, each once. Returns how many are left. */
+/* Sorts the levels and removes duplicates. Returns how many are left. */
 static size_t sort_levels(void *levels, size_t count, size_t size,
                           int (*compare)(const void *a, const void *b))
 {
@@ -225,8 +227,8 @@ enum kind_name {
     KIND_NUMBER,
     KIND_BOOLEAN,
     KIND_TEXT,
-    KIND_CHOICE,     /* of an enum's values */
-    KIND_PERCENTILE, /* a choice, and a whole number in the plan: "p99" is 99 */
+    KIND_CHOICE,     /* one of an enum's values */
+    KIND_PERCENTILE, /* one of some texts, which is a whole number in the plan: "p99" is 99 */
     KIND_INTEGERS,
     KIND_NUMBERS,
     KIND_TEXTS,
@@ -297,7 +299,7 @@ static CHECKED bool check_choice(const struct member *member, const json_t *valu
                      json_string_value(value), text_string(&names));
 }
 
-/* Of a number, or of the length of a text; `verb` is "is" or "contains". */
+/* Checks a number, or the length of a text. `verb` is "is" or "contains". */
 static CHECKED bool check_range(const char *name, const char *verb, const json_t *value, double low,
                                 double high, struct error *error)
 {
@@ -346,7 +348,7 @@ static bool is_given(const json_t *value)
            && !(json_is_array(value) && json_array_size(value) == 0);
 }
 
-/* New reference; NULL: it is not given, and has no default. */
+/* Returns a new reference; NULL if the member is not given and has no default. */
 static json_t *given_or_initial(const struct member *member, const json_t *arguments)
 {
     json_t *given = json_object_get(arguments, member->name);

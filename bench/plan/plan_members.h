@@ -4,10 +4,10 @@
 
 #include "bench/plan/plan.h"
 
-/* Reads each member that is given, else its default; one with neither keeps its value in *plan.
- * INVALID: a value has another type, or is out of range. */
+/* Sets each member to the given value, else to its default; a member with neither keeps its value
+ * in *plan. INVALID if a value has the wrong type or is out of range. */
 CHECKED bool plan_members_read(const json_t *arguments, struct plan *plan, struct error *error);
-/* Whether the member has its default. */
+/* Whether the member `name` has its default. */
 bool plan_members_is_default(const struct plan *plan, const char *name);
 /* All members, as an object. New reference. */
 json_t *plan_members_to_json(const struct plan *plan);

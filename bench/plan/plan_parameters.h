@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameters of a plan: the one list of their kinds, places in struct plan, ranges, defaults
- * and help. A file that includes it defines PLAN_PARAMETER(name, kind, place, ...) before, so that
- * several can: plan_members.c reads, checks and writes plans by it, and tools that take a plan have
- * it among their params (the rest are members of struct param, handlers/tool.h). A choice's texts
- * are in the order of its enum. */
+/* The list of a plan's parameters: their kinds, places in struct plan, ranges, defaults and help. A
+ * file that includes it defines PLAN_PARAMETER(name, kind, place, ...) before: plan_members.c
+ * reads, checks and writes plans with this list, and tools that accept a plan have it among their
+ * params (the other arguments are members of struct param, handlers/tool.h). The choices of a
+ * parameter are in the order of its enum. */
 #define CHOICES(...)                                                                               \
     (const char *const[])                                                                          \
     {                                                                                              \
@@ -24,11 +24,11 @@ PLAN_PARAMETER("arrival", CHOICE, AT(arrival), .choices = arrival_names, .initia
                        "as from many people; gamma: with `burstiness`.")
 PLAN_PARAMETER("request_rate", NUMBERS, LIST(request_rate, rate_count), .low = 0,
                .high = PLAN_LEVELS, .item_low = 0.001, .item_high = 20000, .rare = true,
-               .help = "Of an open loop, in place of concurrency: requests per second, a list such "
-                       "as [0.5, 2, 10].")
+               .help = "For an open loop, in place of concurrency: requests per second, a list "
+                       "such as [0.5, 2, 10].")
 PLAN_PARAMETER(
     "burstiness", NUMBER, AT(burstiness), .low = 0.01, .high = 100, .initial = "1", .rare = true,
-    .help = "Of gamma arrivals: 1 is poisson, below 1 they come in bursts, above 1 more evenly.")
+    .help = "For gamma arrivals: 1 is poisson, below 1 they come in bursts, above 1 more evenly.")
 PLAN_PARAMETER(
     "think_time_s", NUMBER, AT(think_time_s), .low = 0, .high = 3600, .initial = "0", .rare = true,
     .help = "Seconds that a user of a closed loop waits, on average, before the next request.")
@@ -47,14 +47,15 @@ PLAN_PARAMETER("output_tokens", INTEGERS, LIST(output_tokens, output_count), .lo
                .help = "Answer lengths.",
                .more = "Fewer than 16 say nothing about generation speed.")
 PLAN_PARAMETER("repetitions", INTEGER, AT(repetitions), .low = 1, .high = 20, .initial = "1",
-               .help = "Of the whole grid; 3 show the spread.", .more = "They are interleaved.")
+               .help = "How often the grid is measured; 3 times show the spread.",
+               .more = "They are interleaved.")
 PLAN_PARAMETER("window_s", NUMBER, AT(window_s), .low = 1, .high = 600,
                .help = "Seconds that count, per cell; 30, without concurrency 10.",
                .more = "After the warm-up.")
 PLAN_PARAMETER("requests", INTEGER, AT(requests), .low = 0, .high = 10000000, .initial = "0",
                .rare = true,
-               .help = "The window ends after this many requests instead, at window_limit_s at the "
-                       "latest; 0: by window_s.")
+               .help = "The window ends after this many requests, but at window_limit_s at the "
+                       "latest; 0: after window_s.")
 PLAN_PARAMETER(
     "ci_width", NUMBER, AT(ci_width), .low = 0, .high = 1, .initial = "0", .rare = true,
     .help = "The window is extended until the 95 % interval of output tokens/s is within plus or "
@@ -89,10 +90,12 @@ PLAN_PARAMETER("request_timeout_s", NUMBER, AT(request_timeout_s), .low = 1, .hi
                .initial = "600", .rare = true, .help = "Seconds a whole request may take.")
 PLAN_PARAMETER("goodput_ttft_ms", NUMBER, AT(goodput_ttft_ms), .low = 0, .high = 3600000,
                .initial = "0", .rare = true,
-               .help = "Goodput counts answers whose first token came within this; 0: no limit.")
+               .help = "Goodput counts answers whose first token came within this time; 0: no "
+                       "limit.")
 PLAN_PARAMETER("goodput_tpot_ms", NUMBER, AT(goodput_tpot_ms), .low = 0, .high = 3600000,
                .initial = "0", .rare = true,
-               .help = "Goodput counts answers with at most this per output token; 0: no limit.")
+               .help = "Goodput counts answers with at most this time per output token; 0: no "
+                       "limit.")
 PLAN_PARAMETER("search", CHOICE, AT(search), .choices = CHOICES("full", "adaptive", "climb"),
                .help = "full grid; adaptive: only the loads that determine saturation; climb: the "
                        "same, from below.",
@@ -123,11 +126,11 @@ PLAN_PARAMETER(
     .initial = "\"fixed\"", .rare = true,
     .help = "Prompt lengths around input_tokens: fixed; uniform: mean x (1 - input_spread) to mean "
             "x (1 + input_spread); lognormal: a few long ones. The seed decides them: every "
-            "repetition and deployment gets the same. dataset: set by giving a dataset.")
+            "repetition and deployment gets the same. dataset: set by giving `dataset`.")
 PLAN_PARAMETER("input_spread", NUMBER, AT(input_spread), .low = 0, .high = 2, .initial = "0",
                .rare = true,
-               .help = "uniform: half the range as a part of the mean, at most 1; lognormal: "
-                       "standard deviation / mean.")
+               .help = "uniform: half the range / mean, at most 1; lognormal: standard deviation / "
+                       "mean.")
 PLAN_PARAMETER("output_distribution", CHOICE, AT(output_distribution),
                .choices = distribution_names, .initial = "\"fixed\"", .rare = true,
                .help = "The same for answer lengths around output_tokens; dataset: as long as the "
@@ -135,14 +138,13 @@ PLAN_PARAMETER("output_distribution", CHOICE, AT(output_distribution),
 PLAN_PARAMETER("output_spread", NUMBER, AT(output_spread), .low = 0, .high = 2, .initial = "0",
                .rare = true, .help = "As input_spread.")
 PLAN_PARAMETER("dataset", TEXT, AT(dataset), .low = 1, .high = 63,
-               .help = "One of dataset_list, in place of input_tokens.",
-               .more =
-                   "Its prompts are sent, in the seed's order, or generated ones of its lengths. "
-                   "What does not fit the context is skipped and counted.")
+               .help = "A name from dataset_list, in place of input_tokens.",
+               .more = "Its prompts are sent, in an order that the seed decides, or generated ones "
+                       "of its lengths. What does not fit the context is skipped and counted.")
 PLAN_PARAMETER("unique_prompts", BOOLEAN, AT(unique_prompts), .initial = "false", .rare = true,
-               .help = "Of a dataset: 16 hexadecimal digits in front of each prompt, so that the "
-                       "server has none cached when a prompt is sent again. Otherwise such "
-                       "requests are counted and the cell is marked.")
+               .help = "For a dataset: puts 16 hexadecimal digits in front of each prompt, so that "
+                       "none is cached when it is sent again. Otherwise such requests are counted "
+                       "and the cell is marked.")
 PLAN_PARAMETER("shared_prefix_tokens", INTEGER, AT(shared_prefix_tokens), .low = 0, .high = 1000000,
                .initial = "0", .rare = true,
                .help = "How many of input_tokens are a prefix that other prompts share, like a "

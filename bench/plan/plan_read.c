@@ -11,11 +11,12 @@
 #include "bench/plan/plan_search.h"
 #include "bench/plan/plan_workload.h"
 
-/* The usual grid has other defaults for these, so that no row of plan_parameters.h states them. */
+/* These defaults are not in plan_parameters.h, because the usual grid (plan_default.c) has
+ * others. */
 #define WINDOW_S 30
 #define WARMUP_LIMIT_S 30
 
-/* A closed loop must state its users. */
+/* Sets the default limit of requests in flight. A closed loop has none: it must state its users. */
 static void set_in_flight(struct plan *plan)
 {
     if (plan->arrival == ARRIVAL_CLOSED || plan->concurrency_count > 0)

@@ -4,8 +4,8 @@
 
 #include "bench/plan/plan.h"
 
-/* Refuses limits that no cell of the plan could meet. */
+/* INVALID if the plan has a limit that a cell could never meet. */
 CHECKED bool plan_check_limits(const struct plan *plan, struct error *error);
-/* For an upper bound: an adaptive search skips at least the smallest loads, which cost least.
- */
+/* Whether the upper bounds of an estimate include this level: an adaptive search measures at most
+ * search_most levels, and the largest ones cost most. */
 bool plan_search_may_measure(const struct plan *plan, size_t level);

@@ -29,7 +29,8 @@ static CHECKED bool check_think_time(const struct plan *plan, struct error *erro
                                         : "users of an open loop do not think, omit it");
 }
 
-/* A default that can never be reached is not refused. */
+/* A timeout that is longer than the request's is refused only if it was given, not if it is the
+ * default. */
 static CHECKED bool check_timeout(const struct plan *plan, const char *name, double value,
                                   struct error *error)
 {

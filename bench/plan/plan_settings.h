@@ -4,6 +4,6 @@
 
 #include "bench/plan/plan.h"
 
-/* Refuses a new plan with a setting that has no effect, given its other settings. plan_read does
- * not do this, because it must still read plans that were stored earlier. */
+/* INVALID if a setting of a new plan has no effect, given its other settings. plan_read does not
+ * check this, because it must still read plans that were stored earlier. */
 CHECKED bool plan_check_settings(const struct plan *plan, struct error *error);

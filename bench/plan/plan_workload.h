@@ -6,11 +6,11 @@
 #include "base/core/text.h"
 #include "bench/plan/plan.h"
 
-/* INVALID for members that contradict one another; the sentence says what to change. */
+/* INVALID if these members contradict one another. */
 CHECKED bool plan_check_workload(const struct plan *plan, struct error *error);
-/* These members, for a fingerprint; new reference. */
+/* Returns these members, for a fingerprint; new reference. */
 json_t *plan_workload_specification(const struct plan *plan);
-/* The sampling settings as members of a request, without a comma before the first. */
+/* Appends the sampling settings as members of a request, without a comma before the first. */
 void plan_sampling(const struct plan *plan, struct text *out);
 /* Whether there are sampling settings besides a temperature: not every server supports them. */
 bool plan_has_sampling(const struct plan *plan);

@@ -5,21 +5,20 @@
 
 #include "bench/search/search_view.h"
 
-/* a bound by Little's law must exceed what it is compared with by this share */
-#define BOUND_MARGIN 0.05
-#define HINT_PEAK 0.99   /* a load this close to the peak can stand for it in another search */
-#define PEAK_DOUBT 0.015 /* how much higher a peak may be than the load that stands for it */
-/* Share of what Little's law allows: with more users there may still be more. */
+#define BOUND_MARGIN 0.05 /* bounds by Little's law may be too low by this share */
+#define HINT_PEAK 0.99    /* a load this close to the peak can stand for it in another search */
+#define PEAK_DOUBT 0.015  /* how much higher a peak may be than the load that stands for it */
+/* Above this share of what Little's law allows, tokens/s may still rise with the load. */
 #define STILL_RISING 0.7
 #define CLIMB_STEP 4    /* the climb multiplies the load by this */
-#define CLIMB_GAIN 1.05 /* a smaller gain for that much more load counts as none */
+#define CLIMB_GAIN 1.05 /* tokens/s that grow by a smaller factor have stopped growing */
 /* After this many known levels without a sound one, the search gives up. */
 #define NOTHING_SUCCEEDS 3
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
-/* No user is served faster because there are more: tokens/s per user never rise with the load, so
- * that each sound level bounds those above it (Little's law). */
+/* The most tokens/s that a level can have. Since tokens/s per user never rise with the load, each
+ * sound level bounds those above it (Little's law). */
 static double most_tokens(const struct search_view *view, size_t level)
 {
     double most = INFINITY;
@@ -33,8 +32,8 @@ static double most_tokens(const struct search_view *view, size_t level)
 
 /* ---- The ends -------------------------------------------------------------------------------- */
 
-/* The upper load to begin with: the largest, or the one at which a shorter context had reached its
- * peak and exceeded its limits. */
+/* The upper load to begin with: the smallest one that is sure to be beyond the saturation point and
+ * the limits, as an earlier search shows; without one, the largest. */
 static size_t find_anchor(const struct search_view *view)
 {
     const struct search_step *earlier = &view->earlier;
@@ -50,8 +49,8 @@ static size_t find_anchor(const struct search_view *view)
     return view->count - 1;
 }
 
-/* The levels that decided the same search in an earlier repetition: to confirm it, no others are
- * needed. */
+/* Asks for the levels that decided the same search in an earlier repetition: no others are needed
+ * to confirm it. */
 static bool ask_as_before(const struct search_view *view, struct search_step *out)
 {
     const struct search_step *earlier = &view->earlier;
@@ -78,7 +77,7 @@ static bool ask_ends(const struct search_view *view, struct search_step *out)
     return !is_known(view, anchor) && known_above(view, anchor) == SEARCH_NONE && ask(out, anchor);
 }
 
-/* If nothing succeeds at the ends, search from below. */
+/* If nothing succeeded at the ends, asks for the smallest unknown level. */
 static bool ask_for_any_sound(const struct search_view *view, struct search_step *out)
 {
     if (out->peak != SEARCH_NONE || count_known(view) >= NOTHING_SUCCEEDS)
@@ -91,7 +90,7 @@ static bool ask_for_any_sound(const struct search_view *view, struct search_step
 
 /* ---- The peak -------------------------------------------------------------------------------- */
 
-/* The unknown level between two that is nearest to the middle, if there is one. */
+/* Asks for an unknown level between two others, the first one above the middle or else below it. */
 static bool ask_between(const struct search_view *view, size_t low, size_t high,
                         struct search_step *out)
 {
@@ -114,8 +113,8 @@ static bool is_flat_below(const struct search_view *view, size_t level)
     return below != SEARCH_NONE && tokens(view, level) <= (1 + SEARCH_NOISE) * tokens(view, below);
 }
 
-/* Checks one side of a peak: its known neighbour is the next level, or is lower by no more than
- * noise. */
+/* Asks for levels between a peak and its known neighbour, unless the neighbour is lower by no more
+ * than noise. */
 static bool ask_beside(const struct search_view *view, size_t low, size_t high, size_t neighbour,
                        struct search_step *out)
 {
@@ -124,7 +123,7 @@ static bool ask_beside(const struct search_view *view, size_t low, size_t high, 
     return ask_between(view, low, high, out);
 }
 
-/* Continues until the maximum of tokens/s is known. */
+/* Asks until the maximum of tokens/s is known. */
 static bool ask_for_peak(const struct search_view *view, struct search_step *out)
 {
     size_t peak = out->peak, top = view->count, lost, left, right;
@@ -145,12 +144,12 @@ static bool ask_for_peak(const struct search_view *view, struct search_step *out
 
 /* ---- The saturation point -------------------------------------------------------------------- */
 
-/* The levels that may be the saturation point: between `low`, the largest known level below the
- * share, and `high`, the smallest known level that reaches it. */
+/* The levels that may be the saturation point: above `low`, the largest known level that does not
+ * reach the required tokens/s, up to `high`, the smallest known level that does. */
 struct bracket {
     size_t low, high; /* low SEARCH_NONE: there is none */
     size_t first;     /* the first level that no bound excludes; `high`: all are excluded */
-    double share;     /* tokens/s to reach */
+    double share;     /* the required tokens/s */
 };
 
 static struct bracket find_bracket(const struct search_view *view, size_t peak)
@@ -168,8 +167,8 @@ static struct bracket find_bracket(const struct search_view *view, size_t peak)
     return bracket;
 }
 
-/* The first level that may reach the share, if latency grows with the load as it did up to `low`.
- */
+/* The first level that reaches the required tokens/s if latency grows with the load as it did up to
+ * `low`. */
 static size_t soonest(const struct search_view *view, const struct bracket *bracket)
 {
     size_t low = bracket->low, before = sound_below(view, low), level = low + 1;
@@ -185,8 +184,8 @@ static size_t soonest(const struct search_view *view, const struct bracket *brac
     return level;
 }
 
-/* A guess: as far from the earliest possible level as at the shorter context, where a single user
- * is served at another speed but the knee is at the same place. */
+/* Guesses that the saturation point is as many levels above soonest() as at the shorter context,
+ * where a single user is served at another speed but the knee has the same form. */
 static size_t guess_by_hint(const struct search_view *view, const struct bracket *bracket)
 {
     struct search_view before = { .levels = view->hint->levels, .count = view->count };
@@ -194,12 +193,12 @@ static size_t guess_by_hint(const struct search_view *view, const struct bracket
     struct bracket alone = { .low = 0,
                              .high = earlier->saturation,
                              .share = SEARCH_SHARE * tokens(&before, earlier->peak) };
-    size_t behind;
+    size_t distance;
 
     if (earlier->saturation == 0 || !is_sound(&before, 0))
         return earlier->saturation;
-    behind = earlier->saturation - soonest(&before, &alone);
-    return clamp(soonest(view, bracket) + behind, 0, earlier->saturation);
+    distance = earlier->saturation - soonest(&before, &alone);
+    return clamp(soonest(view, bracket) + distance, 0, earlier->saturation);
 }
 
 static size_t guess_saturation(const struct search_view *view, const struct bracket *bracket)
@@ -230,7 +229,7 @@ static bool ask_for_saturation(const struct search_view *view, struct search_ste
     return ask(out, bracket.first);
 }
 
-/* Whether a load can stand for the maximum: it must be well beyond the knee, and leave no doubt. */
+/* Asks for the largest load, unless a load well beyond the knee shows the peak without doubt. */
 static bool ask_for_top(const struct search_view *view, struct search_step *out)
 {
     double share = SEARCH_SHARE * tokens(view, out->peak);
@@ -246,9 +245,10 @@ static bool ask_for_top(const struct search_view *view, struct search_step *out)
     return ask(out, top);
 }
 
-/* Whether users are served there nearly as fast as alone: then tokens/s may go on rising, and have
- * fallen again by the next known level. A shorter context would have shown that. */
-static bool ask_behind(const struct search_view *view, struct search_step *out)
+/* Asks for the level after the saturation point, if users are served nearly as fast there as alone:
+ * then tokens/s may rise further, and fall again before the next known level. An earlier search
+ * would have shown that. */
+static bool ask_after_saturation(const struct search_view *view, struct search_step *out)
 {
     size_t next = out->saturation + 1;
 
@@ -267,7 +267,7 @@ static bool ask_next(const struct search_view *view, struct search_step *out)
         return true;
     if (out->peak != SEARCH_NONE
         && (ask_for_peak(view, out) || ask_for_saturation(view, out) || ask_for_top(view, out)
-            || ask_behind(view, out)))
+            || ask_after_saturation(view, out)))
         return true;
     return search_has_limits(view) && search_ask_for_limit(view, out);
 }
@@ -281,7 +281,7 @@ static void clear(struct search_step *out)
                                  .miss = SEARCH_NONE };
 }
 
-/* The result if nothing more were measured. */
+/* Fills in the result that would be final if nothing more were measured. */
 static void read_levels(const struct search_view *view, struct search_step *out)
 {
     clear(out);
@@ -311,13 +311,14 @@ void search_step(const struct search_level *levels, size_t count, const struct s
 
 /* ---- The climb ------------------------------------------------------------------------------- */
 
+/* Whether the climb ends at this level; `below` is the level of its previous step, or NULL. */
 static bool is_top(const struct search_level *level, const struct search_level *below)
 {
     return level->state == LEVEL_LOST
            || (below != NULL && level->tokens_per_s < CLIMB_GAIN * below->tokens_per_s);
 }
 
-/* The levels that the climb has reached: the last one is measured next, or ends it. */
+/* How many levels the climb has reached: the last of them is measured next, or ended the climb. */
 static size_t levels_climbed(const struct search_level *levels, size_t count)
 {
     const struct search_level *below = NULL;
@@ -344,7 +345,7 @@ void search_climb(const struct search_level *levels, size_t count, const struct 
     }
 }
 
-/* ---- The explanation ---- */
+/* ---- The explanation ------------------------------------------------------------------------- */
 
 static void add_load(double load, bool is_rate, struct text *out)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The largest load that meets a plan's limits: which level to measure next to find it. */
+/* Finds the largest load that meets a plan's limits: chooses which level to measure next. */
 #include <math.h>
 
 #include "bench/search/search_view.h"
 
-#define LIMIT_NOISE 0.03 /* a limit missed by less may be met by the next load */
+#define LIMIT_NOISE 0.03 /* if a load misses a limit by less, the next one may still meet it */
 
 static bool is_met(const struct search_view *view, size_t level)
 {
@@ -32,8 +32,8 @@ static double find_knee(const struct search_view *view, const struct search_step
     return tokens(view, out->peak) * load(view, alone) / tokens(view, alone);
 }
 
-/* Assumes that the ratio stays constant up to the knee, and grows in proportion to the load above
- * it. */
+/* Guesses a level between out->limit and out->miss, assuming that the slo_ratio is constant up to
+ * the knee and grows linearly with the load above it. */
 static size_t guess_limit(const struct search_view *view, const struct search_step *out)
 {
     double low = view->levels[out->limit].slo_ratio, high = view->levels[out->miss].slo_ratio;
@@ -52,8 +52,8 @@ static size_t guess_limit(const struct search_view *view, const struct search_st
     return clamp(guess, out->limit + 1, out->miss - 1);
 }
 
-/* Whether the failure of the smallest load may have been chance: it was not if a shorter context
- * met no limit either. */
+/* Asks for the smallest load. If it misses the limits, that may be chance, so also asks for the
+ * next one, unless the earlier search had the same result. */
 static bool ask_for_met(const struct search_view *view, struct search_step *out)
 {
     if (!is_known(view, 0))
@@ -63,7 +63,8 @@ static bool ask_for_met(const struct search_view *view, struct search_step *out)
     return view->count > 1 && !is_known(view, 1) && ask(out, 1);
 }
 
-/* How far to go above the largest load that meets the limits so far. */
+/* Asks for a load that misses the limits: the one that did so in the earlier search, else the
+ * largest. */
 static bool ask_for_miss(const struct search_view *view, struct search_step *out)
 {
     size_t before = view->earlier.miss;

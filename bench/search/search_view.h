@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The view of one step of a search: its levels and what they imply about one another. Private to
+/* What one step of a search works with: the levels, and simple questions about them. Private to
  * search.c and search_limits.c. */
 #pragma once
 
@@ -7,7 +7,6 @@
 
 #define GUESSES 8 /* after this many known levels the search bisects instead of guessing */
 
-/* One search, as it is seen in one step. */
 struct search_view {
     const struct search_level *levels;
     size_t count;
@@ -89,14 +88,16 @@ static inline size_t clamp(size_t level, size_t low, size_t high)
     return level < low ? low : level > high ? high : level;
 }
 
+/* The functions named ask_... return true with the level to measure next, or false if what they
+ * look for is already known. */
 static inline bool ask(struct search_step *out, size_t level)
 {
     out->next = level;
     return true;
 }
 
-/* A level between two others, nearer to the lower one after several lost levels: if one load after
- * the other breaks the server, it looks as if it were down, and the sweep ends. */
+/* A level halfway between two others, or nearer to the lower one if most known levels are lost: if
+ * one load after the other fails, the server looks as if it were down, and the sweep ends. */
 static inline size_t middle_of(const struct search_view *view, size_t low, size_t high)
 {
     size_t lost = 0, sound = 0, quarter = (high - low) / 4;
@@ -113,7 +114,7 @@ static inline size_t middle_of(const struct search_view *view, size_t low, size_
 /* ---- The limits: search_limits.c ------------------------------------------------------- */
 
 bool search_has_limits(const struct search_view *view);
-/* The largest load known to meet the limits, and the nearest known one above it that does not. */
+/* Sets out->limit to the largest load known to meet the limits, and out->miss to the nearest known
+ * load above it, which does not. */
 void search_find_limit(const struct search_view *view, struct search_step *out);
-/* True with the level to measure next; false if the limit is found. */
 bool search_ask_for_limit(const struct search_view *view, struct search_step *out);
