@@ -17,7 +17,8 @@
 
 #define STORE_RETRY_MS 1000
 #define SERVER_RETRY_MS 1000
-#define RUNS_LOOKED_AT 100 /* of one deployment; all have one fingerprint */
+#define RUNS_CHECKED 100 /* runs of one deployment, which all have the same fingerprint */
+
 /* ---- Stopping, and the store ----------------------------------------------------------------- */
 
 double sweep_elapsed_s(const struct sweep_work *work)
@@ -75,7 +76,9 @@ static CHECKED bool load_dataset(struct sweep_work *work, struct error *error)
     same = strcmp(entry.digest, work->plan.dataset_digest) == 0;
     dataset_entry_finish(&entry);
     if (!same)
-        return error_set(error, ERROR_CONFLICT, "the dataset %s is not the planned one",
+        return error_set(error, ERROR_CONFLICT,
+                         "the dataset '%s' has changed since the sweep was planned: start a new "
+                         "sweep",
                          work->plan.dataset);
     return dataset_unpack(packed, length, &work->dataset, error);
 }
@@ -164,17 +167,17 @@ static CHECKED bool await_servers(struct sweep_work *work, struct error *error)
     return true;
 }
 
-/* A resumed sweep continues with the model it began with, otherwise its runs would mix two models.
- */
-static CHECKED bool finds_the_same(struct sweep_work *work, const struct subject *subject,
-                                   struct error *error)
+/* A resumed sweep continues with the model it began with, otherwise its runs would mix two
+ * models. */
+static CHECKED bool check_unchanged(struct sweep_work *work, const struct subject *subject,
+                                    struct error *error)
 {
     struct run_row *runs;
     size_t count;
     bool same = true;
 
-    if (!run_list(work->run->store, subject->deployment.name, work->row.id, 0, RUNS_LOOKED_AT,
-                  &runs, &count, error))
+    if (!run_list(work->run->store, subject->deployment.name, work->row.id, 0, RUNS_CHECKED, &runs,
+                  &count, error))
         return false;
     for (size_t i = 0; i < count && same; i++)
         if (runs[i].fingerprint_document != NULL)
@@ -183,7 +186,8 @@ static CHECKED bool finds_the_same(struct sweep_work *work, const struct subject
     return same;
 }
 
-/* A resumed sweep continues with the workload it began with. */
+/* Reads the workload that a resumed sweep began with; for a new sweep, finds one by requests to the
+ * server. */
 static CHECKED bool find_workload(struct sweep_work *work, struct subject *subject,
                                   const char *stored, struct error *error)
 {
@@ -195,13 +199,13 @@ static CHECKED bool find_workload(struct sweep_work *work, struct subject *subje
             (int64_t)(fmax(work->plan.ttft_timeout_s, work->plan.idle_timeout_s) * 1e3),
     };
     TEXT_AUTO sampling = { 0 };
-    json_auto_t *kept = NULL;
+    json_auto_t *json = NULL;
     struct error ignored;
 
-    if (json_parse(stored, strlen(stored), &kept, &ignored)
-        && workload_from_json(kept, &subject->workload, &ignored)
+    if (json_parse(stored, strlen(stored), &json, &ignored)
+        && workload_from_json(json, &subject->workload, &ignored)
         && subject->workload.api == work->plan.api) {
-        workload_take_plan(&subject->workload, &work->plan);
+        workload_apply_plan(&subject->workload, &work->plan);
         return true;
     }
     job_run_progress(work->run, (double)work->done, (double)work->count,
@@ -220,8 +224,8 @@ static json_t *ask_platform(const struct sweep_work *work, const struct subject 
     return host->platform == NULL ? NULL : host->platform(host->context, &subject->deployment);
 }
 
-static CHECKED bool keep(struct sweep_work *work, const struct subject *subject,
-                         struct error *error)
+static CHECKED bool store_workload(struct sweep_work *work, const struct subject *subject,
+                                   struct error *error)
 {
     json_auto_t *json = workload_to_json(&subject->workload);
     json_auto_t *platform = ask_platform(work, subject);
@@ -239,13 +243,13 @@ static CHECKED bool prepare_subject(struct sweep_work *work, size_t which, struc
 {
     struct subject *subject = &work->subjects[which];
 
-    return finds_the_same(work, subject, error)
+    return check_unchanged(work, subject, error)
            && find_workload(work, subject, work->row.subjects[which].workload, error)
-           && keep(work, subject, error);
+           && store_workload(work, subject, error);
 }
 
-/* Without the ceiling, the lag and CPU of the cells still show whether the client was the
- * bottleneck. */
+/* The sweep also runs without the ceiling: the lag and CPU of the cells still show whether the
+ * client was the bottleneck. */
 static CHECKED bool calibrate(struct sweep_work *work, struct error *error)
 {
     struct calibration *calibration = work->sweep->calibration;
@@ -277,8 +281,8 @@ static CHECKED bool prepare(struct sweep_work *work, struct error *error)
     return sweep_begin(run->store, &run->claim, work->row.id, clock_utc_ms(), error);
 }
 
-/* If the process ended after the last cell, only the sweep's end is left to store, which needs no
- * server. */
+/* If the process was killed after the last cell, only the sweep's end has to be stored, for which
+ * no server is needed. */
 static CHECKED bool measure_pending(struct sweep_work *work, struct error *error)
 {
     return load_cells(work, error)
@@ -304,7 +308,8 @@ static char *write_outcome(const struct sweep_work *work, const char *state, con
     return json_write(outcome);
 }
 
-/* If nothing was measured although it could have been: the first reason. */
+/* Returns the reason of the first failed cell if no cell was measured; NULL if one was, or none
+ * failed. */
 static const char *why_all_failed(const struct sweep_work *work)
 {
     const char *reason = NULL;

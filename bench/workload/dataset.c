@@ -38,7 +38,7 @@ static uint32_t read_word(const char *bytes, size_t place)
     return le32toh(little);
 }
 
-static void write_kept(const struct dataset *dataset, struct text *out)
+static void write_uncompressed(const struct dataset *dataset, struct text *out)
 {
     text_add_bytes(out, MAGIC, WORD_BYTES);
     add_word(out, (uint32_t)dataset->kind);
@@ -59,10 +59,10 @@ static void write_kept(const struct dataset *dataset, struct text *out)
 
 bool dataset_pack(const struct dataset *dataset, void **out, size_t *length, struct error *error)
 {
-    TEXT_AUTO kept = { 0 };
+    TEXT_AUTO bytes = { 0 };
 
-    write_kept(dataset, &kept);
-    return compress_bytes(kept.data, kept.length, out, length, error);
+    write_uncompressed(dataset, &bytes);
+    return compress_bytes(bytes.data, bytes.length, out, length, error);
 }
 
 static void read_rows(const char *bytes, struct dataset *out)
@@ -78,7 +78,7 @@ static void read_rows(const char *bytes, struct dataset *out)
 }
 
 /* We wrote the stored form ourselves, but a damaged disk must not cause a crash. */
-static bool is_whole(const struct dataset *dataset)
+static bool is_valid(const struct dataset *dataset)
 {
     for (size_t i = 0; i < dataset->count; i++)
         if ((uint64_t)dataset->rows[i].offset + dataset->rows[i].length > dataset->texts.length)
@@ -90,13 +90,13 @@ bool dataset_unpack(const void *data, size_t length, struct dataset *out, struct
 {
     const size_t header = (1 + HEADER_WORDS) * WORD_BYTES, row = (size_t)ROW_WORDS * WORD_BYTES;
     size_t limit = header + DATASET_ROWS_MAX * row + DATASET_LIMIT_BYTES, size, texts;
-    FREE_AUTO void *kept = NULL;
+    FREE_AUTO void *restored = NULL;
     const char *bytes;
 
     *out = (struct dataset){ 0 };
-    if (!compress_restore(data, length, limit, &kept, &size, error))
+    if (!compress_restore(data, length, limit, &restored, &size, error))
         return false;
-    bytes = kept;
+    bytes = restored;
     if (size < header || memcmp(bytes, MAGIC, WORD_BYTES) != 0)
         return error_set(error, ERROR_INVALID, "the stored dataset is damaged: %zu bytes", size);
     out->kind = read_word(bytes, 1) == DATASET_LENGTHS ? DATASET_LENGTHS : DATASET_PROMPTS;
@@ -109,7 +109,7 @@ bool dataset_unpack(const void *data, size_t length, struct dataset *out, struct
     }
     read_rows(bytes + header, out);
     text_add_bytes(&out->texts, bytes + header + out->count * row, texts);
-    if (is_whole(out))
+    if (is_valid(out))
         return true;
     dataset_finish(out);
     return error_set(error, ERROR_INVALID,
@@ -119,11 +119,11 @@ bool dataset_unpack(const void *data, size_t length, struct dataset *out, struct
 void dataset_digest(const struct dataset *dataset, char out[DIGEST_TEXT_SIZE])
 {
     struct dataset sent = *dataset;
-    TEXT_AUTO kept = { 0 };
+    TEXT_AUTO bytes = { 0 };
 
     sent.skipped = 0;
-    write_kept(&sent, &kept);
-    digest_sha256_text(kept.data, kept.length, out);
+    write_uncompressed(&sent, &bytes);
+    digest_sha256_text(bytes.data, bytes.length, out);
 }
 
 /* ---- Lengths --------------------------------------------------------------------------------- */

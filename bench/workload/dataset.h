@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prompts, or lengths of them, that people import: a cell sends them instead of generated ones. */
+/* A dataset: imported prompts, or lengths of prompts, that a cell sends instead of generated
+ * ones. */
 #pragma once
 
 #include <stddef.h>
@@ -17,15 +18,15 @@
 enum dataset_kind { DATASET_PROMPTS, DATASET_LENGTHS };
 
 struct dataset_row {
-    uint32_t offset, length; /* place of the prompt within the texts; length 0: there is none */
+    uint32_t offset, length; /* the prompt's bytes in `texts`; length 0: there is none */
     int32_t input_tokens;    /* -1: not known */
     int32_t output_tokens;   /* -1: not known */
-    uint32_t output_bytes;   /* of the recorded answer; 0: none */
+    uint32_t output_bytes;   /* bytes of the recorded answer; 0: there is none */
 };
 
 struct dataset {
     enum dataset_kind kind;
-    struct text texts; /* in the form of a JSON string: escaped */
+    struct text texts; /* the prompts one after the other, escaped as in a JSON string */
     struct dataset_row *rows;
     size_t count, capacity;
     size_t skipped; /* records with neither a prompt nor a length that can be sent */
@@ -37,23 +38,24 @@ void dataset_finish(struct dataset *dataset);
 /* Reads a file of ShareGPT's form (a list of {"conversations": [{"from": "human", "value": ...},
  * ...]}), of chat messages or prompts ({"messages": [...]}, {"prompt": ...}), as one list or one
  * object per line; or of lengths: CSV or JSON lines with columns such as input_tokens and
- * output_tokens (and the names in traces of BurstGPT, Azure and Mooncake). INVALID says what is
- * wrong. *out needs dataset_finish. */
+ * output_tokens (and the names in traces of BurstGPT, Azure and Mooncake). INVALID if the file has
+ * another form, or nothing that can be sent. Free with dataset_finish. */
 CHECKED bool dataset_read(const char *bytes, size_t length, struct dataset *out,
                           struct error *error);
 
-/* The form in which a dataset is stored, compressed; heap. */
+/* Converts a dataset to the compressed form in which it is stored, and back. INVALID if the stored
+ * data is damaged. The caller frees *out; a struct dataset with dataset_finish. */
 CHECKED bool dataset_pack(const struct dataset *dataset, void **out, size_t *length,
                           struct error *error);
 CHECKED bool dataset_unpack(const void *data, size_t length, struct dataset *out,
                             struct error *error);
-/* Digest of everything that would be sent, whatever the file was. */
+/* The digest of everything that would be sent: files of different forms can have the same. */
 void dataset_digest(const struct dataset *dataset, char out[DIGEST_TEXT_SIZE]);
 
-/* Tokens of a row; if it only has a text, estimated from its bytes. -1: not known. */
+#define DATASET_TOKENS_PER_BYTE 0.25 /* in English, roughly */
+/* The tokens of a row; if it only has a text, estimated from its bytes. -1: not known. */
 int64_t dataset_input_tokens(const struct dataset_row *row, double tokens_per_byte);
 int64_t dataset_output_tokens(const struct dataset_row *row, double tokens_per_byte);
-#define DATASET_TOKENS_PER_BYTE 0.25 /* of English, roughly */
 
 struct dataset_range {
     size_t count; /* rows that have a value */

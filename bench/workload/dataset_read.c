@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads datasets from files that others wrote. */
+/* Reads datasets from files in the forms of other tools. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define NAME_SIZE 48
 
-/* Names that files use for a length, without characters other than letters and digits. */
+/* Names that files use for lengths, reduced to lower-case letters and digits. */
 static const char *const input_names[] = {
     "inputtokens", "inputlength",   "inputlen",      "prompttokens", "promptlength",
     "promptlen",   "contexttokens", "requesttokens", "isl",          NULL
@@ -27,9 +27,9 @@ static const char *const output_names[] = { "outputtokens",
                                             "osl",
                                             NULL };
 
-/* One record of the file, as far as it was read; texts are borrowed. */
+/* One record of the file, as far as it has been read. */
 struct record {
-    struct text prompt; /* escaped */
+    struct text prompt; /* escaped as in JSON */
     int64_t input_tokens, output_tokens;
     size_t output_bytes;
 };
@@ -72,8 +72,10 @@ static void add_row(struct dataset *dataset, const struct dataset_row *row)
     dataset->rows[dataset->count++] = *row;
 }
 
-/* A record that has neither a prompt nor a length that can be sent is skipped, and counted. */
-static CHECKED bool keep(struct dataset *dataset, const struct record *record, struct error *error)
+/* Adds the record to the dataset. A record that has neither a prompt nor a length that can be sent
+ * is skipped, and counted. */
+static CHECKED bool add_record(struct dataset *dataset, const struct record *record,
+                               struct error *error)
 {
     size_t length = record->prompt.length;
     bool has_prompt = length > 0 && length <= DATASET_PROMPT_MAX_BYTES;
@@ -103,7 +105,8 @@ static CHECKED bool keep(struct dataset *dataset, const struct record *record, s
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* Appends the last token, a string, as it is written; several are separated by an empty line. */
+/* Appends the string that was scanned last, still escaped, after an empty line if there is a prompt
+ * already. */
 static void add_prompt(struct record *record, const struct json_scan *scan)
 {
     if (scan->length == 0)
@@ -114,7 +117,7 @@ static void add_prompt(struct record *record, const struct json_scan *scan)
 
 enum speaker { SPEAKER_NONE, SPEAKER_USER, SPEAKER_MODEL };
 
-static enum speaker who(const struct json_scan *scan)
+static enum speaker speaker_of(const struct json_scan *scan)
 {
     static const char *const users[] = { "human", "user", "system", "developer" };
     static const char *const models[] = { "gpt",     "assistant", "model", "bot",
@@ -131,7 +134,7 @@ static enum speaker who(const struct json_scan *scan)
 
 struct turn {
     enum speaker speaker;
-    struct json_scan text; /* position of the string; length 0: none */
+    struct json_scan text; /* the position of the string; text.text NULL: there is none */
 };
 
 /* Called after the object's brace was read. */
@@ -142,9 +145,9 @@ static bool read_turn(struct json_scan *scan, struct turn *turn)
     *turn = (struct turn){ 0 };
     while ((token = json_scan_next(scan)) == JSON_SCAN_KEY) {
         bool is_speaker = json_scan_is(scan, "from") || json_scan_is(scan, "role");
-        bool is_said = json_scan_is(scan, "value") || json_scan_is(scan, "content");
+        bool is_text = json_scan_is(scan, "value") || json_scan_is(scan, "content");
 
-        if (!is_speaker && !is_said) {
+        if (!is_speaker && !is_text) {
             json_scan_value(scan, NULL, NULL);
             continue;
         }
@@ -154,7 +157,7 @@ static bool read_turn(struct json_scan *scan, struct turn *turn)
             *scan = before;
             json_scan_value(scan, NULL, NULL);
         } else if (is_speaker) {
-            turn->speaker = who(scan);
+            turn->speaker = speaker_of(scan);
         } else {
             turn->text = *scan;
         }
@@ -219,16 +222,16 @@ static bool read_record(struct json_scan *scan, struct record *record)
 
     record_begin(record);
     while ((token = json_scan_next(scan)) == JSON_SCAN_KEY) {
-        bool is_talk = json_scan_is(scan, "conversations") || json_scan_is(scan, "conversation")
-                       || json_scan_is(scan, "messages");
+        bool is_turns = json_scan_is(scan, "conversations") || json_scan_is(scan, "conversation")
+                        || json_scan_is(scan, "messages");
 
-        if (!(is_talk ? read_turns(scan, record) : read_member(scan, record)))
+        if (!(is_turns ? read_turns(scan, record) : read_member(scan, record)))
             return false;
     }
     return token == JSON_SCAN_OBJECT_END;
 }
 
-/* Sets the error. `line` 0: the file is one document. */
+/* Sets the error and returns false. `line` is 0 if the file is one document. */
 static CHECKED bool fail(const struct json_scan *scan, int64_t line, struct error *error)
 {
     char where[32] = "";
@@ -252,7 +255,7 @@ static CHECKED bool read_list(const char *bytes, size_t length, struct record *r
     while ((token = json_scan_next(&scan)) == JSON_SCAN_OBJECT) {
         if (!read_record(&scan, record))
             return fail(&scan, 0, error);
-        if (!keep(dataset, record, error))
+        if (!add_record(dataset, record, error))
             return false;
     }
     if (token != JSON_SCAN_ARRAY_END || json_scan_next(&scan) != JSON_SCAN_DONE)
@@ -269,7 +272,7 @@ static CHECKED bool read_line(const char *line, size_t length, int64_t number,
     if (json_scan_next(&scan) != JSON_SCAN_OBJECT || !read_record(&scan, record)
         || json_scan_next(&scan) != JSON_SCAN_DONE)
         return fail(&scan, number, error);
-    return keep(dataset, record, error);
+    return add_record(dataset, record, error);
 }
 
 static bool is_blank(const char *bytes, size_t length)
@@ -342,7 +345,7 @@ static CHECKED bool read_csv(const char *bytes, size_t length, struct record *re
         record_begin(record);
         record->input_tokens = read_length(csv, input);
         record->output_tokens = read_length(csv, output);
-        if (!keep(dataset, record, error))
+        if (!add_record(dataset, record, error))
             return false;
     }
     return !more;
@@ -366,7 +369,7 @@ static CHECKED bool read_any(const char *bytes, size_t length, struct record *re
     return read_csv(bytes, length, record, dataset, error);
 }
 
-/* If there are prompts, records without one are skipped. */
+/* Sets the kind. If there are prompts, removes the records without one. */
 static void skip_unusable(struct dataset *dataset)
 {
     size_t kept = 0;

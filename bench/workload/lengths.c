@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Standard normal (Box and Muller 1958). */
+/* Draws from the standard normal distribution (Box and Muller 1958). */
 static double draw_normal(struct generator *generator)
 {
     double radius = sqrt(-2 * log(1 - generator_uniform(generator)));
@@ -11,8 +11,8 @@ static double draw_normal(struct generator *generator)
     return radius * cos(2 * M_PI * generator_uniform(generator));
 }
 
-/* A lognormal of mean m and coefficient of variation c has sigma^2 = ln(1 + c^2) and mu = ln(m) -
- * sigma^2 / 2. */
+/* A lognormal distribution of mean m and coefficient of variation c has sigma^2 = ln(1 + c^2) and
+ * mu = ln(m) - sigma^2 / 2. */
 static double draw_lognormal(const struct lengths *lengths, struct generator *generator)
 {
     double variance = log1p(lengths->spread * lengths->spread);

@@ -11,10 +11,10 @@ struct lengths {
     double spread; /* as in struct plan */
 };
 
-/* Draws one length, at least 1 unless it is fixed. Uniform: from mean x (1 - spread) to mean x (1 +
- * spread). Lognormal: with this mean and the deviation spread x mean, cut off at LENGTHS_LONGEST x
- * the mean. */
 #define LENGTHS_LONGEST 10
+/* Draws one length, which is at least 1 unless it is fixed. Uniform: from mean x (1 - spread) to
+ * mean x (1 + spread). Lognormal: with this mean and the standard deviation spread x mean, but at
+ * most LENGTHS_LONGEST x mean. */
 int64_t lengths_draw(const struct lengths *lengths, struct generator *generator);
-/* The longest that can be drawn. */
+/* The longest length that can be drawn. */
 int64_t lengths_longest(const struct lengths *lengths);

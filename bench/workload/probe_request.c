@@ -13,13 +13,13 @@
 #define STREAM_PIECES 8
 #define STREAM_TOKENS 2
 #define SHAPE_TOKENS 24
-#define WAIT_LIMIT_S 120 /* for one call, if a server says when to retry */
-#define WAIT_PIECE_NS 100000000L
+#define WAIT_LIMIT_S 120 /* for all waits of one call, if a server says when to retry */
+#define STOP_CHECK_NS 100000000L
 
-/* What a call's callbacks need. */
+/* One call, with what its callbacks have seen of the answer. */
 struct call {
     const struct asker *asker;
-    struct completion_stream *stream; /* NULL: the answer is kept */
+    struct completion_stream *stream; /* NULL: the answer is not a stream */
     bool broken, silent, reports_usage, reported_error, ended_by_model;
     int64_t event_ns; /* time of the latest event, or of the call's beginning; monotonic */
     int64_t waited_s; /* time spent waiting because the server asked for it */
@@ -61,7 +61,6 @@ static void on_event(void *context, const struct completion_event *event)
 static bool on_bytes(void *context, const char *bytes, size_t length)
 {
     struct call *call = context;
-
     int64_t limit_ns = call->asker->silence_limit_ms * 1000000;
 
     call->broken = !completion_stream_feed(call->stream, bytes, length, on_event, call);
@@ -69,12 +68,12 @@ static bool on_bytes(void *context, const char *bytes, size_t length)
     return !call->broken && !call->silent;
 }
 
-/* True if the server asked for a retry, that time came, and the wait did not exceed WAIT_LIMIT_S; a
- * stop ends the wait as it ends a call. */
+/* If the server asked for a retry within WAIT_LIMIT_S, waits until then and returns true. CANCELLED
+ * if the caller stops the wait. */
 static CHECKED bool wait_to_repeat(struct call *call, const struct outbound_response *response,
                                    struct error *error)
 {
-    const struct timespec piece = { .tv_nsec = WAIT_PIECE_NS };
+    const struct timespec pause = { .tv_nsec = STOP_CHECK_NS };
     int64_t wait_s = response->retry_after_s > 0 ? response->retry_after_s : 1;
     int64_t until_ns;
 
@@ -86,7 +85,7 @@ static CHECKED bool wait_to_repeat(struct call *call, const struct outbound_resp
     while (clock_monotonic_ns() < until_ns) {
         if (is_stopped(call))
             return error_set(error, ERROR_CANCELLED, "cancelled while the server asked to wait");
-        nanosleep(&piece, NULL);
+        nanosleep(&pause, NULL);
     }
     return true;
 }
@@ -116,7 +115,7 @@ static CHECKED bool perform_once(struct call *call, const char *path, const stru
     return outbound_perform(&request, response, error);
 }
 
-/* Gateways with rate limits count these few requests, too: they may ask to wait. */
+/* Repeats the call while the server, or a gateway with a rate limit, asks for it. */
 static CHECKED bool perform(struct call *call, const char *path, const struct text *body,
                             struct outbound_response *response, struct error *error)
 {
@@ -153,7 +152,7 @@ static void write_request(const struct asker *asker, const struct workload *work
     text_add(out, workload_close(workload));
 }
 
-static void on_counted(void *context, const struct completion_event *event)
+static void on_count(void *context, const struct completion_event *event)
 {
     int64_t *tokens = context;
 
@@ -165,8 +164,8 @@ static void on_counted(void *context, const struct completion_event *event)
 static bool read_streamed_count(const struct text *body, int64_t *tokens)
 {
     struct completion_stream *stream = completion_stream_create(true);
-    bool read = completion_stream_feed(stream, body->data, body->length, on_counted, tokens)
-                && completion_stream_end(stream, on_counted, tokens);
+    bool read = completion_stream_feed(stream, body->data, body->length, on_count, tokens)
+                && completion_stream_end(stream, on_count, tokens);
 
     completion_stream_destroy(stream);
     return read;
@@ -183,7 +182,8 @@ static CHECKED bool read_count(const struct outbound_response *response, int64_t
         && read_streamed_count(&response->body, tokens))
         return true;
     if (!json_parse(text_string(&response->body), response->body.length, &json, error))
-        return error_set(error, ERROR_UPSTREAM, "the server's answer to a completion: %s",
+        return error_set(error, ERROR_UPSTREAM,
+                         "the server's answer to a completion request is not JSON: %s",
                          error->message);
     usage = json_object_get(json, "usage");
     if (json_get_integer(usage, "prompt_tokens", 0) > 0)
@@ -207,7 +207,7 @@ bool probe_request_count(const struct asker *asker, const struct workload *workl
     return done;
 }
 
-/* False, with the error, if it was not a stream of events after all. */
+/* Sets the error and returns false if the answer was not a stream of events. */
 static CHECKED bool judge_stream(const struct call *call, const struct outbound_response *response,
                                  struct error *error)
 {
@@ -226,7 +226,8 @@ static CHECKED bool judge_stream(const struct call *call, const struct outbound_
     return true;
 }
 
-/* Requests this many tokens for a prompt of this many pieces; the result is in the call. */
+/* Requests this many tokens for a prompt of this many pieces; the callbacks set the call's
+ * members. */
 static CHECKED bool stream(struct call *call, const struct workload *workload, size_t pieces,
                            int64_t output_tokens, long *status, struct error *error)
 {

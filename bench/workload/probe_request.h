@@ -13,39 +13,40 @@ struct asker {
     int64_t silence_limit_ms; /* a stream without an event for this long has failed; 0: 5 minutes */
 };
 
-/* POSTs JSON to `path`, as outbound_perform does. After a 429 or 503 with Retry-After it retries at
- * that time, at most two minutes later, as do all functions here. */
+/* POSTs JSON to `path`, with the results of outbound_perform. After a 429 or 503 with Retry-After,
+ * all functions of this file retry at that time, if it is at most two minutes later. */
 CHECKED bool probe_request_post(const struct asker *asker, const char *path,
                                 const struct text *body, struct outbound_response *response,
                                 struct error *error);
 
-/* The number of tokens that the server counts for a prompt of `count` pieces (`which`: their
- * positions in the workload; NULL: the first ones). *tokens is -1 if it answers without a count.
- * *status is the answer's status; 0: there was no answer. False unless it is 2xx. */
+/* Finds out how many tokens the server counts for a prompt of `count` pieces. `which` has their
+ * indices in workload->pieces; NULL: the first ones. *tokens is -1 if the server answers without a
+ * count. *status is the answer's status; 0: there was no answer. Returns false unless it is 2xx. */
 CHECKED bool probe_request_count(const struct asker *asker, const struct workload *workload,
                                  const size_t *which, size_t count, int64_t *tokens, long *status,
                                  struct error *error);
 
 /* Requests a streamed answer of two tokens to a prompt of a few pieces, with all of the workload's
- * fields. *reports_usage: the answer ended with token counts. */
+ * fields. *reports_usage: the answer contained token counts. */
 CHECKED bool probe_request_stream(const struct asker *asker, const struct workload *workload,
                                   bool *reports_usage, long *status, struct error *error);
 
-/* The parts of a stream. */
+/* How a server divides its answers into chunks. */
 struct stream_shape {
-    int64_t chunks, tokens; /* chunks with output; tokens by usage, -1: not reported */
-    bool reports_chunks;    /* each chunk reported its tokens */
+    int64_t chunks;      /* chunks with output */
+    int64_t tokens;      /* by usage; -1: not reported */
+    bool reports_chunks; /* each chunk reported its tokens */
 };
-/* Requests a stream that is long enough to show this. */
+/* Requests a stream of a few chunks, and reports their shape. */
 CHECKED bool probe_request_shape(const struct asker *asker, const struct workload *workload,
                                  struct stream_shape *out, long *status, struct error *error);
 
 /* The length of an answer, and how it ended. */
 struct stream_ending {
-    int64_t tokens; /* by usage; without it the chunks with output */
+    int64_t tokens; /* by usage; without usage the number of chunks with output */
     bool by_model;  /* the server reports that the model ended the answer, not the length limit */
 };
-/* Requests an answer to a prompt of `pieces`, with this limit of tokens. */
+/* Requests an answer of at most output_tokens to a prompt of `pieces` pieces. */
 CHECKED bool probe_request_ending(const struct asker *asker, const struct workload *workload,
                                   size_t pieces, int64_t output_tokens, struct stream_ending *out,
                                   long *status, struct error *error);

@@ -12,14 +12,14 @@
 #define SHORT_PIECES 8
 #define LONG_PIECES 40
 #define FEWEST_PER_WORD 0.1 /* tokens of a word, on average; real tokenizers have one or more */
-/* words in a prompt's head; even so there are more prompts than are ever sent */
-#define FEWEST_WORDS 16
+#define FEWEST_WORDS 16     /* even of so few there are more different heads than are ever sent */
 #define LETTERS 26
-#define SMALLEST_GROUP 8
+#define SMALLEST_GROUP 8 /* smaller groups of words are not divided */
 #define QUESTIONS_LIMIT 32
 #define TRIAL_TOKENS 1024 /* the longest answer that is requested before the first cell */
 
-/* 413: longer than its context; 500: some servers fail on fields they do not know. */
+/* Whether the server refuses the request itself. 413: it is longer than the context; 500: some
+ * servers fail on fields that they do not know. */
 static bool is_refusal(long status)
 {
     return status == 400 || status == 413 || status == 422 || status == 500 || status == 501;
@@ -38,7 +38,7 @@ static CHECKED bool explain_missing(enum bench_api api, struct error *error)
 
 /* ---- Prompts of token ids -------------------------------------------------------------------- */
 
-/* True if the server counts each id as one token, besides a constant overhead. */
+/* Whether the server counts each id as one token, besides a constant overhead, which is set. */
 static CHECKED bool verify_ids(const struct asker *asker, struct workload *workload,
                                struct error *error)
 {
@@ -48,7 +48,7 @@ static CHECKED bool verify_ids(const struct asker *asker, struct workload *workl
     if (!probe_request_count(asker, workload, NULL, SHORT_PIECES, &few, &status, error)
         || !probe_request_count(asker, workload, NULL, LONG_PIECES, &many, &status, error))
         return false;
-    if (few < 0) { /* it reports no count, but ids are tokens in any case */
+    if (few < 0) { /* the server reports no count, but ids are tokens in any case */
         workload->overhead_tokens = 0;
         return true;
     }
@@ -94,8 +94,8 @@ static CHECKED bool count_group(struct word_search *search, size_t first, size_t
     return true;
 }
 
-/* `tokens` is the server's count of the group. Halves the group until it has as many tokens as
- * words. */
+/* Adds the words of the group to search->good if it has as many `tokens` (the server's count) as
+ * words; else searches its two halves. */
 static CHECKED bool search_group(struct word_search *search, size_t first, size_t count,
                                  int64_t tokens, struct error *error)
 {
@@ -121,7 +121,7 @@ static void keep_words(struct workload *workload, const size_t *which, size_t co
     workload->piece_count = count;
 }
 
-static void take_words(struct workload *workload, size_t count)
+static void set_words(struct workload *workload, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         text_copy(workload->pieces[i], WORKLOAD_PIECE_SIZE, words[i]);
@@ -130,7 +130,7 @@ static void take_words(struct workload *workload, size_t count)
     workload->tokens_per_piece = 1;
 }
 
-/* Whether the server counts as many tokens for the words in another order. */
+/* Checks that the words have as many tokens as words in a random order, too. */
 static CHECKED bool verify_words(const struct asker *asker, const struct workload *workload,
                                  bool *right, struct error *error)
 {
@@ -148,7 +148,8 @@ static CHECKED bool verify_words(const struct asker *asker, const struct workloa
     return true;
 }
 
-/* A tokenizer that splits words has at least one token for each letter after a blank. */
+/* Tries single letters: a tokenizer that splits words has at least a token for each letter after a
+ * blank. */
 static CHECKED bool choose_letters(const struct asker *asker, struct workload *workload,
                                    bool *right, struct error *error)
 {
@@ -195,21 +196,21 @@ static CHECKED bool choose_words(const struct asker *asker, struct workload *wor
     if (workload->tokens_per_piece < FEWEST_PER_WORD)
         return error_set(
             error, ERROR_UPSTREAM,
-            "the server counts %ld tokens in %zu words, which is impossible: no prompt of "
-            "a known length can be made for it",
+            "the server counts %ld tokens in %zu words, which is impossible: no prompt "
+            "of a known length can be made for it",
             (long)all_tokens, workload->piece_count);
     text_copy(workload->source, sizeof workload->source, "words by average");
     return true;
 }
 
-/* Tries all words together; fewer, if the context is too small for that. */
+/* Counts the tokens of all words together; of fewer if the context is too small for that. */
 static CHECKED bool count_words(const struct asker *asker, struct workload *workload,
                                 int64_t *tokens, struct error *error)
 {
     long status;
 
     for (size_t count = WORDS_COUNT; count >= FEWEST_WORDS; count /= 2) {
-        take_words(workload, count);
+        set_words(workload, count);
         if (probe_request_count(asker, workload, NULL, count, tokens, &status, error))
             return true;
         if (!is_refusal(status))
@@ -218,8 +219,8 @@ static CHECKED bool count_words(const struct asker *asker, struct workload *work
     return false;
 }
 
-/* The first word of every prompt is "a": together with the template and the like it is the
- * overhead. */
+/* Finds words whose tokens are known. Every prompt begins with the word "a", which is a part of the
+ * overhead, like the chat template. */
 static CHECKED bool learn_words(const struct asker *asker, struct workload *workload,
                                 struct error *error)
 {
@@ -240,33 +241,33 @@ static CHECKED bool learn_words(const struct asker *asker, struct workload *work
 
 /* ---- Fields ---------------------------------------------------------------------------------- */
 
-/* Whether the server lacks this API, by its status or its words: vLLM says that a model "does not
- * support Chat Completions API", or that there is no chat template, with a 400. */
+/* Whether the server lacks this API, by its status or its message: vLLM answers with a 400 that a
+ * model "does not support Chat Completions API", or that there is no chat template. */
 static bool is_missing(long status, const struct error *error)
 {
-    static const char *const words_for_it[] = { "not support", "unsupported", "not implemented",
-                                                "not available", "chat template" };
+    static const char *const phrases[] = { "not support", "unsupported", "not implemented",
+                                           "not available", "chat template" };
 
     if (status == 404 || status == 405 || status == 501)
         return true;
     if (!is_refusal(status) || strcasestr(error->message, "max_") != NULL
         || strcasestr(error->message, "temperature") != NULL)
         return false;
-    for (size_t i = 0; i < sizeof words_for_it / sizeof *words_for_it; i++)
-        if (strcasestr(error->message, words_for_it[i]) != NULL)
+    for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)
+        if (strcasestr(error->message, phrases[i]) != NULL)
             return strcasestr(error->message, "completion") != NULL
                    || strcasestr(error->message, "chat") != NULL;
     return false;
 }
 
-/* The one field that a request always needs: the limit of its output. */
+/* Finds the name of the field that a request always needs: the limit of its output. */
 static CHECKED bool learn_limit(const struct asker *asker, struct workload *workload,
                                 struct error *error)
 {
     int64_t tokens;
     long status;
 
-    take_words(workload, WORDS_COUNT);
+    set_words(workload, WORDS_COUNT);
     workload->fields = FIELD_MAX_TOKENS;
     if (probe_request_count(asker, workload, NULL, SHORT_PIECES, &tokens, &status, error))
         return true;
@@ -278,9 +279,10 @@ static CHECKED bool learn_limit(const struct asker *asker, struct workload *work
     return probe_request_count(asker, workload, NULL, SHORT_PIECES, &tokens, &status, error);
 }
 
-/* Some servers refuse a temperature of 0, which is opsbrain's default. */
-static CHECKED bool learn_to_ask(const struct asker *asker, const char *sampling,
-                                 struct workload *workload, struct error *error)
+/* Finds a first request that the server accepts. Some servers refuse a temperature of 0, which is
+ * opsbrain's default. */
+static CHECKED bool learn_first_request(const struct asker *asker, const char *sampling,
+                                        struct workload *workload, struct error *error)
 {
     struct error cause;
 
@@ -290,13 +292,14 @@ static CHECKED bool learn_to_ask(const struct asker *asker, const char *sampling
         return false;
     cause = *error;
     if (sampling[0] == '\0')
-        return error_set(error, ERROR_UPSTREAM, "plan another \"temperature\" than 0 (%.300s)",
+        return error_set(error, ERROR_UPSTREAM,
+                         "the server refuses a \"temperature\" of 0: plan another one (%.300s)",
                          cause.message);
     text_copy(workload->sampling, sizeof workload->sampling, sampling);
     return learn_limit(asker, workload, error);
 }
 
-/* Tries all wanted fields together; if the server refuses that, one by one. */
+/* Tries all optional fields together; if the server refuses them, one by one. */
 static CHECKED bool learn_fields(const struct asker *asker, struct workload *workload,
                                  struct error *error)
 {
@@ -324,9 +327,8 @@ static CHECKED bool learn_fields(const struct asker *asker, struct workload *wor
     return probe_request_stream(asker, workload, &workload->reports_usage, &status, error);
 }
 
-/* Whether chunks carry several tokens may depend on the load, so that one answer of an idle server
- * does not show it. Usage in every chunk is therefore requested from every server that supports it.
- * A server that does not is measured all the same. */
+/* Requests usage in every chunk, if the server supports it: whether chunks carry several tokens may
+ * depend on the load, so one answer of an idle server does not show it. */
 static CHECKED bool learn_chunks(const struct asker *asker, struct workload *workload,
                                  struct error *error)
 {
@@ -354,7 +356,7 @@ bool prompt_calibration_workload(const struct asker *asker, enum bench_api api,
 {
     struct workload workload = { .api = api };
 
-    if (!learn_to_ask(asker, sampling, &workload, error))
+    if (!learn_first_request(asker, sampling, &workload, error))
         return false;
     if (api == BENCH_CHAT || !learn_ids(asker, &workload, error)) {
         if (api != BENCH_CHAT && error->kind == ERROR_CANCELLED)
@@ -370,7 +372,7 @@ bool prompt_calibration_workload(const struct asker *asker, enum bench_api api,
 
 /* ---- Sampling -------------------------------------------------------------------------------- */
 
-/* If sampling is not greedy, a seed makes it repeatable, provided that the server accepts one. */
+/* Adds a seed, if the server accepts one, so that random sampling is repeatable. */
 static CHECKED bool learn_seed(const struct asker *asker, struct workload *workload,
                                struct error *error)
 {
@@ -401,7 +403,8 @@ static CHECKED bool try_sampling(const struct asker *asker, struct workload *wor
 
 /* ---- Lengths --------------------------------------------------------------------------------- */
 
-/* If there is no answer, nothing is known of lengths; the cells will show the reason. */
+/* Whether the model ended an answer before `wanted` tokens. Returns false if there was no answer:
+ * the cells will show the reason. */
 static CHECKED bool ends_early(const struct asker *asker, const struct workload *workload,
                                size_t pieces, int64_t wanted, int64_t *got, struct error *error)
 {
@@ -414,8 +417,9 @@ static CHECKED bool ends_early(const struct asker *asker, const struct workload 
     return ending.by_model && ending.tokens < wanted;
 }
 
-/* Engines without either field let the model end answers, and most of them ignore unknown fields
- * silently: only an answer shows it. One short answer may be chance, so two are required. */
+/* INVALID if the server ignores the fields that prevent answers from ending early. Most engines
+ * that do not know these fields ignore them silently, so only answers show it; one short answer may
+ * be chance, so two are required. */
 static CHECKED bool check_lengths(const struct asker *asker, const struct plan *plan,
                                   const struct workload *workload, struct error *error)
 {
@@ -429,16 +433,16 @@ static CHECKED bool check_lengths(const struct asker *asker, const struct plan *
     return error_set(
         error, ERROR_INVALID,
         "the model ended two trial answers after %ld and %ld of %ld output tokens: the "
-        "server respects neither ignore_eos nor min_tokens, so that answers are shorter "
-        "than planned; give natural_output true to measure them as the model ends "
-        "them",
+        "server respects neither ignore_eos nor min_tokens, so that answers are "
+        "shorter than planned; give natural_output true to measure them as the model "
+        "ends them",
         first, second, wanted);
 }
 
 bool prompt_calibration_sampling(const struct asker *asker, const struct plan *plan,
                                  struct workload *workload, struct error *error)
 {
-    workload_take_plan(workload, plan);
+    workload_apply_plan(workload, plan);
     if (plan_has_sampling(plan) && !try_sampling(asker, workload, error))
         return false;
     if (plan->temperature != 0 && !learn_seed(asker, workload, error))

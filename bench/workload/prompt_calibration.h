@@ -4,16 +4,17 @@
 
 #include "bench/workload/probe_request.h"
 
-/* Adds the plan's sampling to the workload, and tries it in one request. INVALID, with the server's
- * message, if the server refuses it, or if the model ends answers before the plan's output_tokens
- * and no field prevents that, unless the plan has natural_output. */
+/* Adds the plan's sampling to the workload, and tries it in a few requests. INVALID if the server
+ * refuses it; also, unless the plan has natural_output, if the model ends answers before the plan's
+ * output_tokens and the server has no field that prevents it. */
 CHECKED bool prompt_calibration_sampling(const struct asker *asker, const struct plan *plan,
                                          struct workload *workload, struct error *error);
 
-/* Tries in this order: token ids (completions only, if the server reports ids and accepts them),
- * words of one token each, words by their average. UPSTREAM, with the server's message, if it does
- * not answer or does not stream. `sampling`: the members of a request if a temperature of 0 is
- * refused; "": none. */
+/* Finds the kind of prompt and the fields that the server accepts. Of prompts it tries, in this
+ * order: token ids (only completions, if the server has a tokenizer and accepts ids), words of one
+ * token each, words by their average. `sampling` has the members of a request to be used if the
+ * server refuses a temperature of 0; "": none. UPSTREAM if the server does not answer or does not
+ * stream. */
 CHECKED bool prompt_calibration_workload(const struct asker *asker, enum bench_api api,
                                          const char *sampling, struct workload *out,
                                          struct error *error);

@@ -12,13 +12,10 @@
 #include "bench/plan/plan_workload.h"
 #include "bench/workload/lengths.h"
 
-/* the longest prompt if the context is not known */
-#define LONGEST_INPUT 2000000
+#define LONGEST_INPUT 2000000 /* tokens of a drawn prompt, if the context is not known */
+#define ARENA_SLACK 4096 /* a prompt's body begins at one of so many first pieces of the arena */
 
-/* The body of a prompt begins at one of the first ARENA_SLACK pieces of the arena. */
-#define ARENA_SLACK 4096
-
-/* Positions in a body, in order. */
+/* The parts of a request, in order. */
 enum part {
     PART_OPENING,
     PART_LIMITS,
@@ -29,28 +26,30 @@ enum part {
     PART_CLOSING,
 };
 
-/* Constants that derive independent seeds. */
+/* From these, independent seeds are derived. */
 enum purpose { PURPOSE_LENGTHS = 1, PURPOSE_PREFIXES, PURPOSE_ORDER };
 
 struct prompt_source {
     const struct workload *workload;
     struct text opening;
     const char *lead, *closing;
-    struct text arena;    /* text of the pieces, each after its separator */
-    uint32_t *offsets;    /* offset of every piece in the arena, and of its end */
-    struct text prefixes; /* the prefixes, one after the other */
-    uint32_t *prefix_ends;
-    int64_t pools, prefix_pieces, prefix_tokens; /* the last two: of one prefix */
+    struct text arena;        /* text of the pieces, each after its separator */
+    uint32_t *offsets;        /* offset of every piece in the arena, and of its end */
+    struct text prefixes;     /* the prefixes, one after the other */
+    uint32_t *prefix_offsets; /* offset of each prefix, and of the end of the last one */
+    int64_t pools;            /* how many prefixes there are */
+    int64_t prefix_pieces, prefix_tokens; /* of one prefix */
     uint64_t seed, nonce;
     struct lengths input, output;
     struct workload_room room;
-    int64_t shortest, context_tokens; /* of an input; context_tokens 0: not known */
+    int64_t shortest;       /* tokens of the shortest prompt */
+    int64_t context_tokens; /* 0: not known */
     bool may_stop;
     const struct dataset *dataset;
     uint32_t *usable; /* rows of the dataset, in the order of sending */
     size_t usable_count;
     bool dataset_sent, unique;
-    char specification[DIGEST_TEXT_SIZE]; /* digest of the plan's description of requests */
+    char specification[DIGEST_TEXT_SIZE]; /* digest of plan_workload_specification */
 };
 
 /* ---- Setting up ------------------------------------------------------------------------------ */
@@ -61,8 +60,8 @@ static bool is_drawn(const struct lengths *lengths)
            || lengths->distribution == DISTRIBUTION_LOGNORMAL;
 }
 
-/* Checks the mean lengths. Drawn lengths are cut to the context later; fixed lengths that do not
- * fit are refused by the server itself. */
+/* Checks the means of drawn lengths, which are later shortened to fit the context. Fixed lengths
+ * that do not fit are refused by the server itself. */
 static CHECKED bool check_context(const struct prompt_source *prompts, struct error *error)
 {
     int64_t input = prompts->input.mean, output = prompts->output.mean;
@@ -76,7 +75,7 @@ static CHECKED bool check_context(const struct prompt_source *prompts, struct er
         input, output, prompts->context_tokens);
 }
 
-/* Converts tokens to pieces: the shared part, and each prompt's own. */
+/* Converts the tokens of a prefix to pieces, and checks that prompts have room for it. */
 static CHECKED bool count_pieces(struct prompt_source *prompts, const struct plan *plan,
                                  struct error *error)
 {
@@ -108,8 +107,8 @@ static bool is_text(const struct prompt_source *prompts)
 static void measure_row(const struct prompt_source *prompts, const struct dataset_row *row,
                         int64_t *input, int64_t *output)
 {
-    const double per_byte =
-        DATASET_TOKENS_PER_BYTE; /* the same on every server, so that the same rows are sent */
+    /* The same estimate for every server, so that the same rows are sent. */
+    const double per_byte = DATASET_TOKENS_PER_BYTE;
 
     *input = dataset_input_tokens(row, per_byte);
     if (is_text(prompts))
@@ -197,8 +196,7 @@ static int64_t longest_input(const struct prompt_source *prompts)
     return is_drawn(&prompts->input) && longest > limit ? limit : longest;
 }
 
-/* Fills the arena. The same seed gives the same arena, and a longer one begins with the shorter
- * one. */
+/* Fills the arena. The same seed gives the same pieces, of which a longer arena has more. */
 static void fill_arena(struct prompt_source *prompts)
 {
     const struct workload *workload = prompts->workload;
@@ -221,7 +219,8 @@ static void fill_prefixes(struct prompt_source *prompts)
     const struct workload *workload = prompts->workload;
     struct generator generator;
 
-    prompts->prefix_ends = memory_zeroed((size_t)prompts->pools + 1, sizeof *prompts->prefix_ends);
+    prompts->prefix_offsets =
+        memory_zeroed((size_t)prompts->pools + 1, sizeof *prompts->prefix_offsets);
     generator_init(&generator, random_mix(prompts->nonce, PURPOSE_PREFIXES));
     for (int64_t pool = 0; pool < prompts->pools; pool++) {
         for (int64_t i = 0; i < prompts->prefix_pieces; i++) {
@@ -229,7 +228,7 @@ static void fill_prefixes(struct prompt_source *prompts)
                 text_add_char(&prompts->prefixes, workload_separator(workload));
             text_add(&prompts->prefixes, random_piece(workload, &generator));
         }
-        prompts->prefix_ends[pool + 1] = (uint32_t)prompts->prefixes.length;
+        prompts->prefix_offsets[pool + 1] = (uint32_t)prompts->prefixes.length;
     }
 }
 
@@ -287,7 +286,7 @@ void prompt_source_destroy(struct prompt_source *prompts)
     text_finish(&prompts->arena);
     text_finish(&prompts->prefixes);
     free(prompts->offsets);
-    free(prompts->prefix_ends);
+    free(prompts->prefix_offsets);
     free(prompts->usable);
     free(prompts);
 }
@@ -307,13 +306,13 @@ void prompt_source_digest(const struct prompt_source *prompts, char out[DIGEST_T
 
 /* ---- One prompt ------------------------------------------------------------------------------ */
 
-static int64_t cut(int64_t value, int64_t low, int64_t high, bool *was_cut)
+static int64_t limit(int64_t value, int64_t low, int64_t high, bool *was_cut)
 {
-    int64_t kept = value > high ? high : value;
+    int64_t limited = value > high ? high : value;
 
-    kept = kept < low ? low : kept;
-    *was_cut |= kept != value;
-    return kept;
+    limited = limited < low ? low : limited;
+    *was_cut |= limited != value;
+    return limited;
 }
 
 static const struct dataset_row *row_of(const struct prompt_source *prompts, uint64_t index)
@@ -321,8 +320,10 @@ static const struct dataset_row *row_of(const struct prompt_source *prompts, uin
     return &prompts->dataset->rows[prompts->usable[index % prompts->usable_count]];
 }
 
-/* Sets the lengths that the dataset has; an answer whose length is drawn is cut to the context. */
-static void take_lengths(const struct prompt_source *prompts, uint64_t index, struct wanted *out)
+/* Sets the lengths that the dataset has. A drawn length of the answer is shortened to the
+ * context. */
+static void set_dataset_lengths(const struct prompt_source *prompts, uint64_t index,
+                                struct wanted *out)
 {
     int64_t input, output;
 
@@ -330,7 +331,8 @@ static void take_lengths(const struct prompt_source *prompts, uint64_t index, st
     if (prompts->output.distribution == DISTRIBUTION_DATASET)
         out->output_tokens = output;
     else if (prompts->context_tokens > 0 && is_drawn(&prompts->output))
-        out->output_tokens = cut(out->output_tokens, 1, prompts->context_tokens - input, &out->cut);
+        out->output_tokens =
+            limit(out->output_tokens, 1, prompts->context_tokens - input, &out->cut);
     out->input_tokens = is_text(prompts) ? -1 : input;
     out->repeated = is_text(prompts) && !prompts->unique
                     && (prompts->dataset_sent || index >= prompts->usable_count);
@@ -346,20 +348,20 @@ static void draw_lengths(const struct prompt_source *prompts, uint64_t index, st
     out->output_tokens = lengths_draw(&prompts->output, &generator);
     out->input_tokens = lengths_draw(&prompts->input, &generator);
     if (prompts->dataset != NULL) {
-        take_lengths(prompts, index, out);
+        set_dataset_lengths(prompts, index, out);
         return;
     }
     if (is_drawn(&prompts->output))
         out->output_tokens =
-            cut(out->output_tokens, 1,
-                context - (is_drawn(&prompts->input) ? prompts->shortest : prompts->input.mean),
-                &out->cut);
+            limit(out->output_tokens, 1,
+                  context - (is_drawn(&prompts->input) ? prompts->shortest : prompts->input.mean),
+                  &out->cut);
     if (is_drawn(&prompts->input))
         out->input_tokens =
-            cut(out->input_tokens, prompts->shortest, context - out->output_tokens, &out->cut);
+            limit(out->input_tokens, prompts->shortest, context - out->output_tokens, &out->cut);
 }
 
-/* Writes `count` pieces; returns their bytes. */
+/* Writes `count` random pieces. Returns the number of bytes. */
 static size_t write_head(const struct prompt_source *prompts, int64_t count,
                          struct generator *generator, char *out)
 {
@@ -375,17 +377,18 @@ static size_t write_head(const struct prompt_source *prompts, int64_t count,
     return (size_t)(at - out);
 }
 
-/* Chooses one of the prefixes. */
 static struct prompt_part choose_prefix(const struct prompt_source *prompts,
                                         struct generator *generator)
 {
-    const uint32_t *end =
-        prompts->prefix_ends + generator_below(generator, (uint64_t)prompts->pools);
+    const uint32_t *offset =
+        prompts->prefix_offsets + generator_below(generator, (uint64_t)prompts->pools);
 
-    return (struct prompt_part){ text_string(&prompts->prefixes) + end[0], end[1] - end[0] };
+    return (struct prompt_part){ text_string(&prompts->prefixes) + offset[0],
+                                 offset[1] - offset[0] };
 }
 
-/* Writes a unique head for a prompt of the dataset: 16 hexadecimal digits. */
+/* Writes a unique head for a prompt of the dataset: 16 hexadecimal digits. Returns the number of
+ * bytes; 0 if the plan does not require it. */
 static size_t write_tag(const struct prompt_source *prompts, uint64_t index, char *out)
 {
     if (!prompts->unique)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The prompts of a cell, with the lengths that the plan requests. Each has a head that no other
- * request has, and a body from one arena of random pieces, which all share without copying. If the
- * plan shares prefixes, one of them comes before the head.
+ * prompt has, and a body from one arena of random pieces, which all prompts share without copying.
+ * If the plan shares prefixes, one of them comes before the head.
  *
  * Request `index` has the same lengths in every attempt and repetition and on every server: they
  * are drawn from the plan's seed alone and must fit the strictest of the compared servers, so that
- * all servers have the same work. Words, heads and prefixes are derived from the attempt's nonce:
- * nothing that was sent before is sent again. */
+ * all servers have the same work. Heads and prefixes are derived from the attempt's nonce, so that
+ * no prompt is sent twice. */
 #pragma once
 
 #include "base/core/digest.h"
@@ -23,12 +23,13 @@ struct prompt_source_order {
     const struct plan *plan;         /* distributions, prefixes and seed */
     const char *model;
     int64_t input_tokens, output_tokens; /* of every request, or the mean */
-    int64_t context_tokens;              /* drawn lengths are cut to it; 0: not known */
-    struct workload_room room;           /* common to the servers it is compared with; zero: there
-                                          * are none */
-    uint64_t nonce;                      /* the attempt's nonce */
+    int64_t context_tokens;              /* drawn lengths are shortened to fit; 0: not known */
+    /* What the prompts must leave room for on all servers that are compared; zero: only on this
+     * one. */
+    struct workload_room room;
+    uint64_t nonce;                /* the attempt's nonce */
     const struct dataset *dataset; /* its prompts are sent; borrowed; NULL: prompts are generated */
-    bool dataset_sent;             /* the server already received its prompts */
+    bool dataset_sent;             /* the server already received the dataset's prompts */
 };
 
 /* INVALID if prompts of this length cannot be made, or do not fit the context. Free with
@@ -36,19 +37,21 @@ struct prompt_source_order {
 CHECKED bool prompt_source_create(const struct prompt_source_order *order,
                                   struct prompt_source **out, struct error *error);
 void prompt_source_destroy(struct prompt_source *prompts);
-/* Number of the dataset's prompts that do not fit the context, or have no known lengths. */
+/* How many of the dataset's prompts do not fit the context, or have no known lengths. */
 size_t prompt_source_left_out(const struct prompt_source *prompts);
 
-/* SHA-256 of specification, seed, shape and arena: everything random except heads and prefixes. */
+/* SHA-256 of the workload's and the plan's specification, the lengths and the arena: everything
+ * except heads and prefixes. */
 void prompt_source_digest(const struct prompt_source *prompts, char out[DIGEST_TEXT_SIZE]);
 
-/* The prompt and the lengths of one request. */
+/* What one request asks for. */
 struct wanted {
-    int64_t input_tokens, output_tokens; /* input -1: a text, whose tokens the server will report */
-    int64_t shared_tokens; /* tokens of the input with which other prompts begin, too */
+    int64_t input_tokens; /* -1: a text of a dataset, whose tokens the server will report */
+    int64_t output_tokens;
+    int64_t shared_tokens; /* tokens of the prefix that other prompts share */
     bool may_stop;         /* the answer may be shorter */
     bool repeated;         /* the same prompt was sent before */
-    bool cut;              /* a drawn length did not fit the context, or the shared part */
+    bool cut;              /* a drawn length was changed to fit the context or the prefix */
 };
 
 struct prompt_part {
@@ -56,18 +59,19 @@ struct prompt_part {
     size_t length;
 };
 
-/* One request's body: `parts` one after the other. Valid as long as `prompts`. */
+/* One request's body: its parts, one after the other. It borrows from the prompt source. */
 struct bench_prompt {
     struct wanted wanted;
     struct prompt_part parts[PROMPT_PARTS];
-    size_t length;
-    size_t part, offset; /* how much of it has been read */
+    size_t length;       /* bytes of all parts */
+    size_t part, offset; /* where prompt_source_read continues */
     char limits[WORKLOAD_LIMITS_SIZE];
     char head[PROMPT_HEAD_PIECES * WORKLOAD_PIECE_SIZE];
 };
 
+/* Writes the body of request `index`. *out must not be copied: parts of it point into itself. */
 void prompt_source_make(const struct prompt_source *prompts, uint64_t index,
                         struct bench_prompt *out);
-/* Returns the number of bytes; 0 at the end. */
+/* Copies the next bytes of the body to `out`. Returns their number; 0 at the end. */
 size_t prompt_source_read(struct bench_prompt *prompt, char *out, size_t size);
-void prompt_source_rewind(struct bench_prompt *prompt);
+void prompt_source_rewind(struct bench_prompt *prompt); /* reads from the beginning again */

@@ -26,8 +26,8 @@ static const struct dialect dialects[] = {
 
 #define DIALECTS (sizeof dialects / sizeof *dialects)
 
-static void write_question(const struct asker *asker, const struct dialect *dialect,
-                           struct text *out)
+static void write_request(const struct asker *asker, const struct dialect *dialect,
+                          struct text *out)
 {
     text_add_char(out, '{');
     if (dialect->names_model) {
@@ -48,8 +48,9 @@ static int compare_ids(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Adds each id once, except for the first and last token, which a tokenizer may have added. */
-static size_t collect(const json_t *tokens, int64_t *ids)
+/* Collects each id once, without the first and the last token, which a tokenizer may have added.
+ * Returns their number. */
+static size_t collect_ids(const json_t *tokens, int64_t *ids)
 {
     size_t count = 0, kept = 0;
 
@@ -67,7 +68,7 @@ static size_t collect(const json_t *tokens, int64_t *ids)
     return kept;
 }
 
-static bool take_ids(const struct outbound_response *response, const struct dialect *dialect,
+static bool read_ids(const struct outbound_response *response, const struct dialect *dialect,
                      struct workload *workload)
 {
     FREE_AUTO int64_t *ids = memory_zeroed(WORKLOAD_PIECES, sizeof *ids);
@@ -77,7 +78,7 @@ static bool take_ids(const struct outbound_response *response, const struct dial
 
     if (!json_parse(text_string(&response->body), response->body.length, &json, &ignored))
         return false;
-    count = collect(json_object_get(json, "tokens"), ids);
+    count = collect_ids(json_object_get(json, "tokens"), ids);
     if (count < FEWEST_IDS)
         return false;
     for (size_t i = 0; i < count; i++)
@@ -95,9 +96,9 @@ bool tokenize_words(const struct asker *asker, struct workload *workload, struct
         struct outbound_response response = { 0 };
         TEXT_AUTO body = { 0 };
 
-        write_question(asker, &dialects[i], &body);
+        write_request(asker, &dialects[i], &body);
         done = probe_request_post(asker, dialects[i].path, &body, &response, error)
-               && take_ids(&response, &dialects[i], workload);
+               && read_ids(&response, &dialects[i], workload);
         outbound_response_finish(&response);
         if (error->kind == ERROR_CANCELLED)
             return false;

@@ -140,7 +140,7 @@ bool workload_from_json(const json_t *json, struct workload *out, struct error *
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-void workload_take_plan(struct workload *workload, const struct plan *plan)
+void workload_apply_plan(struct workload *workload, const struct plan *plan)
 {
     TEXT_AUTO sampling = { 0 };
 

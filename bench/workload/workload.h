@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How prompts of a wanted length are made for one server, and which fields its requests may have:
- * found once per sweep (prompt_calibration.h) and kept with it.
+/* How prompts of a requested length are made for one server, and which fields its requests may
+ * have: found once per sweep (prompt_calibration.h) and stored with it.
  *
- * A prompt is a sequence of pieces: token ids if the server takes arrays of them, else words.
- * tokens = overhead_tokens + tokens_per_piece x pieces, by the server's own count. */
+ * A prompt is a sequence of pieces: token ids if the server accepts arrays of them, else words. By
+ * the server's own count it has overhead_tokens + tokens_per_piece x pieces tokens. */
 #pragma once
 
 #include "bench/plan/plan.h"
@@ -39,41 +39,41 @@ struct workload {
     char pieces[WORKLOAD_PIECES][WORKLOAD_PIECE_SIZE];
 };
 
-/* New references. The specification is the part that belongs in a fingerprint: the pieces as
- * their digest. */
+/* Returns everything but the sampling, which comes from the plan; new reference. */
 json_t *workload_to_json(const struct workload *workload);
+/* Returns the same with a digest of the pieces instead of the pieces, for a fingerprint; new
+ * reference. */
 json_t *workload_specification(const struct workload *workload);
-/* Reads what workload_to_json wrote, which is everything but the sampling: that comes from the
- * plan. */
+/* Reads what workload_to_json wrote. INVALID if a member is missing or wrong. */
 CHECKED bool workload_from_json(const json_t *json, struct workload *out, struct error *error);
 
-/* Sets the plan's sampling, and omits the fields that would prevent answers from ending early if
- * the plan allows that. */
-void workload_take_plan(struct workload *workload, const struct plan *plan);
+/* Sets the plan's sampling. If the plan allows answers to end early, removes the fields that would
+ * prevent it. */
+void workload_apply_plan(struct workload *workload, const struct plan *plan);
 
 /* Tokens of the shortest possible prompt. */
 int64_t workload_shortest(const struct workload *workload);
-/* The tokens that servers themselves add to a prompt, and their shortest prompt: the largest values
- * of all servers that get the same prompts. Zero: there are no other servers. */
+/* The largest values of all servers that get the same prompts. */
 struct workload_room {
-    int64_t overhead_tokens, shortest_tokens;
+    int64_t overhead_tokens; /* tokens that the server itself adds to a prompt */
+    int64_t shortest_tokens; /* tokens of the shortest possible prompt */
 };
+/* Raises the values to those of this workload if they are lower. */
 void workload_room_widen(struct workload_room *room, const struct workload *workload);
-/* How many pieces a prompt of this many tokens has. INVALID, with the shortest possible length, if
- * the server's own tokens leave no room for one. */
+/* Computes how many pieces a prompt of this many tokens has. INVALID if the server's own tokens
+ * leave no room for a piece. */
 CHECKED bool workload_count(const struct workload *workload, int64_t input_tokens, int64_t *pieces,
                             struct error *error);
 
-/* A request's JSON: its beginning, the limits of its answer, the text before the prompt's first
- * piece, and the text after the last one. Pieces go between them, each after workload_separator(),
- * but no separator before the first id. */
+/* The parts of a request's JSON, in this order: workload_open, workload_limits, workload_lead, the
+ * pieces, workload_close. Each piece has a workload_separator before it, except for a first id. A
+ * prompt that is one text has workload_text_lead before it and workload_text_close after it. */
 void workload_open(const struct workload *workload, const char *model, bool stream,
                    struct text *out);
-/* Returns their number of bytes. */
+/* Writes the limits of the answer, and the seed. Returns the number of bytes. */
 size_t workload_limits(const struct workload *workload, int64_t output_tokens, uint64_t seed,
                        char out[WORKLOAD_LIMITS_SIZE]);
 const char *workload_lead(const struct workload *workload);
-/* The same around a prompt that is one text. */
 const char *workload_text_lead(const struct workload *workload);
 const char *workload_text_close(const struct workload *workload);
 const char *workload_close(const struct workload *workload);

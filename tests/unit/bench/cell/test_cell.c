@@ -280,7 +280,7 @@ static void answers_may_end_early_where_the_plan_lets_them(void **state)
     (void)state;
     set_up(&trial, (const char *[]){ "--natural-tokens", "5", NULL });
     trial.plan.natural_output = true;
-    workload_take_plan(&trial.workload, &trial.plan);
+    workload_apply_plan(&trial.workload, &trial.plan);
     const struct measurement *m = measure(&trial);
     assert_int_equal(m->succeeded, m->attempted);
     assert_int_equal(m->output_tokens_max, 5);

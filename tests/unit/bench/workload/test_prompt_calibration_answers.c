@@ -23,7 +23,8 @@ static void the_plans_temperature_is_used_where_0_is_refused(void **state)
 
     (void)state;
     canned_start(&server, answers);
-    must_not_learn(server.port, BENCH_CHAT, "plan another \"temperature\" than 0");
+    must_not_learn(server.port, BENCH_CHAT,
+                   "the server refuses a \"temperature\" of 0: plan another");
     snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
     if (!prompt_calibration_workload(&asker, BENCH_CHAT, "\"temperature\":0.7", &workload, &error))
         fail_msg("%s", error.message);

@@ -330,7 +330,7 @@ static void sampling_goes_into_each_body(void **state)
 
     (void)state;
     workload.fields |= FIELD_SEED;
-    workload_take_plan(&workload, &plan);
+    workload_apply_plan(&workload, &plan);
     prompts = make_planned(&workload, &plan, 60, 5);
     one = read_prompt(prompts, 0, 4096);
     other = read_prompt(prompts, 1, 4096);
