@@ -4,8 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
-#define SIZE_DIGITS 15 /* hexadecimal: any size of this many digits fits */
-#define LENGTH_DIGITS 18
+/* Numbers of this many digits fit into 64 bits. */
+#define SIZE_DIGITS 15   /* hexadecimal: the size of a chunk */
+#define LENGTH_DIGITS 18 /* decimal: Content-Length */
 
 enum state {
     STATUS_LINE,
@@ -22,7 +23,7 @@ enum state {
     WRONG,
 };
 
-/* The bytes available, and who receives the body. */
+/* The bytes to be read, and who receives the answer. */
 struct input {
     const char *at, *end;
     const struct http_answer_listener *listener;
@@ -47,8 +48,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Reads "HTTP/1.1 200 OK"; the reason may be missing. */
-static void take_status_line(struct http_answer *answer, const char *line, size_t length)
+/* Reads "HTTP/1.1 200 OK"; the text after the number may be missing. */
+static void read_status_line(struct http_answer *answer, const char *line, size_t length)
 {
     if (length < 12 || memcmp(line, "HTTP/1.", 7) != 0 || (line[7] != '0' && line[7] != '1')
         || line[8] != ' ' || line[9] < '1' || line[9] > '9' || !is_digit(line[10])
@@ -66,7 +67,7 @@ static bool is_word(const char *word, size_t length, const char *wanted)
     return strlen(wanted) == length && strncasecmp(word, wanted, length) == 0;
 }
 
-static void take_length(struct http_answer *answer, const char *value, size_t length)
+static void read_length(struct http_answer *answer, const char *value, size_t length)
 {
     uint64_t number = 0;
 
@@ -106,7 +107,7 @@ static bool next_member(const char **list, size_t *left, const char **member, si
     return *length > 0;
 }
 
-static void take_connection(struct http_answer *answer, const char *value, size_t left)
+static void read_connection(struct http_answer *answer, const char *value, size_t left)
 {
     const char *member;
     size_t length;
@@ -117,22 +118,22 @@ static void take_connection(struct http_answer *answer, const char *value, size_
     }
 }
 
-static void take_coding(struct http_answer *answer, const char *value, size_t length)
+static void read_coding(struct http_answer *answer, const char *value, size_t length)
 {
     if (!is_word(value, length, "chunked"))
         refuse(answer, "Transfer-Encoding is not 'chunked'");
-    answer->is_odd |= answer->is_chunked; /* some proxies add one of their own to the server's */
+    answer->is_odd |= answer->is_chunked; /* some proxies repeat the server's header */
     answer->is_chunked = true;
 }
 
-static void take_compression(struct http_answer *answer, const char *value, size_t length)
+static void refuse_compression(struct http_answer *answer, const char *value, size_t length)
 {
     if (length > 0 && !is_word(value, length, "identity"))
         refuse(answer, "the answer is compressed (Content-Encoding), although the request accepts "
                        "only 'identity'");
 }
 
-static void take_type(struct http_answer *answer, const char *value, size_t length)
+static void read_type(struct http_answer *answer, const char *value, size_t length)
 {
     size_t kept = length < sizeof answer->type ? length : sizeof answer->type - 1;
 
@@ -140,17 +141,21 @@ static void take_type(struct http_answer *answer, const char *value, size_t leng
     answer->type[kept] = '\0';
 }
 
-/* Handles the headers that matter. A truncated line is not used. */
-static void take_header(struct http_answer *answer, const char *line, size_t length, bool is_cut)
+/* Reads the headers that matter, and ignores the others. `is_truncated`: the line was longer than
+ * HTTP_ANSWER_LINE. */
+static void read_header(struct http_answer *answer, const char *line, size_t length,
+                        bool is_truncated)
 {
     static const struct {
         const char *name;
-        void (*take)(struct http_answer *answer, const char *value, size_t length);
-        bool must_be_whole;
+        void (*read)(struct http_answer *answer, const char *value, size_t length);
+        bool must_be_complete;
     } known[] = {
-        { "Content-Length", take_length, true },        { "Transfer-Encoding", take_coding, true },
-        { "Content-Encoding", take_compression, true }, { "Connection", take_connection, true },
-        { "Content-Type", take_type, false },
+        { "Content-Length", read_length, true },
+        { "Transfer-Encoding", read_coding, true },
+        { "Content-Encoding", refuse_compression, true },
+        { "Connection", read_connection, true },
+        { "Content-Type", read_type, false },
     };
     const char *colon = memchr(line, ':', length);
     const char *value, *end = line + length;
@@ -169,10 +174,10 @@ static void take_header(struct http_answer *answer, const char *line, size_t len
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (!is_word(line, name, known[i].name))
             continue;
-        if (is_cut && known[i].must_be_whole)
+        if (is_truncated && known[i].must_be_complete)
             refuse(answer, "a header that says how to read the answer is too long");
         else
-            known[i].take(answer, value, (size_t)(end - value));
+            known[i].read(answer, value, (size_t)(end - value));
         return;
     }
 }
@@ -214,19 +219,19 @@ static void end_head(struct http_answer *answer, const struct input *input)
     input->listener->on_head(input->context, answer->status, answer->type);
 }
 
-static void take_line(struct http_answer *answer, const char *line, size_t length, bool is_cut,
-                      const struct input *input)
+static void interpret_line(struct http_answer *answer, const char *line, size_t length,
+                           bool is_truncated, const struct input *input)
 {
-    if (length > 0 && !is_cut && line[length - 1] == '\r')
+    if (length > 0 && !is_truncated && line[length - 1] == '\r')
         length--;
     if (answer->state == STATUS_LINE)
-        take_status_line(answer, line, length);
+        read_status_line(answer, line, length);
     else if (answer->state == TRAILERS)
         answer->state = length == 0 ? ENDED : TRAILERS;
     else if (length == 0)
         end_head(answer, input);
     else
-        take_header(answer, line, length, is_cut);
+        read_header(answer, line, length, is_truncated);
 }
 
 /* Reads up to the line's end, if it has arrived; keeps only the start of a long line. */
@@ -252,7 +257,7 @@ static void read_line(struct http_answer *answer, struct input *input)
     if (newline == NULL)
         return;
     answer->line_length = 0;
-    take_line(answer, line, kept, kept == HTTP_ANSWER_LINE, input);
+    interpret_line(answer, line, kept, kept == HTTP_ANSWER_LINE, input);
 }
 
 /* ---- The body -------------------------------------------------------------------------------- */
@@ -265,7 +270,7 @@ static int hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Handles the end of the line with a chunk's size. */
+/* Called at the end of the line with a chunk's size. */
 static void begin_chunk(struct http_answer *answer)
 {
     if (answer->digits == 0)
@@ -330,11 +335,11 @@ static void read_chunk_end(struct http_answer *answer, struct input *input)
     }
 }
 
-/* Passes on the available bytes of `left`, and moves to `next` once nothing is left. */
-static void read_some(struct http_answer *answer, struct input *input, enum state next)
+/* Passes on what has arrived of the `left` bytes, and moves to `next` once nothing is left. */
+static void read_counted(struct http_answer *answer, struct input *input, enum state next)
 {
-    size_t there = (size_t)(input->end - input->at);
-    size_t length = answer->left < there ? (size_t)answer->left : there;
+    size_t available = (size_t)(input->end - input->at);
+    size_t length = answer->left < available ? (size_t)answer->left : available;
     const char *from = input->at;
 
     input->at += length;
@@ -345,7 +350,7 @@ static void read_some(struct http_answer *answer, struct input *input, enum stat
         answer->state = STOPPED;
 }
 
-static void read_rest(struct http_answer *answer, struct input *input)
+static void read_until_close(struct http_answer *answer, struct input *input)
 {
     size_t length = (size_t)(input->end - input->at);
     const char *from = input->at;
@@ -370,16 +375,16 @@ static void step(struct http_answer *answer, struct input *input)
         read_chunk_extension(answer, input);
         break;
     case CHUNK_DATA:
-        read_some(answer, input, CHUNK_END);
+        read_counted(answer, input, CHUNK_END);
         break;
     case CHUNK_END:
         read_chunk_end(answer, input);
         break;
     case BY_LENGTH:
-        read_some(answer, input, ENDED);
+        read_counted(answer, input, ENDED);
         break;
     case UNTIL_CLOSE:
-        read_rest(answer, input);
+        read_until_close(answer, input);
         break;
     case ENDED:
     case STOPPED:

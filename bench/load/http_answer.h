@@ -17,20 +17,21 @@ struct http_answer_listener {
     bool (*on_body)(void *context, const char *bytes, size_t length); /* false: stop reading */
 };
 
-/* Only the members with a comment are for callers. */
 struct http_answer {
+    bool begun;        /* at least one byte has arrived */
+    bool keeps_open;   /* valid once the answer is complete: the server accepts another request */
+    const char *wrong; /* what is wrong with it; static */
+
+    /* Private to http_answer.c: */
     uint8_t state;
-    bool begun;      /* at least one byte has arrived */
-    bool keeps_open; /* valid once the answer is complete: the server accepts another request */
-    bool is_old;     /* HTTP/1.0 */
+    bool is_old; /* HTTP/1.0 */
     bool is_chunked, has_length, says_close, says_keep;
     bool is_odd;         /* the head repeats a header that must be given once */
-    unsigned digits;     /* of the chunk's size */
-    uint64_t left;       /* of the body or the chunk */
-    uint32_t head_bytes; /* of heads and trailers so far */
+    unsigned digits;     /* digits of the chunk's size so far */
+    uint64_t left;       /* bytes of the body, or of the chunk, that have not arrived */
+    uint32_t head_bytes; /* bytes of heads and trailers so far */
     uint32_t line_length;
     long status;
-    const char *wrong; /* what is wrong with it; static */
     char type[64];
     char line[HTTP_ANSWER_LINE]; /* the start of the current line, if it has not ended yet */
 };

@@ -14,15 +14,16 @@
 
 enum phase {
     PHASE_PROBE, /* one user sends one request at a time, `probes` times in all */
-    PHASE_LOAD,  /* every user sends the next request when the last one has ended, or, in an open
-                  * loop, requests are sent when the schedule says */
+    /* Every user sends the next request when its last one has ended; in an open loop, requests are
+     * sent when the schedule says. */
+    PHASE_LOAD,
     PHASE_DRAIN, /* no new requests; those in flight end */
     PHASE_ABORT, /* requests in flight are cut off */
 };
 
 struct load {
-    const struct endpoint *endpoint;            /* its credential is the next member */
-    struct load_credential *_Atomic credential; /* NULL: none */
+    const struct endpoint *endpoint;
+    struct load_credential *_Atomic credential; /* in place of endpoint->bearer; NULL: none */
     const struct prompt_source *prompts;
     const struct workload *workload;
     uint64_t nonce;         /* of this attempt: for request ids and prompt heads */
@@ -34,18 +35,19 @@ struct load {
     struct connection_reuse *reuse;  /* for the endpoint; never NULL */
     bool only_libcurl;               /* uses libcurl for plain HTTP/1.1, too */
     const struct arrivals *arrivals; /* for an open loop; NULL: a closed one */
-    int64_t think_ns;                /* mean think time of users in a closed loop, */
-    bool thinks_exponential;         /* exponentially distributed; else constant */
+    int64_t think_ns;                /* mean think time of users in a closed loop */
+    bool thinks_exponential;         /* think times are exponentially distributed, else constant */
     int64_t http2_streams;           /* requests on each connection with HTTP/2; 0: HTTP/1.1 */
 
     atomic_int_fast64_t arrivals_ns; /* when the arrivals begin; set before the phase is LOAD */
-    atomic_int_fast64_t stagger_ns;  /* over which the users start, so that they are not in step */
+    atomic_int_fast64_t stagger_ns;  /* users start spread over it, so that they are not in step */
     _Atomic enum phase phase;
-    atomic_int_fast64_t probes;
+    atomic_int_fast64_t probes;    /* probes requested so far */
     atomic_uint_fast64_t requests; /* requests begun so far: the index of the next one */
-    /* The measured window; INT64_MAX: not yet. It starts and ends with the end of a request, so
-     * that it contains whole ones: the next request that ends sets a requested bound. In an open
-     * loop it contains the requests that are due in it, and is set slightly in advance. */
+    /* The measured window (monotonic); INT64_MAX: not set yet. In a closed loop it starts and ends
+     * with the end of a request, so that it contains whole requests: the controlling thread asks
+     * for a bound, and the next request that ends sets it. In an open loop the window contains the
+     * requests that are due in it, and its bounds are set slightly in advance. */
     atomic_int_fast64_t window_start_ns, window_end_ns;
     atomic_bool window_start_asked, window_end_asked;
     atomic_int_fast64_t window_left; /* > 0: the window ends after this many more requests */
@@ -58,7 +60,8 @@ static inline bool load_in_window(const struct load *load, int64_t at_ns)
            && at_ns < atomic_load_explicit(&load->window_end_ns, memory_order_relaxed);
 }
 
-/* Wakes the controlling thread: a probe or a thread ended, or a bound of the window was set. */
+/* Wakes the controlling thread after the end of a probe or of a thread, or when a bound of the
+ * window was set. */
 static inline void load_notify(struct load *load)
 {
     sem_post(&load->news);
@@ -79,8 +82,8 @@ static inline void load_end_window(struct load *load, int64_t at_ns)
     load_notify(load);
 }
 
-/* A request ended at at_ns: sets a requested bound of the window, so that at_ns is before the
- * window or in it. */
+/* Called when a request has ended at at_ns: sets the bound of the window that was asked for, so
+ * that this request is the last one before the window, or in it. */
 static inline void load_request_ended(struct load *load, int64_t at_ns)
 {
     if (load_in_window(load, at_ns)

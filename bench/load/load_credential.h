@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The credential of a cell's requests. A new one replaces it when it expires; earlier ones are kept
- * until the cell's end, since requests with them are in flight. */
+/* The credential of a cell's requests. It is replaced when it expires; earlier ones are kept until
+ * the cell's end, because requests that carry them may be in flight. */
 #pragma once
 
 #include "base/net/endpoint.h"
@@ -10,13 +10,13 @@ struct load;
 
 struct load_credential {
     char bearer[SECRET_VALUE_SIZE]; /* "" for none */
-    struct mask *mask;              /* hides it; NULL: nothing to hide */
-    struct load_credential *before;
+    struct mask *mask;              /* hides it in texts; NULL: nothing to hide */
+    struct load_credential *before; /* the one that this one replaced */
 };
 
-/* From now on requests carry this one. One thread at a time. */
+/* Requests that begin from now on carry `bearer`. Not to be called by two threads at once. */
 void load_credential_set(struct load *load, const char *bearer);
-/* Wipes them. */
+/* Wipes and frees all credentials. */
 void load_credential_finish(struct load *load);
-/* Hides all of them. */
+/* Hides, in `text`, every credential that the cell has used. */
 void load_credential_mask(const struct load *load, char *text, size_t size);

@@ -23,8 +23,9 @@
 #define GATHER_NS 30000
 #define SPARE_CONNECTIONS 8
 
-/* Descriptors of libcurl and of the loop itself are distinguished from a source's address by its
- * lowest bit: libcurl may close one while events for it are waiting. */
+/* An event carries the address of its source, or, for descriptors of libcurl and of the loop
+ * itself, the descriptor with the lowest bit set, which no address has. A descriptor is used there
+ * because libcurl may close it while events for it are waiting. */
 static uint64_t key_of(int descriptor)
 {
     return (uint64_t)descriptor << 1 | 1;
@@ -75,7 +76,7 @@ static void run_curl_timer(struct load_loop *loop)
 
 /* ---- A turn ---------------------------------------------------------------------------------- */
 
-static void take_timer(struct load_loop *loop)
+static void handle_timer(struct load_loop *loop)
 {
     uint64_t fired = 0;
     int64_t now_ns;
@@ -84,13 +85,13 @@ static void take_timer(struct load_loop *loop)
         return;
     now_ns = clock_monotonic_ns(); /* read after `fired`, so that it is never earlier */
     loop->gathers =
-        loop->seen * (1000000000 / TIMER_PERIOD_NS) > GATHER_EVENTS_PER_S * (int64_t)fired;
-    loop->seen = 0;
+        loop->recent_events * (1000000000 / TIMER_PERIOD_NS) > GATHER_EVENTS_PER_S * (int64_t)fired;
+    loop->recent_events = 0;
     for (; fired > 0; fired--, loop->timer_due_ns += TIMER_PERIOD_NS)
         loop->late(loop->context, now_ns - loop->timer_due_ns);
 }
 
-static void take_event(struct load_loop *loop, const struct epoll_event *event)
+static void handle_event(struct load_loop *loop, const struct epoll_event *event)
 {
     int descriptor = (int)(event->data.u64 >> 1), mask = 0;
     struct load_loop_source *source = event->data.ptr;
@@ -101,7 +102,7 @@ static void take_event(struct load_loop *loop, const struct epoll_event *event)
         return;
     }
     if (descriptor == loop->timer) {
-        take_timer(loop);
+        handle_timer(loop);
         return;
     }
     if (descriptor == loop->wake) {
@@ -116,8 +117,8 @@ static void take_event(struct load_loop *loop, const struct epoll_event *event)
     run_curl(loop, descriptor, mask);
 }
 
-/* Waits with nanosecond precision if the kernel supports that (Linux 5.11), else with milliseconds.
- */
+/* Waits with nanosecond precision if the kernel supports it (from Linux 5.11 on), else with
+ * milliseconds. */
 static int wait_for_events(struct load_loop *loop, int64_t wait_ns)
 {
     const struct timespec wait = { wait_ns / 1000000000, wait_ns % 1000000000 };
@@ -136,8 +137,8 @@ static int64_t wait_ns(const struct load_loop *loop, int64_t until_ns, int64_t n
     return next_ns <= now_ns || !TAILQ_EMPTY(&loop->ended) ? 0 : next_ns - now_ns;
 }
 
-/* An event that was found after waiting became ready during the wait; one that was found without
- * waiting may have become ready at any time since the last poll. */
+/* Polls, and sets readable_ns: an event that was found after waiting became ready just now; one
+ * that was found without waiting may have become ready at any time since the last poll. */
 static int poll_once(struct load_loop *loop, int64_t until_ns)
 {
     static const struct timespec pause = { .tv_nsec = GATHER_NS };
@@ -167,8 +168,8 @@ void load_loop_turn(struct load_loop *loop, int64_t until_ns)
     run_curl_timer(loop);
     count = poll_once(loop, until_ns);
     for (int i = 0; i < count; i++)
-        take_event(loop, &loop->events[i]);
-    loop->seen += count > 0 ? count : 0;
+        handle_event(loop, &loop->events[i]);
+    loop->recent_events += count > 0 ? count : 0;
     run_curl_timer(loop);
 }
 

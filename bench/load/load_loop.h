@@ -22,21 +22,22 @@ struct load_loop_source {
 
 struct load_loop {
     CURLM *multi;
-    int64_t readable_ns; /* the earliest time at which the event being handled may have become
-                            readable */
-    /* For a timer that fires 200 times a second: how late it is handled. */
+    /* The earliest time at which the event being handled may have become readable. */
+    int64_t readable_ns;
+    /* Called for a timer that fires 200 times a second, with how late it is handled. */
     void (*late)(void *context, int64_t late_ns);
     void *context;
     char *buffer;                               /* LOAD_LOOP_BUFFER_BYTES, shared by all reads */
-    TAILQ_HEAD(transfer_queue, transfer) ended; /* see transfer.h */
+    TAILQ_HEAD(transfer_queue, transfer) ended; /* transfer_queue_ended fills it */
 
+    /* Private to load_loop.c: */
     int epoll, wake, timer;
-    int64_t curl_due_ns;  /* when libcurl wants to be called */
-    int64_t timer_due_ns; /* when the timer fires next */
-    int64_t polled_ns;    /* when epoll_wait returned, */
-    bool poll_was_full;   /* and there may be more ready events than it returned */
-    int64_t seen;         /* events since the timer fired, */
-    bool gathers;         /* and there were many before */
+    int64_t curl_due_ns;   /* when libcurl wants to be called */
+    int64_t timer_due_ns;  /* when the timer fires next */
+    int64_t polled_ns;     /* when epoll_wait returned last */
+    bool poll_was_full;    /* it may have had more ready events than it returned */
+    int64_t recent_events; /* events since the timer fired */
+    bool gathers;          /* there were many before that: see GATHER_EVENTS_PER_S */
     struct epoll_event *events;
 };
 
@@ -46,14 +47,14 @@ CHECKED bool load_loop_init(struct load_loop *loop, long connections,
                             void (*late)(void *context, int64_t late_ns), void *context,
                             struct error *error);
 void load_loop_finish(struct load_loop *loop);
-/* From now on, this many HTTP/2 exchanges share a connection. */
+/* Lets up to `streams` HTTP/2 exchanges share a connection from now on. */
 void load_loop_share_connections(struct load_loop *loop, int64_t streams);
 
-/* Waits until something is ready, or until_ns (monotonic), and lets libcurl handle it; ended
- * transfers are then in curl_multi_info_read. */
+/* Waits until a descriptor is ready, or until_ns (monotonic), and handles what is ready. Afterwards
+ * transfer_take_ended returns the exchanges that ended. */
 void load_loop_turn(struct load_loop *loop, int64_t until_ns);
-/* Watches for readable, writable or closed, edge-triggered (`again`: it is already watched, and is
- * reported now if it is ready). Closing the descriptor ends it. False with errno. */
+/* Watches a descriptor, edge-triggered, for being readable, writable or closed, until it is closed.
+ * `again`: it is already watched, and is reported again if it is ready now. False with errno. */
 bool load_loop_watch(struct load_loop *loop, int descriptor, struct load_loop_source *source,
                      bool again);
-void load_loop_wake(struct load_loop *loop); /* from any thread: ends its wait */
+void load_loop_wake(struct load_loop *loop); /* ends the wait of load_loop_turn; from any thread */

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The version digit and the variant digit stand between digits of the nonce: 8-4-(4)3-(8)1
- * hexadecimal digits. */
+/* The nonce has 8, 4, 3 and 1 of the digits: before the last two of these, a UUID has its version
+ * (4) and its variant (8). */
 void request_id_write(uint64_t nonce, uint64_t index, char out[REQUEST_ID_DIGITS + 1])
 {
     snprintf(out, REQUEST_ID_DIGITS + 1,

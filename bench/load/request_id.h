@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The X-Request-Id of a measured request, which links a server's log or record to ours. A UUID
- * (version 4 in form), because servers behind starlette-context refuse any other. */
+/* The X-Request-Id of a measured request, which links a server's log to our records. It has the
+ * form of a UUID of version 4, because servers that use starlette-context refuse any other. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 
 #define REQUEST_ID_DIGITS 36
 
-/* `nonce` is the attempt's, `index` (below 2^48) the request's within it. */
+/* `nonce` is that of the attempt; `index` (below 2^48) is that of the request within it. */
 void request_id_write(uint64_t nonce, uint64_t index, char out[REQUEST_ID_DIGITS + 1]);
-/* False if it is not one of ours. */
+/* Returns false if request_id_write did not write the id. */
 bool request_id_read(const char *id, uint64_t *nonce, uint64_t *index);

@@ -9,9 +9,9 @@
 
 /* Without usage the number of tokens is not known (a chunk may have several, or none): an answer
  * then counts as short if the model itself ended it. */
-static bool is_short(const struct virtual_user *connection)
+static bool is_short(const struct virtual_user *user)
 {
-    const struct request *request = &connection->request;
+    const struct request *request = &user->request;
     int64_t wanted = request->wanted.output_tokens;
 
     if (request->wanted.may_stop)
@@ -27,59 +27,59 @@ static int64_t input_tokens(const struct request *request)
     return request->prompt_tokens >= 0 ? request->prompt_tokens : request->wanted.input_tokens;
 }
 
-/* The input fits the model's context, but not together with the requested output: some servers
- * refuse that, others end the answer when the context is full. */
-static bool is_over_context(const struct virtual_user *connection)
+/* Whether the input fits the model's context, but not together with the requested output. Some
+ * servers refuse that, others end the answer when the context is full. */
+static bool is_over_context(const struct virtual_user *user)
 {
-    const struct request *request = &connection->request;
-    int64_t context = connection->load->context_tokens;
+    const struct request *request = &user->request;
+    int64_t context = user->load->context_tokens;
 
     return context > 0 && request->finish == FINISH_LENGTH
            && input_tokens(request) + request->wanted.output_tokens > context;
 }
 
-/* A difference of more than an eighth and 16 tokens cannot come from templates and tokenizers: the
- * server truncated the prompt, as some do silently with prompts that do not fit their context. */
-static bool is_cut(const struct virtual_user *connection)
+/* Whether the server truncated the prompt, as some do silently if it does not fit their context: a
+ * difference of more than an eighth and 16 tokens cannot come from templates and tokenizers. */
+static bool is_truncated(const struct virtual_user *user)
 {
-    int64_t wanted = connection->request.wanted.input_tokens;
-    int64_t got = connection->request.prompt_tokens;
+    int64_t wanted = user->request.wanted.input_tokens;
+    int64_t got = user->request.prompt_tokens;
 
     return got >= 0 && got < wanted - wanted / 8 - 16;
 }
 
-enum failure request_outcome_reach(const struct virtual_user *connection)
+enum failure request_outcome_reach(const struct virtual_user *user)
 {
-    const struct request *request = &connection->request;
-    bool whole = request->done || request->finish != FINISH_UNKNOWN;
+    const struct request *request = &user->request;
+    bool is_complete = request->done || request->finish != FINISH_UNKNOWN;
 
     if (request->failure != FAILURE_NONE)
         return request->failure;
     if (request->status != 0 && request->status / 100 != 2)
         return failure_of_status(request->status, request->failure_text,
                                  request->failure_text_length);
-    if (connection->gave_up)
+    if (user->gave_up)
         return FAILURE_PROTOCOL;
-    if (connection->transfer->failure != FAILURE_NONE && !whole)
-        return connection->transfer->failure;
+    if (user->transfer->failure != FAILURE_NONE && !is_complete)
+        return user->transfer->failure;
     if (!request->is_stream)
         return FAILURE_PROTOCOL;
-    if (!whole)
+    if (!is_complete)
         return FAILURE_TRUNCATED;
     if (request->finish == FINISH_ABORTED)
         return FAILURE_ABORTED;
     if (request->chunks == 0)
         return FAILURE_EMPTY;
-    if (is_cut(connection))
+    if (is_truncated(user))
         return FAILURE_SHORT_INPUT;
-    if (!is_short(connection))
+    if (!is_short(user))
         return FAILURE_NONE;
-    return is_over_context(connection) ? FAILURE_TOO_LONG : FAILURE_SHORT_OUTPUT;
+    return is_over_context(user) ? FAILURE_TOO_LONG : FAILURE_SHORT_OUTPUT;
 }
 
-static bool describe_short_output(const struct virtual_user *connection, char *out, size_t size)
+static bool describe_short_output(const struct virtual_user *user, char *out, size_t size)
 {
-    const struct request *request = &connection->request;
+    const struct request *request = &user->request;
     int64_t wanted = request->wanted.output_tokens;
     int64_t got = request->completion_tokens >= 0 ? request->completion_tokens : request->chunks;
 
@@ -96,35 +96,35 @@ static bool describe_short_output(const struct virtual_user *connection, char *o
            > 0;
 }
 
-static bool describe_over_context(const struct virtual_user *connection, char *out, size_t size)
+static bool describe_over_context(const struct virtual_user *user, char *out, size_t size)
 {
-    const struct request *request = &connection->request;
+    const struct request *request = &user->request;
 
-    if (request->finish != FINISH_LENGTH) /* the server gave the reason itself */
+    if (request->finish != FINISH_LENGTH) /* the server refused, and its message says why */
         return false;
     return snprintf(out, size,
                     "%ld input and %ld output tokens are %ld, more than the model's context of "
                     "%ld: the answer ended after %ld",
                     input_tokens(request), request->wanted.output_tokens,
                     input_tokens(request) + request->wanted.output_tokens,
-                    connection->load->context_tokens,
+                    user->load->context_tokens,
                     request->completion_tokens >= 0 ? request->completion_tokens : request->chunks)
            > 0;
 }
 
-/* The answer is a whole completion, although a stream was requested. */
-static bool is_plain_answer(const struct virtual_user *connection)
+/* Whether the answer is a completion in one JSON document, although a stream was requested. */
+static bool is_plain_answer(const struct virtual_user *user)
 {
-    const struct request *request = &connection->request;
+    const struct request *request = &user->request;
 
     return request->status / 100 == 2 && !request->is_stream && request->failure_text[0] == '{'
            && strstr(request->failure_text, "\"choices\"") != NULL;
 }
 
 /* Writes our own explanation; false if the server or the transfer has a better one. */
-static bool describe(const struct virtual_user *connection, char *out, size_t size)
+static bool describe(const struct virtual_user *user, char *out, size_t size)
 {
-    const struct request *request = &connection->request;
+    const struct request *request = &user->request;
     double waited_s = (double)(request->end_ns - request->sent_ns) / 1e9;
 
     switch ((int)request->failure) {
@@ -150,18 +150,17 @@ static bool describe(const struct virtual_user *connection, char *out, size_t si
                         request->finish_reason)
                > 0;
     case FAILURE_SHORT_INPUT:
-        return snprintf(
-                   out, size,
-                   "the server counted %ld of the %ld prompt tokens that were sent: it cut the "
-                   "prompt",
-                   request->prompt_tokens, request->wanted.input_tokens)
+        return snprintf(out, size,
+                        "the server counted %ld of the %ld prompt tokens that were sent: it "
+                        "truncated the prompt",
+                        request->prompt_tokens, request->wanted.input_tokens)
                > 0;
     case FAILURE_SHORT_OUTPUT:
-        return describe_short_output(connection, out, size);
+        return describe_short_output(user, out, size);
     case FAILURE_TOO_LONG:
-        return describe_over_context(connection, out, size);
+        return describe_over_context(user, out, size);
     case FAILURE_PROTOCOL:
-        return is_plain_answer(connection)
+        return is_plain_answer(user)
                && snprintf(out, size,
                            "the server does not stream: it answered \"stream\": true with one JSON "
                            "document")
@@ -171,9 +170,10 @@ static bool describe(const struct virtual_user *connection, char *out, size_t si
     }
 }
 
-/* The sentence in an error's JSON: {"error": {"message": ...}} of OpenAI and similar servers,
- * {"error": ...} of TGI and Ollama, {"message": ...} of older vLLM, {"detail": ...} of FastAPI. */
-static void take_sentence(struct request *request)
+/* Replaces an error's JSON with the sentence in it: {"error": {"message": ...}} of OpenAI and
+ * similar servers, {"error": ...} of TGI and Ollama, {"message": ...} of older vLLM, {"detail":
+ * ...} of FastAPI. */
+static void extract_sentence(struct request *request)
 {
     json_auto_t *body = NULL;
     struct error ignored;
@@ -190,8 +190,8 @@ static void take_sentence(struct request *request)
         text_copy(request->failure_text, sizeof request->failure_text, sentence);
 }
 
-/* A server's message is stored in a form that can be shown. */
-static void clean(struct request *request)
+/* Escapes what cannot be shown in a server's message. */
+static void make_printable(struct request *request)
 {
     TEXT_AUTO shown = { 0 };
 
@@ -200,10 +200,10 @@ static void clean(struct request *request)
     text_copy(request->failure_text, sizeof request->failure_text, text_string(&shown));
 }
 
-void request_outcome_explain(struct virtual_user *connection)
+void request_outcome_explain(struct virtual_user *user)
 {
-    struct request *request = &connection->request;
-    const struct load *load = connection->load;
+    struct request *request = &user->request;
+    const struct load *load = user->load;
     char *text = request->failure_text;
     size_t size = sizeof request->failure_text;
 
@@ -212,13 +212,13 @@ void request_outcome_explain(struct virtual_user *connection)
         return;
     }
     load_credential_mask(load, request->finish_reason, sizeof request->finish_reason);
-    if (describe(connection, text, size))
+    if (describe(user, text, size))
         return;
-    if (connection->gave_up)
+    if (user->gave_up)
         snprintf(text, size, "an event of the stream is not JSON, or longer than 64 KiB");
     else if (text[0] == '\0')
-        snprintf(text, size, "%s", connection->transfer->failure_text);
+        snprintf(text, size, "%s", user->transfer->failure_text);
     load_credential_mask(load, text, size);
-    take_sentence(request);
-    clean(request);
+    extract_sentence(request);
+    make_printable(request);
 }

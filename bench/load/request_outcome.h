@@ -4,9 +4,11 @@
 
 #include "bench/load/virtual_user.h"
 
-/* Determined from what was received and how the exchange ended; a failure that was set before is
- * kept. */
-enum failure request_outcome_reach(const struct virtual_user *connection);
-/* Writes our explanation into request->failure_text, else the server's message, else that of the
- * transfer: as text that can be shown, without the credential. "" if the request succeeded. */
-void request_outcome_explain(struct virtual_user *connection);
+/* Determines the class of failure from what was received and how the exchange ended; a failure that
+ * was set before is kept. */
+enum failure request_outcome_reach(const struct virtual_user *user);
+/* Writes our explanation into request->failure_text; if there is none, the server's message, or
+ * else the transfer's. It is text that can be shown, without the credential; "" if the request
+ * succeeded.
+ */
+void request_outcome_explain(struct virtual_user *user);

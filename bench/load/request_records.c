@@ -60,7 +60,7 @@ static size_t row_bytes(void)
     return bytes;
 }
 
-/* Converts a number from or to little-endian. */
+/* Copies a number, converting it from or to little-endian. */
 static void copy_little(void *out, const void *from, size_t size)
 {
 #if __BYTE_ORDER == __LITTLE_ENDIAN
@@ -107,8 +107,8 @@ bool request_records_unpack(const void *data, size_t length, struct request_reco
     }
     if (magic != MAGIC || count > REQUEST_RECORDS_LIMIT
         || size != HEADER_BYTES + count * row_bytes())
-        return error_set(error, ERROR_INVALID, "the request records are damaged: %zu bytes for %u",
-                         size, count);
+        return error_set(error, ERROR_INVALID,
+                         "the request records are damaged: %zu bytes for %u records", size, count);
     rows = memory_zeroed(count, sizeof *rows);
     at = (const unsigned char *)packed + HEADER_BYTES;
     for (size_t c = 0; c < COLUMNS; c++)

@@ -13,31 +13,34 @@
 enum record_phase { RECORD_PROBE, RECORD_WARMUP, RECORD_WINDOW, RECORD_DRAIN };
 
 struct record {
-    uint64_t index;                       /* of the request within the attempt: its X-Request-Id */
-    int64_t sent_us;                      /* relative to the window's start; negative before it */
-    uint32_t ttft_us, e2e_us;             /* 0: it did not get that far */
-    uint32_t output_tokens, chunks;       /* tokens by usage, else chunks */
+    uint64_t index;           /* of the request within the attempt, as in its X-Request-Id */
+    int64_t sent_us;          /* relative to the window's start, negative before it; 0: not sent */
+    uint32_t ttft_us, e2e_us; /* since it was sent; 0: it did not get that far */
+    uint32_t output_tokens;   /* tally_output_tokens */
+    uint32_t chunks;
     uint32_t input_tokens, cached_tokens; /* UINT32_MAX: the server did not report it */
     uint8_t failure;                      /* enum failure */
     uint8_t phase;                        /* enum record_phase */
-    int64_t due_us; /* when its user was free, or the schedule said; relative to the window's start
-                     */
+    /* When its user was free, or its scheduled time; relative to the window's start. */
+    int64_t due_us;
 };
 
 struct request_records {
     struct record *rows;
     size_t count, capacity;
-    int64_t origin_ns; /* the window's start on the monotonic clock: sent_us is relative to it */
+    int64_t origin_ns; /* the window's start on the monotonic clock */
 };
 
+/* Does nothing once there are REQUEST_RECORDS_LIMIT records. */
 void request_records_add(struct request_records *records, const struct record *record);
 void request_records_merge(struct request_records *into, const struct request_records *from);
 void request_records_finish(struct request_records *records);
 
-/* "OBR2", the count, the origin, then each member as a column of little-endian numbers; all of it
- * compressed. *out is heap memory. */
+/* Writes "OBR2", the count, the origin, then each member as a column of little-endian numbers, and
+ * compresses all of it. The caller frees *out. */
 CHECKED bool request_records_pack(const struct request_records *records, void **out, size_t *length,
                                   struct error *error);
-/* The reverse. */
+/* Reads what request_records_pack wrote. INVALID if the data is damaged. Free with
+ * request_records_finish. */
 CHECKED bool request_records_unpack(const void *data, size_t length, struct request_records *out,
                                     struct error *error);

@@ -3,50 +3,49 @@
 
 #include <math.h>
 
-static void note_length(struct requested_lengths_lengths *lengths, int64_t wanted)
+static void note_length(struct length_sums *sums, int64_t wanted)
 {
-    bool first = lengths->count == 0;
+    bool first = sums->count == 0;
 
-    lengths->low = first || wanted < lengths->low ? wanted : lengths->low;
-    lengths->high = first || wanted > lengths->high ? wanted : lengths->high;
-    lengths->sum += wanted;
-    lengths->count++;
+    sums->low = first || wanted < sums->low ? wanted : sums->low;
+    sums->high = first || wanted > sums->high ? wanted : sums->high;
+    sums->sum += wanted;
+    sums->count++;
 }
 
-static void note_difference(struct requested_lengths_lengths *lengths, int64_t difference)
+static void note_difference(struct length_sums *sums, int64_t difference)
 {
     int64_t size = difference < 0 ? -difference : difference;
 
-    lengths->differing += size > 0;
-    lengths->difference_most = size > lengths->difference_most ? size : lengths->difference_most;
+    sums->differing += size > 0;
+    sums->difference_most = size > sums->difference_most ? size : sums->difference_most;
 }
 
-static void note_input(struct requested_lengths *asked, int64_t wanted, int64_t got)
+static void note_input(struct requested_lengths *lengths, int64_t wanted, int64_t got)
 {
-    note_length(&asked->input, wanted);
+    note_length(&lengths->input, wanted);
     if (got >= 0)
-        note_difference(&asked->input, got - wanted);
+        note_difference(&lengths->input, got - wanted);
     else
-        asked->uncounted_input += wanted;
+        lengths->uncounted_input += wanted;
 }
 
-void requested_lengths_count(struct requested_lengths *asked, const struct wanted *wanted,
+void requested_lengths_count(struct requested_lengths *lengths, const struct wanted *wanted,
                              int64_t prompt_tokens, int64_t completion_tokens,
                              int64_t cached_tokens)
 {
-    note_length(&asked->output, wanted->output_tokens);
+    note_length(&lengths->output, wanted->output_tokens);
     if (wanted->input_tokens >= 0)
-        note_input(asked, wanted->input_tokens, prompt_tokens);
+        note_input(lengths, wanted->input_tokens, prompt_tokens);
     if (completion_tokens > wanted->output_tokens || (completion_tokens >= 0 && !wanted->may_stop))
-        note_difference(&asked->output, completion_tokens - wanted->output_tokens);
-    asked->repeated += wanted->repeated;
-    asked->cut += wanted->cut;
-    asked->shared_tokens += wanted->shared_tokens;
-    asked->reported_caching += cached_tokens >= 0;
+        note_difference(&lengths->output, completion_tokens - wanted->output_tokens);
+    lengths->repeated += wanted->repeated;
+    lengths->cut += wanted->cut;
+    lengths->shared_tokens += wanted->shared_tokens;
+    lengths->reported_caching += cached_tokens >= 0;
 }
 
-static void merge_lengths(struct requested_lengths_lengths *into,
-                          const struct requested_lengths_lengths *from)
+static void merge_lengths(struct length_sums *into, const struct length_sums *from)
 {
     bool first = into->count == 0;
 
@@ -72,25 +71,25 @@ void requested_lengths_merge(struct requested_lengths *into, const struct reques
     into->reported_caching += from->reported_caching;
 }
 
-static double mean(const struct requested_lengths_lengths *lengths)
+static double mean(const struct length_sums *sums)
 {
-    return lengths->count > 0 ? (double)lengths->sum / (double)lengths->count : NAN;
+    return sums->count > 0 ? (double)sums->sum / (double)sums->count : NAN;
 }
 
-void requested_lengths_fill(const struct requested_lengths *asked, struct measurement *out)
+void requested_lengths_fill(const struct requested_lengths *lengths, struct measurement *out)
 {
-    out->input_tokens_requested_mean = mean(&asked->input);
-    out->input_tokens_requested_min = asked->input.low;
-    out->input_tokens_requested_max = asked->input.high;
-    out->input_tokens_differing = asked->input.differing;
-    out->input_tokens_difference_max = asked->input.difference_most;
-    out->output_tokens_requested_mean = mean(&asked->output);
-    out->output_tokens_requested_min = asked->output.low;
-    out->output_tokens_requested_max = asked->output.high;
-    out->output_tokens_differing = asked->output.differing;
-    out->output_tokens_difference_max = asked->output.difference_most;
-    out->prompts_repeated = asked->repeated;
-    out->lengths_cut = asked->cut;
-    out->shared_tokens = asked->shared_tokens;
-    out->cached_told = asked->reported_caching;
+    out->input_tokens_requested_mean = mean(&lengths->input);
+    out->input_tokens_requested_min = lengths->input.low;
+    out->input_tokens_requested_max = lengths->input.high;
+    out->input_tokens_differing = lengths->input.differing;
+    out->input_tokens_difference_max = lengths->input.difference_most;
+    out->output_tokens_requested_mean = mean(&lengths->output);
+    out->output_tokens_requested_min = lengths->output.low;
+    out->output_tokens_requested_max = lengths->output.high;
+    out->output_tokens_differing = lengths->output.differing;
+    out->output_tokens_difference_max = lengths->output.difference_most;
+    out->prompts_repeated = lengths->repeated;
+    out->lengths_cut = lengths->cut;
+    out->shared_tokens = lengths->shared_tokens;
+    out->cached_told = lengths->reported_caching;
 }

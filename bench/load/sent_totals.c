@@ -3,9 +3,9 @@
 
 #include "bench/load/tally.h"
 
-/* How much longer than requested a prompt may be if the server did not report its length, because
- * of templates and of words of several tokens. */
-#define LONGER 2
+/* A prompt whose length the server did not report may be this many times as long as requested,
+ * because of words of several tokens, and longer by a template. */
+#define LONGER_TIMES 2
 #define TEMPLATE_TOKENS 256
 
 static int64_t at_least_zero(int64_t value)
@@ -13,7 +13,7 @@ static int64_t at_least_zero(int64_t value)
     return value > 0 ? value : 0;
 }
 
-static void add_whole(struct sent_totals_sums *sums, const struct request *request)
+static void add_successful(struct sent_totals_sums *sums, const struct request *request)
 {
     struct sent *sent = &sums->sent;
 
@@ -24,14 +24,14 @@ static void add_whole(struct sent_totals_sums *sums, const struct request *reque
         sent->input_unknown = true;
     if (request->completion_tokens >= 0) {
         sent->output_tokens += request->completion_tokens;
-    } else { /* a chunk is at least one token, and the server generated no more than was requested
-              */
+    } else {
+        /* A chunk is at least one token, and the server generated at most what was requested. */
         sent->output_tokens += request->chunks;
         sent->more_output_tokens += at_least_zero(request->wanted.output_tokens - request->chunks);
     }
 }
 
-/* Counts a request that was refused, cut off, or whose answer nobody received. The server may have
+/* Counts a request that was refused or cut off, or whose answer was lost. The server may have
  * counted all of it. */
 static void add_uncertain(struct sent_totals_sums *sums, const struct request *request)
 {
@@ -49,14 +49,14 @@ static int64_t larger(int64_t a, int64_t b)
 
 void sent_totals_add(struct sent_totals_sums *sums, const struct request *request)
 {
-    bool whole = request->failure == FAILURE_NONE;
+    bool succeeded = request->failure == FAILURE_NONE;
 
     sums->longest_input = larger(sums->longest_input, request->prompt_tokens);
     sums->longest_output = larger(
         sums->longest_output, larger(request->completion_tokens, request->wanted.output_tokens));
-    if (whole)
-        add_whole(sums, request);
-    for (unsigned i = whole ? 1 : 0; i + request->unread < request->sends; i++)
+    if (succeeded)
+        add_successful(sums, request);
+    for (unsigned i = succeeded ? 1 : 0; i + request->unread < request->sends; i++)
         add_uncertain(sums, request);
 }
 
@@ -78,8 +78,8 @@ void sent_totals_merge(struct sent_totals_sums *into, const struct sent_totals_s
 
 struct sent sent_totals_total(const struct sent_totals_sums *sums, int64_t input_tokens)
 {
-    int64_t most =
-        sums->longest_input > 0 ? sums->longest_input : LONGER * input_tokens + TEMPLATE_TOKENS;
+    int64_t most = sums->longest_input > 0 ? sums->longest_input
+                                           : LONGER_TIMES * input_tokens + TEMPLATE_TOKENS;
     struct sent sent = sums->sent;
 
     sent.more_input_tokens += sums->unsized * most;

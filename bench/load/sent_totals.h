@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The totals of what an attempt sent, with which the server's own counters are compared. */
+/* Sums up what an attempt sent, to be compared with the server's own counters. */
 #pragma once
 
 #include "base/measure/cross_check.h"
@@ -15,6 +15,6 @@ struct sent_totals_sums {
 /* Counts a request that ended, in any phase. */
 void sent_totals_add(struct sent_totals_sums *sums, const struct request *request);
 void sent_totals_merge(struct sent_totals_sums *into, const struct sent_totals_sums *from);
-/* `input_tokens` were requested: if nothing was reported, a failed request had at most that many.
- */
+/* Returns the totals. `input_tokens` is the requested length of a prompt, from which the lengths of
+ * failed requests are estimated if the server reported no lengths at all. */
 struct sent sent_totals_total(const struct sent_totals_sums *sums, int64_t input_tokens);

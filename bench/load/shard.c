@@ -14,9 +14,9 @@
 #include "base/core/thread.h"
 #include "bench/load/shard_private.h"
 
-/* The first answer of a user was still affected by the start of the load. */
+/* A user has settled after its second answer: the start of the load still affected the first. */
 #define SETTLED_ROUNDS 2
-#define LONGEST_WAIT_NS 100000000 /* how often the phase is checked at least */
+#define LONGEST_WAIT_NS 100000000 /* the phase is checked at least this often */
 
 static void note_ended(struct shard *shard, struct virtual_user *user)
 {
@@ -64,8 +64,8 @@ static void publish(struct shard *shard, const struct virtual_user *user)
     }
 }
 
-/* The time from being due to being sent. If that required a new connection, only the time before
- * connecting was our delay. */
+/* Records the time from being due to being sent. If sending required a new connection, only the
+ * time before connecting was our delay. */
 static void note_start_lag(struct shard *shard, const struct virtual_user *user)
 {
     const struct request *request = &user->request;
@@ -96,7 +96,7 @@ static void end_request(struct shard *shard, struct virtual_user *user, enum fai
     shard_continue(shard, user);
 }
 
-static void take_ended(struct shard *shard)
+static void handle_ended(struct shard *shard)
 {
     struct transfer *transfer;
 
@@ -110,9 +110,9 @@ static struct virtual_user *user_of(struct timer *deadline)
                                            - offsetof(struct virtual_user, deadline));
 }
 
-/* Handles a timer: a pause or think time is over, or a timeout may have been reached. If there was
- * progress since it was set, it is set again. */
-static void take_deadlines(struct shard *shard)
+/* Handles the timers that are due: a pause or think time is over, or a timeout may have been
+ * reached. If the request made progress since its timer was set, the timer is set again. */
+static void handle_deadlines(struct shard *shard)
 {
     int64_t now_ns = clock_monotonic_ns();
     struct timer *deadline;
@@ -121,13 +121,14 @@ static void take_deadlines(struct shard *shard)
         struct virtual_user *user = user_of(deadline);
         enum failure which;
 
-        if (!user->is_busy)
+        if (!user->is_busy) {
             shard_end_pause(shard, user, deadline->at_ns);
-        else if (virtual_user_deadline_ns(user, &which) <= now_ns) {
+        } else if (virtual_user_deadline_ns(user, &which) <= now_ns) {
             user->request.left_open = which == FAILURE_NONE;
             end_request(shard, user, which);
-        } else
+        } else {
             shard_watch(shard, user, now_ns);
+        }
     }
 }
 
@@ -176,8 +177,8 @@ static void *run(void *context)
     while (!is_over(shard)) {
         shard_start_some(shard);
         load_loop_turn(&shard->loop, next_turn_ns(shard));
-        take_ended(shard);
-        take_deadlines(shard);
+        handle_ended(shard);
+        handle_deadlines(shard);
     }
     shard_count_unsent(shard);
     tally_close(&shard->tally, clock_monotonic_ns());

@@ -7,8 +7,9 @@
 #include "bench/load/shard.h"
 #include "bench/load/virtual_user.h"
 
-STAILQ_HEAD(connection_queue, virtual_user);
+STAILQ_HEAD(user_queue, virtual_user);
 
+/* The counters behind struct shard_status, which the thread updates. */
 struct published {
     atomic_int_fast64_t succeeded, failed, window_ended, users_settled, e2e_us, ttft_us, tokens,
         token_chunks, in_flight, probe_failure, probe_e2e_ns, probes_ended;
@@ -26,12 +27,12 @@ struct shard {
 
     struct shard_part part;
     struct virtual_user *users;
-    size_t user_count, busy;
-    struct connection_queue due;          /* waiting to send */
-    struct connection_queue idle;         /* in an open loop, free to take a request */
-    struct arrivals_share arrivals_share; /* in an open loop, with the next arrival to send */
-    int64_t arrivals_ns;                  /* its times are relative to this */
-    int64_t full_ns;            /* the latest time at which an arrival found no free connection */
+    size_t user_count, busy; /* busy: users with a request in flight */
+    struct user_queue due;   /* users that may send now */
+    struct user_queue idle;  /* in an open loop: users that are free for the next arrival */
+    struct arrivals_share arrivals_share; /* in an open loop, positioned at the next arrival */
+    int64_t arrivals_ns;                  /* the times of arrivals_share are relative to this */
+    int64_t full_ns;            /* the latest time at which an arrival found no free user */
     struct generator generator; /* for think times */
     struct timer_heap deadlines;
     int64_t probes_begun;
@@ -52,15 +53,15 @@ static inline bool shard_is_open(const struct shard *shard)
 void shard_start_some(struct shard *shard);
 /* When the next request can be sent; TIMER_NEVER if something else must happen first. */
 int64_t shard_next_start_ns(const struct shard *shard);
-/* The user's pause is over: it sends as soon as possible, and was due at at_ns. */
-void shard_make_due(struct shard *shard, struct virtual_user *user, int64_t at_ns);
-/* Its think time, or its pause after a failure, is over. */
+/* Called when the user's think time, or its pause after a failure, was over at at_ns: it sends as
+ * soon as possible. */
 void shard_end_pause(struct shard *shard, struct virtual_user *user, int64_t at_ns);
-/* Its request ended; decides what it does next. */
+/* Called when the user's request has ended: decides what the user does next. */
 void shard_continue(struct shard *shard, struct virtual_user *user);
-/* It was begun (again); sets its timeouts. */
+/* Called when the user's request has begun, or was begun again. */
 void shard_note_begun(struct shard *shard, struct virtual_user *user);
+/* Sets the timer for the first timeout that the user's request can reach. */
 void shard_watch(struct shard *shard, struct virtual_user *user, int64_t now_ns);
-/* At the end: counts the requests that were due in the window of an open loop and were never sent.
- */
+/* Called at the end: counts the requests of an open loop that were due in the window and were never
+ * sent. */
 void shard_count_unsent(struct shard *shard);

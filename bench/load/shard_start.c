@@ -6,12 +6,14 @@
 #include "base/core/clock.h"
 #include "bench/load/shard_private.h"
 
-/* so that starting requests does not delay the reading of answers */
+/* More requests are not started at once, so that the reading of answers is not delayed. */
 #define STARTS_PER_TURN 16
-#define SHORTEST_PAUSE_NS 100000000 /* after a failed request, doubled for each further one, */
-#define LONGEST_PAUSE_NS 1000000000 /* so that a failing server is not flooded */
+/* A user pauses after a failed request, twice as long after each further one, so that a failing
+ * server is not flooded. */
+#define SHORTEST_PAUSE_NS 100000000
+#define LONGEST_PAUSE_NS 1000000000
 
-void shard_make_due(struct shard *shard, struct virtual_user *user, int64_t at_ns)
+static void make_due(struct shard *shard, struct virtual_user *user, int64_t at_ns)
 {
     user->request.due_ns = at_ns;
     STAILQ_INSERT_TAIL(&shard->due, user, link);
@@ -32,17 +34,15 @@ static int64_t shortest_timeout_ns(const struct load *load)
     return load->request_timeout_ns < shortest ? load->request_timeout_ns : shortest;
 }
 
-/* Sets the first timeout that can be reached. If there is progress by then, the next one is set. */
+/* Once the request has made progress, another timeout may come first: the timer is never set
+ * further ahead than the shortest of them. */
 void shard_watch(struct shard *shard, struct virtual_user *user, int64_t now_ns)
 {
     enum failure which;
     int64_t at_ns = virtual_user_deadline_ns(user, &which);
+    int64_t latest_ns = now_ns + shortest_timeout_ns(shard->load);
 
-    if (at_ns
-        > now_ns
-              + shortest_timeout_ns(shard->load)) /* another timeout may be the first one by then */
-        at_ns = now_ns + shortest_timeout_ns(shard->load);
-    timer_heap_set(&shard->deadlines, &user->deadline, at_ns);
+    timer_heap_set(&shard->deadlines, &user->deadline, at_ns < latest_ns ? at_ns : latest_ns);
 }
 
 static void start_one(struct shard *shard, struct virtual_user *user, bool is_probe)
@@ -111,8 +111,8 @@ static void begin_arrivals(struct shard *shard)
                          shard->part.count);
 }
 
-/* Connections are opened only when they are needed: the limit is seldom reached. */
-static bool make_room(struct shard *shard)
+/* Adds an idle user. They are added only when they are needed: the limit is seldom reached. */
+static bool add_user(struct shard *shard)
 {
     struct virtual_user *user = &shard->users[shard->user_count];
     struct error error;
@@ -126,8 +126,8 @@ static bool make_room(struct shard *shard)
     return true;
 }
 
-/* Sends the requests that are due, in order; if no connection is free they wait, and their waiting
- * time counts. */
+/* Sends the requests that are due, in order. If no user is free they wait, and their waiting time
+ * counts. */
 static void start_arrivals(struct shard *shard)
 {
     if (!shard->loading)
@@ -138,7 +138,7 @@ static void start_arrivals(struct shard *shard)
 
         if (arrival_ns(shard) > now_ns)
             return;
-        if (STAILQ_EMPTY(&shard->idle) && !make_room(shard)) {
+        if (STAILQ_EMPTY(&shard->idle) && !add_user(shard)) {
             shard->full_ns = now_ns;
             return;
         }
@@ -185,7 +185,7 @@ void shard_start_some(struct shard *shard)
 
 /* ---- After an answer ------------------------------------------------------------------------- */
 
-/* An exponentially distributed time, by inversion. */
+/* Draws a think time; an exponentially distributed one by inversion. */
 static int64_t think_ns(struct shard *shard)
 {
     double share =
@@ -203,8 +203,8 @@ static int64_t pause_ns(const struct virtual_user *user)
     return pause_ns < LONGEST_PAUSE_NS ? pause_ns : LONGEST_PAUSE_NS;
 }
 
-/* A user whose request failed pauses; one whose request succeeded thinks, then sends the next. In
- * an open loop the connection is free for another arrival. */
+/* A user whose request failed pauses; one whose request succeeded thinks; then it sends the next.
+ * In an open loop it is free for another arrival. */
 void shard_continue(struct shard *shard, struct virtual_user *user)
 {
     int64_t now_ns = clock_monotonic_ns(), wait_ns;
@@ -217,7 +217,7 @@ void shard_continue(struct shard *shard, struct virtual_user *user)
         return;
     wait_ns = user->failures > 0 ? pause_ns(user) : think_ns(shard);
     if (wait_ns == 0) {
-        shard_make_due(shard, user, now_ns);
+        make_due(shard, user, now_ns);
         return;
     }
     timer_heap_set(&shard->deadlines, &user->deadline, now_ns + wait_ns);
@@ -229,5 +229,5 @@ void shard_end_pause(struct shard *shard, struct virtual_user *user, int64_t at_
 {
     tally_think(&shard->tally, clock_monotonic_ns(), -user->thinks);
     user->thinks = false;
-    shard_make_due(shard, user, at_ns);
+    make_due(shard, user, at_ns);
 }

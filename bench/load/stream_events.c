@@ -6,7 +6,7 @@
 
 #include "base/core/text.h"
 
-static void take_error(struct request *request, const struct completion_event *event)
+static void note_error(struct request *request, const struct completion_event *event)
 {
     if (request->failure != FAILURE_NONE)
         return;
@@ -16,16 +16,16 @@ static void take_error(struct request *request, const struct completion_event *e
              event->text);
 }
 
-/* If usage is present from the first chunk on and does not grow with the second, it is that of the
- * whole answer, repeated in each chunk: it says nothing about single chunks. */
+/* Whether the server repeats the usage of the whole answer in each chunk, where it says nothing
+ * about single chunks: it is present from the first chunk on, and does not grow with the second. */
 static bool repeats_usage(const struct request *request, bool listed, int64_t tokens)
 {
     return !listed && tokens == 0 && request->chunks == 1 && request->first_tokens > 1;
 }
 
 /* How many tokens came since the last chunk with output: the number that the event lists, else the
- * growth of usage; -1 if the server does not report it from the first chunk on. A server that
- * counts 0 in the first one only fills in the member. */
+ * growth of usage; -1 if the server does not report it from the first chunk on. A count of 0 for
+ * the first chunk means that the server does not really count. */
 static int64_t count_tokens(struct request *request, const struct completion_event *event)
 {
     bool listed = event->token_ids >= 0, counted = event->completion_tokens >= 0;
@@ -52,7 +52,7 @@ static int64_t count_tokens(struct request *request, const struct completion_eve
     return tokens;
 }
 
-static void take_output(struct tally *tally, struct request *request,
+static void note_output(struct tally *tally, struct request *request,
                         const struct completion_event *event, int64_t tokens)
 {
     bool visible = event->has_content || event->has_tool_call;
@@ -63,22 +63,22 @@ static void take_output(struct tally *tally, struct request *request,
     tally_chunk(tally, request, request->bytes_ns, tokens);
 }
 
-/* The last usage that is reported counts. */
-static void take_count(int64_t count, int64_t *out)
+/* A later report replaces an earlier one. */
+static void note_count(int64_t count, int64_t *out)
 {
     if (count >= 0)
         *out = count;
 }
 
-static void take_usage(struct request *request, const struct completion_event *event)
+static void note_usage(struct request *request, const struct completion_event *event)
 {
-    take_count(event->prompt_tokens, &request->prompt_tokens);
-    take_count(event->completion_tokens, &request->completion_tokens);
-    take_count(event->cached_tokens, &request->cached_tokens);
-    take_count(event->reasoning_tokens, &request->reasoning_tokens);
+    note_count(event->prompt_tokens, &request->prompt_tokens);
+    note_count(event->completion_tokens, &request->completion_tokens);
+    note_count(event->cached_tokens, &request->cached_tokens);
+    note_count(event->reasoning_tokens, &request->reasoning_tokens);
 }
 
-/* Finish reasons that servers give if the answer was not ended by the model. */
+/* Finish reasons of answers that the server broke off. */
 static const char *const aborts[] = {
     "abort",    "aborted", "error",          "failed",        "cancelled",
     "canceled", "timeout", "content_filter", "network_error", "insufficient_system_resource",
@@ -96,7 +96,7 @@ static enum finish find_finish(const char *reason)
     return FINISH_OTHER;
 }
 
-static void take_finish(struct request *request, const struct completion_event *event)
+static void note_finish(struct request *request, const struct completion_event *event)
 {
     request->finish = find_finish(event->finish);
     text_copy(request->finish_reason, sizeof request->finish_reason, event->finish);
@@ -108,12 +108,12 @@ void stream_events_take(struct tally *tally, struct request *request,
     int64_t tokens = count_tokens(request, event);
 
     if (event->error)
-        take_error(request, event);
+        note_error(request, event);
     if (completion_event_has_output(event))
-        take_output(tally, request, event, tokens);
+        note_output(tally, request, event, tokens);
     if (event->has_usage)
-        take_usage(request, event);
+        note_usage(request, event);
     request->done |= event->done;
     if (event->has_finish)
-        take_finish(request, event);
+        note_finish(request, event);
 }

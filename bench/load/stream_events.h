@@ -5,6 +5,7 @@
 #include "base/llm/completion_stream.h"
 #include "bench/load/tally.h"
 
-/* `request->bytes_ns` is when the event's bytes were read. */
+/* Updates the request and the tally. `request->bytes_ns` must be the time at which the event's
+ * bytes were read. */
 void stream_events_take(struct tally *tally, struct request *request,
                         const struct completion_event *event);

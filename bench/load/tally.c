@@ -105,7 +105,8 @@ static void record_read(struct tally *tally, const struct request *request)
                               (uint64_t)request->read_tokens);
 }
 
-/* Handles a further chunk of the same read, or the first one of a later read. */
+/* Adds a chunk to the read that it came with; the first chunk of a later read records the earlier
+ * one. */
 static void note_read(struct tally *tally, struct request *request, int64_t now_ns, int64_t tokens)
 {
     if (now_ns != request->latest_ns) {
@@ -172,8 +173,6 @@ static bool is_open(const struct tally *tally)
     return tally->load->arrivals != NULL;
 }
 
-/* The time from which a request's latencies count: in an open loop the scheduled one, so that a
- * request that had to wait before it could be sent does not look fast ("coordinated omission"). */
 int64_t tally_origin_ns(const struct tally *tally, const struct request *request)
 {
     return is_open(tally) ? request->due_ns : request->sent_ns;
@@ -186,7 +185,7 @@ int64_t tally_output_tokens(const struct request *request)
     return request->reports_chunks ? request->chunk_tokens : request->chunks;
 }
 
-/* Mean time per output token after those of the first chunk; 0 if there are none. */
+/* Mean time per output token after the first chunk; 0 if there are none. */
 static int64_t time_per_token_ns(const struct request *request)
 {
     int64_t tokens = tally_output_tokens(request) - request->first_tokens;
@@ -269,8 +268,8 @@ static void count_success(struct tally *tally, const struct request *request)
         histogram_record(tally->latency[METRIC_TPOT], (uint64_t)mean_ns);
 }
 
-/* Whether the request was cut off, by a timeout or by the cell's end: it is only known that it
- * would have taken longer. */
+/* Records a request that was cut off, by a timeout or by the cell's end: all that is known is that
+ * it would have taken longer. */
 static void count_censored(struct tally *tally, const struct request *request)
 {
     record_first_and_end(tally, request, true);
@@ -307,8 +306,8 @@ static void count_ended(struct tally *tally, const struct request *request)
         count_censored(tally, request);
 }
 
-/* For a closed loop: whether the user waited during the whole window and was not answered after it
- * either. No other figure of the window includes such a request. */
+/* In a closed loop: whether the request was in flight during the whole window and was not answered
+ * after it either. No other figure of the window includes such a request. */
 static bool was_held(const struct tally *tally, const struct request *request)
 {
     return !is_open(tally) && request->failure != FAILURE_NONE && request->sent_ns != 0
@@ -328,8 +327,8 @@ static void count_rates(struct tally *tally, const struct request *request)
     tally->ended.input_tokens += request->prompt_tokens;
 }
 
-/* The tokens of the answer's chunks in the window: as reported, else estimated by the mean tokens
- * per chunk of this answer. Tokens that no chunk showed are spread over the chunks. */
+/* Adds the tokens of the answer's chunks in the window: as reported, else estimated by the answer's
+ * mean number of tokens per chunk. Tokens that no chunk reported are spread over all chunks. */
 static void count_window_tokens(struct tally *tally, const struct request *request)
 {
     double tokens = (double)tally_output_tokens(request);

@@ -35,7 +35,7 @@ static void add_address(const struct sockaddr *address, const struct server_list
     if ((address->sa_family != AF_INET && address->sa_family != AF_INET6)
         || outbound_address_is_refused(address)
         || (servers != NULL && !server_list_has_address(servers, address))
-        || target->count == TARGET_ADDRESS_ADDRESSES)
+        || target->count == TARGET_ADDRESSES)
         return;
     memcpy(&target->addresses[target->count++], address, address_size(address));
 }
@@ -68,7 +68,7 @@ static bool is_simple(const struct target_address *target)
     return local || alike;
 }
 
-/* Numbers as well as names: the resolver does not look numbers up. */
+/* getaddrinfo also converts numeric addresses, without a look-up. */
 bool target_address_resolve(const struct endpoint *endpoint, struct target_address *out,
                             struct error *error)
 {
@@ -91,8 +91,8 @@ bool target_address_resolve(const struct endpoint *endpoint, struct target_addre
     freeaddrinfo(found);
     if (out->count == 0)
         return error_set(error, ERROR_UPSTREAM,
-                         "the host '%s' resolves only to addresses that are refused, or not among "
-                         "those that the setting allowed_servers names",
+                         "the host '%s' resolves only to addresses that are refused, or that the "
+                         "setting allowed_servers does not name",
                          out->host);
     out->is_simple = is_simple(out);
     if (inet_pton(AF_INET, out->host, bytes) != 1 && inet_pton(AF_INET6, out->host, bytes) != 1)

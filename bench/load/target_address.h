@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The address that the users of a cell connect to: the host is resolved once, not once per
+/* The addresses that the users of a cell connect to: the host is resolved once, not once per
  * connection. */
 #pragma once
 
@@ -11,15 +11,15 @@
 
 struct curl_slist;
 
-#define TARGET_ADDRESS_ADDRESSES 8
+#define TARGET_ADDRESSES 8
 
 struct target_address {
     char host[256];            /* lower case, no brackets */
     struct curl_slist *pinned; /* for CURLOPT_RESOLVE; NULL if the URL contains an address */
     size_t count;
-    struct sockaddr_storage
-        addresses[TARGET_ADDRESS_ADDRESSES]; /* with the port; in the resolver's order */
-    /* Addresses that may be tried one after the other. They are of one family: with two, those of
+    /* Including the port, in the resolver's order. */
+    struct sockaddr_storage addresses[TARGET_ADDRESSES];
+    /* They may be tried one after the other: all are loopback, or of one family. Of two families,
      * one may lead nowhere without an error. */
     bool is_simple;
 };
@@ -29,6 +29,6 @@ struct target_address {
 CHECKED bool target_address_resolve(const struct endpoint *endpoint, struct target_address *out,
                                     struct error *error);
 void target_address_finish(struct target_address *target);
-/* Raises the limit of open files as far as possible. BUSY, with the limit and advice, if it does
- * not allow `connections` more. */
+/* Raises this process's limit of open files as far as possible. BUSY if it does not allow this many
+ * more connections. */
 CHECKED bool target_address_fit(int64_t connections, struct error *error);

@@ -17,8 +17,8 @@ static void put(struct timer_heap *timers, struct timer *timer, size_t place)
     timer->place = place;
 }
 
-/* Finds the place for `timer`, where `place` is free: moves towards the root, then towards the
- * leaves. */
+/* Puts `timer` into the heap, in which `place` is free: moves the free place towards the root, then
+ * towards the leaves, until the order is right. */
 static void sift(struct timer_heap *timers, struct timer *timer, size_t place)
 {
     struct timer **heap = timers->heap;

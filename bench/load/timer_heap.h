@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many deadlines, the next one first: a binary heap of borrowed members. */
+/* Many timers, of which the next one is found fast: a binary heap of borrowed members. */
 #pragma once
 
 #include <stddef.h>
@@ -7,22 +7,22 @@
 
 #define TIMER_NEVER INT64_MAX
 
-/* A member of the struct that has the deadline. In zeroed memory it is not set. */
+/* A member of the struct that waits for the time. In zeroed memory it is not set. */
 struct timer {
     int64_t at_ns;
-    size_t place; /* in the heap, from 1; 0: not set */
+    size_t place; /* index in the heap; 0: not set */
 };
 
 struct timer_heap {
-    struct timer **heap; /* from 1 */
+    struct timer **heap; /* heap[1] is the next one, heap[0] is not used */
     size_t count, capacity;
 };
 
-void timer_heap_finish(struct timer_heap *deadlines);
-void timer_heap_set(struct timer_heap *deadlines, struct timer *deadline, int64_t at_ns);
-void timer_heap_unset(struct timer_heap *deadlines,
-                      struct timer *deadline);                  /* does nothing if it is not set
-                                                                 */
-int64_t timer_heap_next_ns(const struct timer_heap *deadlines); /* TIMER_NEVER when empty */
-/* Unsets and returns the first one if it is due at now_ns, else NULL. */
-struct timer *timer_heap_take(struct timer_heap *deadlines, int64_t now_ns);
+void timer_heap_finish(struct timer_heap *timers);
+/* Sets the timer, or moves it if it is already set. */
+void timer_heap_set(struct timer_heap *timers, struct timer *timer, int64_t at_ns);
+/* Does nothing if the timer is not set. */
+void timer_heap_unset(struct timer_heap *timers, struct timer *timer);
+int64_t timer_heap_next_ns(const struct timer_heap *timers); /* TIMER_NEVER when empty */
+/* Unsets and returns the first timer if it is due at now_ns, else returns NULL. */
+struct timer *timer_heap_take(struct timer_heap *timers, int64_t now_ns);

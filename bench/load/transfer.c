@@ -3,7 +3,8 @@
 
 #include "base/core/clock.h"
 
-/* If a connection closes after a longer time, the server's idle timeout is the reason. */
+/* A connection that is closed later than this after an answer was idle for too long; one that is
+ * closed sooner had too many requests. */
 #define SOON_NS 1000000000
 
 bool transfer_create(const struct load *load, struct load_loop *loop,

@@ -32,36 +32,36 @@ struct transfer {
     const struct transfer_listener *listener;
     void *context;
     char request_id[REQUEST_ID_DIGITS + 1]; /* the caller writes it before the exchange begins */
-    /* The next members are those of the current exchange or, once it ended, of the latest one. */
-    bool is_new;                /* it opened a connection, */
-    int64_t connect_ns, tls_ns; /* which took this long, without and for TLS; 0: none was opened */
+    /* The next members describe the current exchange, or the latest one that ended. */
+    bool is_new;                /* it opened a connection */
+    int64_t connect_ns, tls_ns; /* how long connecting and TLS took; 0: no connection was opened */
     bool went_stale;  /* it used an open connection that the server had closed: no answer came */
-    bool was_unread;  /* and the server cannot have read the request */
-    int answers;      /* answers received on the open connection, */
-    int64_t ended_ns; /* and when the latest of them ended */
-    int64_t reach_ns; /* when connecting must have succeeded; INT64_MAX: the transfer handles that
-                         itself */
+    bool was_unread;  /* it went stale, and the server cannot have read the request */
+    int answers;      /* answers received on the open connection */
+    int64_t ended_ns; /* when the latest of these answers ended */
+    /* The time limit for connecting; INT64_MAX: the transfer itself has one. */
+    int64_t reach_ns;
     enum failure failure; /* of the exchange itself, whatever its HTTP status */
-    char failure_text[TRANSFER_FAILURE_TEXT_SIZE]; /* a message about the failure that can be shown;
-                                                      "": none */
+    char failure_text[TRANSFER_FAILURE_TEXT_SIZE]; /* can be shown; "": there is none */
     bool is_queued; /* it is in the loop's queue of ended transfers */
     TAILQ_ENTRY(transfer) link;
 };
 
-/* Plain HTTP/1.1 with our own client, everything else with libcurl. INTERNAL if there is no memory.
- * All transfers of a loop must be destroyed before the loop. */
+/* Uses our own client for plain HTTP/1.1, libcurl for everything else. INTERNAL if there is no
+ * memory. All transfers of a loop must be destroyed before the loop. */
 CHECKED bool transfer_create(const struct load *load, struct load_loop *loop,
                              const struct transfer_listener *listener, void *context,
                              struct transfer **out, struct error *error);
 void transfer_destroy(struct transfer *transfer); /* does nothing for NULL */
 
-/* POSTs `prompt`, which must remain valid until the end; `is_fresh`: on a new connection. (An open
- * connection is also not used if the server is known to close it.) */
+/* POSTs `prompt`, which must remain valid until transfer_end. `is_fresh`: opens a new connection,
+ * as is also done if the server is known to close the open one. */
 void transfer_begin(struct transfer *transfer, struct bench_prompt *prompt, bool is_fresh);
-/* The next exchange that ended by itself, or NULL. */
+/* Removes from the loop's queue, and returns, the next exchange that ended by itself; NULL if there
+ * is none. */
 struct transfer *transfer_take_ended(struct load_loop *loop);
-/* Must follow every begin: removes the exchange from the loop, and cuts it off if it has not ended.
- * From then on `failure` says what ended it; NONE: it was complete, or cut off here. */
+/* Must follow every transfer_begin: removes the exchange from the loop, and cuts it off if it has
+ * not ended. From then on `failure` says what ended it; NONE: it was complete, or cut off here. */
 void transfer_end(struct transfer *transfer);
 
 /* ---- For the implementations ----------------------------------------------------------------- */
@@ -74,15 +74,17 @@ struct transfer_kind {
 
 /* Records that an answer arrived completely, on a connection that stays open. */
 void transfer_note_answer(struct transfer *transfer);
-/* Records that the server closed the open connection, apparently because of the number of answers.
- */
+/* Records that the server closed the open connection, apparently because of the number of
+ * answers. */
 void transfer_note_closed(struct transfer *transfer);
 /* Records that the exchange ended by itself. */
 void transfer_queue_ended(struct transfer *transfer);
 
+/* Whether our own client can send this load. */
 bool transfer_plain_can(const struct load *load);
 struct transfer *transfer_plain_create(const struct load *load, struct load_loop *loop);
 
+/* The next exchange of libcurl that ended by itself; NULL if there is none. */
 struct transfer *transfer_curl_take_ended(struct load_loop *loop);
 CHECKED bool transfer_curl_create(const struct load *load, struct load_loop *loop,
                                   struct transfer **out, struct error *error);

@@ -16,15 +16,15 @@
 
 #define REQUEST_ID_HEADER "X-Request-Id: "
 
-_Static_assert(TRANSFER_FAILURE_TEXT_SIZE >= CURL_ERROR_SIZE, "libcurl writes there");
+_Static_assert(TRANSFER_FAILURE_TEXT_SIZE >= CURL_ERROR_SIZE, "libcurl writes into failure_text");
 
 struct transfer_curl {
     struct transfer transfer;
     CURL *easy;
     const struct load *load;
-    const struct load_credential *credential; /* in the headers */
+    const struct load_credential *credential; /* the one in the headers */
     struct curl_slist *headers;
-    char *request_id; /* in the headers' memory, overwritten for each request */
+    char *request_id; /* points into the headers, where each request overwrites it */
     struct bench_prompt *prompt;
     bool wants_http2, reported_head, is_fresh;
     CURLcode code; /* libcurl's result */
@@ -158,8 +158,8 @@ static void make_headers(struct transfer_curl *curl, const struct load_credentia
     curl_easy_setopt(curl->easy, CURLOPT_HTTPHEADER, curl->headers);
 }
 
-/* Only over TLS, where it is negotiated: libcurl 7.88 cannot use a plain HTTP/2 connection
- * twice. */
+/* HTTP/2 is used only over TLS, where it is negotiated: libcurl 7.88 cannot use a plain HTTP/2
+ * connection twice. */
 static long http_version(const struct load *load)
 {
     return load->http2_streams > 0 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;
@@ -175,8 +175,8 @@ static void set_options(struct transfer_curl *curl, const struct load *load)
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING,
-                     "identity"); /* libcurl decodes a compressed answer anyway */
+    /* If the server compresses its answer anyway, libcurl decodes it. */
+    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "identity");
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, http_version(load));
     curl_easy_setopt(easy, CURLOPT_PIPEWAIT, (long)(load->http2_streams > 0));
     outbound_code_trust(easy, endpoint_tls(load->endpoint));
@@ -234,23 +234,23 @@ static bool is_broken(CURLcode code)
     return code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_GOT_NOTHING;
 }
 
-/* libcurl reports microseconds since the exchange began, after which the name was resolved, the
- * connection open, and TLS ready. */
+/* libcurl reports when the name was resolved, the connection open, and TLS ready, in microseconds
+ * since the exchange began. */
 static void read_times(struct transfer_curl *curl)
 {
-    curl_off_t named_us = 0, connected_us = 0, secured_us = 0;
+    curl_off_t resolved_us = 0, connected_us = 0, secured_us = 0;
 
-    curl_easy_getinfo(curl->easy, CURLINFO_NAMELOOKUP_TIME_T, &named_us);
+    curl_easy_getinfo(curl->easy, CURLINFO_NAMELOOKUP_TIME_T, &resolved_us);
     curl_easy_getinfo(curl->easy, CURLINFO_CONNECT_TIME_T, &connected_us);
     curl_easy_getinfo(curl->easy, CURLINFO_APPCONNECT_TIME_T, &secured_us);
-    if (connected_us > named_us)
-        curl->transfer.connect_ns = (connected_us - named_us) * 1000;
+    if (connected_us > resolved_us)
+        curl->transfer.connect_ns = (connected_us - resolved_us) * 1000;
     if (connected_us > 0 && secured_us > connected_us)
         curl->transfer.tls_ns = (secured_us - connected_us) * 1000;
 }
 
-/* A user takes any open connection, so that all that is known is whether one ever carried a second
- * answer. */
+/* libcurl uses any open connection for a user's next exchange, so all that can be learned is
+ * whether a connection ever carried a second answer. */
 static void note_reuse(struct transfer_curl *curl)
 {
     struct transfer *transfer = &curl->transfer;
@@ -285,9 +285,8 @@ static void end(struct transfer *transfer)
     transfer->went_stale = is_broken(curl->code) && !transfer->is_new && received == 0;
     transfer->was_unread = transfer->went_stale && was_reset(curl);
     note_reuse(curl);
-    transfer->failure =
-        outbound_code_failure(curl->easy, curl->code, false); /* our own timers handle timeouts
-                                                               */
+    /* Not libcurl, but our own timers handle timeouts. */
+    transfer->failure = outbound_code_failure(curl->easy, curl->code, false);
     if (curl->code == CURLE_WRITE_ERROR && is_other_version(curl))
         snprintf(transfer->failure_text, sizeof transfer->failure_text,
                  "the server answers with HTTP/1.1, but the plan requires HTTP/2");

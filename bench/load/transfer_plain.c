@@ -21,7 +21,7 @@
 #include "bench/load/transfer.h"
 
 #define CONNECT_TIMEOUT_NS 10000000000
-/* Bytes read from one socket at a time, so that none delays the others. */
+/* More reads from one socket at a time would delay the others. */
 #define READS_PER_TURN 4
 
 enum state { CLOSED, CONNECTING, SENDING, RECEIVING, OPEN };
@@ -31,12 +31,12 @@ struct transfer_plain {
     struct load_loop_source source;
     const struct load *load;
     const struct target_address *target;
-    const struct load_credential *credential; /* in the head */
+    const struct load_credential *credential; /* the one in the head */
     enum state state;
     int socket;            /* -1: none */
-    int64_t connecting_ns; /* since when */
+    int64_t connecting_ns; /* when connecting began */
     int64_t read_ns;       /* when the bytes being passed on were read */
-    size_t sent;           /* bytes of the head and the prompt */
+    size_t sent;           /* bytes of the head and the prompt already sent */
     size_t same;           /* bytes of the head that are the same for every request */
     unsigned attempts;     /* attempts to connect, in this exchange */
     unsigned address;      /* index of the address to try */
@@ -79,8 +79,9 @@ static void fail(struct transfer_plain *plain, enum failure failure, const char 
     finish(plain, false);
 }
 
-/* Whether the server cannot have read the request: if it closes without having read it, it resets
- * the connection; if it closed before the request arrived, it does not acknowledge it. */
+/* Whether the server cannot have read the request: a server that closes a connection with unread
+ * bytes resets it, and one that closed it before the request arrived does not acknowledge the
+ * request. `number` is an errno, or 0. */
 static bool is_unread(const struct transfer_plain *plain, int number)
 {
     int unacknowledged_bytes = 0;
@@ -97,8 +98,8 @@ static void note_stale(struct transfer_plain *plain, int number)
     transfer_note_closed(&plain->transfer);
 }
 
-/* Handles the end of the connection, or that it is no longer usable, with `number` (errno; 0:
- * closed by the server). */
+/* Ends the exchange because the connection ended or failed. `number` is an errno; 0: the server
+ * closed the connection. */
 static void break_off(struct transfer_plain *plain, enum failure failure, int number)
 {
     if (!plain->transfer.is_new && !plain->answer.begun)
@@ -106,12 +107,12 @@ static void break_off(struct transfer_plain *plain, enum failure failure, int nu
     if (number != 0)
         fail(plain, failure, strerror(number));
     else if (plain->answer.begun)
-        fail(plain, failure, "the server closed the connection in the middle of the answer");
+        fail(plain, failure, "the server closed the connection before the answer was complete");
     else
         fail(plain, failure, "the server closed the connection without an answer");
 }
 
-/* No request is in progress, so only the connection's end can have happened. */
+/* Whether a connection on which no request is in progress has neither ended nor received bytes. */
 static bool is_still_open(const struct transfer_plain *plain)
 {
     char byte;
@@ -146,8 +147,9 @@ static bool on_body(void *context, const char *bytes, size_t length)
 
 static const struct http_answer_listener listener = { on_head, on_body };
 
-/* A connection is not kept if its end was announced, or if it has unexpected bytes. */
-static void take_bytes(struct transfer_plain *plain, size_t length, bool is_closing)
+/* Reads `length` bytes of the answer from the loop's buffer. When the answer is complete, the
+ * connection is not kept if the server announced its end, or sent unexpected bytes. */
+static void read_answer(struct transfer_plain *plain, size_t length, bool is_closing)
 {
     size_t taken;
     bool was_sent = plain->state == RECEIVING, keep;
@@ -171,7 +173,8 @@ static void take_bytes(struct transfer_plain *plain, size_t length, bool is_clos
     }
 }
 
-static void take_end(struct transfer_plain *plain, int number)
+/* Handles the end of the connection, which may be the regular end of the answer. */
+static void handle_end(struct transfer_plain *plain, int number)
 {
     if (number == 0 && http_answer_close(&plain->answer) == HTTP_ANSWER_WHOLE)
         finish(plain, false);
@@ -184,8 +187,8 @@ static bool is_under_way(const struct transfer_plain *plain)
     return plain->state == SENDING || plain->state == RECEIVING;
 }
 
-/* Reads everything available: the event is reported only once. `is_closing`: including the
- * connection's end. */
+/* Reads everything available, because the event is reported only once. `is_closing`: the
+ * connection's end was reported, too. */
 static void receive(struct transfer_plain *plain, bool is_closing)
 {
     for (int i = 0; i < READS_PER_TURN; i++) {
@@ -194,16 +197,16 @@ static void receive(struct transfer_plain *plain, bool is_closing)
         if (got < 0 && (errno == EAGAIN || errno == EINTR))
             return;
         if (got <= 0) {
-            take_end(plain, got == 0 ? 0 : errno);
+            handle_end(plain, got == 0 ? 0 : errno);
             return;
         }
         plain->read_ns = clock_monotonic_ns();
-        take_bytes(plain, (size_t)got, is_closing);
+        read_answer(plain, (size_t)got, is_closing);
         if (!is_under_way(plain) || ((size_t)got < LOAD_LOOP_BUFFER_BYTES && !is_closing))
             return;
     }
-    load_loop_watch(plain->transfer.loop, plain->socket, &plain->source,
-                    true); /* so that the event is reported again */
+    /* There may be more to read: the event is to be reported again. */
+    load_loop_watch(plain->transfer.loop, plain->socket, &plain->source, true);
 }
 
 /* ---- The request ----------------------------------------------------------------------------- */
@@ -214,7 +217,7 @@ static struct iovec vector_of(const char *bytes, size_t length)
     return (struct iovec){ (char *)(uintptr_t)bytes, length };
 }
 
-/* Collects the unsent rest of the head and of the prompt's parts. */
+/* Collects what has not been sent of the head and of the prompt's parts. Returns their number. */
 static size_t fill_vector(const struct transfer_plain *plain, struct iovec *vector)
 {
     size_t skip = plain->sent, count = 0;
@@ -232,8 +235,9 @@ static size_t fill_vector(const struct transfer_plain *plain, struct iovec *vect
     return count;
 }
 
-/* A server may answer and close before it has read everything: its answer then counts. */
-static void take_early_answer(struct transfer_plain *plain, int number)
+/* Sending failed: a server may answer and close before it has read the whole request, and its
+ * answer then counts. */
+static void receive_early_answer(struct transfer_plain *plain, int number)
 {
     receive(plain, true);
     if (is_under_way(plain))
@@ -253,7 +257,7 @@ static void send_more(struct transfer_plain *plain)
         if (sent < 0 && errno == EAGAIN)
             return;
         if (sent < 0) {
-            take_early_answer(plain, errno);
+            receive_early_answer(plain, errno);
             return;
         }
         plain->sent += (size_t)sent;
@@ -295,7 +299,8 @@ static int open_socket(struct transfer_plain *plain)
     return number;
 }
 
-/* Starts with the address that worked before, or with the next one. */
+/* Tries the addresses one after the other, beginning with plain->address, which is the one that
+ * worked last. `number` is the errno of the previous attempt. */
 static void connect_somewhere(struct transfer_plain *plain, int number)
 {
     char why[128];
@@ -316,7 +321,7 @@ static void connect_somewhere(struct transfer_plain *plain, int number)
     fail(plain, outbound_code_connect_failure(number), why);
 }
 
-static void take_connected(struct transfer_plain *plain)
+static void handle_connected(struct transfer_plain *plain)
 {
     int number = 0;
     socklen_t size = sizeof number;
@@ -338,18 +343,19 @@ static void on_ready(struct load_loop_source *source, uint32_t events)
     struct transfer_plain *plain =
         (struct transfer_plain *)(void *)((char *)source - offsetof(struct transfer_plain, source));
 
-    if (plain->state == OPEN) { /* an event from before, or the server closed the connection or sent
-                                   something unexpected */
+    /* OPEN: a late event of the last exchange, or the server closed the connection, or sent
+     * something unexpected. */
+    if (plain->state == OPEN)
         drop_if_closed(plain);
-    } else if (plain->state == CONNECTING)
-        take_connected(plain);
+    else if (plain->state == CONNECTING)
+        handle_connected(plain);
     else if (plain->state == SENDING && (events & EPOLLOUT) != 0)
         send_more(plain);
     if (is_under_way(plain) && (events & ~(uint32_t)EPOLLOUT) != 0)
         receive(plain, (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
 }
 
-/* The part that is the same for every request that carries this credential. */
+/* Writes the part of the head that is the same for every request with this credential. */
 static void write_head(struct transfer_plain *plain, const struct load_credential *credential)
 {
     const struct endpoint *endpoint = plain->load->endpoint;
@@ -358,8 +364,8 @@ static void write_head(struct transfer_plain *plain, const struct load_credentia
     struct text *out = &plain->head;
 
     text_clear(out);
-    text_reserve(out, 2048 + SECRET_VALUE_SIZE); /* all at once, so that no copy of the credential
-                                                  * is left in freed memory */
+    /* Reserved all at once, so that no copy of the credential is left in freed memory. */
+    text_reserve(out, 2048 + SECRET_VALUE_SIZE);
     text_addf(out, "POST %s%s HTTP/1.1\r\nHost: %.*s\r\n", authority + length,
               workload_path(plain->load->workload->api), (int)length, authority);
     text_add(out, "Content-Type: application/json\r\nAccept: text/event-stream\r\n"

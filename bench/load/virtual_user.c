@@ -9,51 +9,50 @@
 #include "bench/load/request_outcome.h"
 #include "bench/load/stream_events.h"
 
-#define STALE_NS 1000000000    /* so that a connection that was closed earlier is noticed sooner */
+#define STALE_NS 1000000000    /* a connection that had been closed is noticed sooner than this */
 #define LEFT_OPEN_NS 250000000 /* how long to wait for the end of the body after [DONE] */
 
-/* ---- What an exchange reports ---- */
+/* ---- What an exchange reports ---------------------------------------------------------------- */
 
 /* If the request is sent again on a new connection, its time counts from then, unless the stale
  * connection delayed the user. */
 static void on_send(void *context, int64_t now_ns)
 {
-    struct virtual_user *connection = context;
-    struct request *request = &connection->request;
+    struct virtual_user *user = context;
+    struct request *request = &user->request;
     bool was_sent = request->sent_ns != 0;
 
     if (!was_sent || now_ns - request->sent_ns < STALE_NS)
         request->sent_ns = now_ns;
     request->sends++;
     if (!was_sent)
-        tally_sent(connection->tally, now_ns);
+        tally_sent(user->tally, now_ns);
 }
 
 static void on_event(void *context, const struct completion_event *event)
 {
-    struct virtual_user *connection = context;
+    struct virtual_user *user = context;
 
-    stream_events_take(connection->tally, &connection->request, event);
-    if (!event->done || connection->done_ns != 0)
+    stream_events_take(user->tally, &user->request, event);
+    if (!event->done || user->done_ns != 0)
         return;
-    connection->done_ns = connection->request.bytes_ns;
-    if (connection->is_busy)
-        timer_heap_set(connection->deadlines, &connection->deadline,
-                       connection->done_ns + LEFT_OPEN_NS);
+    user->done_ns = user->request.bytes_ns;
+    if (user->is_busy)
+        timer_heap_set(user->deadlines, &user->deadline, user->done_ns + LEFT_OPEN_NS);
 }
 
 static void on_head(void *context, long status, const char *content_type)
 {
-    struct virtual_user *connection = context;
-    struct request *request = &connection->request;
+    struct virtual_user *user = context;
+    struct request *request = &user->request;
 
     request->status = status;
     request->is_stream =
         status / 100 == 2 && strncasecmp(content_type, "text/event-stream", 17) == 0;
 }
 
-/* Keeps the start of an answer that is not a stream, for the message. */
-static void keep(struct request *request, const char *bytes, size_t length)
+/* Keeps the start of an answer that is not a stream: it explains the failure. */
+static void keep_text(struct request *request, const char *bytes, size_t length)
 {
     size_t room = sizeof request->failure_text - 1 - request->failure_text_length;
     size_t count = length < room ? length : room;
@@ -65,22 +64,21 @@ static void keep(struct request *request, const char *bytes, size_t length)
 
 static bool on_bytes(void *context, const char *bytes, size_t length, int64_t now_ns)
 {
-    struct virtual_user *connection = context;
-    struct request *request = &connection->request;
+    struct virtual_user *user = context;
+    struct request *request = &user->request;
 
-    if (load_in_window(connection->load, now_ns))
-        histogram_record(connection->tally->lag,
-                         (uint64_t)(now_ns - connection->loop->readable_ns));
+    if (load_in_window(user->load, now_ns))
+        histogram_record(user->tally->lag, (uint64_t)(now_ns - user->loop->readable_ns));
     if (request->bytes_ns == 0 && request->status / 100 == 2) /* whatever its content type says */
         request->is_stream = request->is_stream || completion_stream_begins(bytes, length);
     request->bytes_ns = now_ns;
     if (!request->is_stream) {
-        keep(request, bytes, length);
+        keep_text(request, bytes, length);
         return true;
     }
-    if (completion_stream_feed(connection->stream, bytes, length, on_event, connection))
+    if (completion_stream_feed(user->stream, bytes, length, on_event, user))
         return true;
-    connection->gave_up = true;
+    user->gave_up = true;
     return false;
 }
 
@@ -88,76 +86,74 @@ static bool on_bytes(void *context, const char *bytes, size_t length, int64_t no
 
 static const struct transfer_listener listener = { on_send, on_head, on_bytes };
 
-bool virtual_user_init(struct virtual_user *connection, const struct load *load,
-                       struct tally *tally, struct load_loop *loop, struct timer_heap *deadlines,
-                       struct error *error)
+bool virtual_user_init(struct virtual_user *user, const struct load *load, struct tally *tally,
+                       struct load_loop *loop, struct timer_heap *deadlines, struct error *error)
 {
-    *connection =
+    *user =
         (struct virtual_user){ .load = load, .tally = tally, .loop = loop, .deadlines = deadlines };
-    if (!transfer_create(load, loop, &listener, connection, &connection->transfer, error))
+    if (!transfer_create(load, loop, &listener, user, &user->transfer, error))
         return false;
-    connection->stream = completion_stream_create(false);
+    user->stream = completion_stream_create(false);
     return true;
 }
 
-void virtual_user_finish(struct virtual_user *connection)
+void virtual_user_finish(struct virtual_user *user)
 {
-    transfer_destroy(connection->transfer);
-    completion_stream_destroy(connection->stream);
-    *connection = (struct virtual_user){ 0 };
+    transfer_destroy(user->transfer);
+    completion_stream_destroy(user->stream);
+    *user = (struct virtual_user){ 0 };
 }
 
 /* ---- One request ----------------------------------------------------------------------------- */
 
-static void begin(struct virtual_user *connection)
+static void begin(struct virtual_user *user)
 {
-    connection->gave_up = false;
-    connection->done_ns = 0;
-    completion_stream_reset(connection->stream);
-    prompt_source_rewind(&connection->prompt);
-    transfer_begin(connection->transfer, &connection->prompt, connection->request.sends > 0);
+    user->gave_up = false;
+    user->done_ns = 0;
+    completion_stream_reset(user->stream);
+    prompt_source_rewind(&user->prompt);
+    transfer_begin(user->transfer, &user->prompt, user->request.sends > 0);
 }
 
-void virtual_user_begin(struct virtual_user *connection, uint64_t index, bool is_probe,
-                        int64_t due_ns)
+void virtual_user_begin(struct virtual_user *user, uint64_t index, bool is_probe, int64_t due_ns)
 {
-    uint64_t nonce = connection->load->nonce;
+    uint64_t nonce = user->load->nonce;
 
-    connection->request = (struct request){ .index = index,
-                                            .is_probe = is_probe,
-                                            .due_ns = due_ns,
-                                            .prompt_tokens = -1,
-                                            .completion_tokens = -1,
-                                            .cached_tokens = -1,
-                                            .reasoning_tokens = -1 };
-    request_id_write(nonce, index, connection->transfer->request_id);
-    prompt_source_make(connection->load->prompts, index, &connection->prompt);
-    connection->request.wanted = connection->prompt.wanted;
-    begin(connection);
+    user->request = (struct request){ .index = index,
+                                      .is_probe = is_probe,
+                                      .due_ns = due_ns,
+                                      .prompt_tokens = -1,
+                                      .completion_tokens = -1,
+                                      .cached_tokens = -1,
+                                      .reasoning_tokens = -1 };
+    request_id_write(nonce, index, user->transfer->request_id);
+    prompt_source_make(user->load->prompts, index, &user->prompt);
+    user->request.wanted = user->prompt.wanted;
+    begin(user);
 }
 
-bool virtual_user_retry(struct virtual_user *connection)
+bool virtual_user_retry(struct virtual_user *user)
 {
-    if (!connection->transfer->went_stale || connection->request.sends != 1)
+    if (!user->transfer->went_stale || user->request.sends != 1)
         return false;
-    connection->request.unread += connection->transfer->was_unread
-                                  && clock_monotonic_ns() - connection->request.sent_ns < STALE_NS;
-    begin(connection);
+    user->request.unread +=
+        user->transfer->was_unread && clock_monotonic_ns() - user->request.sent_ns < STALE_NS;
+    begin(user);
     return true;
 }
 
-int64_t virtual_user_deadline_ns(const struct virtual_user *connection, enum failure *which)
+int64_t virtual_user_deadline_ns(const struct virtual_user *user, enum failure *which)
 {
-    const struct load *load = connection->load;
-    const struct request *request = &connection->request;
+    const struct load *load = user->load;
+    const struct request *request = &user->request;
     int64_t next_ns, total_ns = request->sent_ns + load->request_timeout_ns;
 
     *which = FAILURE_NONE;
-    if (connection->done_ns != 0)
-        return connection->done_ns + LEFT_OPEN_NS;
+    if (user->done_ns != 0)
+        return user->done_ns + LEFT_OPEN_NS;
     *which = FAILURE_CONNECT_TIMEOUT;
     if (request->sent_ns == 0)
-        return connection->transfer->reach_ns;
+        return user->transfer->reach_ns;
     *which = FAILURE_TTFT_TIMEOUT;
     next_ns = request->sent_ns + load->ttft_timeout_ns;
     if (request->first_ns != 0) {
@@ -177,7 +173,8 @@ static void explain_bare_answer(struct request *request)
                  "status %ld with an empty answer", request->status);
 }
 
-/* Some servers fill in zeros. No prompt has 0 tokens, and no received output has. */
+/* Some servers report 0 where they do not count. No prompt, and no received output, has 0
+ * tokens. */
 static void forget_zeros(struct request *request)
 {
     if (request->prompt_tokens == 0)
@@ -186,23 +183,22 @@ static void forget_zeros(struct request *request)
         request->completion_tokens = -1;
 }
 
-void virtual_user_end(struct virtual_user *connection, enum failure cut)
+void virtual_user_end(struct virtual_user *user, enum failure cut)
 {
-    struct request *request = &connection->request;
+    struct request *request = &user->request;
     int64_t now_ns = clock_monotonic_ns();
 
     explain_bare_answer(request);
-    if (connection->transfer->failure == FAILURE_NONE && request->is_stream && cut == FAILURE_NONE
-        && !completion_stream_end(connection->stream, on_event, connection))
-        connection->gave_up = true;
+    if (user->transfer->failure == FAILURE_NONE && request->is_stream && cut == FAILURE_NONE
+        && !completion_stream_end(user->stream, on_event, user))
+        user->gave_up = true;
     forget_zeros(request);
     if (cut != FAILURE_NONE)
         request->failure = cut;
-    request->failure = request_outcome_reach(connection);
+    request->failure = request_outcome_reach(user);
     request->end_ns = request->failure == FAILURE_NONE ? request->bytes_ns : now_ns;
-    request_outcome_explain(connection);
-    if (connection->transfer->is_new)
-        tally_connection(connection->tally, connection->transfer->connect_ns,
-                         connection->transfer->tls_ns);
-    tally_request(connection->tally, request, now_ns);
+    request_outcome_explain(user);
+    if (user->transfer->is_new)
+        tally_connection(user->tally, user->transfer->connect_ns, user->transfer->tls_ns);
+    tally_request(user->tally, request, now_ns);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One user: its connection to the endpoint, which is used for each request, and the current
- * request. */
+/* One user of the endpoint: its connection, which is kept open from request to request, and the
+ * current request. */
 #pragma once
 
 #include <sys/queue.h>
@@ -18,33 +18,34 @@ struct virtual_user {
     struct completion_stream *stream;
     struct bench_prompt prompt;
     struct request request;
-    bool gave_up;    /* we cut it off: it is not a stream */
+    bool gave_up;    /* we cut the request off: the answer is not a valid stream */
     int64_t done_ns; /* when [DONE] came; 0: not yet */
-    /* The loop uses the next members. */
+
+    /* For the shard: */
     struct timer deadline;
-    struct timer_heap *deadlines; /* the queue in which it waits */
-    bool is_busy;
-    bool thinks;       /* before its next request */
-    unsigned failures; /* failures in a row */
-    int64_t rounds;    /* requests of the load phase that ended */
+    struct timer_heap *deadlines; /* in which `deadline` is set */
+    bool is_busy;                 /* its request is in flight */
+    bool thinks;                  /* it thinks before its next request */
+    unsigned failures;            /* failures in a row */
+    int64_t rounds;               /* requests of the load phase that ended */
     STAILQ_ENTRY(virtual_user) link;
 };
 
 /* INTERNAL if there is no memory. Free with virtual_user_finish. */
-CHECKED bool virtual_user_init(struct virtual_user *connection, const struct load *load,
+CHECKED bool virtual_user_init(struct virtual_user *user, const struct load *load,
                                struct tally *tally, struct load_loop *loop,
                                struct timer_heap *deadlines, struct error *error);
-void virtual_user_finish(struct virtual_user *connection);
+void virtual_user_finish(struct virtual_user *user);
 
-/* Begins request `index`. */
-void virtual_user_begin(struct virtual_user *connection, uint64_t index, bool is_probe,
-                        int64_t due_ns);
-/* After transfer_end: sends the same request again, on a fresh connection; true if that is allowed
- * (an open connection that the server had closed, nothing received). */
-bool virtual_user_retry(struct virtual_user *connection);
-/* When the current request reaches its next timeout, and which one that is; NONE: it is answered,
- * although its body is still open. */
-int64_t virtual_user_deadline_ns(const struct virtual_user *connection, enum failure *which);
-/* After transfer_end: determines the outcome of the request and adds it to the tally. `cut`: what
- * we cut it off for; NONE: it ended by itself. */
-void virtual_user_end(struct virtual_user *connection, enum failure cut);
+/* Begins request `index`, which was due at due_ns (monotonic). */
+void virtual_user_begin(struct virtual_user *user, uint64_t index, bool is_probe, int64_t due_ns);
+/* To be called after transfer_end. If the exchange used an open connection that the server had
+ * closed, and this was the first attempt, sends the request again on a fresh connection and returns
+ * true. */
+bool virtual_user_retry(struct virtual_user *user);
+/* Returns when the current request reaches its next timeout. *which says which one that is; NONE:
+ * the request is answered, and only the end of the body is missing. */
+int64_t virtual_user_deadline_ns(const struct virtual_user *user, enum failure *which);
+/* To be called after transfer_end: determines the outcome of the request and adds it to the tally.
+ * `cut` says why we cut the request off; NONE: it ended by itself. */
+void virtual_user_end(struct virtual_user *user, enum failure cut);

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { connect, text } from './support/clients.mjs';
 import { atEnd, startServer, startSimserve, temporaryFolder, until } from './support/harness.mjs';
 
-const NAMED = /not among the servers that the setting allowed_servers names|not among those that the setting allowed_servers/;
+const NAMED = /not among the servers that the setting allowed_servers names|the setting allowed_servers does not name/;
 
 test('no spelling of a metadata address is registered', async (t) => {
     const server = await startServer(t);
