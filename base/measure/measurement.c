@@ -25,7 +25,7 @@ const struct measurement_field measurement_fields[] = {
         "half the width of the 95 % interval of the output tokens/s, as a share of that figure: "
         "0.03 is 3 %"),
     ROW("window", BOOLEAN, uneven,
-        "the server stalled or changed its speed in the middle, each time this was measured"),
+        "the server stalled or changed its speed, each time this was measured"),
     ROW("window", REAL, silence_s,
         "longest time without a stream chunk while requests were in flight"),
     ROW("requests", INTEGER, attempted,
@@ -314,8 +314,8 @@ json_t *measurement_to_json(const struct measurement *measurement)
 
 #define SAME_SHARE 0.02 /* this close to one token per chunk, each chunk counts as a token */
 
-/* Gaps between chunks used to be stored as "itl": they are gaps between tokens if a chunk is one.
- */
+/* Gaps between chunks used to be stored as "itl": they are gaps between tokens if a chunk is
+ * one. */
 static void read_old_gaps(struct measurement *out)
 {
     bool is_counted = !out->tokens_estimated && out->chunks > 0;

@@ -103,7 +103,7 @@ struct measurement {
     /* No steady state: the warm-up ended at its limit before two windows agreed; the queue of an
      * open loop grew. */
     bool unsettled, overloaded;
-    bool uneven;      /* it stalled or changed its speed in the middle, each time it was measured */
+    bool uneven;      /* it stalled or changed its speed, each time it was measured */
     double silence_s; /* the longest time without a chunk while requests were in flight */
     /* Connections that were opened for the cell, from its first request to its last. NaN: none. */
     int64_t new_connections;
@@ -115,8 +115,8 @@ struct measurement {
     char first_error[512]; /* the server's message for the most frequent class */
 };
 
-/* Whether stream chunks carry several tokens: gaps between them are then not those between tokens.
- */
+/* Whether stream chunks carry several tokens: gaps between them are then not those between
+ * tokens. */
 bool measurement_has_wide_chunks(const struct measurement *measurement);
 
 /* One row per number in the struct: its place in the JSON, and its meaning. Ends with a NULL name.

@@ -101,7 +101,8 @@ static CHECKED bool calibrate(struct calibrating *calibrating, int port, struct 
     return done;
 }
 
-static CHECKED bool find(struct calibrating *calibrating, struct ceiling *out, struct error *error)
+static CHECKED bool calibrate_on_loopback(struct calibrating *calibrating, struct ceiling *out,
+                                          struct error *error)
 {
     struct loopback_server *loopback;
     bool done;
@@ -122,7 +123,7 @@ bool calibration_get(struct calibration *calibration, bool (*stopped)(void *cont
 
     pthread_mutex_lock(&calibration->lock);
     if (calibration->ceiling.measured_ms == 0)
-        done = find(&calibrating, &calibration->ceiling, error);
+        done = calibrate_on_loopback(&calibrating, &calibration->ceiling, error);
     *out = calibration->ceiling;
     pthread_mutex_unlock(&calibration->lock);
     return done;

@@ -10,7 +10,7 @@
 #define USERS_PER_SHARD 2048
 #define TICK_NS 50000000
 #define DESCRIBE_EVERY_NS 1000000000
-/* Tokens/s and TTFT are shown for the latest of them. */
+/* The tokens/s that the progress shows are a mean over this time. */
 #define DESCRIBED_NS (INT64_C(3) * DESCRIBE_EVERY_NS)
 #define PROBES_LIMIT 3
 #define PROBE_PAUSE_TICKS 10
@@ -34,7 +34,6 @@ void cell_set_phase(struct cell *cell, enum phase phase)
         shard_wake(cell->shards[i]);
 }
 
-/* Sleeps a tick, or until a thread has news; false if the caller wants the cell to stop. */
 bool cell_tick(struct cell *cell, const char *doing, struct error *error)
 {
     int64_t until_ns = clock_monotonic_ns() + TICK_NS;
@@ -234,11 +233,11 @@ static bool all_done(struct cell *cell)
     return true;
 }
 
-/* Lets requests in flight end, and cuts off those that do not. An open loop cuts them off at once:
- * a request that is unanswered by now has already waited at least that long. */
+/* Lets requests in flight end, and cuts off those that take longer than DRAIN_LIMIT_S. An open loop
+ * cuts them off at once, because its window already waited for them. */
 static CHECKED bool drain(struct cell *cell, struct error *error)
 {
-    bool is_over = cell->drain_ns != 0;
+    bool is_over = cell->drain_ns != 0; /* the window has waited */
 
     if (!is_over) {
         cell->drain_ns = clock_monotonic_ns();
@@ -266,7 +265,7 @@ static CHECKED bool run_phases(struct cell *cell, enum failure *refused, bool *f
     return drain(cell, error);
 }
 
-/* ---- The exported function ------------------------------------------------------------------- */
+/* ---- The whole cell -------------------------------------------------------------------------- */
 
 static void cell_finish(struct cell *cell)
 {

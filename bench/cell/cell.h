@@ -13,33 +13,37 @@ struct cell_order {
     const struct workload *workload;
     const struct plan *plan; /* window, timeouts, seed, goodput limits */
     int64_t concurrency, input_tokens, output_tokens;
-    int64_t context_tokens;        /* of the model; 0: not known */
-    struct workload_room room;     /* common to the servers it is compared with; zero: there are
-                                    * none */
+    int64_t context_tokens; /* of the model; 0: not known */
+    /* What the prompts must leave room for on all servers that are compared; zero: only on this
+     * one. */
+    struct workload_room room;
     const struct dataset *dataset; /* the plan's dataset; NULL: prompts are generated */
     bool dataset_sent;             /* an earlier cell already sent it */
-    double request_rate; /* > 0: an open loop of the plan's arrivals, with at most `concurrency`
-                          * requests in flight */
-    int64_t repetition;  /* varies the arrivals */
-    uint64_t nonce;      /* different for each attempt, of any sweep, so that its prompts are unique
-                          */
-    bool probe; /* begins with a single request, which measures the cold start and shows whether
-                   requests work at all */
-    unsigned shards;         /* at most this many load threads, */
-    double ceiling_chunks_s; /* and how much one of them can read (calibration.h); 0: not known */
-    double stagger_s; /* approximate time of a request: users start spread over it, so that they are
-                       * not in step; 0: not known (a probe measures it) */
-    struct connection_reuse *reuse; /* what is known of the server's connections; NULL: nothing is
-                                     * shared with other cells */
-    bool only_libcurl; /* uses libcurl instead of our own HTTP/1.1 client: to compare the two */
+    /* > 0: an open loop of the plan's arrivals, with at most `concurrency` requests in flight. */
+    double request_rate;
+    int64_t repetition; /* varies the arrivals */
+    uint64_t nonce;     /* unique among the attempts of all sweeps, so that its prompts are, too */
+    /* Begins with a single request, which measures the cold start and shows whether requests work
+     * at all. */
+    bool probe;
+    unsigned shards; /* the most load threads to use */
+    /* The chunks per second that one load thread can read (calibration.h); 0: not known. */
+    double ceiling_chunks_s;
+    /* The approximate time of a request: users start spread over it, so that they are not in step.
+     * 0: not known (a probe measures it). */
+    double stagger_s;
+    /* What is known about the server's connections; NULL: nothing is shared with other cells. */
+    struct connection_reuse *reuse;
+    bool only_libcurl; /* uses libcurl instead of our own HTTP/1.1 client, to compare the two */
     /* Returns whether to stop; called about ten times a second. It may also report the progress. */
     bool (*stopped)(void *context, const char *doing, double elapsed_s);
     void *context;
 };
 
-/* Blocking: probe, warm-up, window, drain. A server that fails yields a result (failed, or
- * infeasible for this shape), with counts and a reason; false only if it was stopped (CANCELLED) or
- * this machine could not measure it (INTERNAL). Free with cell_result_finish. */
+/* Blocks while the cell is measured: probe, warm-up, window, drain. A server that fails yields a
+ * result (failed, or infeasible for this shape), with counts and a reason. Returns false only if it
+ * was stopped (CANCELLED) or this machine could not measure it (INTERNAL). Free the result with
+ * cell_result_finish. */
 CHECKED bool cell_measure(const struct cell_order *order, struct cell_result *out,
                           struct error *error);
 void cell_result_finish(struct cell_result *result);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the result of a cell that has been measured. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +11,14 @@
 #include "bench/cell/cell_summary.h"
 #include "bench/cell/lateness.h"
 
-/* How far a queue of steady length may grow by chance: if arrivals are independent, its standard
- * deviation is about the square root of its length. */
-#define GROWTH_SHARE 0.05 /* share of the rate of arrivals */
+/* The server is overloaded if the queue grows by more than this share of the arrivals, and by more
+ * than chance explains: if arrivals are independent, the standard deviation of a queue of steady
+ * length is about the square root of its length. */
+#define GROWTH_SHARE 0.05
 #define GROWTH_DEVIATIONS 4
 
-/* The mean number of requests due and not ended at the beginning of the window, by a line fitted to
- * the samples */
+/* The number of requests due and not ended at the beginning of the window, according to a line
+ * fitted to the samples, by which the queue has grown by `grown` at the window's end. */
 static double backlog_at_start(const struct steady *backlog, double grown)
 {
     double sum = 0;
@@ -93,7 +95,8 @@ static void fill_measurement(struct cell *cell, struct measurement *out, char un
         probe->first_ns != 0 ? (double)(probe->first_ns - probe->sent_ns) / 1e6 : NAN;
 }
 
-static void take_samples(struct cell *cell, struct cell_result *out)
+/* Moves the histograms into the result, and packs the records of the requests. */
+static void move_samples(struct cell *cell, struct cell_result *out)
 {
     struct error error;
     void *packed;
@@ -110,7 +113,7 @@ static void take_samples(struct cell *cell, struct cell_result *out)
     out->records_count = (int64_t)cell->total.records.count;
 }
 
-/* If the server refuses the shape, the cell is infeasible; otherwise it failed. */
+/* If the server refuses requests of this shape, the cell is infeasible; otherwise it failed. */
 static void explain_failure(const struct cell *cell, struct cell_result *out)
 {
     enum failure failure = cell_summary_main_failure(&cell->total);
@@ -141,7 +144,7 @@ void cell_result_fill(struct cell *cell, struct cell_result *out)
     else
         fill_measurement(cell, measurement, uneven);
     measurement->prompts_left_out = (int64_t)prompt_source_left_out(cell->prompts);
-    take_samples(cell, out);
+    move_samples(cell, out);
     out->state = CELL_MEASURED;
     if (measurement->succeeded == 0)
         explain_failure(cell, out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A cell while it is measured. Private to cell.c, which runs its phases, cell_window.c, which warms
- * up and measures, and cell_finish.c. */
+ * up and measures, and cell_finish.c, which writes the result. */
 #pragma once
 
 #include "bench/cell/cell.h"
@@ -15,34 +15,38 @@
 struct cell {
     const struct cell_order *order;
     struct load load;
-    struct credential_renewal *renewal; /* NULL: its credential stays as it is */
+    struct credential_renewal *renewal; /* NULL: the credential does not expire */
     struct prompt_source *prompts;
     struct target_address target;
     struct connection_reuse reuse; /* used if the order has none */
     struct shard *shards[SHARDS_LIMIT];
     size_t shard_count;
     int64_t begun_ns, drain_ns, ended_ns;
-    char doing[96]; /* text for the progress, with the figures so far; rewritten at */
-    int64_t doing_ns;
-    int64_t window_start_ms;
-    bool unsettled; /* the warm-up reached its limit */
+    char doing[96];          /* text for the progress, with the figures so far */
+    int64_t doing_ns;        /* when `doing` was written */
+    int64_t window_start_ms; /* UTC */
+    bool unsettled;          /* the warm-up reached its limit */
     struct evenness evenness;
     struct steady progress; /* chunks over the window, of all threads */
-    /* The next members are for an open loop: */
+
+    /* Only for an open loop: */
     struct arrivals arrivals;
-    struct arrivals_share clock; /* the whole schedule, positioned at the next arrival, */
-    int64_t arrived;             /* after this many; of those in the window: */
-    int64_t window_arrivals;
-    struct steady backlog;             /* due and not ended, over the window */
-    int64_t cpu_ns[SHARDS_LIMIT];      /* at the window's start, then within it, */
-    int64_t cpu_wait_ns[SHARDS_LIMIT]; /* likewise, of waiting for a CPU */
-    int64_t cpu_clock_ns;              /* and the time over which */
+    struct arrivals_share clock; /* the whole schedule, positioned at the next arrival */
+    int64_t arrived;             /* arrivals before that one */
+    int64_t window_arrivals;     /* arrivals within the window */
+    struct steady backlog;       /* requests due and not ended, over the window */
+
+    /* Per thread: CPU time used, and time spent waiting for a CPU; and the time on the clock. They
+     * contain the readings at the window's start, and after its end the differences. */
+    int64_t cpu_ns[SHARDS_LIMIT], cpu_wait_ns[SHARDS_LIMIT], cpu_clock_ns;
     struct tally total;
 };
 
-/* The measurement, with the state and the reason. Takes the histograms out of the cell's total. */
+/* Fills in the measurement, the state and the reason. Moves the histograms out of the cell's
+ * total. */
 void cell_result_fill(struct cell *cell, struct cell_result *out);
-/* For a server that this machine cannot reach with the users of the cell: nothing was sent. */
+/* Fills in the result of a cell whose users this machine cannot connect to the server: nothing was
+ * sent. */
 void cell_result_fill_unsent(const struct error *why, struct cell_result *out);
 
 static inline bool cell_is_open(const struct cell *cell)
@@ -50,16 +54,18 @@ static inline bool cell_is_open(const struct cell *cell)
     return cell->order->request_rate > 0;
 }
 void cell_set_phase(struct cell *cell, enum phase phase);
-/* Sleeps a moment; false if the caller wants the cell to stop. */
+/* Sleeps 50 ms, or until a load thread has news. CANCELLED if the caller wants the cell to stop. */
 CHECKED bool cell_tick(struct cell *cell, const char *doing, struct error *error);
 void cell_read_status(struct cell *cell, struct shard_status *out); /* of all threads together */
 double cell_seconds_since(int64_t from_ns);
-/* Begins a phase whose progress shows the figures so far, */
+/* Begins a phase whose progress shows the figures so far. */
 void cell_begin_doing(struct cell *cell, const char *phase);
-/* and adds that, once a second: "measuring: 50 tokens/s, TTFT 22 ms". */
+/* Adds those figures to the progress, once a second: "measuring: 50 tokens/s, TTFT 22 ms". */
 void cell_describe(struct cell *cell, const char *phase, const struct steady *chunks,
                    const struct shard_status *status);
 
-/* Waits until the load has settled, or the limit. *failing: it will never settle. */
+/* Puts the cell under load, and waits until the load has settled or the plan's limit is reached.
+ * *failing: no request succeeds, so that measuring would be pointless. CANCELLED if stopped. */
 CHECKED bool cell_warm_up(struct cell *cell, bool *failing, struct error *error);
+/* Measures from the window's start to its end. CANCELLED if stopped. */
 CHECKED bool cell_measure_window(struct cell *cell, struct error *error);

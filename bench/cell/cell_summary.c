@@ -12,7 +12,7 @@ static double per(double sum, int64_t count)
     return count > 0 ? sum / (double)count : NAN;
 }
 
-/* 0 if nothing was recorded, because nothing was late. */
+/* Returns 0 if nothing was recorded: then nothing was late. */
 static double mean_ms(const struct histogram *histogram)
 {
     return histogram_count(histogram) > 0 ? histogram_mean(histogram) / 1e6 : 0;
@@ -58,7 +58,7 @@ static void fill_failures(const struct tally *tally, const int64_t failures[FAIL
 
 /* ---- Tokens and rates ------------------------------------------------------------------------ */
 
-/* The mean number of tokens per chunk; 1 if no answer reported it. */
+/* The mean number of tokens per chunk; 1 if no answer reported its tokens. */
 static double tokens_per_chunk(const struct tally *tally)
 {
     double per_chunk = tally_tokens_per_chunk(tally);
@@ -69,11 +69,11 @@ static double tokens_per_chunk(const struct tally *tally)
 static void fill_tokens(const struct tally *tally, int64_t input_tokens, struct measurement *out)
 {
     double uncounted = (double)tally->uncounted_chunks * tokens_per_chunk(tally);
-    int64_t silent = tally->succeeded - tally->input_reported;
+    int64_t unreported = tally->succeeded - tally->input_reported;
 
     out->input_tokens_requested = input_tokens;
     out->output_tokens_requested = tally->load->output_tokens;
-    out->tokens_estimated = !tally->load->workload->reports_usage || silent > 0;
+    out->tokens_estimated = !tally->load->workload->reports_usage || unreported > 0;
     requested_lengths_fill(&tally->asked, out);
     out->input_tokens = tally->input_tokens + tally->asked.uncounted_input;
     out->input_tokens_mean = per((double)tally->input_tokens, tally->input_reported);
@@ -93,7 +93,7 @@ static void fill_tokens(const struct tally *tally, int64_t input_tokens, struct 
     out->reasoning_tokens_mean = per((double)tally->reasoning_tokens, tally->reasoning_reported);
 }
 
-/* The standard deviation over the whole seconds of the window. */
+/* The standard deviation of tokens/s over the window, by its full seconds. */
 static double throughput_deviation(const struct tally *tally, double window_s)
 {
     size_t seconds = window_s < TALLY_SECONDS ? (size_t)window_s : TALLY_SECONDS;
@@ -107,10 +107,11 @@ static double throughput_deviation(const struct tally *tally, double window_s)
 static void fill_rates(const struct tally *tally, double window_s, int64_t input_tokens,
                        struct measurement *out)
 {
-    int64_t silent = tally->ended.requests - tally->ended.input_reported;
+    int64_t unreported = tally->ended.requests - tally->ended.input_reported;
 
     out->request_throughput = (double)tally->ended.requests / window_s;
-    out->input_throughput = (double)(tally->ended.input_tokens + silent * input_tokens) / window_s;
+    out->input_throughput =
+        (double)(tally->ended.input_tokens + unreported * input_tokens) / window_s;
     out->output_throughput = (double)out->output_tokens / window_s;
     out->output_throughput_deviation = throughput_deviation(tally, window_s);
     out->goodput = (double)tally->ended.good / window_s;
@@ -121,8 +122,8 @@ static void fill_load(const struct tally *tally, double window_s, struct measure
 {
     bool any = tally->flight.range.low != INT64_MAX;
 
-    /* The window ends at the time of a request's last byte, slightly before the requests in flight
-     * were counted: no average may exceed the maximum. */
+    /* The window ends with the last byte of a request, slightly before the requests in flight are
+     * counted: without the limit, the mean could exceed the maximum. */
     out->concurrency_actual = tally->flight.busy_ns / (window_s * 1e9);
     if (any)
         out->concurrency_actual = fmin(out->concurrency_actual, (double)tally->flight.range.high);
@@ -131,7 +132,7 @@ static void fill_load(const struct tally *tally, double window_s, struct measure
     out->little_ratio = tally->ended.e2e_ns / (window_s * 1e9) / out->concurrency_actual;
 }
 
-/* For an open loop: the requests that were due, were sent, and stayed unanswered. */
+/* For an open loop: how many requests were due, were sent, and stayed unanswered. */
 static void fill_arrivals(const struct tally *tally, double window_s, struct measurement *out)
 {
     const struct arrivals *arrivals = tally->load->arrivals;
@@ -146,8 +147,8 @@ static void fill_arrivals(const struct tally *tally, double window_s, struct mea
     out->waited_for_room = tally->waited;
 }
 
-/* In milliseconds; NaN if there was none. */
-static double quantile_or_nothing_ms(const struct histogram *histogram, double q)
+/* Returns NaN if nothing was recorded. */
+static double quantile_or_nan_ms(const struct histogram *histogram, double q)
 {
     return histogram_count(histogram) > 0 ? quantile_ms(histogram, q) : NAN;
 }
@@ -155,10 +156,10 @@ static double quantile_or_nothing_ms(const struct histogram *histogram, double q
 static void fill_connections(const struct tally *tally, struct measurement *out)
 {
     out->new_connections = tally->new_connections;
-    out->connect_p50_ms = quantile_or_nothing_ms(tally->connect, 0.5);
-    out->connect_p99_ms = quantile_or_nothing_ms(tally->connect, 0.99);
-    out->tls_p50_ms = quantile_or_nothing_ms(tally->tls, 0.5);
-    out->tls_p99_ms = quantile_or_nothing_ms(tally->tls, 0.99);
+    out->connect_p50_ms = quantile_or_nan_ms(tally->connect, 0.5);
+    out->connect_p99_ms = quantile_or_nan_ms(tally->connect, 0.99);
+    out->tls_p50_ms = quantile_or_nan_ms(tally->tls, 0.5);
+    out->tls_p99_ms = quantile_or_nan_ms(tally->tls, 0.99);
 }
 
 static void fill_client(const struct tally *tally, struct measurement *out)

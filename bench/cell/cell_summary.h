@@ -7,9 +7,10 @@
 /* Fills everything but the window's start, warm-up and drain times, the cold TTFT and the CPU. */
 void cell_summary_fill(const struct tally *tally, double window_s, int64_t input_tokens,
                        struct measurement *out);
-/* The same if there was no window: only failures before it. */
+/* Fills the measurement of a cell that had no window: it only has the failures of probe and
+ * warm-up. */
 void cell_summary_fill_early(const struct tally *tally, int64_t input_tokens,
                              struct measurement *out);
-/* The class with the most failures (in the window; else in the warm-up); FAILURE_NONE if there is
- * none. */
+/* Returns the class with the most failures in the window, else before it; FAILURE_NONE if nothing
+ * failed. */
 enum failure cell_summary_main_failure(const struct tally *tally);

@@ -6,12 +6,13 @@
 #include "base/core/clock.h"
 #include "bench/cell/cell_private.h"
 
-/* After this many requests without a success, the server will not recover. */
+/* After this many failures, and this time, without a success the server will not recover. */
 #define FEWEST_FAILURES 20
 #define FAILING_S 2.0
-/* Requests that must end in a window, else it is extended: this many, or one per user, ... */
+/* A window is extended until one request per user has ended in it, but at least FEWEST_REQUESTS and
+ * at most ENOUGH_REQUESTS. */
 #define FEWEST_REQUESTS 3
-#define ENOUGH_REQUESTS 64     /* ... or this many. */
+#define ENOUGH_REQUESTS 64
 #define BOUND_LEAD_NS 50000000 /* an open loop's bounds are set this long in advance */
 #define SETTLING_ARRIVALS 20   /* in each of the two windows that must agree */
 #define AGREEMENT 0.1
@@ -33,14 +34,14 @@ static bool is_failing(const struct cell *cell, const struct shard_status *statu
            && status->failed >= (enough > FEWEST_FAILURES ? enough : FEWEST_FAILURES);
 }
 
-/* As long as a request takes, so that waves of requests even out. */
+/* Rates are compared over the time that a request takes, so that waves of requests even out. */
 static double settling_window_s(const struct shard_status *status)
 {
     return fmax(status->succeeded > 0 ? status->e2e_ns / (double)status->succeeded / 1e9 : 0, 1);
 }
 
-/* The time over which users start: the ramp; without one, the time of a request, but at most a
- * quarter of the warm-up. */
+/* Users start over the plan's ramp; without one, over the time of a request, but at most a quarter
+ * of the warm-up. */
 static void set_stagger(struct cell *cell)
 {
     const struct plan *plan = cell->order->plan;
@@ -54,7 +55,7 @@ static void set_stagger(struct cell *cell)
     atomic_store(&cell->load.stagger_ns, ns(plan->ramp_s > 0 ? plan->ramp_s : stagger_s));
 }
 
-/* Every user received two answers, and the rate of tokens is stable. */
+/* Whether every user received two answers, and the rate of tokens is stable. */
 static bool closed_has_settled(const struct cell *cell, const struct steady *steady,
                                const struct shard_status *status)
 {
@@ -63,8 +64,9 @@ static bool closed_has_settled(const struct cell *cell, const struct steady *ste
                             ns(settling_window_s(status) + cell->order->plan->think_time_s));
 }
 
-/* Whether the rate of tokens is stable, as far as random arrivals allow: the difference of two
- * counts of n has a standard deviation of sqrt(2 v n), where v is the variation of their gaps. */
+/* Whether the rate of tokens is stable, as far as random arrivals allow: if n requests arrive in
+ * each window, the difference of two windows has a standard deviation of sqrt(2 v n), where v is
+ * the variation of the gaps between arrivals. */
 static bool open_has_settled(const struct cell *cell, const struct steady *steady,
                              const struct shard_status *status, double elapsed_s)
 {
@@ -115,6 +117,7 @@ bool cell_warm_up(struct cell *cell, bool *failing, struct error *error)
 
 /* ---- The window ------------------------------------------------------------------------------ */
 
+/* Called at the window's start and at its end, so that the differences remain. */
 static void note_cpu(struct cell *cell)
 {
     cell->cpu_clock_ns = clock_monotonic_ns() - cell->cpu_clock_ns;
@@ -124,8 +127,8 @@ static void note_cpu(struct cell *cell)
     }
 }
 
-/* Takes one more sample of the progress. */
-static CHECKED bool look(struct cell *cell, struct shard_status *status, struct error *error)
+/* Waits a tick, and adds a sample of the progress. */
+static CHECKED bool sample(struct cell *cell, struct shard_status *status, struct error *error)
 {
     if (!cell_tick(cell, cell->doing, error))
         return false;
@@ -137,16 +140,17 @@ static CHECKED bool look(struct cell *cell, struct shard_status *status, struct 
 }
 
 /* Whether the throughput is known as precisely as the plan requires. */
-static bool is_known(const struct cell *cell)
+static bool is_precise(const struct cell *cell)
 {
     double wanted = cell->order->plan->ci_width;
 
     return wanted <= 0 || steady_width(&cell->progress) <= wanted;
 }
 
-/* ---- Of a closed loop ------------------------------------------------------------------------ */
+/* ---- The window of a closed loop ------------------------------------------------------------- */
 
-/* A window in which too few requests ended is extended, and further if none did. */
+/* Whether enough requests ended. The window's limit ends it with fewer, but not without any: then
+ * it ends only when a request would have timed out. */
 static bool is_long_enough(const struct cell *cell, const struct shard_status *status,
                            double elapsed_s)
 {
@@ -158,21 +162,20 @@ static bool is_long_enough(const struct cell *cell, const struct shard_status *s
     if (plan->requests > 0)
         wanted = plan->requests;
     if ((plan->requests > 0 || elapsed_s >= plan->window_s) && status->window_ended >= wanted
-        && is_known(cell))
+        && is_precise(cell))
         return true;
     return elapsed_s >= plan_window_limit_s(plan)
            && (status->window_ended > 0 || elapsed_s >= plan->request_timeout_s);
 }
 
-/* Asks for the window to begin or end with the next request that ends, and waits for that; if none
- * ends for a while, the bound is set now. */
+/* Requests that the window begin or end with the next request that ends, and waits for that; if no
+ * request ends for patience_s, sets the bound itself. */
 static CHECKED bool set_bound(struct cell *cell, atomic_bool *asked, atomic_int_fast64_t *bound_ns,
                               double patience_s, struct error *error)
 {
     int64_t asked_ns = clock_monotonic_ns();
 
-    if (atomic_load(bound_ns)
-        != INT64_MAX) /* the last of the required number of requests has set it */
+    if (atomic_load(bound_ns) != INT64_MAX) /* the last of the plan's `requests` has set it */
         return true;
     atomic_store(asked, true);
     while (atomic_load(bound_ns) == INT64_MAX) {
@@ -192,7 +195,7 @@ static double patience_s(struct cell *cell)
     return 2 * settling_window_s(&status);
 }
 
-/* If only the number of requests counts, the last of them ends the window itself. */
+/* If the plan ends the window after a number of requests, the last of them ends it itself. */
 static CHECKED bool measure_closed(struct cell *cell, struct error *error)
 {
     const struct plan *plan = cell->order->plan;
@@ -207,7 +210,7 @@ static CHECKED bool measure_closed(struct cell *cell, struct error *error)
         return false;
     start_ns = atomic_load(&load->window_start_ns);
     do {
-        if (!look(cell, &status, error))
+        if (!sample(cell, &status, error))
             return false;
     } while (atomic_load(&load->window_end_ns) == INT64_MAX
              && !is_long_enough(cell, &status, cell_seconds_since(start_ns)));
@@ -215,14 +218,14 @@ static CHECKED bool measure_closed(struct cell *cell, struct error *error)
     return set_bound(cell, &load->window_end_asked, &load->window_end_ns, patience_s(cell), error);
 }
 
-/* ---- Of an open loop ------------------------------------------------------------------------- */
+/* ---- The window of an open loop -------------------------------------------------------------- */
 
 static int64_t due_ns(const struct cell *cell, const struct arrivals_share *cursor)
 {
     return atomic_load(&cell->load.arrivals_ns) + arrivals_share_due_ns(cursor);
 }
 
-/* How many requests are due by at_ns, which must not be earlier than in the call before. */
+/* How many requests are due by at_ns, which must not be earlier than in the previous call. */
 static int64_t arrived_by(struct cell *cell, int64_t at_ns)
 {
     for (; due_ns(cell, &cell->clock) <= at_ns; arrivals_share_step(&cell->clock))
@@ -238,7 +241,7 @@ static CHECKED bool wait_until(struct cell *cell, int64_t at_ns, struct error *e
     return true;
 }
 
-/* The time directly after the arrival that completes this number in the window. */
+/* The time directly after the arrival of the count-th request from now. */
 static int64_t end_by_count_ns(const struct cell *cell, int64_t count)
 {
     struct arrivals_share cursor = cell->clock;
@@ -248,7 +251,7 @@ static int64_t end_by_count_ns(const struct cell *cell, int64_t count)
     return due_ns(cell, &cursor) + 1;
 }
 
-/* When the window of an open loop may end, which the schedule shows in advance. */
+/* The earliest time at which the window may end: the schedule shows it in advance. */
 static int64_t first_end_ns(const struct cell *cell, int64_t start_ns, int64_t limit_ns)
 {
     const struct plan *plan = cell->order->plan;
@@ -267,7 +270,7 @@ static CHECKED bool watch_until(struct cell *cell, int64_t end_ns, struct error 
     int64_t now_ns;
 
     do {
-        if (!look(cell, &status, error))
+        if (!sample(cell, &status, error))
             return false;
         now_ns = clock_monotonic_ns();
         steady_add(&cell->backlog, now_ns,
@@ -276,8 +279,8 @@ static CHECKED bool watch_until(struct cell *cell, int64_t end_ns, struct error 
     return true;
 }
 
-/* The time that a request takes when it is alone, or at a load nearby; 0: not known. */
-static double alone_s(const struct cell *cell)
+/* The time that a request took alone, or at a similar load; 0: not known. */
+static double usual_request_s(const struct cell *cell)
 {
     struct shard_status status;
 
@@ -293,26 +296,28 @@ static int64_t count_ended(struct cell *cell)
     return status.succeeded + status.failed;
 }
 
-/* How long to wait for the first answers: the window may be shorter than a request. */
+/* Whether the window may be shorter than a request, so that none would end in it. */
 static bool is_short(struct cell *cell, int64_t window_ns)
 {
-    double request_s = alone_s(cell);
+    double request_s = usual_request_s(cell);
 
     return request_s > 0 ? ns(request_s) >= window_ns : count_ended(cell) == 0;
 }
 
-/* As in a closed loop: a window in which too few requests ended is extended, and further if none
- * did. */
+/* Whether too few requests ended, or the throughput is not precise enough. As in a closed loop, a
+ * window in which none ended is extended beyond its limit. */
 static bool must_extend(struct cell *cell, int64_t ended, int64_t end_ns, int64_t limit_ns)
 {
     const struct plan *plan = cell->order->plan;
 
     if (end_ns >= limit_ns)
         return ended == 0 && end_ns < limit_ns + ns(plan->request_timeout_s);
-    return ended < FEWEST_REQUESTS || !is_known(cell);
+    return ended < FEWEST_REQUESTS || !is_precise(cell);
 }
 
-/* Its end is set in advance, so that every thread knows it in time. */
+/* Watches the window until its end, which it sets in advance, so that every thread knows it in
+ * time.
+ */
 static CHECKED bool watch_window(struct cell *cell, int64_t start_ns, struct error *error)
 {
     atomic_int_fast64_t *bound_ns = &cell->load.window_end_ns;
@@ -332,17 +337,18 @@ static CHECKED bool watch_window(struct cell *cell, int64_t start_ns, struct err
     return true;
 }
 
-/* Three times the time of a single request, and at least the window or DRAIN_LIMIT_S. */
+/* How long to wait for answers after the window: as long as the window, but at most DRAIN_LIMIT_S;
+ * or three times as long as a request usually takes, if that is longer. */
 static double longest_wait_s(const struct cell *cell)
 {
     const struct plan *plan = cell->order->plan;
     double usual_s = fmin(DRAIN_LIMIT_S, fmax(plan->window_s, 1));
 
-    return fmax(usual_s, fmin(3 * alone_s(cell), plan->request_timeout_s));
+    return fmax(usual_s, fmin(3 * usual_request_s(cell), plan->request_timeout_s));
 }
 
-/* The load continues until the requests due in the window are answered, or this has taken too long.
- */
+/* Keeps up the load until the requests due in the window are answered, or longest_wait_s is
+ * over. */
 static CHECKED bool await_answers(struct cell *cell, struct error *error)
 {
     double limit_s = longest_wait_s(cell);
@@ -375,7 +381,7 @@ static CHECKED bool measure_open(struct cell *cell, struct error *error)
     return wait_until(cell, end_ns, error) && await_answers(cell, error);
 }
 
-/* ---- Of either loop -------------------------------------------------------------------------- */
+/* ---- Either window --------------------------------------------------------------------------- */
 
 bool cell_measure_window(struct cell *cell, struct error *error)
 {

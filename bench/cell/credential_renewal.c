@@ -12,8 +12,8 @@
 #include "base/core/thread.h"
 #include "bench/load/load.h"
 
-#define INTERVAL_NS                                                                                \
-    500000000 /* an endpoint_lock caches its key, so asking it this often is cheap */
+/* An endpoint_lock caches its key, so calling it this often is cheap. */
+#define INTERVAL_NS 500000000
 
 struct credential_renewal {
     struct load *load;
@@ -39,8 +39,8 @@ static bool sleep_interval(struct credential_renewal *renewal)
     return !ending;
 }
 
-/* Without a new credential the old one is still sent: the server's refusals show in the cell's
- * figures. */
+/* If the credential cannot be renewed, the old one is still sent: the cell's figures then show the
+ * server's refusals. */
 static void *run(void *context)
 {
     struct credential_renewal *renewal = context;
@@ -52,9 +52,8 @@ static void *run(void *context)
         bool done = endpoint_renew(&renewal->endpoint, &error);
 
         if (!done && !failed)
-            log_warning(
-                "the credential for the model server that is measured could not be renewed: %s",
-                error.message);
+            log_warning("the credential for the measured model server could not be renewed: %s",
+                        error.message);
         failed = !done;
         if (done && strcmp(atomic_load(&load->credential)->bearer, renewal->endpoint.bearer) != 0)
             load_credential_set(load, renewal->endpoint.bearer);

@@ -7,7 +7,8 @@
 struct credential_renewal;
 struct load;
 
-/* *out NULL: the endpoint's credential stays as it is. Both are borrowed until the end. */
+/* Starts a thread that renews load->credential until credential_renewal_end. *out is NULL if the
+ * endpoint's credential does not expire. `load` must live until the end. */
 CHECKED bool credential_renewal_begin(struct load *load, struct credential_renewal **out,
                                       struct error *error);
 void credential_renewal_end(struct credential_renewal *renewal); /* does nothing for NULL */

@@ -4,43 +4,48 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Time between two samples; beyond it the client itself was delayed. */
-#define LONGEST_LOOK_NS 250000000
-#define SHORTEST_SILENCE_S 1.0
-/* one user is normally silent for up to this many times the median TTFT */
-#define FIRST_TOKENS 5
-#define FIRST_TOKENS_VARIED 20 /* if its prompts have different lengths */
-#define WIDEST 1.0             /* an interval of +-100 % is not a usable figure, */
-#define WIDEST_REQUESTS 30     /* unless few requests are the reason, */
-#define WIDEST_ROUNDS 8        /* or their waves */
-#define SHIFT 0.25             /* change of the mean, from before a moment to after it, */
-#define SHIFT_ERRORS 6         /* and this many times its standard error */
-#define SHIFT_ROUNDS 4         /* with fewer, longer contexts may be why the rest is slower */
+/* The longest time between two samples; if more passed, the client itself was delayed. */
+#define LONGEST_GAP_NS 250000000
+/* A silence counts as a stall if it is longer than this, and than so many times the median TTFT or
+ * gap between chunks: a single user is normally silent for up to that long. */
+#define SHORTEST_STALL_S 1.0
+#define STALL_TIMES 5
+#define STALL_TIMES_VARIED 20 /* if the prompts have different lengths */
+/* An interval of +-100 % is not a usable figure, unless it is wide only because there were few
+ * requests, or few rounds of them. */
+#define WIDEST 1.0
+#define WIDEST_REQUESTS 30
+#define WIDEST_ROUNDS 8
+/* The pace has shifted if the mean before and after a moment differ by this share, and by so many
+ * standard errors. With fewer rounds, growing contexts may be why the later part is slower. */
+#define SHIFT 0.25
+#define SHIFT_ERRORS 6
+#define SHIFT_ROUNDS 4
 #define SHIFT_WINDOW_S 3.0
 
 void evenness_note(struct evenness *evenness, int64_t now_ns, int64_t chunks, int64_t in_flight)
 {
-    int64_t since_ns = now_ns - evenness->seen_ns;
+    int64_t since_ns = now_ns - evenness->sampled_ns;
 
-    if (evenness->seen_ns == 0 || chunks != evenness->chunks || in_flight == 0)
+    if (evenness->sampled_ns == 0 || chunks != evenness->chunks || in_flight == 0)
         evenness->silence_ns = 0;
     else
-        evenness->silence_ns += since_ns < LONGEST_LOOK_NS ? since_ns : LONGEST_LOOK_NS;
+        evenness->silence_ns += since_ns < LONGEST_GAP_NS ? since_ns : LONGEST_GAP_NS;
     if (evenness->silence_ns > evenness->longest_ns)
         evenness->longest_ns = evenness->silence_ns;
     evenness->chunks = chunks;
-    evenness->seen_ns = now_ns;
+    evenness->sampled_ns = now_ns;
 }
 
-/* Whether this is longer than the silence of a single user who waits for a first token. */
+/* Whether the silence was longer than that of a single user who waits for a first token. */
 static bool has_stalled(const struct plan *plan, const struct measurement *measurement)
 {
     double first_s = measurement->latency[METRIC_TTFT].p50_ms / 1000;
     double gap_s = measurement->latency[METRIC_ICL].p50_ms / 1000;
-    int times = plan->input_distribution == DISTRIBUTION_FIXED ? FIRST_TOKENS : FIRST_TOKENS_VARIED;
+    int times = plan->input_distribution == DISTRIBUTION_FIXED ? STALL_TIMES : STALL_TIMES_VARIED;
 
     return measurement->silence_s
-           > fmax(SHORTEST_SILENCE_S, fmax(times * first_s, FIRST_TOKENS * gap_s));
+           > fmax(SHORTEST_STALL_S, fmax(times * first_s, STALL_TIMES * gap_s));
 }
 
 /* How many answers each user received, on average. */
@@ -50,8 +55,9 @@ static double rounds(const struct plan *plan, const struct measurement *measurem
            / (measurement->latency[METRIC_E2E].mean_ms / 1000 + plan->think_time_s);
 }
 
-/* Only for a closed loop: in an open one the rate is that of the arrivals. */
-static bool is_unknown(const struct plan *plan, const struct measurement *measurement)
+/* Whether the throughput is too uncertain to be used. Only in a closed loop: in an open one the
+ * arrivals determine it. */
+static bool is_uncertain(const struct plan *plan, const struct measurement *measurement)
 {
     return plan->arrival == ARRIVAL_CLOSED && measurement->throughput_ci > WIDEST
            && measurement->attempted >= WIDEST_REQUESTS
@@ -66,7 +72,7 @@ static bool has_shifted(const struct plan *plan, const struct measurement *measu
            && fabs(shift->share) > fmax(SHIFT, SHIFT_ERRORS * shift->error);
 }
 
-/* The change, as a share of the rate before it. */
+/* The change in percent of the rate before it. */
 static double percent_of_change(const struct steady_shift *shift)
 {
     return 100 * fabs(shift->share) / (1 - shift->share / 2);
@@ -81,9 +87,9 @@ void evenness_judge(const struct evenness *evenness, const struct steady *progre
     out->silence_s = (double)evenness->longest_ns / 1e9;
     if (has_stalled(plan, out))
         snprintf(reason, EVENNESS_SIZE,
-                 "nothing came for %.1f s in the middle, though requests were in flight",
+                 "nothing came for %.1f s during the window, though requests were in flight",
                  out->silence_s);
-    else if (is_unknown(plan, out))
+    else if (is_uncertain(plan, out))
         snprintf(reason, EVENNESS_SIZE, "the throughput is only known to +-%.0f %%",
                  100 * out->throughput_ci);
     else if (has_shifted(plan, out, progress, &shift))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds out whether the server kept an even pace during a window. If it stalled or became slower in
- * the middle, the mean describes neither state. */
+/* Finds out whether the server kept an even pace during a window. If it stalled or became slower on
+ * the way, the mean describes neither state. */
 #pragma once
 
 #include "base/measure/measurement.h"
@@ -9,17 +9,17 @@
 
 #define EVENNESS_SIZE 160
 
-/* Samples of the window. Zero: none yet. */
+/* Silences of the server, from samples of the window. Zero: no sample yet. */
 struct evenness {
-    int64_t chunks, seen_ns; /* at the latest sample */
-    int64_t silence_ns;      /* time without a chunk until then, while requests were in flight */
-    int64_t longest_ns;
+    int64_t chunks, sampled_ns; /* at the latest sample */
+    int64_t silence_ns;         /* time without a chunk until then, while requests were in flight */
+    int64_t longest_ns;         /* the longest silence so far */
 };
 
-/* Takes one sample; `chunks`: how many have arrived so far. */
+/* Adds a sample: `chunks` have arrived so far, and `in_flight` requests are unanswered. */
 void evenness_note(struct evenness *evenness, int64_t now_ns, int64_t chunks, int64_t in_flight);
 
-/* Fills out->silence_s and out->uneven of a measurement that is otherwise complete, and gives the
- * reason in a sentence; "" if it is even. */
+/* Fills out->silence_s and out->uneven of a measurement that is otherwise complete. `reason` is one
+ * sentence; "" if the pace was even. */
 void evenness_judge(const struct evenness *evenness, const struct steady *progress,
                     const struct plan *plan, struct measurement *out, char reason[EVENNESS_SIZE]);

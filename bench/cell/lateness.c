@@ -3,11 +3,13 @@
 
 #include <math.h>
 
-#define ERROR_SHARE 0.02 /* the error up to which figures count as right, */
-#define MEAN_LATE_MS 1.0 /* and for means of latencies, */
-#define TAIL_LATE_MS 3.0 /* and percentiles */
+/* Figures count as right up to this error; latencies also if they are late by less than so many
+ * milliseconds: means, 99th percentiles and gaps between chunks. */
+#define ERROR_SHARE 0.02
+#define MEAN_LATE_MS 1.0
+#define TAIL_LATE_MS 3.0
 #define GAP_LATE_MS 0.5
-#define BUSY_PERCENT 85
+#define BUSY_PERCENT 85 /* of a core */
 /* Share of the window in which a thread waits for a CPU that others use. */
 #define CROWDED_PERCENT 2
 
@@ -38,7 +40,8 @@ static bool gaps_are_late(const struct measurement *measurement)
                   > fmax(GAP_LATE_MS, ERROR_SHARE * measurement->latency[METRIC_ICL].p50_ms);
 }
 
-/* The shortest latency whose 99th percentile is reported: of gaps, if there are any. */
+/* The shortest 99th percentile that is reported: that of the gaps between chunks, if there are any,
+ * else that of TTFT. */
 static double shortest_tail_ms(const struct measurement *measurement)
 {
     const struct latency_summary *latency = measurement->latency;

@@ -32,8 +32,8 @@ struct client {
     size_t head_length;
     size_t body_left; /* bytes of the request's body that have not arrived */
     bool in_body;
-    size_t left;   /* pieces of the answer still to send, */
-    size_t offset; /* and how much of the next one was sent */
+    size_t left;   /* pieces of the answer still to send */
+    size_t offset; /* bytes of the next piece already sent */
     LIST_ENTRY(client) link;
 };
 
@@ -44,7 +44,7 @@ struct loopback_server {
     int listener, epoll, wake;
     struct text pieces[PIECE_COUNT];
     LIST_HEAD(, client) clients;
-    size_t answering;
+    size_t answering; /* clients that are being answered */
 };
 
 /* ---- Answers --------------------------------------------------------------------------------- */
@@ -54,7 +54,7 @@ static void add_chunk(struct text *out, const char *data)
     text_addf(out, "%zx\r\n%s\r\n", strlen(data), data);
 }
 
-/* Messages as long as those of vLLM. */
+/* The messages are as long as those of vLLM. */
 static void make_pieces(struct loopback_server *loopback)
 {
     struct text *pieces = loopback->pieces;
@@ -88,7 +88,7 @@ static const struct text *next_piece(const struct loopback_server *loopback,
     }
 }
 
-static void forget(struct loopback_server *loopback, struct client *client)
+static void drop_client(struct loopback_server *loopback, struct client *client)
 {
     loopback->answering -= client->left > 0;
     LIST_REMOVE(client, link);
@@ -96,7 +96,7 @@ static void forget(struct loopback_server *loopback, struct client *client)
     free(client);
 }
 
-/* Sends a piece, as much as the socket accepts. False: the client is gone. */
+/* Sends as much of the next piece as the socket accepts. Returns false if the client is gone. */
 static bool send_piece(struct loopback_server *loopback, struct client *client)
 {
     const struct text *piece = next_piece(loopback, client);
@@ -124,24 +124,25 @@ static void send_round(struct loopback_server *loopback)
         struct client *next = LIST_NEXT(client, link);
 
         if (client->left > 0 && !send_piece(loopback, client))
-            forget(loopback, client);
+            drop_client(loopback, client);
         client = next;
     }
 }
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-/* Handles a complete head: determines how much body follows, some of which has already arrived. */
-static void read_head(struct client *client, size_t behind)
+/* Handles a complete head: determines how much of the body is still missing. `arrived` bytes of it
+ * came together with the head. */
+static void read_head(struct client *client, size_t arrived)
 {
     const char *length = strcasestr(client->head, "\r\nContent-Length:");
     size_t body = length == NULL ? 0 : strtoul(length + 17, NULL, 10);
 
     client->in_body = true;
-    client->body_left = body > behind ? body - behind : 0;
+    client->body_left = body > arrived ? body - arrived : 0;
 }
 
-static void take_bytes(struct client *client, const char *bytes, size_t length)
+static void read_request(struct client *client, const char *bytes, size_t length)
 {
     size_t room = HEAD_SIZE - 1 - client->head_length, kept = length < room ? length : room;
     size_t total = client->head_length + length;
@@ -159,7 +160,7 @@ static void take_bytes(struct client *client, const char *bytes, size_t length)
         read_head(client, total - (size_t)(end + 4 - client->head));
 }
 
-static void answer_when_whole(struct loopback_server *loopback, struct client *client)
+static void answer_if_complete(struct loopback_server *loopback, struct client *client)
 {
     if (!client->in_body || client->body_left > 0)
         return;
@@ -177,12 +178,12 @@ static void read_client(struct loopback_server *loopback, struct client *client)
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (got <= 0 || (!client->in_body && client->head_length == HEAD_SIZE - 1)) {
-        forget(loopback, client);
+        drop_client(loopback, client);
         return;
     }
-    take_bytes(client, bytes, (size_t)got);
+    read_request(client, bytes, (size_t)got);
     if (client->left == 0)
-        answer_when_whole(loopback, client);
+        answer_if_complete(loopback, client);
 }
 
 static void accept_clients(struct loopback_server *loopback)
@@ -197,7 +198,7 @@ static void accept_clients(struct loopback_server *loopback)
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         LIST_INSERT_HEAD(&loopback->clients, client, link);
         if (epoll_ctl(loopback->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
-            forget(loopback, client);
+            drop_client(loopback, client);
     }
 }
 
@@ -290,7 +291,7 @@ void loopback_server_destroy(struct loopback_server *loopback)
         pthread_join(loopback->thread, NULL);
     for (struct client *client = LIST_FIRST(&loopback->clients); client != NULL; client = next) {
         next = LIST_NEXT(client, link);
-        forget(loopback, client);
+        drop_client(loopback, client);
     }
     close_if_open(loopback->listener);
     close_if_open(loopback->epoll);

@@ -12,6 +12,7 @@
 #define FEWER_BATCHES 10
 #define SAMPLES_PER_BATCH 2
 #define CORRELATION_MOST 0.95
+#define DEPENDENT 1.645 /* / sqrt(batches): exceeded by the correlation of 5 % of random series */
 #define SHORTEST_PART 4 /* the fewest batches before and after a change of the rate */
 #define LEAST_ERROR 1e-6
 
@@ -144,8 +145,7 @@ double steady_width(const struct steady *steady)
         batches = FEWER_BATCHES;
     batch_rates(steady, batches, rates);
     correlation = neighbour_correlation(rates, batches);
-    if (batches == BATCHES
-        && correlation > 1.645 / sqrt(BATCHES)) { /* of independent batches 5 % exceed it */
+    if (batches == BATCHES && correlation > DEPENDENT / sqrt(BATCHES)) {
         batches = FEWER_BATCHES;
         batch_rates(steady, batches, rates);
         correlation = neighbour_correlation(rates, batches);
@@ -164,7 +164,7 @@ static double squares_around(const double values[], size_t count, double mean)
     return sum;
 }
 
-/* The t value of a change after `before` batches. */
+/* Compares the rates before and after a boundary: the first `before` batches with the others. */
 static struct steady_shift shift_at(const double rates[], size_t before)
 {
     size_t after = BATCHES - before;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ATTEMPTS_LIMIT 3 /* at one cell, if the server monitor rejects them */
+#define ATTEMPTS_LIMIT 3 /* attempts at one cell, if the server monitor rejects them */
 
 static void reject(struct sweep_work *work, const char *reason, struct cell_result *result)
 {
@@ -13,7 +13,7 @@ static void reject(struct sweep_work *work, const char *reason, struct cell_resu
     text_copy(result->reason, sizeof result->reason, reason);
 }
 
-/* No matter which model answered in the end, the figures describe neither. */
+/* The server restarted during every attempt: no figure describes it. */
 static void fail(const char *reason, struct cell_result *result)
 {
     result->state = CELL_FAILED;
@@ -38,8 +38,7 @@ static bool serves_another(struct subject *subject, const struct cross_check *cr
         text_copy(reason, 256, cross_check->reason);
     else if (cross_check->served[0] != '\0' && strcmp(cross_check->served, subject->served) != 0)
         snprintf(reason, 256,
-                 "the deployment serves another model than when the sweep began: "
-                 "%.80s, then %.80s",
+                 "the deployment serves another model than when the sweep began: %.80s, then %.80s",
                  subject->served, cross_check->served);
     else
         return false;
@@ -68,13 +67,14 @@ void attempt_outcome_judge(struct sweep_work *work, struct subject *subject,
     }
 }
 
-static void judge_scrapes(const struct cross_check *cross_check, struct cell_result *result)
+static void mark_missing_metrics(const struct cross_check *cross_check, struct cell_result *result)
 {
     if (result->measurement.uneven || !(cross_check->gap_s > 0))
         return;
     result->measurement.uneven = true;
     snprintf(result->reason, sizeof result->reason,
-             "the server's metrics were unavailable for %.1f s in the middle", cross_check->gap_s);
+             "the server's metrics were unavailable for %.1f s during the window",
+             cross_check->gap_s);
 }
 
 void attempt_outcome_evenness(struct sweep_work *work, const struct cross_check *cross_check,
@@ -82,7 +82,7 @@ void attempt_outcome_evenness(struct sweep_work *work, const struct cross_check 
 {
     if (result->state != CELL_MEASURED)
         return;
-    judge_scrapes(cross_check, result);
+    mark_missing_metrics(cross_check, result);
     if (!result->measurement.uneven || work->rejected > 0)
         return;
     work->rejected++;

@@ -27,7 +27,7 @@ static json_t *count_or_null(int64_t count)
     return count > 0 ? json_integer((json_int_t)count) : json_null();
 }
 
-/* The settings of the load that are not part of each cell. */
+/* Adds the settings of the load that all cells share. */
 static void add_load(json_t *made, const struct plan *plan)
 {
     if (plan->arrival != ARRIVAL_CLOSED)
@@ -82,16 +82,16 @@ static CHECKED bool agrees(const char *what, const char *then, const char *now, 
 bool fingerprint_agrees(const char *document, const struct model_facts *facts, struct error *error)
 {
     char then_tokens[24] = "", now_tokens[24] = "";
-    json_auto_t *print = object_or_null(document);
-    int64_t tokens = json_get_integer(print, "context_tokens", 0);
+    json_auto_t *then = object_or_null(document);
+    int64_t tokens = json_get_integer(then, "context_tokens", 0);
 
     if (tokens > 0)
         snprintf(then_tokens, sizeof then_tokens, "%lld", (long long)tokens);
     if (facts->context_tokens > 0)
         snprintf(now_tokens, sizeof now_tokens, "%lld", (long long)facts->context_tokens);
-    return agrees("model", json_get_text(print, "model", ""), facts->model, error)
-           && agrees("engine", json_get_text(print, "engine", ""), facts->engine, error)
-           && agrees("engine version", json_get_text(print, "engine_version", ""),
+    return agrees("model", json_get_text(then, "model", ""), facts->model, error)
+           && agrees("engine", json_get_text(then, "engine", ""), facts->engine, error)
+           && agrees("engine version", json_get_text(then, "engine_version", ""),
                      facts->engine_version, error)
            && agrees("context in tokens", then_tokens, now_tokens, error);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The job kind `sweep`: runs a plan cell by cell through the load generator and stores the results.
- */
+/* The job kind `sweep`: runs a plan cell by cell through the load generator and stores the
+ * results. */
 #pragma once
 
 #include "base/net/endpoint.h"
@@ -13,22 +13,23 @@
  * the sweep's thread. */
 struct sweep_host {
     void *context;
-    /* Address, model and credential of a revision, resolved now. */
+    /* Finds the current address, model and credential of a deployment's revision. */
     CHECKED bool (*resolve)(void *context, const struct deployment *deployment,
                             struct endpoint *out, struct error *error);
-    /* The facts that the server reports about itself now. */
+    /* Requests the facts that the server reports about itself. */
     CHECKED bool (*discover)(void *context, const struct deployment *deployment,
                              const struct endpoint *endpoint, struct model_facts *out,
                              struct error *error);
-    /* The server monitor of an attempt (base/measure/cross_check.h): begin waits a while for the
-     * server to be idle, and watches its metrics until end, which compares them with what was sent.
-     * Both ask `watch` whether to stop. End's result is NULL if the attempt was interrupted. */
+    /* The server monitor of an attempt (base/measure/cross_check.h): monitor_begin waits a while
+     * for the server to be idle, and watches its metrics until monitor_end, which compares them
+     * with what was sent. Both call `watch` to find out whether to stop. `result` is NULL if the
+     * attempt was interrupted. Both members may be NULL. */
     void *(*monitor_begin)(void *context, const struct deployment *deployment,
                            const struct endpoint *endpoint, const struct monitor_watch *watch);
     void (*monitor_end)(void *context, void *monitor, const struct cell_result *result,
                         struct cross_check *out);
-    /* What the platform shows of a server that opsbrain deployed, such as image and machine: new
-     * reference, NULL for any other server. NULL: opsbrain deploys none. */
+    /* Returns what the platform reports about a server that opsbrain deployed, such as image and
+     * machine, as a new reference; NULL for any other server. May be NULL. */
     json_t *(*platform)(void *context, const struct deployment *deployment);
 };
 
@@ -36,11 +37,12 @@ struct sweep_job {
     const struct sweep_host *host;
     unsigned shards;                 /* load threads per cell at most */
     struct calibration *calibration; /* of this process; NULL: cells are not compared with it */
-    int64_t server_patience_ms; /* how long a sweep that another process began waits for its server
-                                   to answer */
+    /* How long a sweep that an earlier process began waits for its server to answer. */
+    int64_t server_patience_ms;
 };
 
-/* job_kind.run of kind "sweep"; run->services points to the struct sweep_job through the member
- * that `job_pool_create` received: handlers/ wraps this with its own services. */
+/* Runs the job of a sweep: handlers/job_kinds.c calls it as the `run` of the job kind "sweep", with
+ * a struct sweep_job of its own. The caller frees *outcome_json, which is set unless the job failed
+ * or yielded. */
 CHECKED enum job_end sweep_job_run(const struct sweep_job *sweep, struct job_run *run,
                                    char **outcome_json, struct error *error);

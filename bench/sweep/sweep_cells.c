@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Measures the cells of a sweep one by one, and stores the attempts. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 
 /* After this many failures in a row, the deployment counts as down. */
 #define FAILED_CELLS_LIMIT 3
-#define TROUBLE_S 10.0 /* the longest pause before a lost level is measured again */
+#define LONGEST_PAUSE_S 10.0 /* before a cell is measured again that was lost */
 
 /* ---- Stopping -------------------------------------------------------------------------------- */
 
@@ -29,7 +30,6 @@ static bool is_out_of_time(struct sweep_work *work)
     return true;
 }
 
-/* Whether a cell should stop. */
 static bool cell_is_stopped(void *context, const char *doing, double elapsed_s)
 {
     struct sweep_work *work = context;
@@ -54,8 +54,8 @@ static bool same_shape(const struct cell_row *a, const struct cell_row *b)
            && a->output_tokens == b->output_tokens;
 }
 
-/* The latest cell of the same shape and server that ended in the given state; NULL: there is none.
- */
+/* The last cell of the same deployment and lengths as the current one that ended in this state;
+ * NULL if there is none. */
 static const struct cell_row *find_sibling(const struct sweep_work *work, enum cell_state state)
 {
     for (size_t i = work->count; i > 0; i--)
@@ -69,8 +69,8 @@ static double load_of(const struct cell_row *cell)
     return cell->request_rate > 0 ? cell->request_rate : (double)cell->concurrency;
 }
 
-/* Whether one load gives a better estimate for `load` than another: the largest load that is not
- * above it does, else the smallest. */
+/* Whether `load` gives a better estimate for the load `at` than `other`: the largest one that is
+ * not above `at` is best, else the smallest. */
 static bool is_nearer(double at, double load, double other)
 {
     if (load <= at)
@@ -78,8 +78,8 @@ static bool is_nearer(double at, double load, double other)
     return load < other && other > at;
 }
 
-/* The approximate time of a request: that at the nearest measured load of the same shape. 0: not
- * known. */
+/* The approximate time of a request: the mean at the nearest measured load with the same lengths; 0
+ * if there is none. */
 static double expected_e2e_s(const struct sweep_work *work)
 {
     const struct cell_row *nearest = NULL;
@@ -107,7 +107,6 @@ static uint64_t nonce_of(const struct sweep_work *work, int64_t attempt_id)
     return nonce;
 }
 
-/* Whether a server monitor should stop. */
 static bool monitor_is_stopped(void *context, const char *doing)
 {
     return cell_is_stopped(context, doing, 0);
@@ -124,7 +123,7 @@ static void *begin_monitor(struct sweep_work *work)
     return host->monitor_begin(host->context, &subject->deployment, &subject->endpoint, &watch);
 }
 
-/* `measured` false: the attempt was stopped, and nothing is reported of it. */
+/* `measured` is false if the attempt was stopped: then nothing is compared. */
 static void end_monitor(struct sweep_work *work, void *monitor, bool measured,
                         struct cell_result *result, struct cross_check *cross_check)
 {
@@ -141,8 +140,9 @@ static void end_monitor(struct sweep_work *work, void *monitor, bool measured,
         attempt_outcome_judge(work, subject_of(work, work->current), cross_check, result);
 }
 
-/* Whether the sweep has already measured this server, as this deployment or as the other one. */
-static bool find_begun(struct sweep_work *work)
+/* Whether the sweep has already sent requests to the current cell's server, as this deployment or
+ * as the other one. */
+static bool has_used_server(struct sweep_work *work)
 {
     const char *server = subject_of(work, work->current)->server;
 
@@ -156,8 +156,8 @@ static bool find_begun(struct sweep_work *work)
     return false;
 }
 
-/* The smallest context of all deployments, so that the same lengths are drawn for each; 0: none is
- * known. */
+/* The smallest context of all deployments, so that the same lengths are drawn for each; 0 if none
+ * is known. */
 static int64_t least_context(const struct sweep_work *work)
 {
     int64_t least = 0;
@@ -171,7 +171,7 @@ static int64_t least_context(const struct sweep_work *work)
     return least;
 }
 
-/* The largest overhead of all deployments, for the same reason. */
+/* The largest overhead of all deployments, so that the same lengths are drawn for each. */
 static struct workload_room widest_room(const struct sweep_work *work)
 {
     struct workload_room room = { 0 };
@@ -199,8 +199,8 @@ static CHECKED bool measure(struct sweep_work *work, int64_t attempt_id, struct 
         .context_tokens = least_context(work),
         .room = widest_room(work),
         .dataset = work->dataset.count > 0 ? &work->dataset : NULL,
-        .dataset_sent =
-            find_begun(work) || work->rejected > 0 || cell->attempts > 0 || work->lost[0] != '\0',
+        .dataset_sent = has_used_server(work) || work->rejected > 0 || cell->attempts > 0
+                        || work->lost[0] != '\0',
         .nonce = nonce_of(work, attempt_id),
         .probe = sibling == NULL || subject->failed_in_a_row > 0 || work->rejected > 0
                  || work->lost[0] != '\0',
@@ -220,8 +220,9 @@ static CHECKED bool measure(struct sweep_work *work, int64_t attempt_id, struct 
     return done;
 }
 
-/* If the server refuses a shape, it refuses it for any number of users. */
-static bool take_from_sibling(const struct sweep_work *work, struct cell_result *out)
+/* If the server refuses requests of these lengths, it refuses them for any number of users: copies
+ * the result of another cell. */
+static bool copy_infeasible(const struct sweep_work *work, struct cell_result *out)
 {
     const struct cell_row *sibling = find_sibling(work, CELL_INFEASIBLE);
 
@@ -232,7 +233,7 @@ static bool take_from_sibling(const struct sweep_work *work, struct cell_result 
     return true;
 }
 
-static void write_loss(const struct cell_result *result, char *out, size_t size)
+static void describe_loss(const struct cell_result *result, char *out, size_t size)
 {
     const struct measurement *measurement = &result->measurement;
 
@@ -241,9 +242,9 @@ static void write_loss(const struct cell_result *result, char *out, size_t size)
              result->reason[0] != '\0' ? result->reason : measurement->first_error);
 }
 
-/* Levels that were not measured are inferred from a lost one: it is measured once more before it is
- * believed, and the cell reports both. */
-static void doubt(struct sweep_work *work, struct cell_result *result)
+/* A search infers other levels from a lost one. So a lost level is measured once more, and the cell
+ * reports both attempts. */
+static void repeat_if_doubtful(struct sweep_work *work, struct cell_result *result)
 {
     TEXT_AUTO reason = { 0 };
 
@@ -253,7 +254,7 @@ static void doubt(struct sweep_work *work, struct cell_result *result)
         text_addf(&reason, "%s%smeasured again after %s", result->reason,
                   result->reason[0] != '\0' ? "; " : "", work->lost);
     } else if (sweep_search_doubts(work, result)) {
-        write_loss(result, work->lost, sizeof work->lost);
+        describe_loss(result, work->lost, sizeof work->lost);
         result->state = CELL_PENDING;
         text_addf(&reason, "measured again: %s", work->lost);
     }
@@ -266,7 +267,7 @@ static void note_result(struct sweep_work *work, const struct cell_result *resul
     struct cell_row *cell = work->current;
     struct subject *subject = subject_of(work, cell);
 
-    if (result->state == CELL_PENDING) /* this is the attempt that was rejected */
+    if (result->state == CELL_PENDING) /* the attempt was rejected */
         return;
     cell->state = result->state;
     cell->measurement = result->measurement;
@@ -280,8 +281,8 @@ static void note_result(struct sweep_work *work, const struct cell_result *resul
              "%d cells in a row failed on %s, the last with %.60s%s", subject->failed_in_a_row,
              subject->deployment.name, cell->reason,
              work->done < work->count
-                 ? "; sweep_resume with retry_failed continues, and retries those "
-                   "of unfinished runs again"
+                 ? "; sweep_resume with retry_failed continues, and retries those of unfinished "
+                   "runs again"
                  : "");
 }
 
@@ -311,7 +312,8 @@ static const char *why_interrupted(const struct sweep_work *work)
     return work->stopped;
 }
 
-/* False if the attempt was stopped, which interrupts it, or if the store failed. */
+/* Measures the current cell and stores the result. Returns false if the attempt was stopped, which
+ * stores it as interrupted, or if the store failed. */
 static CHECKED bool attempt(struct sweep_work *work, int64_t attempt_id, struct error *error)
 {
     struct cell_result result = { 0 };
@@ -321,10 +323,10 @@ static CHECKED bool attempt(struct sweep_work *work, int64_t attempt_id, struct 
     bool done;
 
     done = sweep_resolve(work, subject_of(work, work->current), error)
-           && (take_from_sibling(work, &result)
+           && (copy_infeasible(work, &result)
                || measure(work, attempt_id, &result, &cross_check, error));
     if (done)
-        doubt(work, &result);
+        repeat_if_doubtful(work, &result);
     if (done)
         done = store_result(work, attempt_id, &result, error);
     else if (!attempt_interrupt(run->store, &run->claim, attempt_id,
@@ -348,20 +350,20 @@ static CHECKED bool run_attempt(struct sweep_work *work, struct error *error)
     return attempt(work, attempt_id, error);
 }
 
-static bool is_to_end(struct sweep_work *work)
+static bool should_end(struct sweep_work *work)
 {
     return sweep_is_stopped(work) || is_out_of_time(work) || work->stopped[0] != '\0';
 }
 
-/* The server may need a moment to recover. */
-static bool is_to_repeat(struct sweep_work *work, const struct cell_row *cell)
+/* Whether to measure the cell again, because its attempt was rejected. After a lost one this waits
+ * first, because the server may need a moment to recover. */
+static bool should_repeat(struct sweep_work *work, const struct cell_row *cell)
 {
-    if (cell->state == CELL_PENDING && work->lost[0] != '\0' && !is_to_end(work))
-        job_run_wait(work->run, (int64_t)(1e3 * fmin(work->plan.window_s, TROUBLE_S)));
-    return cell->state == CELL_PENDING && !is_to_end(work);
+    if (cell->state == CELL_PENDING && work->lost[0] != '\0' && !should_end(work))
+        job_run_wait(work->run, (int64_t)(1e3 * fmin(work->plan.window_s, LONGEST_PAUSE_S)));
+    return cell->state == CELL_PENDING && !should_end(work);
 }
 
-/* A rejected attempt leaves the cell unchanged: it is measured again. */
 static CHECKED bool run_cell(struct sweep_work *work, struct cell_row *cell, struct error *error)
 {
     int64_t begun_ns = clock_monotonic_ns();
@@ -372,7 +374,7 @@ static CHECKED bool run_cell(struct sweep_work *work, struct cell_row *cell, str
     do
         if (!run_attempt(work, error))
             return false;
-    while (is_to_repeat(work, cell));
+    while (should_repeat(work, cell));
     if (cell->state == CELL_MEASURED) {
         work->cells_s += (double)(clock_monotonic_ns() - begun_ns) / 1e9;
         work->cells_run++;
@@ -384,7 +386,7 @@ bool sweep_cells_run(struct sweep_work *work, struct error *error)
 {
     struct cell_row *next = NULL;
 
-    while (!is_to_end(work)) {
+    while (!should_end(work)) {
         if (!sweep_search_next(work, &next, error))
             return false;
         if (next == NULL)

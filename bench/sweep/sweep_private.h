@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep while its job runs. Private to sweep.c, which begins and ends it, sweep_cells.c, which
- * measures its cells one by one, sweep_search.c, which chooses them, and sweep_progress.c, which
- * tells how far it is */
+/* A sweep while its job runs. Private to bench/sweep/: sweep.c begins and ends it, sweep_cells.c
+ * measures its cells one by one, sweep_search.c chooses them, and sweep_progress.c reports the
+ * progress. */
 #pragma once
 
 #include "base/net/outbound.h"
@@ -15,7 +15,7 @@
 struct subject {
     struct deployment deployment;
     struct endpoint endpoint;
-    char server[ENDPOINT_NAME_SIZE];
+    char server[ENDPOINT_NAME_SIZE]; /* the endpoint lease's name of its address */
     struct model_facts facts;
     struct workload workload;
     struct connection_reuse reuse;
@@ -36,37 +36,40 @@ struct sweep_work {
     size_t count, done; /* cells, and those no longer pending */
     struct ceiling ceiling;
     int64_t begun_ns;
-    double cells_s; /* time that the cells of this run took, */
-    int64_t cells_run;
+    int64_t cells_run; /* cells that this run of the job measured */
+    double cells_s;    /* the time that they took */
     struct cell_row *current;
+    char message[256]; /* the latest progress, without the time left */
     int64_t message_ns;
-    char message[256];
-    int rejected;   /* attempts at the current cell rejected by the server monitor */
-    char lost[160]; /* why the current cell's attempt failed, if it is to be repeated; "": it is not
-                     */
+    int rejected; /* attempts at the current cell that were rejected */
+    /* How the first attempt at the current cell failed, if it is measured again because of
+     * sweep_search_doubts; "": it is not. */
+    char lost[160];
     char stopped[320];    /* why the sweep stops early; "": it does not */
-    bool cannot_continue; /* for a reason other than its time limit */
+    bool cannot_continue; /* it stops for a reason other than its time limit */
 };
 
-/* Measures all pending cells, until the job should stop or `stopped` says why not to continue.
- * False if an attempt could not be stored, or could not begin. */
+/* Measures all pending cells, until the job should stop or work->stopped is set. Returns false if
+ * an attempt could not begin or could not be stored. */
 CHECKED bool sweep_cells_run(struct sweep_work *work, struct error *error);
-/* The cell to measure next; NULL if none is left. Marks those that an adaptive search need not
- * measure. False if that could not be stored. */
+/* Returns the cell to measure next in *next; NULL if none is left. Marks the cells that an adaptive
+ * search need not measure as inferred. Returns false if that could not be stored. */
 CHECKED bool sweep_search_next(struct sweep_work *work, struct cell_row **next,
                                struct error *error);
-/* Whether an attempt at the current cell looks as if the load were too high, in a search that would
- * infer other levels from it, although the server may only have had a temporary problem. */
+/* Whether an attempt at the current cell should be repeated: a search would infer from it that the
+ * load is too high, although the server may only have had a temporary problem. */
 bool sweep_search_doubts(const struct sweep_work *work, const struct cell_result *result);
-/* Shows, as the job's progress, what the current cell is doing, which began so long ago. */
+/* Reports, as the job's progress, what the current cell is doing; it began elapsed_s ago. */
 void sweep_progress_report(struct sweep_work *work, const char *doing, double elapsed_s);
-/* Adds "; 40 s left", for a current cell that began so long ago; nothing if that is not known. */
+/* Appends "; 40 s left" for a current cell that began elapsed_s ago; nothing if that is not
+ * known. */
 void sweep_progress_time_left(const struct sweep_work *work, double elapsed_s, struct text *out);
-/* The endpoint as it is now: tokens expire, so each cell asks again. */
+/* Updates subject->endpoint. To be called before each cell, because credentials expire. */
 CHECKED bool sweep_resolve(struct sweep_work *work, struct subject *subject, struct error *error);
 /* Whether the job should stop. `context` is the struct sweep_work. */
 bool sweep_is_stopped(void *context);
-/* Called if the store refuses a write (for example on a full disk): waits a moment. False if the
- * claim is lost, or the job should stop. */
+/* To be called after the store refused a write (for example because the disk is full): waits a
+ * moment before the write is repeated. Returns false if the claim is lost, or the job should
+ * stop. */
 bool sweep_wait_for_store(struct sweep_work *work, const struct error *error);
 double sweep_elapsed_s(const struct sweep_work *work); /* seconds since the job got its endpoint */

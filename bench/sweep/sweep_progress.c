@@ -9,10 +9,11 @@
 #include "base/core/text.h"
 
 #define MESSAGE_EVERY_NS 1000000000
-#define LEFT_LEAST_S 0.5 /* less is not worth a word */
-/* Share of the cells that an adaptive search measures, as a first guess. */
+#define LEFT_LEAST_S 0.5 /* less is not reported */
+/* First guesses: the share of the cells that an adaptive search measures, and the time for a cell's
+ * probe and drain. */
 #define SEARCH_FIRST_SHARE 0.25
-#define CELL_OVERHEAD_S 5.0 /* seconds for probe and drain, as a first guess */
+#define CELL_OVERHEAD_S 5.0
 
 static double expected_cell_s(const struct sweep_work *work)
 {
@@ -30,7 +31,7 @@ static size_t count_inferred(const struct sweep_work *work)
     return count;
 }
 
-/* Cells after the current one that will be measured, assuming the same share as so far. */
+/* How many cells after the current one will be measured, if their share stays as it was so far. */
 static double expected_cells(const struct sweep_work *work)
 {
     double left = (double)(work->count - work->done) - 1, inferred = (double)count_inferred(work);
@@ -42,8 +43,8 @@ static double expected_cells(const struct sweep_work *work)
     return left * (1 - inferred / (double)work->done);
 }
 
-/* A cell that takes longer than expected, because its server hangs or restarts, takes no time from
- * those after it. */
+/* A cell that takes longer than expected, for example because its server hangs, does not reduce the
+ * time that is expected for the later ones. */
 void sweep_progress_time_left(const struct sweep_work *work, double elapsed_s, struct text *out)
 {
     double cell_s = expected_cell_s(work);
@@ -57,7 +58,7 @@ void sweep_progress_time_left(const struct sweep_work *work, double elapsed_s, s
         text_addf(out, "; %.0f min left", left_s / 60);
 }
 
-static void write_place(const struct sweep_work *work, struct text *out)
+static void write_position(const struct sweep_work *work, struct text *out)
 {
     size_t inferred = count_inferred(work);
 
@@ -77,7 +78,7 @@ void sweep_progress_report(struct sweep_work *work, const char *doing, double el
     char load[CELL_LOAD_SIZE];
     TEXT_AUTO message = { 0 };
 
-    write_place(work, &message);
+    write_position(work, &message);
     text_addf(&message, "%s x %" PRId64 " tokens",
               cell_load_text(cell->concurrency, cell->request_rate, load), cell->input_tokens);
     if (work->subject_count > 1)

@@ -21,8 +21,8 @@ struct group {
     struct search_step step;
 };
 
-/* The groups of one repetition that differ only in the subject that they measure. The same levels
- * are measured in each of them. */
+/* The groups of one repetition that differ only in the deployment that they measure. The same
+ * levels are measured in each of them. */
 struct shape {
     struct group groups[GROUPS];
     size_t count;
@@ -65,7 +65,7 @@ static enum level_state state_of(enum cell_state state, const struct measurement
     return LEVEL_LOST;
 }
 
-/* Two standard errors of the number of arrivals, as a share of that number. */
+/* Two standard errors of the number of arrivals, as a share of it. */
 static double slack_of(const struct plan *plan, const struct cell_row *cell)
 {
     double variation = plan->arrival == ARRIVAL_POISSON ? 1
@@ -110,6 +110,7 @@ static void read_group(const struct sweep_work *work, const struct cell_row *lik
             add_cell(out, work, &work->cells[i]);
 }
 
+/* Whether no cell of the group is pending, and at least one is sound. */
 static bool is_known(const struct group *group)
 {
     bool known = false;
@@ -124,8 +125,8 @@ static bool is_known(const struct group *group)
 
 /* ---- What was found before ------------------------------------------------------------------- */
 
-/* How much a cell of an earlier group says about this one; 0: nothing. The same shape in an earlier
- * repetition says most, then the longest of the shorter contexts. */
+/* How much the group of another cell shows about this one's; 0: nothing. The same lengths in the
+ * latest earlier repetition show most, then the longest of the shorter contexts. */
 static int64_t nearness(const struct cell_row *cell, const struct cell_row *other)
 {
     if (other->output_tokens != cell->output_tokens || other->deployment_id != cell->deployment_id)
@@ -137,7 +138,7 @@ static int64_t nearness(const struct cell_row *cell, const struct cell_row *othe
                : 0;
 }
 
-/* False: no earlier group helps. */
+/* Reads the earlier group that shows most about this cell's. Returns false if none can be used. */
 static bool find_earlier(const struct sweep_work *work, const struct cell_row *cell,
                          struct group *group, struct search_hint *hint)
 {
@@ -177,8 +178,8 @@ static bool is_infeasible(const struct group *group)
     return false;
 }
 
-/* If the server refuses a length, it refuses it at any load: all cells of that length are marked
- * infeasible, and none is measured. */
+/* If the server refuses requests of a length, it refuses them at any load: returns the group's
+ * pending cells one by one, which are then marked infeasible without being measured. */
 static struct cell_row *next_of_infeasible(const struct group *group)
 {
     for (size_t i = 0; is_infeasible(group) && i < group->count; i++)
@@ -201,7 +202,7 @@ static void read_shape(const struct sweep_work *work, const struct cell_row *lik
     }
 }
 
-/* The first of a level's cells in the order of the plan; NULL if none is pending. */
+/* The first pending cell of a level, in the order of the plan; NULL if none is pending. */
 static struct cell_row *first_of_level(const struct shape *shape, size_t level)
 {
     struct cell_row *first = NULL;
@@ -223,8 +224,9 @@ static bool is_measured(const struct group *group, size_t level)
            && group->cells[level]->state != CELL_INFEASIBLE;
 }
 
-/* A level that is measured in one group is measured in all. */
-static struct cell_row *next_beside(const struct shape *shape)
+/* Returns a pending cell of a level that has been measured in another group: a level is measured in
+ * all groups or in none. */
+static struct cell_row *next_of_other_group(const struct shape *shape)
 {
     struct cell_row *next = NULL;
 
@@ -235,10 +237,10 @@ static struct cell_row *next_beside(const struct shape *shape)
     return next;
 }
 
-/* NULL: the search is complete. */
+/* Returns NULL if the search is complete. */
 static struct cell_row *next_of_shape(const struct sweep_work *work, struct shape *shape)
 {
-    struct cell_row *next = next_beside(shape);
+    struct cell_row *next = next_of_other_group(shape);
 
     for (size_t i = 0; i < shape->count && next == NULL; i++)
         next = next_of_infeasible(&shape->groups[i]);
@@ -254,8 +256,8 @@ static struct cell_row *next_of_shape(const struct sweep_work *work, struct shap
 
 /* ---- Failures that may have another cause ---------------------------------------------------- */
 
-/* Errors of a server or gateway in trouble, for which the load need not be the reason. */
-static bool may_pass(enum failure failure)
+/* Whether the failure may be temporary: the load need not be its reason. */
+static bool may_be_temporary(enum failure failure)
 {
     return failure == FAILURE_CONNECT_REFUSED || failure == FAILURE_RATE_LIMITED
            || failure == FAILURE_OVERLOADED_503 || failure == FAILURE_SERVER_ERROR
@@ -263,18 +265,18 @@ static bool may_pass(enum failure failure)
            || failure == FAILURE_ABORTED || failure == FAILURE_RESET;
 }
 
-static bool most_may_pass(const struct measurement *measurement)
+static bool most_may_be_temporary(const struct measurement *measurement)
 {
-    int64_t all = 0, passing = 0;
+    int64_t all = 0, temporary = 0;
 
     for (enum failure i = FAILURE_NONE + 1; i < FAILURE_COUNT; i++) {
         all += measurement->failures[i];
-        passing += may_pass(i) ? measurement->failures[i] : 0;
+        temporary += may_be_temporary(i) ? measurement->failures[i] : 0;
     }
-    return passing * 2 > all;
+    return temporary * 2 > all;
 }
 
-/* If a smaller load was already too high, it is no surprise that this one is. */
+/* Whether a smaller load was already lost. */
 static bool is_expected(const struct sweep_work *work, const struct cell_row *lost)
 {
     for (size_t i = 0; i < work->count; i++) {
@@ -291,7 +293,7 @@ bool sweep_search_doubts(const struct sweep_work *work, const struct cell_result
 {
     return work->plan.search != SEARCH_FULL
            && state_of(result->state, &result->measurement) == LEVEL_LOST
-           && most_may_pass(&result->measurement) && !is_expected(work, work->current);
+           && most_may_be_temporary(&result->measurement) && !is_expected(work, work->current);
 }
 
 /* ---- What need not be measured --------------------------------------------------------------- */

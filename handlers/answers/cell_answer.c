@@ -75,8 +75,9 @@ const struct field cell_answer_fields[] = {
       .help = "True: by its own counters the server also worked for others, each time the cell was "
               "measured; run_compare skips it." },
     { "uneven", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: the server stalled or changed its speed in the middle, as `reason` says, each "
-              "time the cell was measured." },
+      .help =
+          "True: the server stalled or changed its speed, as `reason` says, each time the cell was "
+          "measured." },
     { "overloaded", VALUE_BOOLEAN, .sparse = true,
       .help = "True: in an open loop requests arrived faster than they were answered; there is no "
               "steady state, and latencies grow with the window's length." },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The class of each way in which the requests of a cell can fail, and cases that are not failures.
- */
+/* The class of each way in which the requests of a cell can fail, and cases that are not
+ * failures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -447,7 +447,8 @@ static void a_stall_or_a_change_of_speed_in_the_middle_is_reported(void **state)
     m = await(&stalled);
     assert_true(m->uneven);
     assert_in_range(m->silence_s * 1000, 1300, 10000);
-    assert_non_null(strstr(stalled.result.reason, "in the middle, though requests were in flight"));
+    assert_non_null(
+        strstr(stalled.result.reason, "during the window, though requests were in flight"));
     m = await(slowed);
     assert_true(m->uneven);
     assert_non_null(strstr(slowed->result.reason, " slower"));

@@ -78,8 +78,8 @@ static void ten_seconds_without_a_chunk_are_a_stall(void **state)
     pass(&window, 10, 0);
     pass(&window, 2, 8);
     assert_true(is_uneven(&window));
-    assert_string_equal(window.reason,
-                        "nothing came for 10.0 s in the middle, though requests were in flight");
+    assert_string_equal(
+        window.reason, "nothing came for 10.0 s during the window, though requests were in flight");
 }
 
 static void long_prompts_are_not_a_stall(void **state)

@@ -119,7 +119,7 @@ static void metrics_that_fail_in_the_middle_make_it_uneven(void **state)
     attempt_outcome_evenness(&trial.work, &said, &trial.result);
     assert_int_equal(trial.result.state, CELL_PENDING);
     assert_string_equal(trial.result.reason,
-                        "the server's metrics were unavailable for 5.5 s in the middle");
+                        "the server's metrics were unavailable for 5.5 s during the window");
 }
 
 static void an_even_cell_stays_as_it_is(void **state)

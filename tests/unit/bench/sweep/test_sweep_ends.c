@@ -194,8 +194,8 @@ static void does_not_continue_with_another_model(void **state)
     tear_down(&rig);
 }
 
-/* A sweep whose process was killed just after its only cell had a result. The model server is down.
- */
+/* A sweep whose process was killed just after its only cell had a result. The model server is
+ * down. */
 static struct sweep_row killed_after_its_last_cell(struct rig *rig, enum cell_state result_state)
 {
     struct cell_result result = { .state = result_state, .workload_digest = "digest" };

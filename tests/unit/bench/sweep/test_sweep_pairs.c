@@ -98,8 +98,8 @@ static void one_server_under_two_names_is_measured_in_turns(void **state)
     tear_down(&rig);
 }
 
-/* More prompts than a window takes, and one that fits a context of 100 only with a short template.
- */
+/* More prompts than a window takes, and one that fits a context of 100 only with a short
+ * template. */
 static struct sweep_row start_sweep_of_prompts(struct rig *rig, const char *candidate)
 {
     const struct deployment a = ledger_deployment(rig->ledger, "demo"),
