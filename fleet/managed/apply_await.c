@@ -5,7 +5,7 @@
 
 #include "fleet/managed/apply_private.h"
 
-#define FAILED_LOOKS 3 /* a single one may fall between two states */
+#define FAILED_POLLS 3 /* a single one may fall between two states */
 
 static bool has_end(const struct apply *apply, const struct observed *observed)
 {
@@ -21,14 +21,14 @@ static bool is_reached(const struct apply *apply, const struct observed *observe
         return !observed->exists || strcmp(observed->state, "stopped") == 0;
     if (apply_is(apply, VERB_EXTEND) && !has_end(apply, observed))
         return false;
-    /* An extension that stops the server starts it again. */
+    /* an extension waits for the server only if it restarts it */
     return (apply_is(apply, VERB_EXTEND) && !apply_awaits_last(&apply->plan))
            || strcmp(observed->state, "ready") == 0;
 }
 
 static const struct {
     const char *name;
-    double done; /* of the phases before it is ready */
+    double done; /* share of the start that is done when the phase begins */
 } phases[] = {
     { "capacity", 0 }, { "image", 0.2 }, { "weights", 0.4 }, { "compile", 0.7 }, { "ready", 1 },
 };
@@ -53,8 +53,8 @@ static void show(const struct apply *apply, const struct observed *observed)
     job_run_progress(apply->run, steps + phase_done(observed->phase), steps + 1, message);
 }
 
-/* Looks once; *problem says why a look failed, which is then repeated. */
-static CHECKED bool look(struct apply *apply, struct error *problem)
+/* Observes once. The caller repeats it if it fails; *problem says why. */
+static CHECKED bool observe(struct apply *apply, struct error *problem)
 {
     struct observed *observed = &apply->plan.observed;
 
@@ -79,7 +79,7 @@ int64_t apply_patience_ms(const struct apply *apply)
     return apply->frame->patience_ms + start_s * 1000;
 }
 
-/* The wait for capacity does not count: nobody can shorten it. */
+/* Does not count the wait for capacity, which nobody can shorten. */
 static bool is_overdue(const struct apply *apply, int64_t *since_ms)
 {
     int64_t now_ms = apply->frame->now_ms();
@@ -107,12 +107,12 @@ enum apply_end apply_await(struct apply *apply, struct error *error)
 
     for (unsigned round = 0;; round++) {
         struct error problem = { 0 };
-        bool seen = look(apply, &problem);
+        bool is_observed = observe(apply, &problem);
 
-        if (seen && is_reached(apply, observed))
+        if (is_observed && is_reached(apply, observed))
             return APPLY_DONE;
-        failures = seen && strcmp(observed->state, "failed") == 0 ? failures + 1 : 0;
-        if (failures == FAILED_LOOKS && !apply_is(apply, VERB_DESTROY)) {
+        failures = is_observed && strcmp(observed->state, "failed") == 0 ? failures + 1 : 0;
+        if (failures == FAILED_POLLS && !apply_is(apply, VERB_DESTROY)) {
             error_set(error, ERROR_UPSTREAM, "%s failed: %.400s", apply->plan.row.deployment,
                       observed->message);
             return APPLY_FAILED;
@@ -121,9 +121,9 @@ enum apply_end apply_await(struct apply *apply, struct error *error)
             return APPLY_FAILED;
         if (is_overdue(apply, &since_ms)) {
             error_set(error, ERROR_TIMEOUT, "%s is %s after %lld minutes: %.300s",
-                      apply->plan.row.deployment, seen ? observed->state : "not observable",
+                      apply->plan.row.deployment, is_observed ? observed->state : "not observable",
                       (long long)(apply_patience_ms(apply) / 60000),
-                      seen ? observed->message : problem.message);
+                      is_observed ? observed->message : problem.message);
             return APPLY_FAILED;
         }
         if (!apply_pause(apply, round, 0))

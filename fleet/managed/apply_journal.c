@@ -42,7 +42,7 @@ static const struct {
     { "poll", "failed", STAGE_BROKEN }, { "undo", "done", STAGE_UNDONE },
 };
 
-/* step_count if the plan has none of this name. */
+/* Returns step_count if the plan has no step of this name. */
 static size_t find_step(const struct managed_plan *plan, const char *name)
 {
     size_t step = 0;
@@ -86,7 +86,7 @@ bool apply_recall(struct apply *apply, struct error *error)
     return true;
 }
 
-static bool is_look(const struct managed_plan *plan, const char *name)
+static bool only_reads(const struct managed_plan *plan, const char *name)
 {
     size_t step = find_step(plan, name);
 
@@ -105,7 +105,7 @@ bool apply_changed_nothing(const struct apply *apply)
         bool is_refusal =
             strcmp(rows[i].outcome, "failed") == 0 || strcmp(rows[i].outcome, "retry") == 0;
 
-        if (is_look(&apply->plan, rows[i].step))
+        if (only_reads(&apply->plan, rows[i].step))
             continue;
         if (rows[i].outcome[0] == '\0')
             unanswered++;
@@ -120,13 +120,14 @@ bool apply_changed_nothing(const struct apply *apply)
 
 /* ---- Resources ---- */
 
-/* A label, an annotation or, where a resource has neither, a description that has both ids. */
+/* Whether a resource has both ids in its labels or annotations or, if it can have neither, in its
+ * description. */
 struct marks {
     const char *instance, *deployment;
     bool has_instance, has_deployment;
 };
 
-static void read_mark(struct marks *marks, const json_t *value, bool whole)
+static void read_mark(struct marks *marks, const json_t *value, bool is_exact)
 {
     const char *text = json_string_value(value);
 
@@ -134,10 +135,10 @@ static void read_mark(struct marks *marks, const json_t *value, bool whole)
         return;
     marks->has_instance =
         marks->has_instance
-        || (whole ? strcmp(text, marks->instance) == 0 : strstr(text, marks->instance) != NULL);
-    marks->has_deployment =
-        marks->has_deployment
-        || (whole ? strcmp(text, marks->deployment) == 0 : strstr(text, marks->deployment) != NULL);
+        || (is_exact ? strcmp(text, marks->instance) == 0 : strstr(text, marks->instance) != NULL);
+    marks->has_deployment = marks->has_deployment
+                            || (is_exact ? strcmp(text, marks->deployment) == 0
+                                         : strstr(text, marks->deployment) != NULL);
 }
 
 static void read_marks(struct marks *marks, const json_t *object)
@@ -156,9 +157,9 @@ static void read_marks(struct marks *marks, const json_t *object)
     }
 }
 
-/* Reads the labels of the resource itself or of its metadata, or from where its provider keeps
- * them. Deeper ones, such as those of a pod's template, do not count: anybody who wrote the
- * resource may have written them. */
+/* Reads the labels of the resource or of its metadata, in the part of the document that the
+ * provider names. Deeper labels, such as those of a pod's template, do not count: anybody who wrote
+ * the resource may have written them. */
 static bool is_marked(const struct apply *apply, const json_t *body)
 {
     const struct provider *provider = apply->plan.target.provider;
@@ -172,7 +173,7 @@ static bool is_marked(const struct apply *apply, const json_t *body)
     return marks.has_instance && marks.has_deployment;
 }
 
-enum apply_found apply_look(const struct apply *apply, size_t step, struct error *error)
+enum apply_found apply_find(const struct apply *apply, size_t step, struct error *error)
 {
     CLOUD_REPLY_AUTO reply = { 0 };
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the files that carry out a plan, and private to them. */
+/* Shared by the files that carry out a plan. Private to them. */
 #pragma once
 
 #include <string.h>
 
 #include "fleet/managed/managed_apply.h"
 
-/* How far a step has got, by the journal. */
+/* How far a step has got, according to the journal. */
 enum apply_stage {
-    STAGE_NEW,   /* not requested, or the provider reported that it did not do it */
+    STAGE_NEW,   /* not requested, or the provider reported that it did not carry it out */
     STAGE_MAYBE, /* requested, and no answer is known */
-    STAGE_WAITS, /* accepted: to be looked at again */
+    STAGE_WAITS, /* accepted, and to be polled */
     STAGE_DONE,
     STAGE_FAILED, /* refused: nothing was made */
     STAGE_BROKEN, /* accepted, and failed later: a part of it may be left */
@@ -21,7 +21,8 @@ struct apply_step {
     enum apply_stage stage;
     int64_t since_ms; /* when it was accepted, possibly by an earlier process */
     char poll_url[1024];
-    /* The platform's sentence, although the resource decides what happens next. */
+    /* What the platform said when it refused the request, although the provider waits: the resource
+     * decides whether the step is done. "" if it did not. */
     char refusal[256];
 };
 
@@ -43,8 +44,8 @@ static inline bool apply_is(const struct apply *apply, enum provider_verb verb)
     return strcmp(apply->plan.row.verb, provider_verb_name(verb)) == 0;
 }
 
-/* Whether the last request only waits for the server: apply_await does that instead, showing the
- * phases of the start, within a time limit. */
+/* Returns true if the last request only waits for the server. It is not sent: apply_await waits
+ * instead, shows the phases of the start and has a time limit. */
 static inline bool apply_awaits_last(const struct managed_plan *plan)
 {
     const struct step *last = plan->steps + plan->step_count - 1;
@@ -53,30 +54,34 @@ static inline bool apply_awaits_last(const struct managed_plan *plan)
            && !last->absent_is_done;
 }
 
-/* Adds a row to the journal; false: nothing may be requested any more. */
+/* Adds a row to the journal. Waits for a busy store. Returns false if nothing may be requested any
+ * more. */
 CHECKED bool apply_note(struct apply *apply, size_t step, const char *action, const char *outcome,
                         const char *poll_url, const char *detail, struct error *error);
 /* Reads the journal into apply->steps. */
 CHECKED bool apply_recall(struct apply *apply, struct error *error);
-/* Whether the platform refused each change that the plan requested, by the journal. False if that
- * cannot be read. */
+/* Returns true if, according to the journal, the platform refused each change that the plan
+ * requested; false also if the journal cannot be read. */
 bool apply_changed_nothing(const struct apply *apply);
 
-/* What exists at the URL of a step's resource. */
+/* Finds what exists at the URL of a step's resource. `error` is set with FOUND_UNKNOWN. */
 enum apply_found { FOUND_NOTHING = 1, FOUND_OURS, FOUND_FOREIGN, FOUND_UNKNOWN };
-CHECKED enum apply_found apply_look(const struct apply *apply, size_t step, struct error *error);
-/* TIMEOUT: the life that the plan gives is over before the plan is carried out. */
+CHECKED enum apply_found apply_find(const struct apply *apply, size_t step, struct error *error);
+/* TIMEOUT if the deployment's end has passed before the plan is carried out. */
 CHECKED bool apply_check_end(const struct apply *apply, struct error *error);
-/* How long a server may take to become ready: the frame's limit, or the recipe's. */
+/* Returns how long a server may take to become ready: the frame's limit, and the time that the
+ * recipe's startup probe allows. */
 int64_t apply_patience_ms(const struct apply *apply);
-/* Waits before the next look, longer each time. False: the run should stop. */
+/* Waits before the next poll, longer in each round and at least `least_s`. Returns false if the run
+ * should stop. */
 bool apply_pause(const struct apply *apply, unsigned round, int64_t least_s);
 
+/* Sends the plan's requests that are not done yet, in order. */
 CHECKED enum apply_end apply_steps(struct apply *apply, struct error *error);
-/* Waits until the provider shows that the plan is carried out. `observed` is the last look. */
+/* Waits until the provider shows that the plan is carried out; plan.observed is the last state. */
 CHECKED enum apply_end apply_await(struct apply *apply, struct error *error);
 /* Updates the registry afterwards: a running server is registered and watched, a stopped one is not
  * watched, and a removed one is not registered. */
 CHECKED bool apply_keep_registered(const struct apply *apply, struct error *error);
-/* Deletes what this plan made, the last first, and waits until it is gone. */
+/* Deletes what this plan made, the last first, and waits until each is gone. */
 CHECKED enum apply_end apply_undo(struct apply *apply, struct error *error);

@@ -26,9 +26,10 @@ static void fill_deployment(const struct apply *apply, struct deployment *out)
     out->chips = recipe->chips;
 }
 
-/* Takes over the values that the plan decides; false: nothing that is measured changed. */
-static bool follow(const struct apply *apply, const struct deployment *wanted,
-                   struct deployment *row)
+/* Copies the values that the plan decides. Returns false if nothing changed that measurements
+ * depend on. */
+static bool copy_values(const struct apply *apply, const struct deployment *wanted,
+                        struct deployment *row)
 {
     const struct deployment before = *row;
 
@@ -42,9 +43,9 @@ static bool follow(const struct apply *apply, const struct deployment *wanted,
     return !deployment_measures_same(&before, row);
 }
 
-/* A deployment that was registered before a crash is kept. */
-static CHECKED bool register_it(const struct apply *apply, struct deployment *out,
-                                struct error *error)
+/* The deployment may be registered already, from before the plan or from before a crash. */
+static CHECKED bool add_or_change(const struct apply *apply, struct deployment *out,
+                                  struct error *error)
 {
     struct store *store = apply->frame->store;
     struct deployment wanted = { .labels = "{}", .limits = "{}" };
@@ -54,27 +55,28 @@ static CHECKED bool register_it(const struct apply *apply, struct deployment *ou
     if (!deployment_find(store, wanted.name, out, error))
         return error->kind == ERROR_NOT_FOUND
                && deployment_add(store, &wanted, now_ms, NULL, out, error);
-    if (!follow(apply, &wanted, out))
+    if (!copy_values(apply, &wanted, out))
         return true;
     text_copy(out->created_by, sizeof out->created_by, wanted.created_by);
     return deployment_change(store, out, now_ms, NULL, out, error);
 }
 
 /* Registers the deployment, so that it can be queried, watched and measured. */
-static CHECKED bool keep_running(const struct apply *apply, struct error *error)
+static CHECKED bool register_running(const struct apply *apply, struct error *error)
 {
     struct deployment row;
 
     if (apply->plan.observed.address[0] == '\0')
         return true;
-    return register_it(apply, &row, error)
+    return add_or_change(apply, &row, error)
            && ((!apply_is(apply, VERB_CREATE) && !apply_is(apply, VERB_START))
                || scrape_target_set(apply->frame->store, row.id, SCRAPE_USUAL_MS, NULL, error));
 }
 
-/* Stops scraping the deployment and, unless it is only stopped, retires it; its measurements are
- * kept. */
-static CHECKED bool keep_ended(const struct apply *apply, struct error *error)
+/* Stops scraping the deployment and retires it unless it is only stopped. Its measurements are
+ * kept.
+ */
+static CHECKED bool unregister_ended(const struct apply *apply, struct error *error)
 {
     struct store *store = apply->frame->store;
     struct deployment row;
@@ -88,6 +90,7 @@ static CHECKED bool keep_ended(const struct apply *apply, struct error *error)
 
 bool apply_keep_registered(const struct apply *apply, struct error *error)
 {
-    return apply_is(apply, VERB_STOP) || apply_is(apply, VERB_DESTROY) ? keep_ended(apply, error)
-                                                                       : keep_running(apply, error);
+    return apply_is(apply, VERB_STOP) || apply_is(apply, VERB_DESTROY)
+               ? unregister_ended(apply, error)
+               : register_running(apply, error);
 }

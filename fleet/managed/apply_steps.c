@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requests of a plan, in order, each until it is done. */
+/* Sends the requests of a plan in order, and waits until each is done. */
 #include <string.h>
 
 #include "base/json/json.h"
 #include "fleet/managed/apply_private.h"
 
-/* How often a platform may refuse one request and ask for it again; what it has accepted is bounded
- * by time. */
+/* How often a platform may ask for the same request again. Accepted requests are bounded by time.
+ */
 #define REFUSALS_MAX 40
 
-/* Not the names in the code, which may change: rows of the journal outlive the program. */
+/* As stored in the journal, whose rows outlive the program. */
 static const char *const outcome_names[] = {
     [STEP_DONE] = "done", [STEP_WAIT] = "wait",     [STEP_RETRY] = "retry",
     [STEP_LOST] = "lost", [STEP_EXISTS] = "exists", [STEP_FAILED] = "failed",
@@ -22,8 +22,8 @@ static const char *content_type_of(const struct step *step)
 
 /* ---- One exchange ---- */
 
-/* The provider's verdict on a reply; *wait_s: at least, before the next one. The step's poll_url
- * stays unless the provider names another. */
+/* Has the provider judge a reply. *wait_s: the least time before the next request. Keeps the step's
+ * poll_url unless the provider names another. */
 static CHECKED enum step_state judge(struct apply *apply, size_t index,
                                      const struct cloud_reply *reply, int64_t *wait_s,
                                      struct error *error)
@@ -55,22 +55,23 @@ static CHECKED bool note_outcome(struct apply *apply, size_t index, const char *
         [STEP_LOST] = STAGE_MAYBE, [STEP_EXISTS] = STAGE_MAYBE, [STEP_FAILED] = STAGE_FAILED,
     };
     struct apply_step *own = &apply->steps[index];
-    const char *said = state == STEP_DONE   ? ""
-                       : state == STEP_WAIT ? own->refusal
-                                            : problem->message;
+    const char *detail = state == STEP_DONE   ? ""
+                         : state == STEP_WAIT ? own->refusal
+                                              : problem->message;
 
     own->stage = after[state];
     own->since_ms = apply->frame->now_ms();
-    return apply_note(apply, index, action, outcome_names[state], own->poll_url, said, error);
+    return apply_note(apply, index, action, outcome_names[state], own->poll_url, detail, error);
 }
 
-/* For a while a platform may report as absent what it has just created. */
-static CHECKED bool is_there_still(const struct apply *apply, size_t index, struct error *problem)
+/* Returns true if a resource that a deletion did not find exists: for a while, a platform may
+ * report as absent what it has just created. */
+static CHECKED bool still_exists(const struct apply *apply, size_t index, struct error *problem)
 {
     const struct step *step = &apply->plan.steps[index];
 
     if (strcmp(step->method, "DELETE") != 0 || step->resource[0] == '\0'
-        || apply_look(apply, index, problem) != FOUND_OURS)
+        || apply_find(apply, index, problem) != FOUND_OURS)
         return false;
     error_set(problem, ERROR_UPSTREAM, "the platform reports it as absent, although it exists");
     return true;
@@ -91,7 +92,7 @@ static CHECKED bool send(struct apply *apply, size_t index, enum step_state *sta
     error_ignore(apply->frame->call(apply->cloud, step->method, step->url, content_type_of(step),
                                     step->body, &reply, &problem)); /* the reply has it */
     *state = judge(apply, index, &reply, wait_s, &problem);
-    if (*state == STEP_DONE && reply.status == 404 && is_there_still(apply, index, &problem))
+    if (*state == STEP_DONE && reply.status == 404 && still_exists(apply, index, &problem))
         *state = STEP_RETRY;
     if (!note_outcome(apply, index, "do", *state, &problem, error))
         return false;
@@ -100,7 +101,7 @@ static CHECKED bool send(struct apply *apply, size_t index, enum step_state *sta
     return true;
 }
 
-/* Polls a request that was accepted. Only changes are noted in the journal. */
+/* Polls a request that was accepted. The journal gets a row only if that changed something. */
 static CHECKED bool poll(struct apply *apply, size_t index, enum step_state *state, int64_t *wait_s,
                          struct error *error)
 {
@@ -112,7 +113,7 @@ static CHECKED bool poll(struct apply *apply, size_t index, enum step_state *sta
                                     &problem)); /* the reply has it */
     *state = judge(apply, index, &reply, wait_s, &problem);
     if (*state == STEP_RETRY || *state == STEP_LOST || reply.status == 0)
-        *state = STEP_WAIT; /* only the look failed */
+        *state = STEP_WAIT; /* only the poll failed */
     if (*state == STEP_WAIT)
         return true;
     if (!note_outcome(apply, index, "poll", *state, &problem, error))
@@ -124,7 +125,7 @@ static CHECKED bool poll(struct apply *apply, size_t index, enum step_state *sta
     return true;
 }
 
-/* Values that protocol buffers omit from their JSON. */
+/* Returns true for values that protocol buffers omit from their JSON. */
 static bool is_default(const json_t *value)
 {
     return json_is_null(value) || json_is_false(value)
@@ -132,30 +133,31 @@ static bool is_default(const json_t *value)
            || (json_is_string(value) && json_string_length(value) == 0);
 }
 
-/* Whether every wanted member is there; a platform may have added others. */
-static bool has_all(const json_t *there, const json_t *wanted)
+/* Returns true if every wanted member exists; a platform may have added others. */
+static bool has_all(const json_t *existing, const json_t *wanted)
 {
     const json_t *value;
     const char *name;
     size_t i;
 
     if (json_is_array(wanted)) {
-        bool same = json_array_size(there) == json_array_size(wanted);
+        bool same = json_array_size(existing) == json_array_size(wanted);
 
         json_array_foreach(wanted, i, value)
-            same = same && has_all(json_array_get(there, i), value);
+            same = same && has_all(json_array_get(existing, i), value);
         return same;
     }
     if (!json_is_object(wanted))
-        return json_equal(there, wanted) || (there == NULL && is_default(wanted));
+        return json_equal(existing, wanted) || (existing == NULL && is_default(wanted));
     json_object_foreach(json_iterable(wanted), name, value)
-        if (strcmp(name, "etag") != 0 && !has_all(json_object_get(there, name), value))
+        if (strcmp(name, "etag") != 0 && !has_all(json_object_get(existing, name), value))
             return false;
     return true;
 }
 
-/* A change that names the revision it applies to is refused the second time: the resource shows
- * whether it was made. */
+/* Finds out whether a change was made whose answer is not known. A change that names the revision
+ * to which it applies (etag) would be refused the second time, so the resource is compared with it.
+ */
 static CHECKED bool settle_change(struct apply *apply, size_t index, enum step_state *state,
                                   struct error *error)
 {
@@ -177,8 +179,8 @@ static CHECKED bool settle_change(struct apply *apply, size_t index, enum step_s
     return note_outcome(apply, index, "do", STEP_DONE, &problem, error);
 }
 
-/* The step was requested, and perhaps done: the resource decides. The error is also set if the
- * resource cannot be read. */
+/* Finds out from the resource whether a step was done whose answer is not known. `error` is also
+ * set if the resource cannot be read. */
 static CHECKED bool settle(struct apply *apply, size_t index, enum step_state *state,
                            struct error *error)
 {
@@ -188,7 +190,7 @@ static CHECKED bool settle(struct apply *apply, size_t index, enum step_state *s
     *state = STEP_RETRY;
     if (!step->creates || step->resource[0] == '\0')
         return settle_change(apply, index, state, error);
-    switch (apply_look(apply, index, &problem)) {
+    switch (apply_find(apply, index, &problem)) {
     case FOUND_OURS:
         *state = STEP_DONE;
         return note_outcome(apply, index, "do", STEP_DONE, &problem, error);
@@ -238,8 +240,8 @@ static CHECKED bool advance(struct apply *apply, size_t index, enum step_state *
                      apply->plan.steps[index].name);
 }
 
-/* TIMEOUT: it was accepted, and is not done when its time is over. That is noted, so that it is not
- * waited for again. */
+/* TIMEOUT if a request was accepted and is not done in time. The journal notes that, so that no
+ * later process waits for it again. */
 static CHECKED bool check_wait(struct apply *apply, size_t index, struct error *error)
 {
     const struct step *step = &apply->plan.steps[index];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Undoes what a plan made, the last first. */
+/* Deletes what a plan made, the last first. */
 #include <stdio.h>
 #include <string.h>
 
 #include "fleet/managed/apply_private.h"
 
-#define LOOKS_MAX 200 /* looks at one resource until it is gone */
+#define POLLS_MAX 200 /* of one resource until it is gone */
 
 static bool may_exist(const struct apply *apply, size_t index)
 {
@@ -23,18 +23,18 @@ static CHECKED bool note(struct apply *apply, size_t index, const char *outcome,
     return apply_note(apply, index, "undo", outcome, "", apply->problem, error);
 }
 
-/* A request whose answer was lost may still be in flight: the resource counts as absent only at the
- * second look that does not find it. */
+/* A request whose answer was lost may still be in flight, so its resource counts as gone only when
+ * it was not found twice. */
 static bool is_gone(enum apply_found found, bool was_lost, unsigned *absences)
 {
     if (found != FOUND_NOTHING) {
         *absences = 0;
-        return found == FOUND_FOREIGN; /* another's: not touched */
+        return found == FOUND_FOREIGN; /* it is not touched */
     }
     return ++*absences > (was_lost ? 1U : 0U);
 }
 
-/* *refusal is set where the platform refuses it. */
+/* Sets *refusal if the platform refuses the deletion. */
 static CHECKED bool request_delete(struct apply *apply, size_t index, struct error *refusal,
                                    struct error *error)
 {
@@ -52,11 +52,11 @@ static CHECKED bool request_delete(struct apply *apply, size_t index, struct err
 static CHECKED enum apply_end undo_step(struct apply *apply, size_t index, struct error *error)
 {
     bool was_lost = apply->steps[index].stage != STAGE_DONE;
-    struct error refusal = { 0 }; /* the last */
+    struct error refusal = { 0 }; /* the latest one */
     unsigned absences = 0;
 
-    for (unsigned round = 0; round < LOOKS_MAX; round++) {
-        enum apply_found found = apply_look(apply, index, &refusal);
+    for (unsigned round = 0; round < POLLS_MAX; round++) {
+        enum apply_found found = apply_find(apply, index, &refusal);
 
         if (is_gone(found, was_lost, &absences)) {
             apply->steps[index].stage = STAGE_UNDONE;
@@ -67,7 +67,7 @@ static CHECKED enum apply_end undo_step(struct apply *apply, size_t index, struc
         if (!apply_pause(apply, round, 0))
             return APPLY_STOPPED;
     }
-    error_set(error, ERROR_UPSTREAM, "\"%s\" could not be undone: %.200s may still be there%s%s",
+    error_set(error, ERROR_UPSTREAM, "\"%s\" could not be undone: %.200s may still exist%s%s",
               apply->plan.steps[index].name, apply->plan.steps[index].resource,
               refusal.message[0] == '\0' ? "" : ": ", refusal.message);
     return APPLY_FAILED;

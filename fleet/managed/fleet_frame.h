@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What fleet/managed/ needs from the process. Its files know no provider by name and call clouds
+/* What fleet/managed/ needs from the process. Its files know no provider by name, and call clouds
  * only through these functions. They borrow this struct. */
 #pragma once
 
@@ -16,18 +16,18 @@ struct fleet_frame {
     struct store *store;
     const struct catalog *catalog;
     const struct provider *const *providers; /* ends with NULL */
-    char instance[ID_SIZE];        /* this database's id, a label on everything that it creates */
-    const atomic_bool *only_reads; /* the database was moved or restored: the clouds are only read
-                                      until an admin resumes */
-    void *context;                 /* of the functions below */
-    /* The target's credential, borrowed until the process ends. */
+    char instance[ID_SIZE]; /* this database's id, a label on everything that it creates */
+    /* True after the database was moved or restored: clouds are only read until an admin resumes */
+    const atomic_bool *only_reads;
+    void *context; /* of the functions below */
+    /* Finds the cloud with the target's credential; it is valid until the process ends. */
     CHECKED bool (*cloud)(void *context, const struct fleet_target *target, struct cloud **out,
                           struct error *error);
     /* As cloud_call. */
     CHECKED bool (*call)(struct cloud *cloud, const char *method, const char *url,
                          const char *content_type, const json_t *body, struct cloud_reply *out,
                          struct error *error);
-    /* NOT_FOUND if there is no such recipe. The caller calls recipe_finish. */
+    /* NOT_FOUND if there is no such recipe. Free with recipe_finish. */
     CHECKED bool (*recipe)(void *context, const char *name, struct recipe *out,
                            struct error *error);
     /* As recipe_fit_check. */
@@ -36,6 +36,6 @@ struct fleet_frame {
     void (*price)(void *context, const struct recipe *recipe, const char *place, const char *kind,
                   struct price *out);
     int64_t (*now_ms)(void);
-    int64_t pause_ms;    /* between two looks at what takes time, at first; then up to 8 times it */
-    int64_t patience_ms; /* for a server to become ready, apart from waiting for capacity */
+    int64_t pause_ms;    /* between the first two polls; later up to 8 times as long */
+    int64_t patience_ms; /* for a server to become ready, without the wait for capacity */
 };

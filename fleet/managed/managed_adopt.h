@@ -7,19 +7,19 @@
 struct managed_adoption {
     const char *deployment;
     const struct managed_target *target;
-    const char *place;               /* one of the target's; "" where it has none */
+    const char *place;               /* one of the target's; "" if it has none */
     const struct observed *observed; /* its newest observation */
     const char *rights;              /* of struct fleet_managed_row */
 };
 
-/* The end in the server's label, if this opsbrain created the server: it becomes the deployment's
- * end. 0: there is none. */
+/* Returns the end in the server's label (UTC), which becomes the deployment's end; 0 if there is
+ * none, or if this opsbrain did not create the server. */
 int64_t managed_adopt_ends_ms(const struct fleet_frame *frame,
                               const struct managed_adoption *adoption);
-/* What the server's label says about its end: "stop" or "destroy". Without such a label: a stop,
- * which can be undone, if the platform can stop. */
+/* Returns what the server's label says about its end: "stop" or "destroy". Without such a label it
+ * is a stop, which can be undone, if the platform can stop servers. Static. */
 const char *managed_adopt_at_end(const struct managed_target *target,
                                  const struct observed *observed);
-/* CONFLICT where it is managed already. */
+/* Stores the server as a managed deployment. CONFLICT if it is managed already. */
 CHECKED bool managed_adopt(const struct fleet_frame *frame, const struct managed_adoption *adoption,
                            struct change *change, struct error *error);

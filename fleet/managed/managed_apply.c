@@ -10,7 +10,7 @@
 #include "fleet/managed/apply_private.h"
 #include "fleet/managed/managed_document.h"
 
-#define RESUME_LOOK_MS 1000
+#define RETRY_MS 1000 /* between checks for a busy store, or for an admin who resumes */
 
 /* ---- The end ---- */
 
@@ -22,7 +22,7 @@ static CHECKED bool end_plan(struct apply *apply, const struct fleet_plan_end *e
         if (error->kind != ERROR_BUSY)
             return false;
         job_run_waits_for_store(apply->run, error);
-        if (job_run_wait(apply->run, RESUME_LOOK_MS) != JOB_STOP_NO)
+        if (job_run_wait(apply->run, RETRY_MS) != JOB_STOP_NO)
             return false;
     }
     return true;
@@ -39,7 +39,8 @@ static char *write_outcome(const struct apply *apply, const char *state, const c
     return json_write(outcome);
 }
 
-/* A stopped server's address may be given to another one. NULL: unchanged. */
+/* Returns the door to store, or NULL to leave it unchanged. A stopped server has none, because its
+ * address may be given to another server. */
 static char *write_door(const struct apply *apply)
 {
     json_auto_t *door =
@@ -75,8 +76,8 @@ static CHECKED enum job_end finish_done(struct apply *apply, char **outcome, str
     return JOB_END_COMPLETED;
 }
 
-/* The state of the deployment after a plan that is not carried out; NULL: unchanged. One that was
- * stopped counted as running from the plan's beginning. */
+/* Returns the deployment's state after a plan that was not carried out; NULL: unchanged. A stopped
+ * deployment counts as running as soon as a plan begins, so "stopped" must be restored. */
 static const char *state_after(const struct apply *apply, bool clean, bool changed_nothing)
 {
     const json_t *before = json_object_get(apply->plan.document, "observed");
@@ -87,7 +88,7 @@ static const char *state_after(const struct apply *apply, bool clean, bool chang
                                                                                          : NULL;
 }
 
-/* The plan failed or was cancelled, and what it made was undone, or could not be. */
+/* Ends a plan that failed or was cancelled. `clean`: all that it made was undone. */
 static CHECKED enum job_end finish_undone(struct apply *apply, bool cancelled, bool clean,
                                           char **outcome, struct error *error)
 {
@@ -126,8 +127,8 @@ static CHECKED enum job_end undo(struct apply *apply, char **outcome, struct err
     return finish_undone(apply, cancelled, end == APPLY_DONE, outcome, error);
 }
 
-/* A process that is shutting down can neither write the journal nor call a platform: the next one
- * continues. */
+/* Returns true if the next process must continue: one that is shutting down can neither write the
+ * journal nor call a platform. */
 static bool must_yield(const struct apply *apply, enum apply_end end)
 {
     enum job_stop stop = job_run_stop(apply->run);
@@ -136,7 +137,8 @@ static bool must_yield(const struct apply *apply, enum apply_end end)
            || (end == APPLY_STOPPED && stop != JOB_STOP_CANCEL);
 }
 
-/* Only the creation of a deployment is undone: a half-done change is left to the next plan. */
+/* Undoing a plan only deletes what it created; a change that is half done is left to the next plan.
+ */
 static CHECKED enum job_end carry_out(struct apply *apply, char **outcome, struct error *error)
 {
     enum apply_end end;
@@ -158,8 +160,9 @@ static CHECKED enum job_end carry_out(struct apply *apply, char **outcome, struc
     return undo(apply, outcome, error);
 }
 
-/* A cancelled plan waits, too: undoing it is also a change. */
-static bool may_change(struct apply *apply)
+/* Waits as long as clouds may only be read. A cancelled plan waits, too, because undoing it is also
+ * a change. Returns false if the process is stopping. */
+static bool await_resume(struct apply *apply)
 {
     const atomic_bool *only_reads = apply->frame->only_reads;
 
@@ -169,7 +172,7 @@ static bool may_change(struct apply *apply)
         job_run_progress(
             apply->run, 0, 1,
             "waits: the database was moved or restored; `opsbrain fleet resume` continues it");
-        stop = job_run_wait(apply->run, RESUME_LOOK_MS);
+        stop = job_run_wait(apply->run, RETRY_MS);
         if (stop == JOB_STOP_CANCEL) {
             job_run_undoes(apply->run);
             apply->undoing = true;
@@ -187,7 +190,7 @@ static CHECKED enum job_end run(struct apply *apply, char **outcome, struct erro
         *outcome = write_outcome(apply, apply->plan.row.state, apply->plan.row.reason);
         return strcmp(apply->plan.row.state, "done") == 0 ? JOB_END_COMPLETED : JOB_END_CANCELLED;
     }
-    if (!may_change(apply))
+    if (!await_resume(apply))
         return JOB_END_YIELDED;
     if (!frame->cloud(frame->context, &apply->plan.target.plain, &apply->cloud, error)
         || !apply_recall(apply, error))

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The job that carries out a plan: request by request, with a row of the journal before and after
- * each, so that a process that takes over after kill -9 neither creates a resource twice nor loses
- * one. */
+/* The job that carries out a plan. It writes a row to the journal before and after each request, so
+ * that a process that continues after kill -9 neither creates a resource twice nor loses one. */
 #pragma once
 
 #include "fleet/managed/managed_plan.h"
 #include "jobs/job_pool.h"
 
-/* The function of the job kind JOB_KIND_APPLY. If the plan is cancelled or fails, what it made is
- * undone. */
+/* Runs a job of the kind JOB_KIND_APPLY. If the plan is cancelled or fails, what it made is undone.
+ * The caller frees *outcome_json. */
 CHECKED enum job_end managed_apply_run(const struct fleet_frame *frame, struct job_run *run,
                                        char **outcome_json, struct error *error);

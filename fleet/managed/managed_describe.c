@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes a plan for people to read. */
+/* Writes a plan as text for a user. */
 #include <string.h>
 
 #include "base/core/clock.h"
 #include "base/json/json.h"
 #include "fleet/managed/managed_plan.h"
 
-#define BODY_BYTES 16384 /* of one request's body: a person agrees to what is shown */
+#define BODY_BYTES 16384 /* of one request's body: a user agrees to what is shown */
 
 static void describe_end(const json_t *advice, const struct fleet_plan_row *row, struct text *out)
 {
@@ -50,7 +50,6 @@ static void describe_step(const json_t *step, struct text *out)
     text_add(out, written.length > BODY_BYTES ? "...\n" : "\n");
 }
 
-/* The plan's state, with the reason. */
 static void describe_state(const struct fleet_plan_row *row, struct text *out)
 {
     char until[CLOCK_TEXT_SIZE];

@@ -7,10 +7,10 @@
 #include "base/core/text.h"
 #include "base/json/json.h"
 
-#define TEXT_AT(member)                                                                            \
-    {                                                                                              \
-#member, offsetof(struct step, member), sizeof(((struct step *)NULL)->member)              \
-    }
+/* clang-format off */
+#define TEXT_AT(member) \
+    { #member, offsetof(struct step, member), sizeof(((struct step *)NULL)->member) }
+/* clang-format on */
 static const struct {
     const char *name;
     size_t offset, size;
@@ -77,10 +77,10 @@ json_t *managed_document_observed(const struct observed *observed)
                      "fields", observed->fields);
 }
 
-#define DOOR_TEXT(member)                                                                          \
-    {                                                                                              \
-#member, offsetof(struct observed, member), sizeof(((struct observed *)NULL)->member)      \
-    }
+/* clang-format off */
+#define DOOR_TEXT(member) \
+    { #member, offsetof(struct observed, member), sizeof(((struct observed *)NULL)->member) }
+/* clang-format on */
 static const struct {
     const char *name;
     size_t offset, size;

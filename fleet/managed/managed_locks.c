@@ -10,7 +10,8 @@
 #include "fleet/managed/managed_document.h"
 #include "fleet/managed/managed_target.h"
 
-/* The lock of one deployment at one address, with the credential of one revision of its target. */
+/* The lock of one deployment at one address, with the credential from one revision of its target.
+ */
 struct managed_lock {
     struct endpoint_lock public; /* its first member */
     const struct fleet_frame *frame;
@@ -20,20 +21,20 @@ struct managed_lock {
     char id[ID_SIZE];
     int64_t target_revision;
     struct managed_lock *next;
-    pthread_mutex_t mutex; /* protects the rest; held while the key is read */
+    pthread_mutex_t mutex; /* protects the members below; held while the key is read */
     char key[SECRET_VALUE_SIZE];
     int64_t key_ends_ms;
 };
 
 struct managed_locks {
     const struct fleet_frame *frame;
-    pthread_mutex_t mutex; /* of the next member */
+    pthread_mutex_t mutex; /* protects the list */
     struct managed_lock *first;
 };
 
 /* ---- One lock ---- */
 
-/* A key with a byte that could end a header's line is refused. */
+/* Refuses a key with a byte that could end a header's line. */
 static bool is_key(const char *text)
 {
     while (*text > 0x20 && *text < 0x7f)
@@ -116,8 +117,9 @@ static struct managed_lock *find_known(const struct managed_locks *locks,
     return lock;
 }
 
-/* The existing one, or a new one. */
-static const struct managed_lock *keep(struct managed_locks *locks, const struct managed_lock *like)
+/* Returns the existing lock that is like this one, or a new copy of it. */
+static const struct managed_lock *find_or_add(struct managed_locks *locks,
+                                              const struct managed_lock *like)
 {
     struct managed_lock *lock;
 
@@ -149,7 +151,8 @@ static CHECKED bool open_cloud(const struct fleet_frame *frame, const char *targ
     return true;
 }
 
-/* The address of a server that is stopped or gone may belong to another one by now. */
+/* Returns true if the row's server is at this address. The address of a server that is stopped or
+ * gone may belong to another server by now. */
 static bool has_door(const struct fleet_managed_row *row, const json_t *observed,
                      const struct observed *door, const char *address)
 {
@@ -171,7 +174,7 @@ static CHECKED bool find(struct managed_locks *locks, const struct fleet_managed
     text_copy(like.id, sizeof like.id, row->id);
     if (!open_cloud(locks->frame, row->target, &like, error))
         return false;
-    *out = &keep(locks, &like)->public;
+    *out = &find_or_add(locks, &like)->public;
     return true;
 }
 

@@ -9,8 +9,9 @@
 
 struct managed_locks; /* thread-safe */
 
-struct managed_locks *managed_locks_create(const struct fleet_frame *frame); /* borrowed */
-/* Wipes the keys. No endpoint may be in use. NULL is fine. */
+/* `frame` is borrowed. Free with managed_locks_destroy. */
+struct managed_locks *managed_locks_create(const struct fleet_frame *frame);
+/* Wipes the keys. No endpoint may be in use. Does nothing for NULL. */
 void managed_locks_destroy(struct managed_locks *locks);
 /* As access_locks.find (fleet/secret_access.h). */
 CHECKED bool managed_locks_find(struct managed_locks *locks, const struct deployment *deployment,

@@ -16,7 +16,7 @@ void managed_plan_finish(struct managed_plan *plan)
     *plan = (struct managed_plan){ 0 };
 }
 
-/* The number of servers once the plan is carried out. */
+/* Returns the number of servers after the plan. */
 static int64_t count_replicas(const struct making *making, const struct managed_plan *plan)
 {
     enum provider_verb verb = making->wish.verb;

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan to change a deployment: made from a wish and the observed state, shown request by request,
- * and compared with the state again before it is carried out. */
+/* A plan to change a deployment. It is made from a wish and the observed state, is shown request by
+ * request, and is compared with the state again before it is carried out. */
 #pragma once
 
 #include "fleet/managed/managed_target.h"
 
 #define PLAN_GOOD_MS (24 * 3600000LL)
 
-/* What the caller asks for. Borrowed strings; "" if not given. */
+/* What the caller wants. The strings are borrowed; "" if not given. */
 struct managed_wish {
     enum provider_verb verb;
     const char *deployment;
-    const char *target, *recipe; /* of VERB_CREATE, and where VERB_UPDATE changes it */
-    const json_t *overrides;     /* NULL: none */
-    const char *place, *kind;    /* kind of price: "on_demand", ... */
-    int64_t life_s;              /* 0: no end (create), or unchanged */
-    const char *at_end;          /* "stop" or "destroy" */
-    int64_t replicas;            /* 0: the recipe's, or unchanged */
+    const char *target;       /* for VERB_CREATE */
+    const char *recipe;       /* for VERB_CREATE, or another one for VERB_UPDATE */
+    const json_t *overrides;  /* NULL: none */
+    const char *place, *kind; /* kind of price: "on_demand", ... */
+    int64_t life_s;           /* 0: no end (create), or unchanged */
+    const char *at_end;       /* "stop" or "destroy" */
+    int64_t replicas;         /* 0: the recipe's, or unchanged */
 };
 
 struct managed_plan {
@@ -30,22 +31,23 @@ struct managed_plan {
     json_t *document; /* for row.document: what the digest covers, and "advice" */
     struct fleet_plan_row row;
 };
-/* Frees what is inside; does nothing for a zeroed one. */
+/* Frees the plan's members; does nothing for a zeroed plan. */
 void managed_plan_finish(struct managed_plan *plan);
 
-/* Reads the target, the recipe and the cloud, and lets the provider check the requests where it can
- * (dry run). Changes and stores nothing. Each refusal is one sentence. */
+/* Makes a plan: reads the target, the recipe and the cloud, and has the platform check the requests
+ * that it can check (dry run). Changes and stores nothing. Free with managed_plan_finish. */
 CHECKED bool managed_plan_make(const struct fleet_frame *frame, const struct managed_wish *wish,
                                struct managed_plan *out, struct error *error);
-/* Makes a stored plan again from the present state. CONFLICT names what differs. */
+/* Makes a stored plan again from the present state. CONFLICT names what has changed since. Free
+ * with managed_plan_finish. */
 CHECKED bool managed_plan_again(const struct fleet_frame *frame, const struct fleet_plan_row *row,
                                 struct managed_plan *out, struct error *error);
 
-/* Reads the parts of a stored plan's document. */
+/* Reads a stored plan as it is. Free with managed_plan_finish. */
 CHECKED bool managed_plan_load(const struct fleet_frame *frame, const struct fleet_plan_row *row,
                                struct managed_plan *out, struct error *error);
 
-/* Writes it for people: the requests, the cost, the end, how access is protected, and the
- * outcome. */
+/* Appends the plan as text for a user: the requests, the cost, the end, how access is protected,
+ * and the plan's state. */
 void managed_plan_describe(const json_t *document, const struct fleet_plan_row *row,
                            struct text *out);

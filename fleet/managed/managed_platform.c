@@ -9,8 +9,8 @@
 #include "fleet/managed/managed_document.h"
 #include "fleet/managed/managed_sight.h"
 
-/* The length of the region in a place's name: clouds name a zone by its region and a letter, as in
- * us-central1-a and us-east-1a. */
+/* Returns the length of the region in a place's name. Clouds name a zone by its region and a
+ * letter: us-central1-a, us-east-1a. */
 static size_t region_length(const char *place)
 {
     size_t length = strlen(place);
@@ -60,9 +60,10 @@ static bool is_at(const struct fleet_managed_row *row, const char *address)
     return strcmp(door.address, address) == 0;
 }
 
-/* *out: the newest observation; NULL: none. */
-static CHECKED bool look(const struct fleet_frame *frame, const struct deployment *deployment,
-                         json_t **out, struct error *error)
+/* Observes the deployment, and returns its newest observation; NULL if there is none. */
+static CHECKED bool read_observation(const struct fleet_frame *frame,
+                                     const struct deployment *deployment, json_t **out,
+                                     struct error *error)
 {
     struct fleet_managed_row row;
     struct managed_sight sight;
@@ -90,7 +91,7 @@ json_t *managed_platform(const struct fleet_frame *frame, const struct deploymen
     json_auto_t *observed = NULL;
     struct error error;
 
-    if (!look(frame, deployment, &observed, &error))
+    if (!read_observation(frame, deployment, &observed, &error))
         log_warning("%s: it is not known how it was deployed: %s", deployment->name, error.message);
     return observed == NULL ? NULL : pick(observed);
 }

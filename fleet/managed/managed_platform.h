@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the platform shows of a deployment's server, for the fingerprint of what is measured on it.
- */
+/* What the platform shows of a deployment's server, for the fingerprints of its measurements. */
 #pragma once
 
 #include "fleet/managed/fleet_frame.h"
 #include "store/ledger/deployments.h"
 
-/* {"image", "image_digest", "command", "args", "machine", "region", "zone", "replicas"}, as far as
- * the platform shows them now or, if it does not answer, showed them last. New reference; NULL:
- * opsbrain did not deploy the server at this address. */
+/* Returns {"image", "image_digest", "command", "args", "machine", "region", "zone", "replicas"}, as
+ * far as the platform shows them now or, if it does not answer, showed them last. Returns NULL if
+ * opsbrain does not manage the server at this address. New reference. */
 json_t *managed_platform(const struct fleet_frame *frame, const struct deployment *deployment);

@@ -11,18 +11,18 @@
 #include "fleet/managed/managed_sight.h"
 
 #define MINUTE_MS 60000LL
-#define QUIET_MAX 4 /* minutes between two looks at a deployment that does not change */
-#define TROUBLE_MAX 10
+#define QUIET_MAX 4    /* minutes between two checks of a deployment that does not change */
+#define TROUBLE_MAX 10 /* minutes between two checks if the deployment cannot be observed */
 #define HOUR_WARNING_MS (60 * MINUTE_MS)
 #define LAST_WARNING_MS (10 * MINUTE_MS)
-#define ORPHAN_ROUNDS 10 /* how often a target is searched */
+#define ORPHAN_ROUNDS 10 /* targets are searched for orphans once in so many rounds */
 
-/* When a deployment is looked at next. */
+/* When a deployment is checked next. */
 struct turn {
     char id[ID_SIZE];
     int64_t next_ms;
     unsigned minutes;
-    bool seen; /* in this round */
+    bool exists; /* the deployment does, in this round */
 };
 
 struct managed_reconciler {
@@ -81,14 +81,15 @@ static void drop_gone(struct managed_reconciler *reconciler)
     size_t kept = 0;
 
     for (size_t i = 0; i < reconciler->turn_count; i++)
-        if (reconciler->turns[i].seen)
+        if (reconciler->turns[i].exists)
             reconciler->turns[kept++] = reconciler->turns[i];
     reconciler->turn_count = kept;
     for (size_t i = 0; i < kept; i++)
-        reconciler->turns[i].seen = false;
+        reconciler->turns[i].exists = false;
 }
 
-/* Sooner after a change and before its end, later if nothing changes or nothing answers. */
+/* Plans the next check: soon after a change and before the end, later if nothing changes or the
+ * deployment cannot be observed. */
 static void next_turn(struct turn *turn, const struct fleet_managed_row *row, bool changed,
                       bool failed, int64_t now_ms)
 {
@@ -102,7 +103,7 @@ static void next_turn(struct turn *turn, const struct fleet_managed_row *row, bo
     turn->next_ms = now_ms + turn->minutes * MINUTE_MS - MINUTE_MS / 10;
 }
 
-/* ---- Its end ---- */
+/* ---- The end of a deployment ---- */
 
 static void warn(const struct managed_reconciler *reconciler, const struct fleet_managed_row *row,
                  int64_t now_ms)
@@ -124,7 +125,8 @@ static void warn(const struct managed_reconciler *reconciler, const struct fleet
     report(reconciler, row->deployment, sentence, true);
 }
 
-/* The plan that set this end was also the go-ahead for it. */
+/* Makes the plan that ends the deployment and begins it. Nobody is asked: whoever agreed to the
+ * plan that set this end agreed to it. */
 static CHECKED bool end(const struct managed_reconciler *reconciler,
                         const struct fleet_managed_row *row, struct error *error)
 {
@@ -171,7 +173,7 @@ static bool only_reads(const struct fleet_frame *frame)
     return frame->only_reads != NULL && atomic_load(frame->only_reads);
 }
 
-/* A running plan observes the deployment itself. */
+/* Returns true if a plan is being carried out, which observes the deployment itself. */
 static bool is_changing(const struct fleet_frame *frame, const struct fleet_managed_row *row)
 {
     struct fleet_plan_row plan;
@@ -185,17 +187,17 @@ static bool is_changing(const struct fleet_frame *frame, const struct fleet_mana
     return changing;
 }
 
-static void look(struct managed_reconciler *reconciler, const struct fleet_managed_row *row,
-                 struct managed_round *round)
+static void check(struct managed_reconciler *reconciler, const struct fleet_managed_row *row,
+                  struct managed_round *round)
 {
     struct turn *turn = turn_of(reconciler, row->id);
     const struct fleet_frame *frame = reconciler->frame;
     int64_t now_ms = frame->now_ms();
-    struct managed_sight sight;
+    struct managed_sight result;
     struct error error;
-    bool seen;
+    bool is_observed;
 
-    turn->seen = true;
+    turn->exists = true;
     warn(reconciler, row, now_ms);
     if (is_changing(frame, row))
         return;
@@ -208,16 +210,16 @@ static void look(struct managed_reconciler *reconciler, const struct fleet_manag
     }
     if (now_ms < turn->next_ms)
         return;
-    round->looked++;
-    seen = managed_sight_take(frame, row, &sight, &error);
-    next_turn(turn, row, seen && sight.changed, !seen, now_ms);
-    if (seen && sight.changed)
-        report(reconciler, row->deployment, sight.sentence, sight.is_trouble);
+    round->checked++;
+    is_observed = managed_sight_take(frame, row, &result, &error);
+    next_turn(turn, row, is_observed && result.changed, !is_observed, now_ms);
+    if (is_observed && result.changed)
+        report(reconciler, row->deployment, result.sentence, result.is_trouble);
 }
 
-/* A round is long if clouds are slow, so each row is read again before it is judged. */
-static void look_at(struct managed_reconciler *reconciler, const char *deployment,
-                    struct managed_round *round)
+/* Reads the row again before it is checked: a round takes long if clouds are slow. */
+static void check_named(struct managed_reconciler *reconciler, const char *deployment,
+                        struct managed_round *round)
 {
     struct fleet_managed_row row;
     struct error error;
@@ -225,13 +227,13 @@ static void look_at(struct managed_reconciler *reconciler, const char *deploymen
 
     if (!fleet_managed_find(reconciler->frame->store, deployment, &row, &found, &error) || !found)
         return;
-    look(reconciler, &row, round);
+    check(reconciler, &row, round);
     fleet_managed_finish(&row);
 }
 
 /* ---- Orphans ---- */
 
-/* NULL: no managed deployment has this name. */
+/* Returns NULL if no managed deployment has this name. */
 static const struct fleet_managed_row *find_named(const struct fleet_managed_row *rows,
                                                   size_t count, const char *deployment)
 {
@@ -241,10 +243,10 @@ static const struct fleet_managed_row *find_named(const struct fleet_managed_row
     return NULL;
 }
 
-/* The end in its label has passed: it is adopted again, and the next round ends it like any other,
- * by a plan with a journal. */
-static bool take_back(const struct managed_reconciler *reconciler,
-                      const struct managed_target *target, const struct observed *orphan)
+/* Adopts an orphan again if the end in its label has passed. The next round then ends it like any
+ * other deployment, by a plan with a journal. */
+static bool adopt_if_due(const struct managed_reconciler *reconciler,
+                         const struct managed_target *target, const struct observed *orphan)
 {
     const struct fleet_frame *frame = reconciler->frame;
     const struct managed_adoption adoption = { .deployment = orphan->deployment,
@@ -266,9 +268,9 @@ static bool take_back(const struct managed_reconciler *reconciler,
     "it runs with this opsbrain's label, is not known here, and its end has passed: it is "
 
 static const char *sentence_of(const struct managed_target *target, const struct observed *orphan,
-                               bool taken)
+                               bool is_adopted)
 {
-    if (!taken)
+    if (!is_adopted)
         return "it runs with this opsbrain's label and is not known here: deployment_adopt takes "
                "it over";
     if (strcmp(managed_adopt_at_end(target, orphan), "destroy") == 0)
@@ -281,12 +283,12 @@ static const char *sentence_of(const struct managed_target *target, const struct
 static void report_orphan(const struct managed_reconciler *reconciler,
                           const struct managed_target *target, const struct observed *orphan)
 {
-    bool taken = take_back(reconciler, target, orphan);
+    bool is_adopted = adopt_if_due(reconciler, target, orphan);
 
-    report(reconciler, orphan->deployment, sentence_of(target, orphan, taken), true);
+    report(reconciler, orphan->deployment, sentence_of(target, orphan, is_adopted), true);
 }
 
-/* Its name is taken: it can only be ended on its platform. */
+/* Reports an orphan whose name a managed deployment has, so that it cannot be adopted. */
 static void report_twin(const struct managed_reconciler *reconciler,
                         const struct managed_target *target, const struct observed *twin)
 {
@@ -327,7 +329,7 @@ static void report_orphans(const struct managed_reconciler *reconciler,
             find_named(managed, managed_count, list[i].deployment);
 
         if (strcmp(list[i].instance, frame->instance) != 0
-            || (named != NULL && managed_sight_is_its(named, row->name, &list[i])))
+            || (named != NULL && managed_sight_is_same(named, row->name, &list[i])))
             continue;
         round->orphans++;
         (named == NULL ? report_orphan : report_twin)(reconciler, &target, &list[i]);
@@ -364,7 +366,7 @@ bool managed_reconcile_round(struct managed_reconciler *reconciler, struct manag
         || !fleet_managed_list(frame->store, &rows, &count, error))
         return false;
     for (size_t i = 0; i < count; i++)
-        look_at(reconciler, rows[i].deployment, out);
+        check_named(reconciler, rows[i].deployment, out);
     drop_gone(reconciler);
     done = search(reconciler, rows, count, out, error);
     fleet_managed_rows_free(rows, count);

@@ -11,7 +11,7 @@
 
 #define DRIFT_BYTES 240
 
-/* ---- Looking ---- */
+/* ---- Observing ---- */
 
 static CHECKED bool observe(const struct fleet_frame *frame, const struct fleet_managed_row *row,
                             struct observed *out, struct error *error)
@@ -80,15 +80,15 @@ static bool differ(const char *a, const char *b)
     return a[0] != '\0' && b[0] != '\0' && strcmp(a, b) != 0;
 }
 
-bool managed_sight_is_its(const struct fleet_managed_row *row, const char *target,
-                          const struct observed *seen)
+bool managed_sight_is_same(const struct fleet_managed_row *row, const char *target,
+                           const struct observed *resource)
 {
     json_auto_t *wish = json_loads(row->wish, 0, NULL);
     json_auto_t *observed = json_loads(row->observed, 0, NULL);
-    bool is_elsewhere =
-        strcmp(row->target, target) != 0 || differ(json_get_text(wish, "place", ""), seen->place);
+    bool is_elsewhere = strcmp(row->target, target) != 0
+                        || differ(json_get_text(wish, "place", ""), resource->place);
 
-    return !is_elsewhere || !differ(json_get_text(observed, "uid", ""), seen->uid);
+    return !is_elsewhere || !differ(json_get_text(observed, "uid", ""), resource->uid);
 }
 
 static void describe(const struct fleet_managed_row *row, const struct observed *observed,
@@ -109,7 +109,7 @@ static void describe(const struct fleet_managed_row *row, const struct observed 
                  drift.length == 0 ? "" : "; drift: ", text_string(&drift));
 }
 
-/* A sentence that the last look already reported is not reported again. */
+/* out->changed is false if the last check already reported the same. */
 static CHECKED bool store(const struct fleet_frame *frame, const struct fleet_managed_row *row,
                           const struct observed *observed, struct managed_sight *out,
                           struct error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stored target in the form that providers take, and its provider. */
+/* A stored target in the form for providers, and its provider. */
 #pragma once
 
 #include "fleet/managed/fleet_frame.h"
@@ -10,16 +10,20 @@ struct managed_target {
     const struct provider *provider;
 };
 
-/* INVALID names the member of the row that is wrong; the provider checks its own members. */
+/* Reads a stored row. INVALID names the member that is wrong; the provider checks its own members.
+ */
 CHECKED bool managed_target_read(const struct fleet_frame *frame,
                                  const struct fleet_target_row *row, struct managed_target *out,
                                  struct error *error);
+/* Reads the stored target `name`. NOT_FOUND if there is none. */
 CHECKED bool managed_target_find(const struct fleet_frame *frame, const char *name,
                                  struct managed_target *out, struct error *error);
-/* Whether `place` is one of the target's; "": *out is its first, or "" where it has none. */
+/* Sets *out to `place`, which must be one of the target's, or to the target's first place if
+ * `place` is "" ("" if the target has none). Borrowed. */
 CHECKED bool managed_target_place(const struct managed_target *target, const char *place,
                                   const char **out, struct error *error);
+/* Returns true if the target allows all recipes, or this one. */
 bool managed_target_allows(const struct managed_target *target, const char *recipe);
 
-/* The members of `place` in a row: strings that only some providers need. Ends with NULL. */
+/* The members of a row's `place`: strings that only some providers need. Ends with NULL. */
 extern const char *const managed_target_members[];

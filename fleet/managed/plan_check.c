@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Refuses a plan because of the observed state, its target's demands, or the platform's own
- * check. */
+/* Refuses a plan because of the observed state, the target's requirements, or a failed dry run. */
 #include <string.h>
 
 #include "fleet/managed/plan_private.h"
@@ -42,7 +41,7 @@ bool plan_check_guard(const struct managed_plan *plan, struct error *error)
                      plan->row.deployment, target->name);
 }
 
-/* A condition, such as a secret that must exist, has its own sentence. */
+/* A failed condition (a GET), such as a secret that must exist, has a sentence of its own. */
 static CHECKED bool refuse(const struct step *step, enum error_kind kind, const char *sentence,
                            struct error *error)
 {
@@ -52,7 +51,7 @@ static CHECKED bool refuse(const struct step *step, enum error_kind kind, const 
                      sentence);
 }
 
-/* The reply is judged like that of the request itself. */
+/* Sends the dry run of a request. The provider judges the reply like that of the request itself. */
 static CHECKED bool rehearse(const struct making *making, const struct managed_plan *plan,
                              const struct step *step, struct error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan as JSON: what its digest covers, and what is shown beside it. */
+/* Writes a plan as JSON: what its digest covers, and the advice that is shown in addition. */
 #include <string.h>
 
 #include "base/core/memory.h"
@@ -43,7 +43,7 @@ static json_t *commands_json(const struct managed_plan *plan)
     return list;
 }
 
-/* The parts that are shown but not covered by the digest. */
+/* Returns what is shown, but not covered by the digest. */
 static json_t *advice_json(const struct making *making, const struct managed_plan *plan)
 {
     const struct provider *provider = plan->target.provider;

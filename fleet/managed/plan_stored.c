@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stored plan: makes it again from the present state and compares, or reads it as it is. */
+/* Makes a stored plan again from the present state and compares the two, or reads it as it is. */
 #include <string.h>
 
 #include "base/json/json.h"

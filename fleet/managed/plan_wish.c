@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The wish of a plan: what the call gives and, for the rest, the previous values. */
+/* Reads the wish of a plan. What the call does not give is taken from the deployment's record. */
 #include <string.h>
 
 #include "base/json/json.h"
@@ -7,7 +7,7 @@
 #include "fleet/recipes/recipe_lint.h"
 
 #define SHORTEST_LIFE_MS (10 * 60000LL)
-#define RECALLED_PLANS 100 /* the newest plans, searched for a recipe that is no longer kept */
+#define RECALLED_PLANS 100 /* the newest plans are searched for a recipe that was removed */
 
 static CHECKED bool find_managed(struct making *making, struct error *error)
 {
@@ -30,7 +30,6 @@ static CHECKED bool find_managed(struct making *making, struct error *error)
     return true;
 }
 
-/* What a call does not give stays unchanged. */
 static void complete_wish(struct making *making)
 {
     struct managed_wish *wish = &making->wish;
@@ -52,7 +51,7 @@ static void complete_wish(struct making *making)
         wish->at_end = json_get_text(before, "at_end", "destroy");
 }
 
-/* A plan that was carried out contains the recipe with its overrides. */
+/* Reads the recipe, with its overrides, from a plan that was carried out. */
 static bool has_recipe(const struct fleet_plan_row *row, const char *name, struct recipe *out)
 {
     json_auto_t *document = json_loads(row->document, 0, NULL);
@@ -63,8 +62,8 @@ static bool has_recipe(const struct fleet_plan_row *row, const char *name, struc
            && recipe_read(json_object_get(recipe, "document"), out, &ignored);
 }
 
-/* A running server keeps the recipe that it was made from. False: `error` is unchanged unless the
- * store failed. */
+/* Finds the recipe that a running server was made from in its plans. Returns false with `error`
+ * unchanged if there is none. */
 static CHECKED bool recall_recipe(const struct making *making, struct recipe *out,
                                   struct error *error)
 {
@@ -91,7 +90,7 @@ static CHECKED bool read_recipe(const struct making *making, struct managed_plan
     bool done;
 
     if (plan_is_ending(wish->verb) || (wish->recipe[0] == '\0' && wish->verb != VERB_CREATE))
-        return true; /* ending it needs no recipe, and an adopted one has none */
+        return true; /* ending a server needs no recipe, and an adopted server has none */
     if (!managed_target_allows(&plan->target, wish->recipe))
         return error_set(error, ERROR_FORBIDDEN,
                          "the target %s does not allow the recipe %s: target_show lists those it "
@@ -110,17 +109,16 @@ static CHECKED bool read_recipe(const struct making *making, struct managed_plan
     return done;
 }
 
-/* Refusals apply to new servers only: a running one must not lose an extension because of a new
- * rule. */
+/* Refuses only new servers: a running one must not lose an extension because of a new rule. */
 static CHECKED bool lint_recipe(struct making *making, const struct managed_plan *plan,
                                 const char *place, struct error *error)
 {
-    const struct recipe_lint_case of = { &plan->recipe, place, making->wish.kind };
+    const struct recipe_lint_case candidate = { &plan->recipe, place, making->wish.kind };
     bool is_new = making->wish.verb == VERB_CREATE || making->wish.verb == VERB_UPDATE;
     struct error problem;
 
     making->warnings = json_array();
-    if (plan->recipe.document == NULL || recipe_lint(&of, making->warnings, &problem))
+    if (plan->recipe.document == NULL || recipe_lint(&candidate, making->warnings, &problem))
         return true;
     if (is_new) {
         *error = problem;

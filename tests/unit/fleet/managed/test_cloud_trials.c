@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every provider on its fake (tests/clouds/trials.c): its verbs among 50 resources of others, its
- * end, and the fast faults; `./run clouds` tries all faults at every request. */
+/* Every provider on its fake cloud (tests/clouds/trials.c): its verbs among 50 resources of others,
+ * the end of a deployment, and the fast faults. `./run clouds` tries all faults at every request.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 #include "fleet/managed/managed_reconcile.h"
 #include "tests/clouds/trial_faults.h"
 
-static int64_t later_ms; /* how much later than now it is, for the frame */
+static int64_t later_ms; /* by which the frame's clock is ahead */
 
 static int64_t now_ms(void)
 {
@@ -68,7 +69,7 @@ static void foreign_resources_survive_every_verb(void **state)
     }
 }
 
-/* ---- Looking ---- */
+/* ---- Reconciling ---- */
 
 static void ignore(void *context, const char *deployment, const char *sentence, bool is_warning)
 {
@@ -89,7 +90,9 @@ static void run_jobs(struct trial_rig *rig)
     fleet_plan_rows_free(plans, count);
 }
 
-/* Others' resources have ends that have passed, labels of another opsbrain, and names like ours. */
+/* The resources of others have ends that have passed, another opsbrain's labels, and names like
+ * ours.
+ */
 static void the_end_and_the_search_for_orphans_touch_no_foreign_resource(void **state)
 {
     (void)state;
@@ -119,8 +122,8 @@ static void the_end_and_the_search_for_orphans_touch_no_foreign_resource(void **
     }
 }
 
-/* A created but no longer known resource is found by its label, and removed when its own end has
- * passed. */
+/* An opsbrain whose database does not know a resource finds it by its label, and removes it when
+ * the end in its labels has passed. */
 static void an_orphan_is_removed_after_its_end_and_nothing_else(void **state)
 {
     (void)state;
@@ -134,7 +137,7 @@ static void an_orphan_is_removed_after_its_end_and_nothing_else(void **state)
 
         open_rig(&rig, trial);
         trial_rig_do(&rig, VERB_CREATE);
-        open_rig(&later, trial); /* its own database knows nothing */
+        open_rig(&later, trial); /* has an empty database of its own */
         json_object_update(later.site.objects, rig.site.objects);
         text_copy(later.frame.instance, sizeof later.frame.instance, rig.frame.instance);
         reconciler = managed_reconcile_create(&later.frame, ignore, NULL);
@@ -176,7 +179,7 @@ static void try_fault(struct trial_rig *rig, enum provider_verb verb,
                  provider_verb_name(verb), name, at, wrong);
 }
 
-/* Each request in turn gets one of the faults that need no second try. */
+/* Every request gets one of the faults after which no request is repeated. */
 static void try_faults(struct trial_rig *rig, enum provider_verb verb)
 {
     static const char *const quick[] = { "403 once", "404 once" };
@@ -189,7 +192,7 @@ static void try_faults(struct trial_rig *rig, enum provider_verb verb)
     trial_reference_finish(&reference);
 }
 
-/* Here on a single provider. */
+/* Only on the first provider, because it takes long. */
 static void a_fault_leaves_nothing_unknown(void **state)
 {
     struct trial_rig rig;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans that are carried out: the state after each verb. */
+/* The state after a plan of each verb is carried out. */
 #include "store/ledger/deployments.h"
 #include "store/series/scrapes.h"
 #include "tests/unit/support/apply_rig.h"
@@ -30,7 +30,7 @@ static void a_plan_is_carried_out_and_its_deployment_registered(void **state)
     assert_string_equal(deployment.owner, "alice");
     assert_int_equal(watched_ms(rig, &deployment), SCRAPE_USUAL_MS);
     assert_done(rig, fleet_journal_list(rig->store, plan, &rows, &count, &rig->error));
-    assert_int_equal(count, 7); /* before and after each request, and the end of an operation */
+    assert_int_equal(count, 7); /* two rows for each of three requests, and one for a poll */
     assert_string_equal(rows[0].step, "guard");
     assert_string_equal(rows[0].outcome, "");
     assert_string_equal(rows[3].outcome, "wait");
@@ -87,8 +87,8 @@ static void a_deployment_is_scaled_stopped_started_extended_and_destroyed(void *
     assert_false(deployment_find(rig->store, "gemma", &deployment, &rig->error));
 }
 
-/* If the platform changes the end of stopped servers only, the server is started again: the plan is
- * done when it is ready. */
+/* A platform that changes only the end of stopped servers makes the plan stop and start the server.
+ */
 static void an_extension_is_done_when_its_server_is_ready_again(void **state)
 {
     struct rig *rig = *state;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans that are carried out: once, whatever happens to the process and to its requests. */
+/* A plan is carried out exactly once, whatever happens to the process and to its requests. */
 #include "tests/unit/support/apply_rig.h"
 
 /* ---- The process is killed ---- */
 
-/* Killed at each of its requests, before and after it is done, and at each look. */
+/* The process is killed at each request, before and after it is carried out, and at each poll. */
 static void kill_9_at_any_point_neither_doubles_nor_forgets(void **state)
 {
     struct rig *rig = *state;
@@ -30,8 +30,9 @@ static void kill_9_at_any_point_neither_doubles_nor_forgets(void **state)
     assert_true(kills >= 10);
 }
 
-/* Killed while it creates, cancelled, and killed again while it deletes: at every second event, so
- * that one resource is met before its request and the next one after it. */
+/* The process is killed while it creates, the plan is cancelled, and the next process is killed
+ * while it deletes: at every second event, so that it is killed before one request and after the
+ * next. */
 static void kill_9_while_undoing_leaves_nothing(void **state)
 {
     struct rig *rig = *state;
@@ -60,7 +61,7 @@ static void kill_9_while_undoing_leaves_nothing(void **state)
     assert_true(kills >= 3);
 }
 
-/* Killed at each request of a destroy: never a wrong "done". */
+/* The process is killed at each request of a destroy, which must never be "done" too early. */
 static void kill_9_during_a_destroy_still_destroys(void **state)
 {
     struct rig *rig = *state;
@@ -180,7 +181,7 @@ static void a_failed_plan_is_undone_with_the_reason(void **state)
     check_world(rig, "crashing", 1, false);
 }
 
-/* Even if another process continues, which knows the first refusal only from the journal. */
+/* In the second round another process continues, which knows the first refusal from the journal. */
 static void a_refused_request_without_a_resource_fails_with_both_reasons(void **state)
 {
     struct rig *rig = *state;
@@ -193,7 +194,7 @@ static void a_refused_request_without_a_resource_fails_with_both_reasons(void **
         set_fault(rig, FAULT_DOUBT, "/service/", 1);
         begin(rig, VERB_CREATE, name, 0, &begun, id);
         if (i > 0)
-            assert_true(killed_at(rig, begun.job_id, 4)); /* at the look that follows */
+            assert_true(killed_at(rig, begun.job_id, 4)); /* at the poll that follows */
         assert_int_equal(carry_out(rig, begun.job_id), JOB_FAILED);
         check_reason(rig, id,
                      "service: it does not exist; it was refused with: it is busy with another "
@@ -216,13 +217,12 @@ static void a_failed_undo_is_reported_with_the_reason(void **state)
     check_managed(rig, "stuck", "failed");
     check_reason(rig, plan,
                  "it was cancelled; \"guard\" could not be undone: https://test/guard/stuck may "
-                 "still be there: not "
-                 "allowed");
+                 "still exist: not allowed");
 }
 
 /* ---- What a failed change leaves ---- */
 
-/* Price, end and state, without the texts. */
+/* Returns price, end and state, without the texts, which are freed. */
 static struct fleet_managed_row terms_of(struct rig *rig, const char *name)
 {
     struct fleet_managed_row row;
@@ -234,7 +234,7 @@ static struct fleet_managed_row terms_of(struct rig *rig, const char *name)
     return row;
 }
 
-/* A change that was accepted and failed later may have taken effect, and be billed. */
+/* But a change that was accepted and failed later may have taken effect, and be billed. */
 static void a_refused_change_costs_what_it_did_before(void **state)
 {
     struct rig *rig = *state;
@@ -249,7 +249,7 @@ static void a_refused_change_costs_what_it_did_before(void **state)
     assert_true(terms_of(rig, "gemma").usd_per_hour > 2.9);
 }
 
-static void a_stopped_one_whose_start_is_refused_stays_stopped(void **state)
+static void a_stopped_deployment_whose_start_is_refused_stays_stopped(void **state)
 {
     struct rig *rig = *state;
     char plan[ID_SIZE];
@@ -261,8 +261,8 @@ static void a_stopped_one_whose_start_is_refused_stays_stopped(void **state)
     check_managed(rig, "gemma", "stopped");
 }
 
-/* Requested, and killed before the answer: a later refusal of the same request says nothing
- * about the first one. */
+/* The process is killed before the answer: when the same request is refused later, that says
+ * nothing about the first one. */
 static void a_change_that_was_perhaps_made_keeps_the_higher_price(void **state)
 {
     struct rig *rig = *state;
@@ -277,7 +277,9 @@ static void a_change_that_was_perhaps_made_keeps_the_higher_price(void **state)
     assert_true(terms_of(rig, "gemma").usd_per_hour > 2.9);
 }
 
-/* Its server is stopped by then: the end that is shown must be the one that is enforced. */
+/* When the extension fails its server is stopped, and the end that is shown must be the one in
+ * force.
+ */
 static void an_extension_that_fails_leaves_the_end_in_force(void **state)
 {
     struct rig *rig = *state;
@@ -301,7 +303,7 @@ static int64_t later_ms(void)
     return clock_utc_ms() + atomic_load(&ahead_ms);
 }
 
-/* The platform has the earlier end by then: it is the one that is shown. */
+/* When the shortening fails, the platform already has the earlier end, which must be shown. */
 static void a_shortening_that_fails_late_leaves_the_end_in_force(void **state)
 {
     struct rig *rig = *state;
@@ -327,17 +329,17 @@ static void a_shortening_that_fails_late_leaves_the_end_in_force(void **state)
 
 /* ---- A request takes too long ---- */
 
-static void await_look(struct rig *rig, const char *url, int looks)
+static void await_polls(struct rig *rig, const char *url, int polls)
 {
     const struct fleet_thing *thing = NULL;
 
-    for (int i = 0; i < 5000 && (thing == NULL || thing->looks < looks); i++, usleep(1000))
+    for (int i = 0; i < 5000 && (thing == NULL || thing->looks < polls); i++, usleep(1000))
         thing = fleet_world_find(rig->world, url);
     assert_non_null(thing);
-    assert_true(thing->looks >= looks);
+    assert_true(thing->looks >= polls);
 }
 
-/* Its time limit counts from when it was accepted, even if another process continues. */
+/* The time limit counts from when the request was accepted, even if another process continues. */
 static void an_operation_that_never_ends_is_given_up(void **state)
 {
     struct rig *rig = *state;
@@ -352,7 +354,7 @@ static void an_operation_that_never_ends_is_given_up(void **state)
     rig->world->never_done = true;
     begin(rig, VERB_CREATE, "slow", 0, &begun, id);
     assert_done(rig, job_pool_create(rig->store, kinds, 1, &rig->frame, &jobs, &rig->error));
-    await_look(rig, "https://test/service/slow", 3);
+    await_polls(rig, "https://test/service/slow", 3);
     job_pool_destroy(jobs, 5000);
     atomic_store(&ahead_ms, 45 * 60000); /* its recipe grants 30 minutes */
     assert_int_equal(carry_out(rig, begun.job_id), JOB_FAILED);
@@ -378,7 +380,7 @@ static void a_waiting_plan_is_undone_when_it_is_cancelled(void **state)
     rig->world->never_done = true;
     begin(rig, VERB_CREATE, "slow", 0, &begun, id);
     assert_done(rig, job_pool_create(rig->store, kinds, 1, &rig->frame, &jobs, &rig->error));
-    await_look(rig, "https://test/service/slow", 3);
+    await_polls(rig, "https://test/service/slow", 3);
     cancel(rig, begun.job_id);
     job_pool_destroy(jobs, 5000);
     carry_out(rig, begun.job_id);
@@ -400,7 +402,7 @@ int main(void)
         RIG_TEST(a_refused_request_without_a_resource_fails_with_both_reasons),
         RIG_TEST(a_failed_undo_is_reported_with_the_reason),
         RIG_TEST(a_refused_change_costs_what_it_did_before),
-        RIG_TEST(a_stopped_one_whose_start_is_refused_stays_stopped),
+        RIG_TEST(a_stopped_deployment_whose_start_is_refused_stays_stopped),
         RIG_TEST(a_change_that_was_perhaps_made_keeps_the_higher_price),
         RIG_TEST(an_extension_that_fails_leaves_the_end_in_force),
         RIG_TEST(a_shortening_that_fails_late_leaves_the_end_in_force),

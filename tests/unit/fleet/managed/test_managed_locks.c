@@ -31,12 +31,12 @@ struct rig {
     struct cloud *cloud;
     struct fake_server *server;
     struct managed_locks *locks;
-    const char *secret; /* base64, of the namespace's Secret */
-    int asked;
+    const char *secret; /* value in the namespace's Secret, in base64 */
+    int requests;
     struct error error;
 };
 
-static const struct observed there = { .exists = true };
+static const struct observed existing = { .exists = true };
 
 #define assert_done(rig, call)                                                                     \
     do {                                                                                           \
@@ -50,7 +50,7 @@ static void answer(void *context, const struct fake_request *request, struct fak
 
     assert_string_equal(request->bearer, TOKEN);
     assert_string_equal(request->path, "/api/v1/namespaces/llm/secrets/gemma-key");
-    rig->asked++;
+    rig->requests++;
     text_addf(&reply->body, "{\"data\":{\"key\":\"%s\"}}", rig->secret);
 }
 
@@ -132,7 +132,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* The result of a look. */
+/* Stores an observation. */
 static void note(struct rig *rig, const struct observed *observed)
 {
     json_auto_t *sighting = managed_document_sighting(observed);
@@ -147,7 +147,7 @@ static void note(struct rig *rig, const struct observed *observed)
     fleet_managed_finish(&row);
 }
 
-/* The row after an adoption; `door` has the address. */
+/* Adopts a server at the address in `door`. */
 static void manage(struct rig *rig, const struct observed *door, const struct observed *observed)
 {
     json_auto_t *bound = managed_document_door(door);
@@ -198,7 +198,7 @@ static void the_clusters_credential_goes_to_the_bound_address_alone(void **state
     const struct observed door = by_proxy(rig);
     char other[sizeof door.address + 16];
 
-    manage(rig, &door, &there);
+    manage(rig, &door, &existing);
     assert_key(rig, find(rig, "gemma", door.address), TOKEN);
     assert_ptr_equal(find(rig, "gemma", door.address), find(rig, "gemma", door.address));
     assert_non_null(find(rig, "gemma", door.address)->tls);
@@ -243,12 +243,12 @@ static void a_generated_key_is_read_once_a_minute(void **state)
     const struct endpoint_lock *lock;
 
     text_copy(door.address, sizeof door.address, "http://10.0.0.7:30080");
-    manage(rig, &door, &there);
+    manage(rig, &door, &existing);
     lock = find(rig, "gemma", door.address);
     assert_key(rig, lock, KEY);
     assert_key(rig, lock, KEY);
     assert_null(lock->tls);
-    assert_int_equal(rig->asked, 1);
+    assert_int_equal(rig->requests, 1);
 }
 
 static void a_key_that_would_break_a_header_is_refused(void **state)
@@ -260,7 +260,7 @@ static void a_key_that_would_break_a_header_is_refused(void **state)
 
     rig->secret = "a2V5DQpYOiB5"; /* "key\r\nX: y" */
     text_copy(door.address, sizeof door.address, "http://10.0.0.7:30080");
-    manage(rig, &door, &there);
+    manage(rig, &door, &existing);
     lock = find(rig, "gemma", door.address);
     assert_non_null(lock);
     assert_false(lock->key(lock, key, &rig->error));

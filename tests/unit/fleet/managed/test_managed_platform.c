@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the platform shows of a server, for the fingerprint of a run. */
+/* What the platform shows of a deployment's server, for the fingerprints of its measurements. */
 #include "fleet/managed/managed_document.h"
 #include "fleet/managed/managed_platform.h"
 #include "tests/unit/support/fleet_world.h"
@@ -86,7 +86,7 @@ static json_t *platform_of(const struct rig *rig, const char *name, const char *
     return managed_platform(&rig->frame, &deployment);
 }
 
-static void a_zone_has_its_region(void **state)
+static void the_region_is_found_in_the_name_of_a_zone(void **state)
 {
     static const struct {
         const char *name, *place, *region, *zone;
@@ -126,7 +126,7 @@ static void a_server_at_another_address_or_name_has_no_platform(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_zone_has_its_region),
+        TEST(the_region_is_found_in_the_name_of_a_zone),
         TEST(a_server_at_another_address_or_name_has_no_platform),
     };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Managed deployments over time: what is observed, reported, ended, and left alone. */
+/* What the reconciler observes, reports, ends, and leaves alone. */
 #include "fleet/managed/managed_reconcile.h"
 #include "tests/unit/support/test_database.h"
 
@@ -23,8 +23,8 @@ struct rig {
     struct fleet_frame frame;
     struct managed_reconciler *reconciler;
     struct error error;
-    char told[512]; /* the last sentence */
-    int tellings;
+    char reported[512]; /* the last sentence */
+    int reports;
     atomic_bool only_reads;
 };
 
@@ -34,13 +34,13 @@ struct rig {
             fail_msg("%s", (rig)->error.message);                                                  \
     } while (0)
 
-static void hear(void *context, const char *deployment, const char *sentence, bool is_warning)
+static void receive(void *context, const char *deployment, const char *sentence, bool is_warning)
 {
     struct rig *rig = context;
 
     (void)is_warning;
-    rig->tellings++;
-    snprintf(rig->told, sizeof rig->told, "%s: %s", deployment, sentence);
+    rig->reports++;
+    snprintf(rig->reported, sizeof rig->reported, "%s: %s", deployment, sentence);
 }
 
 static void manage(struct rig *rig, const char *name, const char *rights, int64_t life_ms,
@@ -86,7 +86,7 @@ static int set_up(void **state)
     rig->frame.only_reads = &rig->only_reads;
     assert_done(rig,
                 fleet_target_put(rig->store, &target, 1, NULL, &target, &changed, &rig->error));
-    rig->reconciler = managed_reconcile_create(&rig->frame, hear, rig);
+    rig->reconciler = managed_reconcile_create(&rig->frame, receive, rig);
     *state = rig;
     return 0;
 }
@@ -103,6 +103,7 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* Runs a round so many minutes later. */
 static struct managed_round after(struct rig *rig, int64_t minutes)
 {
     struct managed_round round;
@@ -125,20 +126,20 @@ static size_t jobs_queued(struct rig *rig)
 static void a_deployment_is_observed_each_minute_and_less_often_without_changes(void **state)
 {
     struct rig *rig = *state;
-    size_t looked = 0;
+    size_t checked = 0;
 
     manage(rig, "gemma", "created", 0, "");
     for (int i = 0; i < 60; i++)
-        looked += after(rig, 1).looked;
-    assert_in_range(looked, 14, 20);
-    assert_int_equal(rig->tellings, 0);
+        checked += after(rig, 1).checked;
+    assert_in_range(checked, 14, 20);
+    assert_int_equal(rig->reports, 0);
     rig->world->things[0].replicas = 0;
-    for (int i = 0; i < 5 && rig->tellings == 0; i++)
+    for (int i = 0; i < 5 && rig->reports == 0; i++)
         after(rig, 1);
-    assert_string_equal(rig->told, "gemma: it is stopped");
+    assert_string_equal(rig->reported, "gemma: it is stopped");
     rig->world->things[0].replicas = 1;
-    assert_int_equal(after(rig, 1).looked, 1);
-    assert_string_equal(rig->told, "gemma: it is ready");
+    assert_int_equal(after(rig, 1).checked, 1);
+    assert_string_equal(rig->reported, "gemma: it is ready");
 }
 
 static void an_end_is_announced_an_hour_and_ten_minutes_before_once_each(void **state)
@@ -147,30 +148,31 @@ static void an_end_is_announced_an_hour_and_ten_minutes_before_once_each(void **
 
     manage(rig, "gemma", "created", 120 * MINUTE_MS, "destroy");
     after(rig, 59);
-    assert_int_equal(rig->tellings, 0);
+    assert_int_equal(rig->reports, 0);
     after(rig, 1);
     assert_string_equal(
-        rig->told, "gemma: it ends in 60 minutes (destroy): deployment_extend plans a later end");
+        rig->reported,
+        "gemma: it ends in 60 minutes (destroy): deployment_extend plans a later end");
     after(rig, 30);
-    assert_int_equal(rig->tellings, 1);
+    assert_int_equal(rig->reports, 1);
     after(rig, 20);
     assert_string_equal(
-        rig->told, "gemma: it ends in 10 minutes (destroy): deployment_extend plans a later end");
+        rig->reported,
+        "gemma: it ends in 10 minutes (destroy): deployment_extend plans a later end");
     after(rig, 5);
-    assert_int_equal(rig->tellings, 2);
+    assert_int_equal(rig->reports, 2);
 }
 
-/* It was adopted without the right to extend it. */
+/* The deployment was adopted without the right to extend it. */
 static void the_end_of_a_watched_deployment_is_announced_without_advice(void **state)
 {
     struct rig *rig = *state;
 
     manage(rig, "gemma", "watched", 120 * MINUTE_MS, "destroy");
     after(rig, 60);
-    assert_string_equal(rig->told, "gemma: it ends in 60 minutes (destroy)");
+    assert_string_equal(rig->reported, "gemma: it ends in 60 minutes (destroy)");
 }
 
-/* The plan that gave it its life was agreed to. */
 static void a_deployment_is_ended_once_at_its_end(void **state)
 {
     struct rig *rig = *state;
@@ -189,7 +191,7 @@ static void a_deployment_is_ended_once_at_its_end(void **state)
     fleet_plan_rows_free(plans, count);
 }
 
-static void a_watched_or_endless_deployment_is_left_alone(void **state)
+static void a_deployment_that_is_watched_or_has_no_end_is_not_ended(void **state)
 {
     struct rig *rig = *state;
 
@@ -220,12 +222,12 @@ static void an_end_by_the_platform_is_expected_and_a_deletion_by_others_reported
     manage(rig, "gemma", "watched", 60 * MINUTE_MS, "destroy");
     rig->world->things[0].exists = false;
     after(rig, 1);
-    assert_non_null(strstr(rig->told, "deleted by something other"));
+    assert_non_null(strstr(rig->reported, "deleted by something other"));
     assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
     assert_string_equal(row.state, "failed");
     fleet_managed_finish(&row);
     after(rig, 60);
-    assert_non_null(strstr(rig->told, "ended by its platform"));
+    assert_non_null(strstr(rig->reported, "ended by its platform"));
     assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
     assert_false(found);
 }
@@ -244,7 +246,7 @@ static void orphans_are_reported_and_stay(void **state)
     theirs->exists = true;
     snprintf(theirs->instance, sizeof theirs->instance, "ins_another");
     assert_int_equal(after(rig, 1).orphans, 1);
-    assert_non_null(strstr(rig->told, "lost: it runs with this opsbrain's label"));
+    assert_non_null(strstr(rig->reported, "lost: it runs with this opsbrain's label"));
     assert_int_equal(fleet_world_existing(rig->world), 3);
     assert_int_equal(rig->world->writes, 0);
 }
@@ -266,7 +268,8 @@ static void a_server_of_the_same_name_elsewhere_is_reported(void **state)
     for (int i = 0; i < 9; i++)
         assert_int_equal(after(rig, 1).orphans, 0);
     assert_int_equal(after(rig, 1).orphans, 1);
-    assert_non_null(strstr(rig->told, "gemma: another server of its name runs on other with this"));
+    assert_non_null(
+        strstr(rig->reported, "gemma: another server of its name runs on other with this"));
     assert_int_equal(jobs_queued(rig), 0);
 }
 
@@ -284,7 +287,7 @@ static void expect_plan(struct rig *rig, const char *deployment, const char *ver
 static void an_orphan_whose_own_end_has_passed_is_ended_as_its_labels_say(void **state)
 {
     static const struct {
-        const char *name, *at_end, *verb, *told;
+        const char *name, *at_end, *verb, *reported;
     } cases[] = {
         { "removed", "destroy", "destroy", "its end has passed: it is removed" },
         { "stopped", "stop", "stop", "its end has passed: it is stopped" },
@@ -307,16 +310,16 @@ static void an_orphan_whose_own_end_has_passed_is_ended_as_its_labels_say(void *
         snprintf(lost->deployment, sizeof lost->deployment, "%s", cases[i].name);
         for (int rounds = 0; rounds < 10; rounds++)
             assert_int_equal(after(rig, 1).ended, 0);
-        while (strstr(rig->told, cases[i].told) == NULL
+        while (strstr(rig->reported, cases[i].reported) == NULL
                && clock_ms < lost->ends_ms + 20 * MINUTE_MS)
             after(rig, 1);
-        assert_non_null(strstr(rig->told, cases[i].told));
+        assert_non_null(strstr(rig->reported, cases[i].reported));
         assert_true(clock_ms >= lost->ends_ms);
         after(rig, 1);
         assert_int_equal(jobs_queued(rig), before + 1);
         expect_plan(rig, cases[i].name, cases[i].verb);
     }
-    assert_int_equal(rig->world->writes, 0); /* the jobs do it, with their journals */
+    assert_int_equal(rig->world->writes, 0); /* only the jobs, with their journals, write */
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -328,7 +331,7 @@ int main(void)
         TEST(an_end_is_announced_an_hour_and_ten_minutes_before_once_each),
         TEST(the_end_of_a_watched_deployment_is_announced_without_advice),
         TEST(a_deployment_is_ended_once_at_its_end),
-        TEST(a_watched_or_endless_deployment_is_left_alone),
+        TEST(a_deployment_that_is_watched_or_has_no_end_is_not_ended),
         TEST(a_moved_database_ends_nothing),
         TEST(an_end_by_the_platform_is_expected_and_a_deletion_by_others_reported),
         TEST(orphans_are_reported_and_stay),
