@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Two stages: the release build, then only what it needs to run, as nobody in particular.
+# The first stage builds the release. The second contains only what it needs to run, as an unprivileged user.
 FROM debian:12-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends \
         gcc libc6-dev cmake ninja-build pkg-config libsqlite3-dev libjansson-dev \
@@ -17,7 +17,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends \
     && install -d -o opsbrain -g opsbrain -m 0700 /data
 COPY --from=build /source/build/release/bin/opsbrain /usr/local/bin/opsbrain
 USER 10001:10001
-# PORT makes it listen on every address of the container; Cloud Run sets its own.
+# With PORT the server listens on every address of the container; Cloud Run sets its own port.
 ENV OPSBRAIN_DATA=/data OPSBRAIN_AUTH=keys PORT=8080
 VOLUME /data
 EXPOSE 8080

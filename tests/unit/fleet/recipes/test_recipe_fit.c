@@ -130,7 +130,7 @@ static void a_model_that_is_too_large_is_refused_with_the_arithmetic(void **stat
         "3.1 GiB for the KV cache (3342 tokens at 960.0 KiB); one request of 16384 tokens needs "
         "3.6");
     assert_true(refuses(*state, "gce-gemma-4-31b-qat-l4", "{\"max_model_len\":16384}", &error));
-    assert_non_null(strstr(error.message, "cannot work: Its weights (18.4 GiB) leave nothing"));
+    assert_non_null(strstr(error.message, "cannot work: Its weights (18.4 GiB) leave no room"));
 }
 
 static void a_contradictory_recipe_is_refused(void **state)
