@@ -167,7 +167,6 @@ bool evidence_find_run(struct store *store, const char *id, struct evidence *out
         cell_rows_free(cells, count);
         done = deployment_same_since(store, run.deployment_id, run.revision, &out->revision, error);
     }
-    free(run.fingerprint_document);
-    free(run.provenance);
+    run_row_finish(&run);
     return done;
 }

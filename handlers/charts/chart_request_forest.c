@@ -47,26 +47,13 @@ static CHECKED bool check(const struct call *call, struct error *error)
                      metric, text_string(&names));
 }
 
-/* Runs are named by their deployment: both sides of a comparison often have the same model. */
-static void name_side(const struct compare_request *request, enum side side, struct text *out)
-{
-    const struct evidence *first =
-        &request->runs[side == SIDE_BASELINE ? 0 : request->counts[SIDE_BASELINE]];
-    const struct chart_runs runs = { first, request->counts[side], NULL };
-
-    if (!first->imported && first->facts.deployment[0] != '\0')
-        text_add(out, first->facts.deployment);
-    else
-        chart_name(&runs, out);
-}
-
 static void draw(const struct compare_request *request, struct chart *out)
 {
     TEXT_AUTO baseline = { 0 };
     TEXT_AUTO candidate = { 0 };
 
-    name_side(request, SIDE_BASELINE, &baseline);
-    name_side(request, SIDE_CANDIDATE, &candidate);
+    compare_request_name_side(request, SIDE_BASELINE, &baseline);
+    compare_request_name_side(request, SIDE_CANDIDATE, &candidate);
     chart_forest(
         &(struct chart_comparison){
             .comparison = &request->comparison,

@@ -42,7 +42,7 @@ static const struct panel {
 struct history {
     struct store *store;
     struct deployment deployment;
-    struct metric_history_ask ask;
+    struct metric_history_request request;
     struct chart_history chart;
     struct chart_panel panels[PANELS];
     struct chart_series series[PANELS][LINES_MAX];
@@ -65,21 +65,21 @@ static void finish(struct history *history)
 static CHECKED bool choose_range(const struct call *call, struct history *history,
                                  struct error *error)
 {
-    struct metric_history_ask *ask = &history->ask;
+    struct metric_history_request *request = &history->request;
     int64_t to_ms = history->now_ms - (int64_t)(call_number(call, "until_minutes_ago", 0) * 60000);
     int64_t from_ms = to_ms - (int64_t)(call_number(call, "minutes", 60) * 60000);
 
     from_ms = from_ms > 0 ? from_ms : 0;
-    ask->step_ms = metric_range_step_s(to_ms - from_ms, POINTS) * 1000;
-    if (!metric_range_choose_level(history->store, from_ms, ask, error))
+    request->step_ms = metric_range_step_s(to_ms - from_ms, POINTS) * 1000;
+    if (!metric_range_choose_level(history->store, from_ms, request, error))
         return false;
-    ask->from_ms = from_ms - from_ms % ask->step_ms;
-    ask->to_ms = metric_range_round_up(to_ms, ask->step_ms);
-    if (ask->to_ms <= ask->from_ms)
-        ask->to_ms = ask->from_ms + ask->step_ms;
-    history->chart.from_ms = ask->from_ms;
-    history->chart.to_ms = ask->to_ms;
-    history->chart.step_ms = ask->step_ms;
+    request->from_ms = from_ms - from_ms % request->step_ms;
+    request->to_ms = metric_range_round_up(to_ms, request->step_ms);
+    if (request->to_ms <= request->from_ms)
+        request->to_ms = request->from_ms + request->step_ms;
+    history->chart.from_ms = request->from_ms;
+    history->chart.to_ms = request->to_ms;
+    history->chart.step_ms = request->step_ms;
     return true;
 }
 
@@ -100,9 +100,9 @@ static CHECKED bool read_line(struct history *history, size_t panel, size_t line
     struct chart_series *series = &history->series[panel][line];
     struct metric_history read;
 
-    history->ask.figure = figure_of(panels[panel].lines[line].metric);
-    history->ask.percentile = panels[panel].lines[line].percentile;
-    if (!metric_history_read(history->store, &history->ask, &read, error))
+    history->request.figure = figure_of(panels[panel].lines[line].metric);
+    history->request.percentile = panels[panel].lines[line].percentile;
+    if (!metric_history_read(history->store, &history->request, &read, error))
         return false;
     history->moments[panel][line] = memory_zeroed(read.count + 1, sizeof(struct chart_moment));
     for (size_t i = 0; i < read.count; i++)
@@ -165,18 +165,18 @@ static void find_restarts(struct history *history, const struct metric_history *
 
 static CHECKED bool read_restarts(struct history *history, struct error *error)
 {
-    struct metric_history_ask ask = history->ask;
+    struct metric_history_request request = history->request;
     struct metric_history starts;
     char type[16];
 
-    if (!scrape_type(history->store, ask.deployment_id, PROCESS_START, type, error))
+    if (!scrape_type(history->store, request.deployment_id, PROCESS_START, type, error))
         return false;
     if (type[0] == '\0')
         return true;
-    ask.figure = -1;
-    ask.series = PROCESS_START;
-    ask.function = METRIC_HISTORY_MAX;
-    if (!metric_history_read(history->store, &ask, &starts, error))
+    request.figure = -1;
+    request.series = PROCESS_START;
+    request.function = METRIC_HISTORY_MAX;
+    if (!metric_history_read(history->store, &request, &starts, error))
         return false;
     find_restarts(history, &starts);
     metric_history_finish(&starts);
@@ -218,8 +218,8 @@ bool chart_request_history(struct call *call, struct chart *out, struct error *e
 
     if (!deployment_argument(call, &history.deployment, error))
         return false;
-    history.ask =
-        (struct metric_history_ask){ .deployment_id = history.deployment.id, .function = -1 };
+    history.request =
+        (struct metric_history_request){ .deployment_id = history.deployment.id, .function = -1 };
     read = choose_range(call, &history, error) && read_panels(&history, error)
            && read_sweeps(&history, error) && read_restarts(&history, error)
            && read_revisions(&history, error);

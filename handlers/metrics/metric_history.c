@@ -43,7 +43,8 @@ static const struct {
 
 struct figure {
     enum kind kind;
-    const char *series, *per; /* names of stored series; `per` of RATIO and HISTOGRAM */
+    const char *series; /* name of a stored series */
+    const char *per;    /* RATIO and HISTOGRAM: name of the series to divide by */
     double scale;
     const char *unit, *unit_increase;
 };
@@ -97,9 +98,9 @@ _Static_assert(sizeof figures / sizeof figures[0] + 1
                    == sizeof metric_history_names / sizeof metric_history_names[0],
                "a name for each figure");
 
-size_t metric_history_steps(const struct metric_history_ask *ask)
+size_t metric_history_steps(const struct metric_history_request *request)
 {
-    return (size_t)((ask->to_ms - ask->from_ms) / ask->step_ms);
+    return (size_t)((request->to_ms - request->from_ms) / request->step_ms);
 }
 
 bool metric_history_matches(const struct scrape_series *series, const json_t *labels)
@@ -120,7 +121,7 @@ bool metric_history_matches(const struct scrape_series *series, const json_t *la
 
 /* ---- One step of one series ---- */
 
-/* False: the step has no value. */
+/* Applies the function to one step. Returns false if the step has no value. */
 static bool value_of(enum metric_history_function function, const struct scrape_point *point,
                      struct metric_history_value *out)
 {
@@ -146,9 +147,10 @@ static bool value_of(enum metric_history_function function, const struct scrape_
     return true;
 }
 
-/* ---- Steps as they fill up ---- */
+/* ---- The steps of all label sets ---- */
 
-/* Sums label sets and their bounds: the sum was never below the sum of the lowest values. */
+/* Adds the value and the bounds of another label set: the sum was never below the sum of the lowest
+ * values. */
 static void add_value(struct metric_history_value *sum, const struct metric_history_value *more)
 {
     if (sum->weight == 0) {
@@ -160,9 +162,9 @@ static void add_value(struct metric_history_value *sum, const struct metric_hist
     sum->value += more->value;
 }
 
-/* The steps while they are filled. */
+/* What the callbacks of a visit need. */
 struct filling {
-    const struct metric_history_ask *ask;
+    const struct metric_history_request *request;
     enum metric_history_function function;
     struct metric_history_value *steps;
 };
@@ -172,22 +174,22 @@ static bool choose_series(void *context, const struct scrape_series *series, siz
     const struct filling *filling = context;
 
     *tag = 0; /* all label sets fill the same steps */
-    return metric_history_matches(series, filling->ask->labels);
+    return metric_history_matches(series, filling->request->labels);
 }
 
-static void take_point(void *context, size_t tag, const struct scrape_point *point)
+static void add_point(void *context, size_t tag, const struct scrape_point *point)
 {
     const struct filling *filling = context;
-    const struct metric_history_ask *ask = filling->ask;
+    const struct metric_history_request *request = filling->request;
     struct metric_history_value value;
 
     (void)tag;
     if (value_of(filling->function, point, &value))
-        add_value(&filling->steps[(point->at_ms - ask->from_ms) / ask->step_ms], &value);
+        add_value(&filling->steps[(point->at_ms - request->from_ms) / request->step_ms], &value);
 }
 
 /* Keeps the steps that have a value. */
-static void take_steps(struct metric_history_value *steps, size_t count, struct metric_history *out)
+static void keep_steps(struct metric_history_value *steps, size_t count, struct metric_history *out)
 {
     size_t kept = 0;
 
@@ -198,50 +200,50 @@ static void take_steps(struct metric_history_value *steps, size_t count, struct 
     out->count = kept;
 }
 
-static struct scrape_range range_of(const struct metric_history_ask *ask, const char *name)
+static struct scrape_range range_of(const struct metric_history_request *request, const char *name)
 {
-    return (struct scrape_range){ ask->deployment_id, name, ask->from_ms, ask->to_ms,
-                                  ask->step_ms };
+    return (struct scrape_range){ request->deployment_id, name, request->from_ms, request->to_ms,
+                                  request->step_ms };
 }
 
 /* Applies the function to the series of one name, step by step; `steps` begins as
- * metric_history_steps(ask) zeros. */
-static CHECKED bool read_steps(struct store *store, const struct metric_history_ask *ask,
+ * metric_history_steps(request) zeros. */
+static CHECKED bool read_steps(struct store *store, const struct metric_history_request *request,
                                const char *name, enum metric_history_function function,
                                struct metric_history_value *steps, struct error *error)
 {
-    const struct scrape_range range = range_of(ask, name);
-    struct filling filling = { ask, function, steps };
-    const struct scrape_visitor visitor = { choose_series, take_point, &filling };
+    const struct scrape_range range = range_of(request, name);
+    struct filling filling = { request, function, steps };
+    const struct scrape_visitor visitor = { choose_series, add_point, &filling };
 
-    return scrape_visit(store, &range, ask->level, &visitor, error);
+    return scrape_visit(store, &range, request->level, &visitor, error);
 }
 
-static CHECKED bool read_plain(struct store *store, const struct metric_history_ask *ask,
+static CHECKED bool read_plain(struct store *store, const struct metric_history_request *request,
                                const char *name, struct metric_history *out, struct error *error)
 {
-    size_t count = metric_history_steps(ask);
+    size_t count = metric_history_steps(request);
     struct metric_history_value *steps = memory_zeroed(count, sizeof *steps);
 
-    if (!read_steps(store, ask, name, out->function, steps, error)) {
+    if (!read_steps(store, request, name, out->function, steps, error)) {
         free(steps);
         return false;
     }
-    take_steps(steps, count, out);
+    keep_steps(steps, count, out);
     return true;
 }
 
 /* Computes the growth of `series` divided by that of `per`; a step without growth has no value. */
-static CHECKED bool read_ratio(struct store *store, const struct metric_history_ask *ask,
+static CHECKED bool read_ratio(struct store *store, const struct metric_history_request *request,
                                const char *series, const char *per, double scale,
                                struct metric_history *out, struct error *error)
 {
-    size_t count = metric_history_steps(ask);
+    size_t count = metric_history_steps(request);
     struct metric_history_value *steps = memory_zeroed(count, sizeof *steps);
     FREE_AUTO struct metric_history_value *below = memory_zeroed(count, sizeof *below);
 
-    if (!read_steps(store, ask, series, METRIC_HISTORY_INCREASE, steps, error)
-        || !read_steps(store, ask, per, METRIC_HISTORY_INCREASE, below, error)) {
+    if (!read_steps(store, request, series, METRIC_HISTORY_INCREASE, steps, error)
+        || !read_steps(store, request, per, METRIC_HISTORY_INCREASE, below, error)) {
         free(steps);
         return false;
     }
@@ -252,82 +254,83 @@ static CHECKED bool read_ratio(struct store *store, const struct metric_history_
         steps[i] = (struct metric_history_value){ steps[i].at_ms, value, value, value,
                                                   steps[i].weight > 0 ? grown : 0 };
     }
-    take_steps(steps, count, out);
+    keep_steps(steps, count, out);
     return true;
 }
 
 /* ---- One of our figures ---- */
 
-static CHECKED bool choose_function(const char *name, enum kind kind, int asked,
+/* `requested` -1: the kind's default. */
+static CHECKED bool choose_function(const char *name, enum kind kind, int requested,
                                     enum metric_history_function *out, struct error *error)
 {
-    TEXT_AUTO can = { 0 };
+    TEXT_AUTO applicable = { 0 };
 
-    *out = asked < 0 ? kinds[kind].functions[0] : (enum metric_history_function)asked;
+    *out = requested < 0 ? kinds[kind].functions[0] : (enum metric_history_function)requested;
     for (size_t i = 0; i < kinds[kind].count; i++) {
         if (kinds[kind].functions[i] == *out)
             return true;
-        text_addf(&can, "%s\"%s\"", i == 0 ? "" : ", ",
+        text_addf(&applicable, "%s\"%s\"", i == 0 ? "" : ", ",
                   metric_history_functions[kinds[kind].functions[i]]);
     }
     return error_set(
         error, ERROR_INVALID, "\"function\" is \"%s\", but \"%.100s\" is %s: ask for %s%s",
-        metric_history_functions[*out], name, kinds[kind].description, text_string(&can),
+        metric_history_functions[*out], name, kinds[kind].description, text_string(&applicable),
         kind == KIND_RATIO ? " (percentiles: metric ttft_ms, itl_ms, e2e_ms, queue_ms)" : "");
 }
 
 static CHECKED bool read_figure_percentile(struct store *store,
-                                           const struct metric_history_ask *ask,
+                                           const struct metric_history_request *request,
                                            struct metric_history *out, struct error *error)
 {
-    const char *const *families = engine_histogram_families(figures[ask->figure].per);
+    const char *const *families = engine_histogram_families(figures[request->figure].per);
     bool found = false;
 
     for (size_t i = 0; families[i] != NULL && !found; i++)
-        if (!metric_history_percentile(store, ask, families[i], figures[ask->figure].scale, out,
-                                       &found, error))
+        if (!metric_history_percentile(store, request, families[i], figures[request->figure].scale,
+                                       out, &found, error))
             return false;
     return true;
 }
 
-static CHECKED bool read_figure(struct store *store, const struct metric_history_ask *ask,
+static CHECKED bool read_figure(struct store *store, const struct metric_history_request *request,
                                 struct metric_history *out, struct error *error)
 {
-    const struct figure *figure = &figures[ask->figure];
+    const struct figure *figure = &figures[request->figure];
 
-    if (!choose_function(metric_history_names[ask->figure], figure->kind, ask->function,
+    if (!choose_function(metric_history_names[request->figure], figure->kind, request->function,
                          &out->function, error))
         return false;
     out->unit = out->function == METRIC_HISTORY_INCREASE || out->function == METRIC_HISTORY_VALUE
                     ? (figure->unit_increase != NULL ? figure->unit_increase : figure->unit)
                     : figure->unit;
     if (out->function == METRIC_HISTORY_PERCENTILE)
-        return read_figure_percentile(store, ask, out, error);
+        return read_figure_percentile(store, request, out, error);
     if (figure->per != NULL)
-        return read_ratio(store, ask, figure->series, figure->per, figure->scale, out, error);
-    return read_plain(store, ask, figure->series, out, error);
+        return read_ratio(store, request, figure->series, figure->per, figure->scale, out, error);
+    return read_plain(store, request, figure->series, out, error);
 }
 
 /* ---- A stored series ---- */
 
 /* Names existing series, the most similar ones first. */
-static CHECKED bool refuse_series(struct store *store, const struct metric_history_ask *ask,
+static CHECKED bool refuse_series(struct store *store, const struct metric_history_request *request,
                                   struct error *error)
 {
     FREE_AUTO char(*names)[128] = NULL;
     TEXT_AUTO list = { 0 };
     size_t count, shown = 0;
 
-    if (!scrape_names(store, ask->deployment_id, &names, &count, error))
+    if (!scrape_names(store, request->deployment_id, &names, &count, error))
         return false;
     for (int alike = 1; alike >= 0; alike--)
         for (size_t i = 0; i < count && shown < NAMES_LISTED; i++)
-            if ((strstr(names[i], ask->series) != NULL) == (alike == 1))
+            if ((strstr(names[i], request->series) != NULL) == (alike == 1))
                 text_addf(&list, "%s%s", shown++ == 0 ? "" : ", ", names[i]);
     return error_set(error, ERROR_NOT_FOUND,
                      "no series \"%.100s\" is stored for this deployment, which has %zu, such as: "
                      "%s",
-                     ask->series, count,
+                     request->series, count,
                      count == 0 ? "none (metrics_watch starts storing)" : list.data);
 }
 
@@ -356,56 +359,57 @@ static const char *unit_of(const char *name, enum metric_history_function functi
 }
 
 /* Finds the kind from the type of the series, or of the histogram's buckets. */
-static CHECKED bool find_kind(struct store *store, const struct metric_history_ask *ask,
+static CHECKED bool find_kind(struct store *store, const struct metric_history_request *request,
                               enum kind *out, struct error *error)
 {
     char type[16], bucket[160];
 
-    if (!scrape_type(store, ask->deployment_id, ask->series, type, error))
+    if (!scrape_type(store, request->deployment_id, request->series, type, error))
         return false;
     *out = strcmp(type, "counter") == 0 ? KIND_COUNTER : KIND_GAUGE;
     if (type[0] != '\0')
         return true;
-    snprintf(bucket, sizeof bucket, "%s_bucket", ask->series);
-    if (!scrape_type(store, ask->deployment_id, bucket, type, error))
+    snprintf(bucket, sizeof bucket, "%s_bucket", request->series);
+    if (!scrape_type(store, request->deployment_id, bucket, type, error))
         return false;
     *out = KIND_HISTOGRAM;
-    return type[0] != '\0' || refuse_series(store, ask, error);
+    return type[0] != '\0' || refuse_series(store, request, error);
 }
 
-static CHECKED bool read_histogram(struct store *store, const struct metric_history_ask *ask,
+static CHECKED bool read_histogram(struct store *store,
+                                   const struct metric_history_request *request,
                                    struct metric_history *out, struct error *error)
 {
     char sum[160], per[160];
     bool found;
 
-    snprintf(sum, sizeof sum, "%s_sum", ask->series);
-    snprintf(per, sizeof per, "%s_count", ask->series);
+    snprintf(sum, sizeof sum, "%s_sum", request->series);
+    snprintf(per, sizeof per, "%s_count", request->series);
     if (out->function == METRIC_HISTORY_PERCENTILE)
-        return metric_history_percentile(store, ask, ask->series, 1, out, &found, error);
-    return read_ratio(store, ask, sum, per, 1, out, error);
+        return metric_history_percentile(store, request, request->series, 1, out, &found, error);
+    return read_ratio(store, request, sum, per, 1, out, error);
 }
 
-static CHECKED bool read_series(struct store *store, const struct metric_history_ask *ask,
+static CHECKED bool read_series(struct store *store, const struct metric_history_request *request,
                                 struct metric_history *out, struct error *error)
 {
     enum kind kind;
 
-    if (!find_kind(store, ask, &kind, error)
-        || !choose_function(ask->series, kind, ask->function, &out->function, error))
+    if (!find_kind(store, request, &kind, error)
+        || !choose_function(request->series, kind, request->function, &out->function, error))
         return false;
-    out->unit = unit_of(ask->series, out->function);
-    return kind == KIND_HISTOGRAM ? read_histogram(store, ask, out, error)
-                                  : read_plain(store, ask, ask->series, out, error);
+    out->unit = unit_of(request->series, out->function);
+    return kind == KIND_HISTOGRAM ? read_histogram(store, request, out, error)
+                                  : read_plain(store, request, request->series, out, error);
 }
 
-bool metric_history_read(struct store *store, const struct metric_history_ask *ask,
+bool metric_history_read(struct store *store, const struct metric_history_request *request,
                          struct metric_history *out, struct error *error)
 {
     struct metric_history history = { 0 };
 
-    if (ask->figure >= 0 ? !read_figure(store, ask, &history, error)
-                         : !read_series(store, ask, &history, error))
+    if (request->figure >= 0 ? !read_figure(store, request, &history, error)
+                             : !read_series(store, request, &history, error))
         return false;
     *out = history;
     return true;

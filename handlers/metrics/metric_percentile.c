@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Percentiles over time, from the buckets of histograms. */
+/* Computes percentiles over time from the buckets of histograms. */
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,19 +9,19 @@
 #include "base/formats/promtext.h"
 #include "handlers/metrics/metric_history.h"
 
-/* The growth up to one limit, step by step, and the number of scrapes over all label sets that had
- * it. */
+/* One limit of the histogram. The lists have an entry for each step. */
 struct bucket {
     double limit;
-    double *grown, *scrapes;
+    double *grown;   /* growth of the count of observations up to the limit */
+    double *scrapes; /* number of scrapes, over all label sets, that had the limit */
 };
 
 struct buckets {
-    const struct metric_history_ask *ask;
+    const struct metric_history_request *request;
     struct bucket *rows;
     size_t count, steps;
-    bool any;        /* point */
-    const char *why; /* why the latest step has no percentile; NULL: all have one */
+    bool has_points;
+    const char *why; /* why the last step without a percentile has none; NULL: all have one */
 };
 
 static bool limit_of(const struct scrape_series *series, double *out)
@@ -47,25 +48,25 @@ static size_t bucket_at(struct buckets *buckets, double limit)
     return buckets->count++;
 }
 
-/* Sums label sets (engines, replicas) of the same limit: the tag is the bucket's index. */
+/* Sums the label sets (engines, replicas) of a limit, since their tag is the bucket's index. */
 static bool choose_series(void *context, const struct scrape_series *series, size_t *tag)
 {
     struct buckets *buckets = context;
     double limit;
 
-    if (!limit_of(series, &limit) || !metric_history_matches(series, buckets->ask->labels))
+    if (!limit_of(series, &limit) || !metric_history_matches(series, buckets->request->labels))
         return false;
     *tag = bucket_at(buckets, limit);
     return true;
 }
 
-static void take_point(void *context, size_t tag, const struct scrape_point *point)
+static void add_point(void *context, size_t tag, const struct scrape_point *point)
 {
     struct buckets *buckets = context;
-    const struct metric_history_ask *ask = buckets->ask;
-    size_t step = (size_t)((point->at_ms - ask->from_ms) / ask->step_ms);
+    const struct metric_history_request *request = buckets->request;
+    size_t step = (size_t)((point->at_ms - request->from_ms) / request->step_ms);
 
-    buckets->any = true;
+    buckets->has_points = true;
     buckets->rows[tag].grown[step] += point->increase;
     buckets->rows[tag].scrapes[step] += point->count;
 }
@@ -77,8 +78,8 @@ static int by_limit(const void *a, const void *b)
     return x->limit < y->limit ? -1 : x->limit > y->limit;
 }
 
-/* Why the step's buckets give no percentile; NULL: they do. If the layout is the same, every scrape
- * of every label set has every limit. */
+/* Says why the step's buckets give no percentile; NULL: they do. Only if all label sets have the
+ * same buckets, every scrape has every limit. */
 static const char *problem_of(const struct buckets *buckets, size_t step)
 {
     const struct bucket *last = &buckets->rows[buckets->count - 1];
@@ -98,8 +99,9 @@ static const char *problem_of(const struct buckets *buckets, size_t step)
     return present > 1 ? NULL : "the histogram has no bucket except +Inf";
 }
 
-/* Computes the percentile of one step. False: nothing was observed in it. Buckets are cumulative;
- * one that was read slightly before another may lag behind, hence the running maximum. */
+/* Computes the percentile of one step. Returns false if nothing was observed in it. Buckets are
+ * cumulative, but one that was read slightly earlier may lag behind a lower one: hence the running
+ * maximum. */
 static bool percentile_of(const struct buckets *buckets, size_t step, double share,
                           struct metric_history_value *out)
 {
@@ -115,7 +117,7 @@ static bool percentile_of(const struct buckets *buckets, size_t step, double sha
         return true;
     for (; i < buckets->count; i++) {
         if (buckets->rows[i].scrapes[step] == 0)
-            continue; /* of another layout */
+            continue; /* this step's histogram does not have the limit */
         up_to = fmax(below, buckets->rows[i].grown[step]);
         if (up_to >= share * total && up_to > below)
             break;
@@ -132,18 +134,18 @@ static bool percentile_of(const struct buckets *buckets, size_t step, double sha
     return true;
 }
 
-static void take(struct buckets *buckets, const struct metric_history_ask *ask, double scale,
-                 struct metric_history *out)
+static void write_values(struct buckets *buckets, const struct metric_history_request *request,
+                         double scale, struct metric_history *out)
 {
     out->values = memory_zeroed(buckets->steps, sizeof *out->values);
     for (size_t i = 0; i < buckets->steps; i++) {
         struct metric_history_value *value = &out->values[out->count];
 
-        if (!percentile_of(buckets, i, ask->percentile / 100, value))
+        if (!percentile_of(buckets, i, request->percentile / 100, value))
             continue;
         if (isnan(value->value))
             buckets->why = problem_of(buckets, i);
-        value->at_ms = ask->from_ms + (int64_t)i * ask->step_ms;
+        value->at_ms = request->from_ms + (int64_t)i * request->step_ms;
         value->value *= scale;
         value->at_least *= scale;
         value->at_most *= scale;
@@ -153,24 +155,24 @@ static void take(struct buckets *buckets, const struct metric_history_ask *ask, 
     }
 }
 
-bool metric_history_percentile(struct store *store, const struct metric_history_ask *ask,
+bool metric_history_percentile(struct store *store, const struct metric_history_request *request,
                                const char *family, double scale, struct metric_history *out,
                                bool *found, struct error *error)
 {
     char name[160];
-    const struct scrape_range range = { ask->deployment_id, name, ask->from_ms, ask->to_ms,
-                                        ask->step_ms };
-    struct buckets buckets = { .ask = ask, .steps = metric_history_steps(ask) };
-    const struct scrape_visitor visitor = { choose_series, take_point, &buckets };
+    const struct scrape_range range = { request->deployment_id, name, request->from_ms,
+                                        request->to_ms, request->step_ms };
+    struct buckets buckets = { .request = request, .steps = metric_history_steps(request) };
+    const struct scrape_visitor visitor = { choose_series, add_point, &buckets };
     bool ok;
 
     snprintf(name, sizeof name, "%s_bucket", family);
-    ok = scrape_visit(store, &range, ask->level, &visitor, error);
+    ok = scrape_visit(store, &range, request->level, &visitor, error);
     if (buckets.count > 0)
         qsort(buckets.rows, buckets.count, sizeof *buckets.rows, by_limit);
-    *found = buckets.any;
-    if (ok && buckets.any)
-        take(&buckets, ask, scale, out);
+    *found = buckets.has_points;
+    if (ok && buckets.has_points)
+        write_values(&buckets, request, scale, out);
     out->why = buckets.why;
     for (size_t i = 0; i < buckets.count; i++) {
         free(buckets.rows[i].grown);

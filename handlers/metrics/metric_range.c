@@ -18,11 +18,12 @@ int64_t metric_range_round_up(int64_t value, int64_t to)
     return (value + to - 1) / to * to;
 }
 
-bool metric_range_choose_level(struct store *store, int64_t from_ms, struct metric_history_ask *ask,
-                               struct error *error)
+bool metric_range_choose_level(struct store *store, int64_t from_ms,
+                               struct metric_history_request *request, struct error *error)
 {
-    if (!scrape_level_for(store, ask->deployment_id, from_ms, ask->step_ms, &ask->level, error))
+    if (!scrape_level_for(store, request->deployment_id, from_ms, request->step_ms, &request->level,
+                          error))
         return false;
-    ask->step_ms = metric_range_round_up(ask->step_ms, scrape_level_ms(ask->level));
+    request->step_ms = metric_range_round_up(request->step_ms, scrape_level_ms(request->level));
     return true;
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The steps that cover a range of time, at the levels that the store keeps. */
+/* Chooses the steps that cover a range of time, at the levels of detail that the store keeps. */
 #pragma once
 
 #include "handlers/metrics/metric_history.h"
 
 #define METRIC_RANGE_MINUTES_MAX 1051200 /* two years */
 
-/* The shortest round step with which `points` steps cover the range. */
+/* The shortest round step, in seconds, of which `points` cover the range. */
 int64_t metric_range_step_s(int64_t range_ms, int64_t points);
+/* Rounds up to a multiple of `to`. */
 int64_t metric_range_round_up(int64_t value, int64_t to);
-/* Sets ask->level to one that still has from_ms, and makes ask->step_ms longer if only longer steps
- * are kept. */
+/* Sets request->level to one that still has from_ms, and makes request->step_ms longer if only
+ * longer steps are kept. */
 CHECKED bool metric_range_choose_level(struct store *store, int64_t from_ms,
-                                       struct metric_history_ask *ask, struct error *error);
+                                       struct metric_history_request *request, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://deployments/{name}/metrics: a server's own metrics, read now. */
+/* opsbrain://deployments/{name}/metrics: the server's own metrics, read when the resource is. */
 
 #include "handlers/resource_answer.h"
 

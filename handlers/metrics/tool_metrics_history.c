@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics_history: a server's figures over time, from stored scrapes. */
+/* metrics_history: shows a server's figures over time, from stored scrapes. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -83,8 +83,7 @@ static const struct field fields[] = {
     { "figures", VALUE_LIST, .help = "A summary per figure that has values.",
       .fields = figure_fields },
     { "points", VALUE_LIST,
-      .help = "The steps of the requested figure, ascending. Steps without scrapes are "
-              "omitted: gaps are gaps.",
+      .help = "The steps of the requested figure, ascending. Steps without scrapes are omitted.",
       .fields = point_fields },
     { "note", VALUE_TEXT, .optional = true,
       .help = "Why the answer differs from the request, or is empty." },
@@ -99,29 +98,29 @@ static const char *const resolutions[SCRAPE_LEVELS] = { "scrapes", "10 s", "1 mi
 struct view {
     const struct call *call;
     struct deployment deployment;
-    struct metric_history_ask ask;
+    struct metric_history_request request;
     int64_t now_ms, older_ms; /* older_ms: where the previous page ends; 0: there is none */
     struct text note;
-    bool is_watched; /* set if there are no values */
+    bool is_watched; /* only known if there are no values */
     json_t *summaries, *points;
     struct table *table;
 };
 
 /* ---- Range and step ---- */
 
-/* Finer data may already be deleted: the steps are then longer than requested. */
+/* Chooses longer steps than requested if finer data is already deleted. */
 static CHECKED bool choose_level(struct view *view, int64_t from_ms, struct error *error)
 {
-    struct metric_history_ask *ask = &view->ask;
-    int64_t wanted_ms = ask->step_ms;
+    struct metric_history_request *request = &view->request;
+    int64_t wanted_ms = request->step_ms;
 
-    if (!metric_range_choose_level(view->call->services->store, from_ms, ask, error))
+    if (!metric_range_choose_level(view->call->services->store, from_ms, request, error))
         return false;
-    if (ask->step_ms != wanted_ms)
+    if (request->step_ms != wanted_ms)
         text_addf(&view->note,
                   "%sSteps of %" PRId64 " s are not kept that far back: these are of %" PRId64
                   " s.",
-                  view->note.length > 0 ? " " : "", wanted_ms / 1000, ask->step_ms / 1000);
+                  view->note.length > 0 ? " " : "", wanted_ms / 1000, request->step_ms / 1000);
     return true;
 }
 
@@ -130,7 +129,7 @@ static bool is_summary(const struct view *view)
     return call_text(view->call, "metric") == NULL && call_text(view->call, "series") == NULL;
 }
 
-/* A summary has no pages: if it does not fit, the steps are longer than requested. */
+/* Chooses longer steps than requested if a summary would not fit: it has no pages. */
 static void choose_step(struct view *view, int64_t range_ms, int64_t points)
 {
     int64_t fitting_s = metric_range_step_s(range_ms, points);
@@ -143,7 +142,7 @@ static void choose_step(struct view *view, int64_t range_ms, int64_t points)
                   step_s, points, fitting_s);
         step_s = fitting_s;
     }
-    view->ask.step_ms = step_s * 1000;
+    view->request.step_ms = step_s * 1000;
 }
 
 static CHECKED bool read_cursor(const struct call *call, int64_t now_ms, int64_t *to_ms,
@@ -157,11 +156,11 @@ static CHECKED bool read_cursor(const struct call *call, int64_t now_ms, int64_t
                         cursor);
 }
 
-/* The newest `points` steps of the range; without a metric everything is one page. */
+/* Chooses the newest `points` steps of the range, or all of them for a summary. */
 static CHECKED bool choose_range(struct view *view, struct error *error)
 {
     const struct call *call = view->call;
-    struct metric_history_ask *ask = &view->ask;
+    struct metric_history_request *request = &view->request;
     int64_t points = call_integer(call, "points", POINTS_INITIAL);
     int64_t end_ms = view->now_ms - (int64_t)(call_number(call, "until_minutes_ago", 0) * 60000);
     int64_t from_ms = end_ms - (int64_t)(call_number(call, "minutes", 60) * 60000), first_ms;
@@ -170,16 +169,16 @@ static CHECKED bool choose_range(struct view *view, struct error *error)
     choose_step(view, end_ms - from_ms, points);
     if (!choose_level(view, from_ms, error) || !read_cursor(call, view->now_ms, &end_ms, error))
         return false;
-    from_ms -= from_ms % ask->step_ms;
-    ask->to_ms = metric_range_round_up(end_ms, ask->step_ms);
-    first_ms = ask->to_ms - points * ask->step_ms;
-    ask->from_ms = first_ms > from_ms && !is_summary(view) ? first_ms : from_ms;
-    if (ask->to_ms <= ask->from_ms)
-        ask->to_ms = ask->from_ms + ask->step_ms;
-    /* one more step if the range begins and ends within steps */
-    if (ask->from_ms - from_ms == ask->step_ms && call_text(call, "step_s") == NULL)
-        ask->from_ms = from_ms;
-    view->older_ms = ask->from_ms > from_ms ? ask->from_ms : 0;
+    from_ms -= from_ms % request->step_ms;
+    request->to_ms = metric_range_round_up(end_ms, request->step_ms);
+    first_ms = request->to_ms - points * request->step_ms;
+    request->from_ms = first_ms > from_ms && !is_summary(view) ? first_ms : from_ms;
+    if (request->to_ms <= request->from_ms)
+        request->to_ms = request->from_ms + request->step_ms;
+    /* A range that begins and ends within steps has one step more: it still fits on the page. */
+    if (request->from_ms - from_ms == request->step_ms && call_text(call, "step_s") == NULL)
+        request->from_ms = from_ms;
+    view->older_ms = request->from_ms > from_ms ? request->from_ms : 0;
     return true;
 }
 
@@ -209,7 +208,7 @@ static void add_summary(struct view *view, const char *name, const struct metric
     char function[FUNCTION_SIZE];
 
     metric_history_summarize(history, &summary);
-    function_show(history, view->ask.percentile, function);
+    function_show(history, view->request.percentile, function);
     json_array_append_new(
         view->summaries,
         json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:o}", "metric", name, "function", function,
@@ -226,7 +225,7 @@ static void add_summary(struct view *view, const char *name, const struct metric
     add_cell(view->table, summary.high);
 }
 
-/* Adds the bounds of a percentile. */
+/* Adds the limits of the bucket that contains a percentile. */
 static void add_limits(const struct metric_history_value *value, json_t *point, struct table *table)
 {
     json_object_set_new(point, "at_least", json_number_or_null(value->at_least));
@@ -252,7 +251,7 @@ static void add_points(struct view *view, const struct metric_history *history, 
     table_column(table, "", false);
     for (size_t i = 0; i < history->count; i++) {
         const struct metric_history_value *value = &history->values[i];
-        bool partial = value->at_ms + view->ask.step_ms > view->now_ms;
+        bool partial = value->at_ms + view->request.step_ms > view->now_ms;
         json_t *point = json_pack("{s:o, s:o}", "at", answer_json_time(value->at_ms), "value",
                                   json_number_or_null(value->value));
 
@@ -276,24 +275,25 @@ static void add_points(struct view *view, const struct metric_history *history, 
 static CHECKED bool add_figure(struct view *view, int figure, struct text *points_text,
                                struct error *error)
 {
-    struct metric_history_ask *ask = &view->ask;
+    struct metric_history_request *request = &view->request;
     struct metric_history history;
 
-    ask->figure = figure;
-    if (!metric_history_read(view->call->services->store, ask, &history, error))
+    request->figure = figure;
+    if (!metric_history_read(view->call->services->store, request, &history, error))
         return false;
     if (history.why != NULL)
         text_addf(&view->note, "%sNo %s of some steps: %s.", view->note.length > 0 ? " " : "",
-                  figure < 0 ? ask->series : metric_history_names[figure], history.why);
+                  figure < 0 ? request->series : metric_history_names[figure], history.why);
     if (history.count > 0)
-        add_summary(view, figure < 0 ? ask->series : metric_history_names[figure], &history);
+        add_summary(view, figure < 0 ? request->series : metric_history_names[figure], &history);
     if (history.count > 0 && points_text != NULL)
         add_points(view, &history, points_text);
     metric_history_finish(&history);
     return true;
 }
 
-static int place_of(const char *name, const char *const *names)
+/* The index of `name` in the list; -1: it is NULL or not there. */
+static int index_of(const char *name, const char *const *names)
 {
     for (int i = 0; name != NULL && names[i] != NULL; i++)
         if (strcmp(names[i], name) == 0)
@@ -303,13 +303,14 @@ static int place_of(const char *name, const char *const *names)
 
 static CHECKED bool note_left_out(struct view *view, struct error *error)
 {
-    const struct metric_history_ask *ask = &view->ask;
-    const struct scrape_range range = { ask->deployment_id, NULL, ask->from_ms, ask->to_ms,
-                                        ask->step_ms };
+    const struct metric_history_request *request = &view->request;
+    const struct scrape_range range = { request->deployment_id, NULL, request->from_ms,
+                                        request->to_ms, request->step_ms };
     struct scrape_left_out left_out;
     TEXT_AUTO sentence = { 0 };
 
-    if (!scrape_left_out_read(view->call->services->store, &range, ask->level, &left_out, error))
+    if (!scrape_left_out_read(view->call->services->store, &range, request->level, &left_out,
+                              error))
         return false;
     metrics_page_describe_left_out(&left_out, &sentence);
     if (sentence.length > 0)
@@ -322,7 +323,7 @@ static CHECKED bool add_figures(struct view *view, struct text *out, struct erro
     if (!note_left_out(view, error))
         return false;
     if (!is_summary(view))
-        return add_figure(view, place_of(call_text(view->call, "metric"), metric_history_names),
+        return add_figure(view, index_of(call_text(view->call, "metric"), metric_history_names),
                           out, error);
     for (size_t i = 0; i < metric_history_count; i++)
         if (!add_figure(view, (int)i, NULL, error))
@@ -343,7 +344,7 @@ static struct table *summary_table(void)
     return table;
 }
 
-/* Adds why there are no values, as far as the state of watching explains it. */
+/* Adds to the note why there are no values, as far as the scrapes explain it. */
 static CHECKED bool note_nothing(struct view *view, struct error *error)
 {
     struct scrape_target target;
@@ -394,19 +395,19 @@ static json_t *cursor_of(const struct view *view)
 
 static void write_answer(struct view *view, const struct text *points_text, struct answer *answer)
 {
-    const struct metric_history_ask *ask = &view->ask;
+    const struct metric_history_request *request = &view->request;
     char from[TIME_SHOWN_SIZE], to[TIME_SHOWN_SIZE];
 
     answer->structured = json_pack(
         "{s:s, s:o, s:o, s:I, s:s, s:O, s:O, s:o, s:o}", "deployment", view->deployment.name,
-        "from", answer_json_time(ask->from_ms), "to", answer_json_time(ask->to_ms), "step_s",
-        (json_int_t)(ask->step_ms / 1000), "resolution", resolutions[ask->level], "figures",
-        view->summaries, "points", view->points, "note", answer_json_text(text_string(&view->note)),
-        "next_cursor", cursor_of(view));
+        "from", answer_json_time(request->from_ms), "to", answer_json_time(request->to_ms),
+        "step_s", (json_int_t)(request->step_ms / 1000), "resolution", resolutions[request->level],
+        "figures", view->summaries, "points", view->points, "note",
+        answer_json_text(text_string(&view->note)), "next_cursor", cursor_of(view));
     text_addf(&answer->text, "%s from %s to %s (UTC), in steps of %" PRId64 " s, from %s%s\n\n",
-              view->deployment.name, answer_time(ask->from_ms, from), answer_time(ask->to_ms, to),
-              ask->step_ms / 1000, ask->level == SCRAPE_RAW ? "" : "the rollup to ",
-              resolutions[ask->level]);
+              view->deployment.name, answer_time(request->from_ms, from),
+              answer_time(request->to_ms, to), request->step_ms / 1000,
+              request->level == SCRAPE_RAW ? "" : "the rollup to ", resolutions[request->level]);
     if (view->note.length > 0)
         text_addf(&answer->text, "%s\n\n", view->note.data);
     text_add(&answer->text, text_string(points_text));
@@ -419,7 +420,7 @@ static void write_answer(struct view *view, const struct text *points_text, stru
     answer_shows(answer, "/history?deployment=%s", view->deployment.name);
 }
 
-/* Checks which arguments are combined. */
+/* Refuses arguments that do not go together. */
 static CHECKED bool check(const struct call *call, struct error *error)
 {
     const char *metric = call_text(call, "metric"), *series = call_text(call, "series");
@@ -451,11 +452,11 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 
     if (!check(call, error) || !deployment_argument(call, &view.deployment, error))
         return false;
-    view.ask = (struct metric_history_ask){
+    view.request = (struct metric_history_request){
         .deployment_id = view.deployment.id,
         .series = call_text(call, "series"),
         .labels = json_object_get(call->arguments, "labels"),
-        .function = place_of(call_text(call, "function"), metric_history_functions),
+        .function = index_of(call_text(call, "function"), metric_history_functions),
         .percentile = call_number(call, "percentile", DEFAULT_PERCENTILE),
     };
     view.summaries = json_array();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics_show: the important figures of a server's own metrics, now. */
+/* metrics_show: shows the important figures of a server's own metrics now. */
 
 #include <string.h>
 #include <time.h>
@@ -11,7 +11,7 @@
 #include "handlers/answers/deployment_argument.h"
 #include "handlers/answers/deployment_endpoint.h"
 
-/* Two of them give the rates; all show whether the same server answers each time. */
+/* The first and the last give the rates; all of them show whether the same server answers. */
 #define SCRAPES 8
 
 static const struct param params[] = {
@@ -101,7 +101,7 @@ static CHECKED bool pause_for(const struct call *call, double seconds, struct er
     return true;
 }
 
-/* Sums and counts are for programs; their means are among the rates. */
+/* Omits sums and counts, which are for programs: people get their means among the rates. */
 static bool is_for_people(const char *name)
 {
     static const char *const endings[] = { "_sum_s", "_count", "_start_s", "seconds" };
@@ -146,53 +146,51 @@ static void write_text(const struct deployment *deployment, const json_t *now, c
         text_add(out, "\nThe server restarted between the two scrapes: no rates.\n");
 }
 
-/* The result of scraping the server. */
-struct look {
+struct scrapes {
     struct deployment deployment;
     struct engine_metrics_snapshot first, last;
-    struct replicas instances; /* who answered */
+    struct replicas instances; /* the servers that answered */
     bool has_rates;
 };
 
-/* The scrapes in between show whether the same server answers every time. */
-static CHECKED bool scrape(struct call *call, struct look *look, struct error *error)
+static CHECKED bool scrape(struct call *call, struct scrapes *scrapes, struct error *error)
 {
     double interval_s = call_number(call, "interval_s", 2);
     ENDPOINT_AUTO endpoint = { 0 };
 
-    if (!secret_access_endpoint(&call->services->access, &look->deployment, &endpoint, error)
-        || !engine_metrics_scrape(&endpoint, &look->first, error))
+    if (!secret_access_endpoint(&call->services->access, &scrapes->deployment, &endpoint, error)
+        || !engine_metrics_scrape(&endpoint, &scrapes->first, error))
         return false;
-    look->last = look->first;
-    replicas_note(&look->instances, &look->first);
+    scrapes->last = scrapes->first;
+    replicas_note(&scrapes->instances, &scrapes->first);
     for (int i = 1; i < SCRAPES && interval_s > 0; i++) {
         if (!pause_for(call, interval_s / (SCRAPES - 1), error)
-            || !engine_metrics_scrape(&endpoint, &look->last, error))
+            || !engine_metrics_scrape(&endpoint, &scrapes->last, error))
             return false;
-        replicas_note(&look->instances, &look->last);
+        replicas_note(&scrapes->instances, &scrapes->last);
     }
-    look->has_rates = interval_s > 0 && !replicas_are_several(&look->instances);
+    scrapes->has_rates = interval_s > 0 && !replicas_are_several(&scrapes->instances);
     return true;
 }
 
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
-    struct look look = { 0 };
+    struct scrapes scrapes = { 0 };
     bool several;
     json_t *now, *rates;
 
-    if (!deployment_argument(call, &look.deployment, error) || !scrape(call, &look, error))
+    if (!deployment_argument(call, &scrapes.deployment, error) || !scrape(call, &scrapes, error))
         return false;
-    several = replicas_are_several(&look.instances);
-    now = engine_metrics_to_json(&look.last);
-    rates = look.has_rates ? engine_metrics_between(&look.first, &look.last) : json_null();
-    write_text(&look.deployment, now, rates, &answer->text);
+    several = replicas_are_several(&scrapes.instances);
+    now = engine_metrics_to_json(&scrapes.last);
+    rates = scrapes.has_rates ? engine_metrics_between(&scrapes.first, &scrapes.last) : json_null();
+    write_text(&scrapes.deployment, now, rates, &answer->text);
     if (several)
         text_add(&answer->text, "\nNo rates: " REPLICAS_SEVERAL
                                 ". The figures are from the one that answered last.\n");
     answer->structured =
-        json_pack("{s:s, s:o, s:o, s:o}", "deployment", look.deployment.name, "now", now, "rates",
-                  rates, "note", several ? json_string(REPLICAS_SEVERAL) : json_null());
+        json_pack("{s:s, s:o, s:o, s:o}", "deployment", scrapes.deployment.name, "now", now,
+                  "rates", rates, "note", several ? json_string(REPLICAS_SEVERAL) : json_null());
     return true;
 }
 

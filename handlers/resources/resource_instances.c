@@ -176,8 +176,7 @@ static CHECKED bool find_run(const struct services *services, const char *value,
         return find_import(services, value, error);
     if (!run_find(services->store, value, &found, error))
         return false;
-    free(found.fingerprint_document);
-    free(found.provenance);
+    run_row_finish(&found);
     return true;
 }
 

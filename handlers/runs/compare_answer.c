@@ -6,10 +6,10 @@
 #include "base/json/json.h"
 #include "handlers/answer.h"
 
-#define LEFT_OUT_SHOWN 50
-#define LEFT_OUT_LINES 10
-#define CELLS_SHOWN 500
-#define VALUE_BYTES 100 /* of a fact in the text */
+#define SKIPPED_MAX 50       /* skipped cells in the structure */
+#define SKIPPED_LINES_MAX 10 /* skipped cells in the text */
+#define CELLS_MAX 500
+#define VALUE_BYTES_MAX 100 /* of a fact */
 
 static const struct field difference_fields[] = {
     { "fact", VALUE_TEXT, .help = "Its name, as `factors` takes it." },
@@ -83,14 +83,15 @@ static json_t *ids_json(const struct evidence *runs, size_t count)
     return list;
 }
 
-/* Where to begin showing two values of which one is too long: at the member that differs. */
-static size_t first_unlike(const struct difference *difference)
+/* The position from which to show two values: if one is too long, the first member that differs. */
+static size_t first_difference(const struct difference *difference)
 {
     const char *left = text_string(&difference->values[0]);
     const char *right = text_string(&difference->values[1]);
     size_t from = 0;
 
-    if (difference->values[0].length <= VALUE_BYTES && difference->values[1].length <= VALUE_BYTES)
+    if (difference->values[0].length <= VALUE_BYTES_MAX
+        && difference->values[1].length <= VALUE_BYTES_MAX)
         return 0;
     for (size_t i = 0; left[i] != '\0' && left[i] == right[i]; i++)
         if (left[i] == ',')
@@ -102,12 +103,12 @@ static size_t first_unlike(const struct difference *difference)
 static void excerpt(const struct difference *difference, int which, struct text *out)
 {
     const struct text *value = &difference->values[which];
-    size_t from = first_unlike(difference);
+    size_t from = first_difference(difference);
 
     if (value->length == 0)
         return;
     text_add(out, from > 0 ? "..." : "");
-    text_add_printable(out, text_string(value) + from, value->length - from, VALUE_BYTES);
+    text_add_printable(out, text_string(value) + from, value->length - from, VALUE_BYTES_MAX);
 }
 
 static json_t *value_json(const struct difference *difference, int which)
@@ -146,7 +147,7 @@ static json_t *left_out_json(const struct comparison *comparison)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < comparison->cell_count && json_array_size(list) < LEFT_OUT_SHOWN; i++) {
+    for (size_t i = 0; i < comparison->cell_count && json_array_size(list) < SKIPPED_MAX; i++) {
         const struct compared_cell *cell = &comparison->cells[i];
         json_t *json;
 
@@ -167,7 +168,7 @@ static json_t *disturbed_json(const struct comparison *comparison)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < comparison->cell_count && json_array_size(list) < LEFT_OUT_SHOWN; i++) {
+    for (size_t i = 0; i < comparison->cell_count && json_array_size(list) < SKIPPED_MAX; i++) {
         const struct compared_cell *cell = &comparison->cells[i];
         json_t *json;
 
@@ -205,7 +206,7 @@ static json_t *cells_json(const struct comparison *comparison)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < comparison->cell_count && json_array_size(list) < CELLS_SHOWN; i++) {
+    for (size_t i = 0; i < comparison->cell_count && json_array_size(list) < CELLS_MAX; i++) {
         const struct estimate *estimate = &comparison->cells[i].estimate;
         json_t *json;
 
@@ -320,7 +321,7 @@ static void describe_difference(const struct difference *difference, struct text
     text_add_char(out, '\n');
 }
 
-/* What neither side reports is one line. */
+/* Lists the facts that neither side reports in one line. */
 static void describe_differences(const struct comparison *comparison, bool allowed,
                                  struct text *out)
 {
@@ -383,7 +384,7 @@ static void describe_left_out(const struct comparison *comparison, struct text *
 {
     size_t left = comparison->cell_count - comparison->compared, shown = 0;
 
-    for (size_t i = 0; i < comparison->cell_count && shown < LEFT_OUT_LINES; i++) {
+    for (size_t i = 0; i < comparison->cell_count && shown < SKIPPED_LINES_MAX; i++) {
         if (comparison->cells[i].why == CELL_COMPARED)
             continue;
         if (shown++ == 0)
@@ -400,7 +401,7 @@ static void describe_disturbed(const struct compare_input *input,
 {
     size_t pairs = input->counts[SIDE_BASELINE], shown = 0;
 
-    for (size_t i = 0; i < comparison->cell_count && shown < LEFT_OUT_LINES; i++) {
+    for (size_t i = 0; i < comparison->cell_count && shown < SKIPPED_LINES_MAX; i++) {
         const struct compared_cell *cell = &comparison->cells[i];
 
         if (cell->why != CELL_COMPARED || cell->pairs_left_out == 0)

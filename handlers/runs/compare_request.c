@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/audit/audit.h"
+#include "analysis/charts/chart.h"
 #include "base/core/memory.h"
 
 void compare_request_finish(struct compare_request *request)
@@ -17,8 +18,21 @@ void compare_request_finish(struct compare_request *request)
     sweep_row_finish(&request->sweep);
 }
 
-/* If the same figures were counted under two ids, they would look like a repetition without spread.
- */
+void compare_request_name_side(const struct compare_request *request, enum side side,
+                               struct text *out)
+{
+    const struct evidence *first =
+        &request->runs[side == SIDE_BASELINE ? 0 : request->counts[SIDE_BASELINE]];
+    const struct chart_runs runs = { first, request->counts[side], NULL };
+
+    if (!first->imported && first->facts.deployment[0] != '\0')
+        text_add(out, first->facts.deployment);
+    else
+        chart_name(&runs, out);
+}
+
+/* Refuses a second import of the same file: the same figures under two ids would look like a
+ * repetition without spread. */
 static CHECKED bool is_new_file(const struct compare_request *request, const struct evidence *run,
                                 struct error *error)
 {
@@ -109,8 +123,7 @@ static const struct run_row *find_run(const struct run_row *rows, size_t count,
 
 #define PAIRS_MAX (COMPARE_RUNS_MAX / 2)
 
-/* Finds the repetitions that both deployments have finished: an unfinished one does not cover the
- * whole grid. */
+/* Finds the repetitions that are finished on both deployments: only those cover the whole grid. */
 static size_t find_pairs(const struct sweep_row *sweep, const struct run_row *rows, size_t count,
                          const struct run_row *pairs[SIDES][PAIRS_MAX])
 {
@@ -138,11 +151,10 @@ static CHECKED bool add_pairs(struct store *store, const struct run_row *rows, s
     size_t found = find_pairs(&request->sweep, rows, count, pairs);
 
     if (found == 0)
-        return error_set(
-            error, ERROR_CONFLICT,
-            "no repetition of %s is finished on both deployments yet: sweep_show shows "
-            "how far it is",
-            request->sweep.id);
+        return error_set(error, ERROR_CONFLICT,
+                         "no repetition of %s is finished on both deployments yet: sweep_show "
+                         "shows how far it is",
+                         request->sweep.id);
     for (int side = 0; side < SIDES; side++)
         for (size_t i = 0; i < found; i++)
             if (!add_run(store, pairs[side][i]->id, request, error))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The request of run_compare: the runs of both sides, read and compared. */
+/* Carries out the request of run_compare: reads the runs of both sides, and compares them. */
 #pragma once
 
 #include "analysis/compare/compare.h"
@@ -12,11 +12,11 @@ struct compare_request {
     struct evidence *runs; /* heap; the baseline's first */
     size_t counts[SIDES], count;
     struct sweep_row sweep; /* the A/B sweep that was given; its id is "" if none was */
-    size_t pairs_left_out;
+    size_t pairs_left_out;  /* repetitions that are not finished on both deployments */
     enum pairing pairing;
     const char *factors[COMPARE_REQUEST_NAMES_MAX], *accepted[COMPARE_REQUEST_NAMES_MAX];
-    struct compare_input input; /* these point into the members above, and so does the comparison */
-    struct comparison comparison;
+    struct compare_input input;   /* points into the members above */
+    struct comparison comparison; /* points into the members above */
 };
 
 /* Reads and compares what run_compare's arguments name; they are checked already. Free with
@@ -24,3 +24,6 @@ struct compare_request {
 CHECKED bool compare_request_run(const struct call *call, struct compare_request *out,
                                  struct error *error);
 void compare_request_finish(struct compare_request *request);
+/* Adds a name for a side: its deployment, because both sides often have the same model. */
+void compare_request_name_side(const struct compare_request *request, enum side side,
+                               struct text *out);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds a run for export: the audit's findings become warnings of its cells. */
+/* Finds a run for export, and audits it: the findings become warnings of its cells. */
 #pragma once
 
 #include "analysis/export/export.h"
 #include "handlers/tool.h"
 
-/* NOT_FOUND: names the id. Free with evidence_finish, even after a failure. */
+/* `run`: the id of a run or an import. NOT_FOUND: names the id. Free with evidence_finish, even
+ * after a failure. */
 CHECKED bool export_find(struct call *call, const char *run, struct evidence *out,
                          struct error *error);

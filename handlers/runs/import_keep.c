@@ -8,7 +8,7 @@
 #include "base/core/memory.h"
 #include "base/json/json.h"
 
-/* Stated facts take precedence over those of the file. */
+/* Replaces facts of the file by those that were stated. */
 static void apply_stated(const json_t *stated, struct evidence *evidence)
 {
     json_auto_t *facts = evidence_facts_json(&evidence->facts);

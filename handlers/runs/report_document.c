@@ -72,7 +72,7 @@ static CHECKED bool add_run(struct call *call, const char *id, struct report_doc
     return true;
 }
 
-/* Lists the runs in the side's rows. */
+/* Adds the runs in the side's rows, and audits them. */
 static void add_rows(struct call *call, struct report_document_side *side)
 {
     for (size_t i = 0; i < side->rows.run_count; i++) {
@@ -106,19 +106,6 @@ static void add_part(struct report_document *out, size_t side, const char *name)
 
 /* ---- Two sides ---- */
 
-/* Names a side by its deployment: both sides of a comparison often have the same model. */
-static void name_side(const struct compare_request *request, enum side side, struct text *out)
-{
-    const struct evidence *first =
-        &request->runs[side == SIDE_BASELINE ? 0 : request->counts[SIDE_BASELINE]];
-    const struct chart_runs runs = { first, request->counts[side], NULL };
-
-    if (!first->imported && first->facts.deployment[0] != '\0')
-        text_add(out, first->facts.deployment);
-    else
-        chart_name(&runs, out);
-}
-
 static CHECKED bool compare(struct call *call, const json_t *arguments, struct report_document *out,
                             struct error *error)
 {
@@ -134,7 +121,7 @@ static CHECKED bool compare(struct call *call, const json_t *arguments, struct r
     if (!compared)
         return false;
     for (enum side side = SIDE_BASELINE; side < SIDES; side++)
-        name_side(&out->compared, side, &out->names.of[side]);
+        compare_request_name_side(&out->compared, side, &out->names.of[side]);
     out->comparison = (struct chart_comparison){
         .comparison = &out->compared.comparison,
         .metric = out->compared.input.metric,
@@ -198,8 +185,7 @@ static CHECKED bool find_run(struct call *call, const char *id, struct report_do
     name_page(call, out, "runs", id);
     if (!run_find(call->services->store, id, &row, error))
         return false;
-    free(row.fingerprint_document);
-    free(row.provenance);
+    run_row_finish(&row);
     if (!sweep_material_read(call->services, row.sweep_id, &out->sweep, error))
         return false;
     add_side(call, 0, id, "", NULL, out);

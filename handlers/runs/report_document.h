@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report of a run, an import, a sweep or a comparison as one HTML file, and the data that it is
- * made from: pages show the same sections (analysis/document/document_parts.h). */
+/* Collects the data for the report of a run, an import, a sweep or a comparison: for the report as
+ * one HTML file, and for pages, which show the same sections (analysis/document/document_parts.h).
+ */
 #pragma once
 
 #include "analysis/document/document.h"
@@ -16,7 +17,7 @@ struct report_document {
     } names;
     struct chart_comparison comparison;
     struct report_document_side {
-        struct sweep_material rows; /* material of `sweep` */
+        struct sweep_material rows; /* the side's part of `sweep` */
         struct report_input report;
         struct evidence *runs; /* heap */
         struct findings *findings;
@@ -29,11 +30,11 @@ struct report_document {
 #define REPORT_DOCUMENT_AUTO __attribute__((cleanup(report_document_finish))) struct report_document
 void report_document_finish(struct report_document *document);
 
-/* Collects the data of a run_..., an imp_... or a swp_...; of an A/B sweep both deployments,
+/* Collects the data of a run, an import or a sweep by its id. An A/B sweep has two sides, which are
  * compared as soon as one repetition is finished on both. *out must not be moved; finish it even
- * after a failure. */
+ * after a failure. NOT_FOUND: names the id. */
 CHECKED bool report_document_find(struct call *call, const char *id, struct report_document *out,
                                   struct error *error);
-/* The same of two sides, by run_compare's arguments. */
+/* Does the same for a comparison, by run_compare's arguments. */
 CHECKED bool report_document_compare(struct call *call, const json_t *arguments,
                                      struct report_document *out, struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://runs/{id}/cells.csv: a run's cells for spreadsheets and programs (RFC 4180), and the
- * same of all runs of a sweep. */
+/* opsbrain://runs/{id}/cells.csv and opsbrain://sweeps/{id}/cells.csv: the cells of a run, or of
+ * all runs of a sweep, for spreadsheets and programs (RFC 4180). */
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "handlers/answers/cell_answer.h"
 #include "handlers/resource.h"
 
-/* A spreadsheet would run a text that begins like this as a formula, and reasons may come from a
+/* Returns true if a spreadsheet would run the text as a formula. A cell's reason may come from a
  * server. */
 static bool is_formula(const char *text)
 {
@@ -89,8 +89,7 @@ static CHECKED bool read(struct call *call, const char *value, struct text *out,
     if (!run_find(store, value, &run, error))
         return false;
     done = cell_list(store, run.sweep_id, run.id, &cells, &count, error);
-    free(run.fingerprint_document);
-    free(run.provenance);
+    run_row_finish(&run);
     if (!done)
         return false;
     add_heading(out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://runs/{id}/export/<format>: a whole run as a file for another tool. */
+/* opsbrain://runs/{id}/export/<format>: all cells of a run as a file for another tool. */
 
 #include "analysis/export/export.h"
 #include "handlers/resource.h"
@@ -16,7 +16,7 @@ static CHECKED bool write(struct call *call, const char *value, const char *form
     return true;
 }
 
-/* Defines the function and the row of one format. */
+/* Defines the resource of one format. */
 #define EXPORT(word, form, type)                                                                   \
     static bool read_##word(struct call *call, const char *value, struct text *out,                \
                             struct error *error)                                                   \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_audit: mistakes in a run's figures. */
+/* run_audit: looks for mistakes in a run's figures. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "handlers/answer.h"
 #include "store/ledger/imports.h"
 
-#define OTHERS_LOOKED_AT 50 /* the newest imports, which are searched for copies */
+#define OTHERS_MAX 50 /* the newest imports, which are searched for copies */
 
 static const struct param params[] = {
     { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Id: run_... or imp_..." },
@@ -53,7 +53,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Reads the newest imports one at a time: together they may be larger than memory. */
+/* The newest imports, which are read one at a time: together they may be larger than memory. */
 struct others {
     struct store *store;
     struct import_row *rows;
@@ -123,8 +123,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 
     evidence_init(&evidence);
     if (!evidence_find(others.store, call_text(call, "run"), &evidence, error)
-        || !import_list(others.store, NULL, 0, OTHERS_LOOKED_AT, &others.rows, &others.count,
-                        error))
+        || !import_list(others.store, NULL, 0, OTHERS_MAX, &others.rows, &others.count, error))
         return false;
     const struct audit_input input = {
         .evidence = &evidence,
@@ -149,10 +148,10 @@ const struct tool tool_run_audit = {
     .help =
         "Looks for what is wrong with a run's figures. Call it before you quote or compare a run.",
     .more =
-        "In own and imported runs: too few requests in flight, bursts, appended or copied "
-        "runs, cut tails, cold starts, one-token outputs, prompt tokens counted as generated, "
-        "cached prompts, more than the hardware can do. Each finding has its cells, arithmetic and "
-        "what not to conclude; rules that the figures do not allow are listed with what they lack.",
+        "In own and imported runs: too few requests in flight, bursts, appended or copied runs, "
+        "cut tails, cold starts, one-token outputs, prompt tokens counted as generated, cached "
+        "prompts, more than the hardware can do. Each finding has its cells, arithmetic and what "
+        "not to conclude; rules that the figures do not allow are listed with what they lack.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_compare: whether one side of runs is faster than another. */
+/* run_compare: compares two sides of runs, to find out which one is faster. */
 
 #include "handlers/answer.h"
 #include "handlers/runs/compare_answer.h"
@@ -90,12 +90,11 @@ const struct tool tool_run_compare = {
             "with ratio and 95 % interval.",
     .more = "For an A/B sweep give `sweep`: its runs are compared in the pairs they were measured "
             "in. Otherwise each side is runs that repeat one another, own or imported. The run, "
-            "not the "
-            "request, is the unit; one run a side is never evidence. Refused (not_comparable, with "
-            "the differences) unless the sides differ only in the `factors` you name; what is "
-            "unknown counts as different unless accepted by name. The answer is over all cells and "
-            "for each. Cells that failed, that run_audit finds wrong or that one side lacks are "
-            "skipped and named.",
+            "not the request, is the unit; one run a side is never evidence. Refused "
+            "(not_comparable, with the differences) unless the sides differ only in the `factors` "
+            "you name; what is unknown counts as different unless accepted by name. The answer is "
+            "over all cells and for each. Cells that failed, that run_audit finds wrong or that "
+            "one side lacks are skipped and named.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = compare_answer_fields,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_export: a run in another tool's format. */
+/* run_export: writes a run in another tool's format. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,8 +38,9 @@ static const struct field fields[] = {
     { 0 },
 };
 
-static json_t *left_out(const struct exporter *exporter, const struct evidence *evidence,
-                        size_t first, size_t count)
+/* Lists the cells that the format cannot contain. */
+static json_t *skipped_cells(const struct exporter *exporter, const struct evidence *evidence,
+                             size_t first, size_t count)
 {
     json_t *list = json_array();
 
@@ -49,7 +50,8 @@ static json_t *left_out(const struct exporter *exporter, const struct evidence *
     return list;
 }
 
-static json_t *marked(const struct evidence *evidence, size_t first, size_t count)
+/* Lists the cells that have warnings. */
+static json_t *marked_cells(const struct evidence *evidence, size_t first, size_t count)
 {
     json_t *list = json_array();
 
@@ -102,7 +104,7 @@ static json_t *content_blocks(const struct text *words, const struct text *file)
                      "text", "text", text_string(file));
 }
 
-/* vLLM's tools look for summary.json in a folder, aiperf's for a folder per cell. */
+/* Names the file as the other tool expects it: vLLM's tools look for summary.json in a folder. */
 static void name_file(const struct exporter *exporter, const char *id, char *out, size_t size)
 {
     bool same = strcmp(exporter->format, exporter->extension) == 0;
@@ -131,8 +133,8 @@ static void write_page(const struct call *call, const struct evidence *evidence,
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:s}", "run", evidence->id,
                   "format", exporter->format, "media_type", exporter->media_type, "file_name", file,
                   "content", text_string(&content), "cells", (json_int_t)count, "cells_total",
-                  (json_int_t)all, "left_out", left_out(exporter, evidence, first, count), "marked",
-                  marked(evidence, first, count), "not_held",
+                  (json_int_t)all, "left_out", skipped_cells(exporter, evidence, first, count),
+                  "marked", marked_cells(evidence, first, count), "not_held",
                   export_losses(exporter, evidence, first, count, &content), "resource", uri);
     write_text(exporter, answer->structured, &answer->text);
     answer_page_end_at(answer, first + count < all, (int64_t)(first + count));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_import: stores results of another load generator as a run that can be shown, audited,
- * compared */
+/* run_import: stores the results of another load generator as a run that can be shown, audited and
+ * compared. */
 
 #include <string.h>
 
@@ -84,8 +84,8 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* All stated facts, and the notes. New reference. */
-static json_t *stated_by(const struct call *call)
+/* The facts that the call states, and its notes. New reference. */
+static json_t *stated_facts(const struct call *call)
 {
     static const char *const not_facts[] = { "text", "run", "name", "format", "idempotency_key" };
     json_t *stated = json_copy(json_iterable(call->arguments));
@@ -123,7 +123,7 @@ static CHECKED bool check_source(const struct call *call, struct error *error)
     return true;
 }
 
-/* Borrowed from the arguments. */
+/* Lists the argument `columns`, whose texts `out` borrows; ends with NULL. */
 static void list_columns(const struct call *call, const char *out[COLUMNS_MAX + 1])
 {
     const json_t *columns = json_object_get(call->arguments, "columns"), *column;
@@ -142,7 +142,7 @@ static CHECKED bool keep(struct call *call, struct import_row *row, bool *existe
     const char *columns[COLUMNS_MAX + 1];
     const char *text = call_text(call, "text"), *run = call_text(call, "run");
     const char *name = call_text(call, "name");
-    json_auto_t *stated = stated_by(call);
+    json_auto_t *stated = stated_facts(call);
     struct store *store = call->services->store;
     const struct import_offer offer = {
         .bytes = call->file != NULL ? call->file : text,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_list: what was measured, newest first. */
+/* run_list: lists what was measured, the newest first. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -85,8 +85,9 @@ static int64_t created_ms(const void *rows, size_t index)
     return ((const struct any_run *)rows)[index].created_ms;
 }
 
-/* The repetitions of a sweep have the same time: a page that contains only these ends with the last
- * one, even beyond the limit, since the next page begins after that time. */
+/* Returns how many runs belong on this page. The repetitions of a sweep have the same time: a page
+ * that contains only these ends with the last one, even beyond the limit, since the next page
+ * begins after that time. */
 static size_t end_page(const struct any_run *runs, size_t count, size_t limit)
 {
     size_t shown = answer_page_length(count, limit, created_ms, runs);

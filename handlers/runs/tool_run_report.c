@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_report: the report of a sweep, or of one of its runs. */
+/* run_report: writes the report of a sweep, or of one of its runs. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "handlers/answers/sweep_material.h"
 #include "handlers/runs/report_document.h"
 
-#define SWEEPS_LOOKED_AT 50
+#define SWEEPS_SEARCHED_MAX 50
 
 static const char *const formats[] = { "markdown", "html", NULL };
 
@@ -54,7 +54,8 @@ static CHECKED bool newest_sweep(const struct call *call, char out[ID_SIZE], str
     size_t count;
 
     out[0] = '\0';
-    if (!sweep_list(call->services->store, deployment, 0, SWEEPS_LOOKED_AT, &sweeps, &count, error))
+    if (!sweep_list(call->services->store, deployment, 0, SWEEPS_SEARCHED_MAX, &sweeps, &count,
+                    error))
         return false;
     for (size_t i = 0; i < count && out[0] == '\0'; i++)
         if (sweeps[i].cells_done > 0)
@@ -66,7 +67,7 @@ static CHECKED bool newest_sweep(const struct call *call, char out[ID_SIZE], str
                         deployment == NULL ? "" : " of ", deployment == NULL ? "" : deployment);
 }
 
-/* Which sweep, and which of its runs (only_run "": all). */
+/* Chooses the sweep, and the run of it to report; only_run "": all runs. */
 static CHECKED bool choose(const struct call *call, char sweep[ID_SIZE], char only_run[ID_SIZE],
                            struct error *error)
 {
@@ -84,15 +85,15 @@ static CHECKED bool choose(const struct call *call, char sweep[ID_SIZE], char on
         return false;
     text_copy(sweep, ID_SIZE, row.sweep_id);
     text_copy(only_run, ID_SIZE, row.id);
-    free(row.fingerprint_document);
-    free(row.provenance);
+    run_row_finish(&row);
     if (sweep_id != NULL && strcmp(sweep_id, sweep) != 0)
         return error_set(error, ERROR_INVALID, "the run %s is not of the sweep %s but of %s",
                          run_id, sweep_id, sweep);
     return true;
 }
 
-/* Adds the report of one run or one deployment ("": any) to the answer, and its runs. */
+/* Adds the report of one run, or of one deployment, to the answer, and its runs to the list; ""
+ * means any. */
 static void write_part(const struct sweep_material *material, const char *run,
                        const char *deployment, json_t *runs, struct answer *answer)
 {
@@ -123,8 +124,8 @@ static CHECKED bool check_deployment(const struct sweep_row *sweep, const char *
                      sweep->subject_count > 1 ? sweep_answer_candidate(sweep) : "");
 }
 
-/* Who started the job does not matter any more. */
-static json_t *sweep_measured(const struct sweep_row *sweep)
+/* Shows the sweep without its job, which a report does not need. */
+static json_t *sweep_without_job(const struct sweep_row *sweep)
 {
     json_t *json = sweep_answer_json(sweep);
 
@@ -140,7 +141,7 @@ static void write_sweep(const struct sweep_material *material, const char *deplo
     const struct sweep_row *sweep = &material->sweep;
     json_t *runs = json_array();
 
-    answer->structured = json_pack("{s:o, s:o}", "sweep", sweep_measured(sweep), "runs", runs);
+    answer->structured = json_pack("{s:o, s:o}", "sweep", sweep_without_job(sweep), "runs", runs);
     for (size_t i = 0; i < sweep->subject_count; i++)
         if (deployment == NULL || strcmp(deployment, sweep->subjects[i].deployment) == 0)
             write_part(material, "", sweep->subjects[i].deployment, runs, answer);
@@ -153,7 +154,7 @@ static void write_run(const struct sweep_material *material, const char *only_ru
     json_t *runs = json_array();
 
     answer->structured =
-        json_pack("{s:o, s:o}", "sweep", sweep_measured(&material->sweep), "runs", runs);
+        json_pack("{s:o, s:o}", "sweep", sweep_without_job(&material->sweep), "runs", runs);
     write_part(material, only_run, "", runs, answer);
     answer_shows(answer, "/runs/%s", only_run);
 }
@@ -176,8 +177,8 @@ static CHECKED bool report_own(struct call *call, struct answer *answer, struct 
     return done;
 }
 
-/* The file is too large for a model's context: it is written only to check that this works, and the
- * answer names the resource. */
+/* Answers with the resource that is the file, which is too large for a model's context. It is
+ * written here only to check that this works, and to know its size. */
 static CHECKED bool answer_file(struct call *call, const char *id, struct answer *answer,
                                 struct error *error)
 {

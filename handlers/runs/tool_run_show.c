@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_show: one run: what was measured, by whom, and every figure of a cell. */
+/* run_show: shows one run: what was measured, by whom, and every figure of a cell. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -74,14 +74,13 @@ struct view {
 
 static void view_finish(struct view *view)
 {
-    free(view->run.fingerprint_document);
-    free(view->run.provenance);
+    run_row_finish(&view->run);
     cell_rows_free(view->cells, view->cell_count);
     sweep_row_finish(&view->sweep);
 }
 
-/* Unless everything is requested, only the facts that comparisons use: without the engine's further
- * details, and without the workload's defaults. */
+/* Shows the fingerprint. Unless all details are requested, it has only the facts that comparisons
+ * use: not the engine's further details, nor the workload's defaults. */
 static json_t *measured_json(const struct call *call, const struct run_row *run)
 {
     json_t *fingerprint = answer_json_stored(run->fingerprint_document);
@@ -109,8 +108,7 @@ static json_t *detail_json(const struct cell_row *cell)
                      "workload_digest", answer_json_text(cell->workload_digest));
 }
 
-/* The index of the i-th of at most `limit` rows that are chosen evenly from `count`, the last one
- * always included. */
+/* Chooses at most `limit` entries of a column, evenly spread; the last one is always included. */
 static json_t *thinned(const json_t *column, size_t limit)
 {
     size_t count = json_array_size(column), kept = count < limit ? count : limit;
@@ -121,7 +119,7 @@ static json_t *thinned(const json_t *column, size_t limit)
     return out;
 }
 
-/* Adds the scrapes, which are stored for attempts whose server had metrics. */
+/* Adds the scrapes, which are only stored if the server had metrics. */
 static CHECKED bool add_series(const struct call *call, int64_t attempt_id, json_t *detail,
                                struct answer *answer, struct error *error)
 {

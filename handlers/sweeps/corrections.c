@@ -10,6 +10,7 @@
 
 #define RUNS_MAX 64 /* of a sweep: more than sweep_plan allows */
 
+/* What is corrected. */
 struct earlier {
     struct sweep_row sweep;
     struct run_row *runs; /* the runs that are corrected */
@@ -22,7 +23,7 @@ static void earlier_finish(struct earlier *earlier)
     run_rows_free(earlier->runs, earlier->run_count);
 }
 
-/* Keeps only this one of the sweep's runs. */
+/* Drops all of the sweep's runs except the one with this id. */
 static void keep_run(struct earlier *earlier, const char *id)
 {
     struct run_row kept = { 0 };
@@ -34,13 +35,13 @@ static void keep_run(struct earlier *earlier, const char *id)
             kept = *row;
             row->fingerprint_document = row->provenance = NULL;
         }
-        free(row->fingerprint_document);
-        free(row->provenance);
+        run_row_finish(row);
     }
     earlier->runs[0] = kept;
     earlier->run_count = 1;
 }
 
+/* Copies the id of the sweep, or of the run's sweep. */
 static CHECKED bool sweep_of(struct store *store, const char *id, char out[ID_SIZE],
                              struct error *error)
 {
@@ -53,8 +54,7 @@ static CHECKED bool sweep_of(struct store *store, const char *id, char out[ID_SI
     if (!run_find(store, id, &row, error))
         return false;
     text_copy(out, ID_SIZE, row.sweep_id);
-    free(row.fingerprint_document);
-    free(row.provenance);
+    run_row_finish(&row);
     return true;
 }
 
@@ -73,7 +73,8 @@ static CHECKED bool earlier_read(struct store *store, const char *id, struct ear
 
 /* ---- Whether a correction measures the same as the runs that it corrects ---- */
 
-/* The index of that deployment in the request. */
+/* *out: 0 for the request's deployment, 1 for its candidate. Returns false if the deployment is
+ * neither. */
 static bool find_subject(const struct sweep_request *request, int64_t deployment_id, size_t *out)
 {
     *out = deployment_id == request->deployment.id ? 0 : 1;
@@ -83,14 +84,14 @@ static bool find_subject(const struct sweep_request *request, int64_t deployment
 static CHECKED bool check_deployments(const char *id, const struct earlier *earlier,
                                       const struct sweep_request *request, struct error *error)
 {
-    size_t subject, seen = 0;
+    size_t subject, found = 0; /* found: a bit for each subject */
     bool same = true;
 
     for (size_t i = 0; same && i < earlier->run_count; i++) {
         same = find_subject(request, earlier->runs[i].deployment_id, &subject);
-        seen |= (size_t)1 << subject;
+        found |= (size_t)1 << subject;
     }
-    if (same && seen == ((size_t)1 << request->subjects) - 1)
+    if (same && found == ((size_t)1 << request->subjects) - 1)
         return true;
     return error_set(
         error, ERROR_INVALID,
@@ -113,8 +114,8 @@ static CHECKED bool check_cells(const char *id, const struct earlier *earlier,
     if (plan_same_shape(&plan, &request->plan))
         return true;
     return error_set(error, ERROR_INVALID,
-                     "\"corrects\": %s has other cells than this call: give the same "
-                     "loads, input_tokens and output_tokens, and repetitions %lld",
+                     "\"corrects\": %s has other cells than this call: give the same loads, "
+                     "input_tokens and output_tokens, and repetitions %lld",
                      id, (long long)plan.repetitions);
 }
 
@@ -137,11 +138,11 @@ static CHECKED bool check_free(const struct earlier *earlier, struct error *erro
 static void list_corrections(const char *id, const struct earlier *earlier,
                              const struct sweep_request *request, struct correction *out)
 {
-    bool whole = strcmp(id, earlier->sweep.id) == 0;
+    bool is_sweep = strcmp(id, earlier->sweep.id) == 0;
 
     for (size_t i = 0; i < earlier->run_count; i++) {
         find_subject(request, earlier->runs[i].deployment_id, &out[i].subject);
-        out[i].repetition = whole ? earlier->runs[i].repetition : 0;
+        out[i].repetition = is_sweep ? earlier->runs[i].repetition : 0;
         text_copy(out[i].run_id, sizeof out[i].run_id, earlier->runs[i].id);
     }
 }

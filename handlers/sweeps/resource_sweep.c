@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://sweeps/{id}: the progress of a sweep, and the figures of its cells. */
+/* opsbrain://sweeps/{id}: a sweep's progress, and the figures of its cells. */
 
 #include "handlers/resource_answer.h"
 

@@ -10,12 +10,12 @@
 #include "base/json/json.h"
 #include "store/ledger/principals.h"
 
-#define ARGUMENTS_LIMIT 16384 /* bytes */
+#define ARGUMENTS_BYTES_MAX 16384
 
 struct entry {
     char principal[sizeof((struct principal *)0)->name];
     char digest[DIGEST_TEXT_SIZE];
-    char *arguments; /* NULL: none yet */
+    char *arguments; /* JSON; NULL: the entry is not in use */
 };
 
 struct reviewed_plans {
@@ -60,7 +60,7 @@ void reviewed_plans_keep(struct reviewed_plans *planned, const char *principal, 
     char *written = json_write(arguments);
     struct entry *entry;
 
-    if (strlen(written) > ARGUMENTS_LIMIT) {
+    if (strlen(written) > ARGUMENTS_BYTES_MAX) {
         free(written);
         return;
     }

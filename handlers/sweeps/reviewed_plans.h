@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans that were reviewed, by principal and digest, so that sweep_start needs only the digest.
+/* Remembers the plans that each principal reviewed, so that sweep_start needs only a plan's digest.
  * They are only in memory: after a restart, or many plans later, the arguments must be given again.
  * Thread safe. */
 #pragma once
@@ -12,9 +12,9 @@ struct reviewed_plans;
 
 struct reviewed_plans *reviewed_plans_create(void);
 void reviewed_plans_destroy(struct reviewed_plans *planned); /* does nothing for NULL */
-/* Plans with long arguments are not stored. */
+/* Stores the arguments of a plan, unless they are longer than 16 KiB. */
 void reviewed_plans_keep(struct reviewed_plans *planned, const char *principal, const char *digest,
                          const json_t *arguments);
-/* New reference; NULL: it is not stored. */
+/* The plan's arguments; new reference. NULL: they are not stored. */
 json_t *reviewed_plans_find(struct reviewed_plans *planned, const char *principal,
                             const char *digest);

@@ -79,7 +79,7 @@ static CHECKED bool check_http2(const struct sweep_request *request,
                      request->plan.http2_streams, deployment->name, deployment->url);
 }
 
-/* Refuses lengths that those of the dataset would replace. */
+/* Refuses lengths that the dataset's own lengths would replace. */
 static CHECKED bool check_lengths(const json_t *arguments, bool by_dataset, struct error *error)
 {
     const char *input = json_get_text(arguments, "input_distribution", "fixed");
@@ -100,7 +100,7 @@ static CHECKED bool check_lengths(const json_t *arguments, bool by_dataset, stru
     return true;
 }
 
-/* A dataset has its own lengths: the plan contains their means. */
+/* Replaces the plan's lengths by the means of the dataset's, if the call names a dataset. */
 static CHECKED bool add_dataset(const struct call *call, json_t *arguments, struct error *error)
 {
     struct dataset_entry entry;
@@ -121,8 +121,8 @@ static CHECKED bool add_dataset(const struct call *call, json_t *arguments, stru
     dataset_entry_finish(&entry);
     if (by_dataset && json_get_integer(output, "count", 0) == 0)
         return error_set(error, ERROR_INVALID,
-                         "\"output_distribution\": the dataset has no lengths of answers: give "
-                         "output_tokens instead");
+                         "\"output_distribution\" is dataset, but the dataset has no lengths of "
+                         "answers: give output_tokens instead");
     json_object_set_new(arguments, "input_distribution", json_string("dataset"));
     json_object_set_new(arguments, "input_tokens",
                         mean_level(json_object_get(lengths, "input_tokens")));
@@ -131,7 +131,7 @@ static CHECKED bool add_dataset(const struct call *call, json_t *arguments, stru
     return true;
 }
 
-/* The model's context as last reported; 0: it is not known. */
+/* The model's context in tokens, as last reported; 0: it is not known. */
 static int64_t context_of(const struct call *call, const struct deployment *deployment)
 {
     struct model_facts facts;

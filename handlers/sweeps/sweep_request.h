@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The request of sweep_plan and sweep_start: the grid, what it would take, and the go-ahead that a
- * large one needs. */
+/* The request of sweep_plan and sweep_start: reads the grid, estimates what it would take, and
+ * checks the go-ahead that a large sweep needs. */
 #pragma once
 
 #include "bench/plan/plan.h"
 #include "handlers/answer.h"
 
-/* A sweep of more than this needs the digest of a plan that was reviewed. */
+/* A sweep that may take more than this needs the digest of a plan that was reviewed. */
 #define GO_AHEAD_MINUTES 60
 #define GO_AHEAD_TOKENS 10000000
 
@@ -32,8 +32,8 @@
                                            "Whatever else is given must belong to the same plan."  \
     }
 
-/* Arguments that are not part of the plan. sweep_plan takes them too, so that an agent can plan and
- * start with the same arguments. */
+/* Arguments that are not part of the plan. sweep_plan accepts them too, so that an agent can plan
+ * and start with the same arguments. */
 #define PARAMS_ORDER                                                                                \
     {                                                                                               \
         "purpose",   VALUE_TEXT,   .low = 1,                                                        \
@@ -50,8 +50,8 @@
 
 struct sweep_request {
     struct deployment deployment, candidate;
-    size_t subjects;  /* 2: with the candidate */
-    bool same_server; /* they have the same host and port */
+    size_t subjects;  /* number of deployments: 2 with the candidate */
+    bool same_server; /* both have the same host and port */
     struct plan plan;
     struct plan_estimate estimate;
     char digest[65];
@@ -61,13 +61,13 @@ struct sweep_request {
 /* Reads and checks the call's deployments and plan, and estimates what it would take. */
 CHECKED bool sweep_request_read(const struct call *call, struct sweep_request *out,
                                 struct error *error);
-/* Whether the call's plan_digest is that of another plan. */
+/* Returns true if the call's plan_digest belongs to another plan. */
 bool sweep_request_is_other(const struct call *call, const struct sweep_request *request);
-/* Refuses a large sweep unless the call has the digest of exactly this plan; the sentence says what
- * it would take. A digest of another plan is refused in any case. */
+/* INVALID: the sweep is large, and the call has no plan_digest; the error says what it would take.
+ * CONFLICT: the digest belongs to another plan. */
 CHECKED bool sweep_request_check(const struct call *call, const struct sweep_request *request,
                                  struct error *error);
-/* NULL: there is none. */
+/* The second deployment; NULL: there is none. */
 const struct deployment *sweep_request_candidate(const struct sweep_request *request);
-/* "demo (revision 1), in turns with new (revision 2)" */
+/* Adds "demo (revision 1), in turns with new (revision 2)". */
 void sweep_request_name(const struct sweep_request *request, struct text *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep_cancel: asks a sweep to stop. */
+/* sweep_cancel: requests that a sweep stop. */
 
 #include "handlers/answers/job_answer.h"
 #include "handlers/answers/sweep_answer.h"

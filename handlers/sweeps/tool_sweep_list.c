@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep_list: the benchmarks, newest first. */
+/* sweep_list: lists the benchmarks, the newest first. */
 
 #include <inttypes.h>
 

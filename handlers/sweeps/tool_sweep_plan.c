@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep_plan: what a benchmark would take, before it is started. */
+/* sweep_plan: estimates what a benchmark would take, before it is started. */
 
 #include <inttypes.h>
 
@@ -11,9 +11,8 @@
 #include "handlers/sweeps/reviewed_plans.h"
 #include "handlers/sweeps/sweep_request.h"
 
-#define PAIRS_WANTED 5
-
-#define WORTH_SEARCHING 10 /* with fewer loads an adaptive search saves little */
+#define PAIRS_MIN 5         /* with fewer pairs a comparison only finds large differences */
+#define SEARCH_LOADS_MIN 10 /* with fewer loads an adaptive search saves little */
 
 static const struct param params[] = {
     PARAM_DEPLOYMENT,        PARAM_CANDIDATE,
@@ -60,9 +59,10 @@ static CHECKED bool count_infeasible(const struct call *call, const struct deplo
 
     if (!model_facts_latest(call->services->store, deployment->id, &facts, known, error))
         return false;
-    *known = *known && facts.revision == deployment->revision && facts.context_tokens > 0
-             && plan->input_distribution != DISTRIBUTION_DATASET; /* prompts that fit are measured
-                                                                   */
+    *known = *known && facts.revision == deployment->revision
+             && facts.context_tokens > 0
+             /* of a dataset, the prompts that fit are measured */
+             && plan->input_distribution != DISTRIBUTION_DATASET;
     for (size_t i = 0; *known && i < plan->input_count; i++)
         for (size_t j = 0; j < plan->output_count; j++)
             if (plan->input_tokens[i] + plan->output_tokens[j] > facts.context_tokens)
@@ -70,7 +70,7 @@ static CHECKED bool count_infeasible(const struct call *call, const struct deplo
     return true;
 }
 
-/* The smallest context of all deployments; *known: that of each is known. */
+/* Counts the infeasible cells of all deployments; *known: the context of each is known. */
 static CHECKED bool count_all_infeasible(const struct call *call,
                                          const struct sweep_request *request, bool *known,
                                          int64_t *out, struct error *error)
@@ -92,7 +92,7 @@ static void warn_of_comparison(const struct sweep_request *request, json_t *warn
 {
     if (request->subjects < 2)
         return;
-    if (request->plan.repetitions < PAIRS_WANTED)
+    if (request->plan.repetitions < PAIRS_MIN)
         json_array_append_new(warnings,
                               json_string("a comparison of fewer than 5 pairs of runs finds large "
                                           "differences only: give more repetitions"));
@@ -103,8 +103,8 @@ static void warn_of_comparison(const struct sweep_request *request, json_t *warn
                         "too, this is an A/A sweep, and what it shows is noise"));
 }
 
-/* A user's first request starts at the same time as all others; only the second one sees a steady
- * load. */
+/* Returns true if the users' first requests, which all start at the same time, are most of the
+ * window: only later requests see a steady load. */
 static bool is_burst(const struct plan *plan)
 {
     return plan->requests > 0 && plan->arrival == ARRIVAL_CLOSED
@@ -133,7 +133,7 @@ static json_t *list_warnings(const struct call *call, const struct sweep_request
                               json_string("\"requests\" is less than two for each user of the "
                                           "largest concurrency: such a window sees a burst, no "
                                           "steady load"));
-    if (plan->search == SEARCH_ADAPTIVE && plan_levels(plan) < WORTH_SEARCHING)
+    if (plan->search == SEARCH_ADAPTIVE && plan_levels(plan) < SEARCH_LOADS_MIN)
         json_array_append_new(
             warnings,
             json_string("an adaptive search saves little with fewer than 10 loads: give a "
@@ -176,7 +176,7 @@ static void write_text(const struct sweep_request *request, const json_t *plan,
     text_addf(out, "plan_digest: %s\n", request->digest);
 }
 
-/* Refuses what sweep_start would refuse. */
+/* Refuses `corrects` as sweep_start would. */
 static CHECKED bool check_corrections(const struct call *call, const struct sweep_request *request,
                                       struct error *error)
 {
@@ -196,7 +196,7 @@ static bool is_at_default(const struct call *call, const struct param *param)
     return value == NULL || json_equal(value, initial);
 }
 
-/* An agent that gave options has already read about them; a person has help. */
+/* Lists the further options for an agent, unless the call gave some: then it knows them. */
 static void add_options(const struct call *call, struct answer *answer)
 {
     TEXT_AUTO options = { 0 }, aside = { 0 };

@@ -46,8 +46,8 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Whether the current revision is the same as the measured one, except for labels. The secret is
- * that of the measured revision. */
+/* *same: the current revision differs from the measured one in nothing that matters to a
+ * measurement, and has the same secret. */
 static CHECKED bool is_same(const struct call *call, const struct sweep_subject *subject,
                             const struct deployment *now, bool *same, struct error *error)
 {
@@ -63,7 +63,7 @@ static CHECKED bool is_same(const struct call *call, const struct sweep_subject 
     return true;
 }
 
-/* Continues with the measured revision, if the configuration is still the same. */
+/* Refuses a deployment that changed since it was measured, or that cannot be measured now. */
 static CHECKED bool check_subject(const struct call *call, const struct sweep_row *sweep,
                                   const struct sweep_subject *subject, struct error *error)
 {
@@ -112,16 +112,17 @@ static CHECKED bool check(const struct call *call, const char *id, struct error 
     return done;
 }
 
-/* ---- What it leaves as it is ----------------------------------------------------------------- */
+/* ---- Cells that are not measured again ---- */
 
 #define LEFT_SHOWN 20
 
-/* The cells of one sweep that failed or were skipped. */
+/* The cells of a sweep, and what is known of those that failed or were skipped. */
 struct left {
     const struct cell_row *cells;
     size_t count;
-    size_t of_finished, of_unfinished; /* runs */
-    char run_id[ID_SIZE];              /* the first finished run with such a cell */
+    size_t of_finished,
+        of_unfinished;    /* failed or skipped cells, by whether their run is finished */
+    char run_id[ID_SIZE]; /* the first finished run with such a cell */
 };
 
 static bool is_finished(const struct left *left, const struct cell_row *cell)
@@ -200,7 +201,7 @@ static CHECKED bool add_left(const struct call *call, const char *id, struct ans
     return true;
 }
 
-/* ---- The tool -------------------------------------------------------------------------------- */
+/* ---- The tool ---- */
 
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
@@ -231,9 +232,9 @@ const struct tool tool_sweep_resume = {
     .help = "Continues a sweep that was stopped, cancelled or failed: measures the missing "
             "cells only.",
     .more = "Cells that failed stay so and are listed: retry_failed measures those of unfinished "
-            "runs again, and sweep_start with `corrects` measures a finished run "
-            "again. After a crash or restart of this server nothing needs to be done: sweeps "
-            "continue by themselves. Answers at once with the new job.",
+            "runs again, and sweep_start with `corrects` measures a finished run again. After a "
+            "crash or restart of this server nothing needs to be done: sweeps continue by "
+            "themselves. Answers at once with the new job.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

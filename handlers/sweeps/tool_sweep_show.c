@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep_show: the progress of a sweep, and the figures of its cells. */
+/* sweep_show: shows a sweep's progress, and the figures of its cells. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "handlers/answers/job_answer.h"
 #include "handlers/answers/sweep_answer.h"
 
-#define REJECTED_SHOWN 8  /* rows in the text */
-#define ATTEMPTS_SHOWN 50 /* rows of each list in the JSON */
+#define REJECTED_MAX 8  /* rejected attempts in the text */
+#define ATTEMPTS_MAX 50 /* attempts in each list of the structure */
 
 static const struct param params[] = {
     { "sweep", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Its id (swp_...)." },
@@ -64,12 +64,12 @@ static const char *next_step(const struct sweep_row *sweep)
     return sweep->subject_count > 1 ? "run_compare with this sweep" : "run_report with this sweep";
 }
 
-/* Adds the latest attempts. */
+/* Lists the latest attempts. */
 static json_t *attempts_json(const struct attempt_row *attempts, size_t count)
 {
     json_t *list = json_array();
 
-    for (size_t i = count > ATTEMPTS_SHOWN ? count - ATTEMPTS_SHOWN : 0; i < count; i++)
+    for (size_t i = count > ATTEMPTS_MAX ? count - ATTEMPTS_MAX : 0; i < count; i++)
         json_array_append_new(list, json_pack("{s:s, s:I, s:f, s:I, s:I, s:I, s:I, s:o, s:o}",
                                               "deployment", attempts[i].deployment, "concurrency",
                                               (json_int_t)attempts[i].concurrency, "request_rate",
@@ -122,7 +122,7 @@ static void write_rejected(const struct view *view, struct text *text)
 
     if (count > 0)
         text_addf(text, "Rejected attempts (they do not count): %zu.\n", count);
-    for (size_t i = 0; i < count && i < REJECTED_SHOWN; i++) {
+    for (size_t i = 0; i < count && i < REJECTED_MAX; i++) {
         const struct attempt_row *attempt = &view->rejected[i];
 
         text_addf(text, "- %s x %" PRId64 " tokens, attempt %" PRId64 ": ",

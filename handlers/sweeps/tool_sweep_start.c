@@ -39,7 +39,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* The digest of everything that must be equal in two calls with the same idempotency key. */
+/* Computes a digest of all arguments that must be equal in calls with the same idempotency key. */
 static void digest_arguments(const struct call *call, char out[DIGEST_TEXT_SIZE])
 {
     json_auto_t *arguments = json_copy(json_iterable(call->arguments));
@@ -50,6 +50,7 @@ static void digest_arguments(const struct call *call, char out[DIGEST_TEXT_SIZE]
     digest_sha256_text(written, strlen(written), out);
 }
 
+/* Finds the sweep that an earlier call with the same idempotency key started. */
 static CHECKED bool find_earlier(const struct call *call, const char *digest, struct sweep_row *out,
                                  bool *found, struct error *error)
 {
@@ -64,7 +65,7 @@ static CHECKED bool find_earlier(const struct call *call, const char *digest, st
            && (!*found || sweep_find(call->services->store, id, out, error));
 }
 
-/* If the server is down or lacks the model, this is reported now, and no sweep is stored. */
+/* Refuses a server that is down or lacks the model, before a sweep is stored. */
 static CHECKED bool check_server(const struct call *call, const struct deployment *deployment,
                                  struct error *error)
 {
@@ -151,19 +152,19 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
     return true;
 }
 
-/* Whether the call has no plan arguments besides the digest. */
+/* Returns true if the call gives no other part of a plan than its digest. */
 static bool is_digest_alone(const json_t *arguments)
 {
-    static const char *const others[] = { "plan_digest", "deployment", "purpose",
-                                          "idempotency_key" };
+    static const char *const allowed[] = { "plan_digest", "deployment", "purpose",
+                                           "idempotency_key" };
     size_t found = 0;
 
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        found += json_object_get(arguments, others[i]) != NULL;
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+        found += json_object_get(arguments, allowed[i]) != NULL;
     return found == json_object_size(arguments);
 }
 
-/* Finds the plan with the digest plan_digest, and adds the call's other arguments. */
+/* Replaces plan_digest by the arguments of that plan, and adds the call's other arguments. */
 static CHECKED bool recall(const struct call *call, const json_t *given, json_t **out,
                            struct error *error)
 {
@@ -201,10 +202,9 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         || !start(call, &request, digest, &sweep, &earlier, error))
         return false;
     next = request.subjects > 1
-               ? "job_show with this job and wait_s 600, until `over` is true; then "
-                 "run_compare with this sweep"
-               : "job_show with this job and wait_s 600, until `over` is true; then "
-                 "run_report";
+               ? "job_show with this job and wait_s 600, until `over` is true; then run_compare "
+                 "with this sweep"
+               : "job_show with this job and wait_s 600, until `over` is true; then run_report";
     answer->structured =
         json_pack("{s:o, s:s, s:b, s:f}", "sweep", sweep_answer_json(&sweep), "job", sweep.job_id,
                   "started", !earlier, "duration_s", request.estimate.duration_s);
@@ -230,8 +230,7 @@ const struct tool tool_sweep_start = {
             "restarts, every finished cell is kept, and only one sweep measures on an endpoint at "
             "a time (others wait in line). Wait with job_show. With `candidate` it alternates "
             "between two deployments: the fair way to find out which is faster, with run_compare "
-            "of the "
-            "one sweep. With `corrects` it replaces an earlier run or sweep, which stays: "
+            "of the one sweep. With `corrects` it replaces an earlier run or sweep, which stays: "
             "nothing changes a finished run.",
     .sets = SET_MEASURE,
     .params = params,

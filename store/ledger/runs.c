@@ -58,6 +58,13 @@ bool run_find(struct store *store, const char *id, struct run_row *out, struct e
                         id);
 }
 
+void run_row_finish(struct run_row *row)
+{
+    free(row->fingerprint_document);
+    free(row->provenance);
+    row->fingerprint_document = row->provenance = NULL;
+}
+
 void run_rows_free(struct run_row *rows, size_t count)
 {
     sql_rows_free(&columns, rows, count);

@@ -78,6 +78,7 @@ struct run_row {
     int64_t cells_total, cells_done;
 };
 void run_rows_free(struct run_row *rows, size_t count);
+void run_row_finish(struct run_row *row); /* frees the members of a row that run_find read */
 
 struct cell_plan {
     int64_t concurrency, input_tokens, output_tokens, repetition, position;

@@ -61,26 +61,27 @@ static void die(const char *what, const char *why)
 static void ask_store(struct store *store, const struct question *question, int deployment,
                       int64_t end_s, struct answer *out)
 {
-    struct metric_history_ask ask = { .deployment_id = deployment + 1,
-                                      .figure = -1,
-                                      .series = question->series,
-                                      .function = -1,
-                                      .percentile = 99,
-                                      .from_ms = (end_s - question->range_s) * 1000,
-                                      .to_ms = end_s * 1000,
-                                      .step_ms = question->step_s * 1000 };
+    struct metric_history_request request = { .deployment_id = deployment + 1,
+                                              .figure = -1,
+                                              .series = question->series,
+                                              .function = -1,
+                                              .percentile = 99,
+                                              .from_ms = (end_s - question->range_s) * 1000,
+                                              .to_ms = end_s * 1000,
+                                              .step_ms = question->step_s * 1000 };
     struct metric_history history;
     struct error error;
     int64_t start_ns = clock_monotonic_ns();
 
-    if (!scrape_level_for(store, ask.deployment_id, ask.from_ms, ask.step_ms, &ask.level, &error)
-        || !metric_history_read(store, &ask, &history, &error))
+    if (!scrape_level_for(store, request.deployment_id, request.from_ms, request.step_ms,
+                          &request.level, &error)
+        || !metric_history_read(store, &request, &history, &error))
         die(question->title, error.message);
     out->ms = (double)(clock_monotonic_ns() - start_ns) / 1e6;
     for (size_t i = 0; i < STEPS_MAX; i++)
         out->values[i] = NAN;
     for (size_t i = 0; i < history.count; i++)
-        out->values[(history.values[i].at_ms - ask.from_ms) / ask.step_ms] =
+        out->values[(history.values[i].at_ms - request.from_ms) / request.step_ms] =
             history.values[i].value;
     metric_history_finish(&history);
 }
