@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A row of the store is shown by the fields of the answer. */
+/* Tests of rows of the store in answers, whose fields say which members they show. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prompts, and the completion of their arguments and of the URIs of resources. */
+/* Tests of prompts, and of the completion of their arguments and of resources' URIs. */
 #include "handlers/completion.h"
 #include "tests/unit/support/tool_sweeps.h"
 
-static bool get(struct world *world, const char *name, const char *arguments)
+static bool get_prompt(struct world *world, const char *name, const char *arguments)
 {
     json_auto_t *parsed = NULL, *messages = NULL;
     const struct prompt *prompt;
@@ -27,7 +27,7 @@ static bool get(struct world *world, const char *name, const char *arguments)
 static void get_refused(struct world *world, const char *name, const char *arguments,
                         enum error_kind kind, const char *words)
 {
-    if (get(world, name, arguments))
+    if (get_prompt(world, name, arguments))
         fail_msg("%s %s was not refused", name, arguments);
     if (world->error.kind != kind || strstr(world->error.message, words) == NULL)
         fail_msg("%s: %s", error_kind_name(world->error.kind), world->error.message);
@@ -43,7 +43,7 @@ static bool is_argument(const char *word)
     return false;
 }
 
-/* Words that look like tools must be tools, unless they are names of arguments. */
+/* Words that look like names of tools must be tools or arguments. */
 static size_t tools_named(const char *text)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
@@ -77,12 +77,12 @@ static void names_only_tools_that_exist(void **state)
     world_register(world, "other");
     for (size_t i = 0; prompts[i] != NULL; i++) {
         assert_true(i == 0 || strcmp(prompts[i - 1]->name, prompts[i]->name) < 0);
-        if (!get(world, prompts[i]->name,
-                 strcmp(prompts[i]->name, "compare_deployments") == 0
-                     ? "{\"first\":\"demo\",\"second\":\"other\"}"
-                 : strcmp(prompts[i]->name, "cost_report") == 0
-                     ? "{\"deployment\":\"demo\",\"price_per_hour\":\"4.5\"}"
-                     : "{\"deployment\":\"demo\"}"))
+        if (!get_prompt(world, prompts[i]->name,
+                        strcmp(prompts[i]->name, "compare_deployments") == 0
+                            ? "{\"first\":\"demo\",\"second\":\"other\"}"
+                        : strcmp(prompts[i]->name, "cost_report") == 0
+                            ? "{\"deployment\":\"demo\",\"price_per_hour\":\"4.5\"}"
+                            : "{\"deployment\":\"demo\"}"))
             fail_msg("%s: %s", prompts[i]->name, world->error.message);
         world_says(world, "demo");
         assert_true(tools_named(text_string(&world->text)) >= 3);
@@ -103,9 +103,9 @@ static void every_choice_of_an_argument_is_taken(void **state)
                 if (strcmp(prompts[i]->name, "compare_deployments") == 0)
                     continue;
                 text_addf(&arguments, "{\"%s\":\"%s\"}", at->name, at->choices[j]);
-                assert_true(get(world, prompts[i]->name, text_string(&arguments)));
+                assert_true(get_prompt(world, prompts[i]->name, text_string(&arguments)));
             }
-    assert_true(get(world, "diagnose_a_deployment", "{\"symptom\":\"slow_tokens\"}"));
+    assert_true(get_prompt(world, "diagnose_a_deployment", "{\"symptom\":\"slow_tokens\"}"));
     world_says(world, "kv_cache_use: many sequences");
 }
 
@@ -128,7 +128,7 @@ static void refuses_arguments_with_a_sentence(void **state)
                 ERROR_INVALID, "one line");
     world->role = ROLE_VIEWER;
     get_refused(world, "benchmark_a_deployment", "{}", ERROR_FORBIDDEN, "operator");
-    assert_true(get(world, "diagnose_a_deployment", "{}"));
+    assert_true(get_prompt(world, "diagnose_a_deployment", "{}"));
 }
 
 /* The values that complete `typed`; *total as reported. */

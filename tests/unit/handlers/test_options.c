@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arguments as hosts and agents write them, of a tool made for this test. */
+/* Tests of arguments as hosts and agents write them, with a tool made for these tests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static json_t *parse(const char *json)
     return value;
 }
 
-static void expect(const char *written, const char *meant)
+static void expect_unfolded(const char *written, const char *meant)
 {
     json_auto_t *given = parse(written), *wanted = parse(meant), *out = NULL;
     struct error error = { 0 };
@@ -54,7 +54,7 @@ static void expect(const char *written, const char *meant)
         fail_msg("%s means %s", written, read);
 }
 
-static void refuse(const char *written, const char *sentence)
+static void expect_refused(const char *written, const char *sentence)
 {
     json_auto_t *given = parse(written);
     struct error error = { 0 };
@@ -68,73 +68,82 @@ static void refuse(const char *written, const char *sentence)
 static void options_are_arguments(void **state)
 {
     (void)state;
-    expect("{\"options\":[\"window_s=10\",\"seed = 4\",\"api=chat\",\"natural=True\","
-           "\"rates=0.5, 2\",\"stop=a b, c\",\"users=4,8\",\"deployment=lab=1\"]}",
-           "{\"window_s\":10,\"seed\":4,\"api\":\"chat\",\"natural\":true,\"rates\":[0.5,2],"
-           "\"stop\":[\"a b\",\"c\"],\"users\":[4,8],\"deployment\":\"lab=1\"}");
-    expect("{\"options\":[\"rates=[1,2]\",\"stop=[\\\"a,b\\\"]\"]}",
-           "{\"rates\":[1,2],\"stop\":[\"a,b\"],\"users\":[1]}");
-    expect("{\"window_s\":10,\"options\":[\"window_s=10\"]}", "{\"window_s\":10,\"users\":[1]}");
-    expect("{\"window_s\":10}", "{\"window_s\":10,\"users\":[1]}");
-    expect("{\"options\":{\"window_s\":10}}", "{\"window_s\":10,\"users\":[1]}");
+    expect_unfolded(
+        "{\"options\":[\"window_s=10\",\"seed = 4\",\"api=chat\",\"natural=True\","
+        "\"rates=0.5, 2\",\"stop=a b, c\",\"users=4,8\",\"deployment=lab=1\"]}",
+        "{\"window_s\":10,\"seed\":4,\"api\":\"chat\",\"natural\":true,\"rates\":[0.5,2],"
+        "\"stop\":[\"a b\",\"c\"],\"users\":[4,8],\"deployment\":\"lab=1\"}");
+    expect_unfolded("{\"options\":[\"rates=[1,2]\",\"stop=[\\\"a,b\\\"]\"]}",
+                    "{\"rates\":[1,2],\"stop\":[\"a,b\"],\"users\":[1]}");
+    expect_unfolded("{\"window_s\":10,\"options\":[\"window_s=10\"]}",
+                    "{\"window_s\":10,\"users\":[1]}");
+    expect_unfolded("{\"window_s\":10}", "{\"window_s\":10,\"users\":[1]}");
+    expect_unfolded("{\"options\":{\"window_s\":10}}", "{\"window_s\":10,\"users\":[1]}");
 }
 
 static void refusals_of_options_are_those_of_arguments(void **state)
 {
     (void)state;
-    refuse("{\"options\":[\"window_s=0\"]}", "\"window_s\" is 0: it must be from 1 to 600");
-    refuse("{\"options\":[\"window_s=long\"]}",
-           "\"window_s\" is \"long\": it must be a number from 1 to 600");
-    refuse("{\"options\":[\"rates=1,x\"]}",
-           "\"rates\"[1] is \"x\": \"rates\" must be a list of numbers, such as [0.5, 2, 10]");
-    refuse("{\"options\":[\"rates=100\"]}", "\"rates\"[0] is 100: each must be from 0.1 to 9");
-    refuse("{\"options\":[\"api=both\"]}",
-           "\"api\" is \"both\": it must be one of \"completions\", \"chat\"");
-    refuse("{\"options\":[\"windows_s=10\"]}",
-           "sample takes no argument \"windows_s\": did you mean \"window_s\"?");
-    refuse("{\"options\":[\"window_s\"]}", "\"options\"[0] is \"window_s\": each entry is a text "
-                                           "name=value, such as \"window_s=10\"");
-    refuse("{\"options\":[7]}",
-           "\"options\"[0] is 7: each entry is a text name=value, such as \"window_s=10\"");
-    refuse("{\"options\":\"window_s=10\"}",
-           "\"options\" is \"window_s=10\": it must be a list of texts name=value, such as "
-           "[\"window_s=10\"]");
-    refuse("{\"window_s\":5,\"options\":[\"window_s=10\"]}",
-           "\"options\" gives \"window_s\" twice with different values: give it once");
-    refuse("{\"options\":[\"options=a=b\"]}",
-           "sample takes no argument \"options\"; it takes deployment, model, users, labels, "
-           "window_s, seed, api, natural, rates, stop");
+    expect_refused("{\"options\":[\"window_s=0\"]}", "\"window_s\" is 0: it must be from 1 to 600");
+    expect_refused("{\"options\":[\"window_s=long\"]}",
+                   "\"window_s\" is \"long\": it must be a number from 1 to 600");
+    expect_refused(
+        "{\"options\":[\"rates=1,x\"]}",
+        "\"rates\"[1] is \"x\": \"rates\" must be a list of numbers, such as [0.5, 2, 10]");
+    expect_refused("{\"options\":[\"rates=100\"]}",
+                   "\"rates\"[0] is 100: each must be from 0.1 to 9");
+    expect_refused("{\"options\":[\"api=both\"]}",
+                   "\"api\" is \"both\": it must be one of \"completions\", \"chat\"");
+    expect_refused("{\"options\":[\"windows_s=10\"]}",
+                   "sample takes no argument \"windows_s\": did you mean \"window_s\"?");
+    expect_refused("{\"options\":[\"window_s\"]}",
+                   "\"options\"[0] is \"window_s\": each entry is a text name=value, such as "
+                   "\"window_s=10\"");
+    expect_refused("{\"options\":[7]}",
+                   "\"options\"[0] is 7: each entry is a text name=value, such as \"window_s=10\"");
+    expect_refused("{\"options\":\"window_s=10\"}",
+                   "\"options\" is \"window_s=10\": it must be a list of texts name=value, such as "
+                   "[\"window_s=10\"]");
+    expect_refused("{\"window_s\":5,\"options\":[\"window_s=10\"]}",
+                   "\"options\" gives \"window_s\" twice with different values: give it once");
+    expect_refused(
+        "{\"options\":[\"options=a=b\"]}",
+        "sample takes no argument \"options\"; it takes deployment, model, users, labels, "
+        "window_s, seed, api, natural, rates, stop");
 }
 
 static void values_that_say_nothing_are_dropped(void **state)
 {
     (void)state;
-    expect("{\"deployment\":\"\",\"users\":[],\"labels\":[],\"window_s\":\"\",\"seed\":[],"
-           "\"api\":\"\",\"natural\":\"\",\"rates\":\"\",\"stop\":null,\"options\":[]}",
-           "{\"users\":[1]}");
-    expect("{\"options\":\"\",\"deployment\":null}", "{\"users\":[1]}");
-    expect("{\"options\":[\"seed=\",\"stop=\"]}", "{\"users\":[1]}");
-    expect("{\"users\":[],\"options\":[\"users=2\"]}", "{\"users\":[2]}");
+    expect_unfolded("{\"deployment\":\"\",\"users\":[],\"labels\":[],\"window_s\":\"\",\"seed\":[],"
+                    "\"api\":\"\",\"natural\":\"\",\"rates\":\"\",\"stop\":null,\"options\":[]}",
+                    "{\"users\":[1]}");
+    expect_unfolded("{\"options\":\"\",\"deployment\":null}", "{\"users\":[1]}");
+    expect_unfolded("{\"options\":[\"seed=\",\"stop=\"]}", "{\"users\":[1]}");
+    expect_unfolded("{\"users\":[],\"options\":[\"users=2\"]}", "{\"users\":[2]}");
 }
 
 static void values_that_may_mean_something_stay(void **state)
 {
     (void)state;
-    expect("{\"model\":\"\",\"labels\":{}}", "{\"model\":\"\",\"labels\":{},\"users\":[1]}");
-    expect("{\"options\":[\"model=\",\"labels=\"]}",
-           "{\"model\":\"\",\"labels\":{},\"users\":[1]}");
-    expect("{\"natural\":false,\"seed\":0}", "{\"natural\":false,\"seed\":0,\"users\":[1]}");
+    expect_unfolded("{\"model\":\"\",\"labels\":{}}",
+                    "{\"model\":\"\",\"labels\":{},\"users\":[1]}");
+    expect_unfolded("{\"options\":[\"model=\",\"labels=\"]}",
+                    "{\"model\":\"\",\"labels\":{},\"users\":[1]}");
+    expect_unfolded("{\"natural\":false,\"seed\":0}",
+                    "{\"natural\":false,\"seed\":0,\"users\":[1]}");
 }
 
 static void maps_are_lists_too(void **state)
 {
     (void)state;
-    expect("{\"labels\":[\"team=search\",\"tier = a=b\"]}",
-           "{\"labels\":{\"team\":\"search\",\"tier\":\"a=b\"},\"users\":[1]}");
-    expect("{\"options\":[\"labels=team=search,tier=1\"]}",
-           "{\"labels\":{\"team\":\"search\",\"tier\":\"1\"},\"users\":[1]}");
-    refuse("{\"labels\":[\"team\"]}",
-           "\"labels\"[0] is \"team\": each entry is a text name=value, such as \"team=search\"");
+    expect_unfolded("{\"labels\":[\"team=search\",\"tier = a=b\"]}",
+                    "{\"labels\":{\"team\":\"search\",\"tier\":\"a=b\"},\"users\":[1]}");
+    expect_unfolded("{\"options\":[\"labels=team=search,tier=1\"]}",
+                    "{\"labels\":{\"team\":\"search\",\"tier\":\"1\"},\"users\":[1]}");
+    expect_refused(
+        "{\"labels\":[\"team\"]}",
+        "\"labels\"[0] is \"team\": each entry is a text name=value, such as \"team=search\"");
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources: their URIs, their list, and what is read. */
+/* Tests of resources: their URIs, their list and their contents. */
 #include "handlers/resource.h"
 #include "tests/unit/support/tool_sweeps.h"
 
@@ -39,7 +39,7 @@ static void read_refused(struct world *world, const char *uri, enum error_kind k
     world_audited(world, "resources/read", error_kind_name(kind), "");
 }
 
-/* Every URI of the list, page after page; free each and the array's text. */
+/* Lists every URI, page after page; new reference. */
 static json_t *list_uris(struct world *world, size_t *pages)
 {
     json_t *uris = json_array();
@@ -60,7 +60,7 @@ static json_t *list_uris(struct world *world, size_t *pages)
     return uris;
 }
 
-static bool lists(const json_t *uris, const char *uri)
+static bool has_uri(const json_t *uris, const char *uri)
 {
     for (size_t i = 0; i < json_array_size(uris); i++)
         if (strcmp(json_string_value(json_array_get(uris, i)), uri) == 0)
@@ -68,7 +68,8 @@ static bool lists(const json_t *uris, const char *uri)
     return false;
 }
 
-static void measured(struct world *world, char sweep[ID_SIZE], char run[ID_SIZE], char job[ID_SIZE])
+static void measure_sweep(struct world *world, char sweep[ID_SIZE], char run[ID_SIZE],
+                          char job[ID_SIZE])
 {
     struct sweep_row row;
     struct run_row *runs;
@@ -161,7 +162,7 @@ static void lists_everything_there_is_once(void **state)
     json_auto_t *uris = NULL, *again = NULL;
     size_t pages;
 
-    measured(world, sweep, run, job);
+    measure_sweep(world, sweep, run, job);
     uris = list_uris(world, &pages);
     assert_int_equal(pages, 1);
     assert_int_equal(json_array_size(uris), 9);
@@ -175,7 +176,7 @@ static void lists_everything_there_is_once(void **state)
                      : of == &job_instances      ? job
                                                  : "sweep_plan",
                      uri);
-        assert_int_equal(lists(uris, uri), !resources[i]->unlisted);
+        assert_int_equal(has_uri(uris, uri), !resources[i]->unlisted);
         assert_true(resource_find(resources, &world->services, uri, &world->error));
     }
     again = list_uris(world, &pages);
@@ -258,7 +259,7 @@ static void reads_sweep_run_report_and_job(void **state)
     char sweep[ID_SIZE], run[ID_SIZE], job[ID_SIZE], uri[RESOURCE_URI_SIZE];
     json_auto_t *of_sweep = NULL, *of_run = NULL, *of_job = NULL;
 
-    measured(world, sweep, run, job);
+    measure_sweep(world, sweep, run, job);
     snprintf(uri, sizeof uri, "opsbrain://sweeps/%s", sweep);
     of_sweep = read_json(world, uri);
     assert_int_equal(json_array_size(json_object_get(of_sweep, "cells")), 4);
@@ -280,7 +281,7 @@ static void writes_a_line_for_each_cell(void **state)
     char sweep[ID_SIZE], run[ID_SIZE], job[ID_SIZE], uri[RESOURCE_URI_SIZE];
     size_t lines = 0;
 
-    measured(world, sweep, run, job);
+    measure_sweep(world, sweep, run, job);
     snprintf(uri, sizeof uri, "opsbrain://runs/%s/cells.csv", run);
     assert_true(read_uri(world, uri));
     for (const char *c = world->text.data; *c != '\0'; c++)
@@ -333,8 +334,7 @@ static void says_what_does_not_exist_and_audits_it(void **state)
         resource_find(resources, &world->services, "opsbrain://jobs/job_x", &world->error));
 }
 
-static bool read_nothing(struct call *call, const char *value, struct text *out,
-                         struct error *error)
+static bool read_secret(struct call *call, const char *value, struct text *out, struct error *error)
 {
     (void)call, (void)value, (void)error;
     text_add(out, "secret");
@@ -347,7 +347,7 @@ static void refuses_a_role_that_is_not_enough(void **state)
                                              .uri = "opsbrain://guarded",
                                              .mime_type = "text/plain",
                                              .role = ROLE_OPERATOR,
-                                             .read = read_nothing };
+                                             .read = read_secret };
     static const struct resource *const table[] = { &guarded, NULL };
     struct world *world = *state;
     struct call call = { .services = &world->services,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The steps of every call: role, arguments, audit, and what is hidden from the caller. */
+/* Tests of the steps of every call: role, arguments, audit, and what is hidden from the caller. */
 #include "tests/unit/support/tool_world.h"
 
 static void needs_the_tools_role(void **state)
@@ -52,7 +52,7 @@ static void announces_calls_with_effects_outside(void **state)
     audit_log_rows_free(rows, count);
 }
 
-/* Neither value is anywhere in the row, nor in the sentence. */
+/* The credentials are neither in the audit row nor in the error. */
 static void keeps_credentials_out_of_the_audit(void **state)
 {
     static const char token[] = "hf_AbCdEfGhIjKlMnOpQrStUvWx";
@@ -92,7 +92,7 @@ static void records_only_the_presence_of_unknown_arguments(void **state)
     audit_log_rows_free(rows, count);
 }
 
-static bool break_down(struct call *call, struct answer *answer, struct error *error)
+static bool fail_internally(struct call *call, struct answer *answer, struct error *error)
 {
     (void)call;
     (void)answer;
@@ -138,7 +138,7 @@ static void shows_only_the_requests_id_for_its_own_faults(void **state)
     struct audit_row *rows;
     size_t count;
 
-    call_own_tool(world, break_down);
+    call_own_tool(world, fail_internally);
     assert_int_equal(world->error.kind, ERROR_INTERNAL);
     assert_string_equal(world->error.message,
                         "internal error, see request req_77 in the server's log");

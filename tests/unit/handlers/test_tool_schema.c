@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schemas, checks and conformity, of a tool made for this test. */
+/* Tests of schemas, of the checks of arguments and of answers, with a tool made for these tests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,7 +98,7 @@ static void publishes_types_limits_choices_and_defaults(void **state)
         "opsbrain://arguments/sample.\",\"items\":{\"type\":\"string\"}}}}");
 }
 
-/* opsbrain://answers has the meaning of each. */
+/* The schema only names them; opsbrain://answers explains each. */
 static void publishes_the_members_that_answers_always_have(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of tools: what an agent sees of each before it ever calls one. */
+/* Tests of the table of tools: what an agent sees of a tool before it calls it. */
 #include <ctype.h>
 
 #include "base/core/memory.h"
@@ -71,11 +71,11 @@ static void explains_every_argument_and_every_member_of_an_answer(void **state)
     }
 }
 
-static bool describes(const struct field *fields, const struct field *record)
+static bool describes_record(const struct field *fields, const struct field *record)
 {
     for (; fields != NULL && fields->name != NULL; fields++)
         if (fields->described_in == NULL && fields->fields != NULL
-            && (fields->fields == record || describes(fields->fields, record)))
+            && (fields->fields == record || describes_record(fields->fields, record)))
             return true;
     return false;
 }
@@ -88,7 +88,8 @@ static void check_references(const struct tool *tool, const struct field *fields
             field->described_in == NULL ? NULL : tool_find(field->described_in);
 
         if (field->described_in != NULL
-            && !describes(described_by == NULL ? fields : described_by->fields, field->fields))
+            && !describes_record(described_by == NULL ? fields : described_by->fields,
+                                 field->fields))
             fail_msg("%s: %s is not described in %s", tool->name, field->name, field->described_in);
         if (field->described_in == NULL && field->fields != NULL)
             check_references(tool, field->fields);
@@ -169,15 +170,15 @@ static void needs_more_than_a_viewer_to_write(void **state)
     }
 }
 
-/* Arguments beside a plan, which are not part of it. */
+/* Returns false for the arguments of sweep_plan and sweep_start that are not part of the plan. */
 static bool is_of_plan(const char *param)
 {
     return strstr("deployment candidate plan_digest purpose corrects idempotency_key", param)
            == NULL;
 }
 
-/* Within the row's range, none twice, and no default. */
-static json_t *another_value(const struct param *param, int number)
+/* Makes a value that the row allows, which is neither its default nor that of another row. */
+static json_t *make_value(const struct param *param, int number)
 {
     double low = param->low, high = param->high, item = param->item_low + number + 1;
 
@@ -196,7 +197,7 @@ static json_t *another_value(const struct param *param, int number)
     return param->type == VALUE_TEXTS ? json_pack("[s, s]", "a", "b") : json_string("chats");
 }
 
-/* bench/plan and the tools have one list of parameters, and each has a place of its own. */
+/* bench/plan and the tools share one list of parameters, each of which has a member of its own. */
 static void plans_contain_each_parameter_of_the_tools_and_no_other(void **state)
 {
     static const char *const names[] = { "sweep_plan", "sweep_start" };
@@ -210,7 +211,7 @@ static void plans_contain_each_parameter_of_the_tools_and_no_other(void **state)
 
         for (const struct param *param = tool_find(names[i])->params; param->name != NULL; param++)
             if (is_of_plan(param->name))
-                json_object_set_new(given, param->name, another_value(param, number++));
+                json_object_set_new(given, param->name, make_value(param, number++));
         if (!plan_members_read(given, &plan, &error))
             fail_msg("%s: %s", names[i], error.message);
         written = plan_members_to_json(&plan);
@@ -219,7 +220,7 @@ static void plans_contain_each_parameter_of_the_tools_and_no_other(void **state)
     }
 }
 
-/* Without the arguments that the tools complete, plan_read has the same defaults. */
+/* plan_read has the same defaults as the tools, which fill them in before it is called. */
 static void plans_with_the_defaults_of_its_rows(void **state)
 {
     json_auto_t *bare = json_pack("{s:[i], s:[i]}", "concurrency", 1, "input_tokens", 8);
@@ -244,7 +245,7 @@ static bool is_argument(const char *word)
     return false;
 }
 
-/* Words of the text that look like tools must be tools, or arguments of one. */
+/* Words of the text that look like names of tools must be tools or arguments. */
 static void introduces_itself_with_tools_that_exist(void **state)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
@@ -268,7 +269,7 @@ static void introduces_itself_with_tools_that_exist(void **state)
                 if (is_argument(word))
                     continue;
                 if (tool_find(word) == NULL)
-                    fail_msg("the instructions speak of %s", word);
+                    fail_msg("the instructions name %s, which does not exist", word);
                 named++;
                 break;
             }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A picture is drawn once, no matter how many calls ask for it at once; the memory for pictures is
- * bounded. */
+/* Tests that a picture is drawn once, no matter how many calls request it at once, and that the
+ * memory for pictures is bounded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 #define THREADS 6
 
-static void make(struct drawing *drawing, int number)
+static void make_drawing(struct drawing *drawing, int number)
 {
     char string[32];
 
@@ -26,14 +26,14 @@ static void make(struct drawing *drawing, int number)
                      .kind = TEXT_TITLE, .x = 2, .y = 30, .string = string, .paint = PAINT_INK });
 }
 
-/* The length of a picture. */
-static size_t ask(struct pictures *pictures, int number, enum theme theme)
+/* Draws a picture, and checks its bytes; returns its length. */
+static size_t picture_length(struct pictures *pictures, int number, enum theme theme)
 {
     DRAWING_AUTO drawing;
     TEXT_AUTO png = { 0 }, expected = { 0 };
     struct error error;
 
-    make(&drawing, number);
+    make_drawing(&drawing, number);
     assert_true(pictures_draw(pictures, &drawing, theme, &png, &error));
     assert_true(raster_write(&drawing, theme, &expected, &error));
     assert_int_equal(png.length, expected.length);
@@ -41,7 +41,7 @@ static size_t ask(struct pictures *pictures, int number, enum theme theme)
     return png.length;
 }
 
-static void counted(struct pictures *pictures, uint64_t drawn, uint64_t reused)
+static void assert_counts(struct pictures *pictures, uint64_t drawn, uint64_t reused)
 {
     assert_int_equal(pictures_count(pictures).drawn, drawn);
     assert_int_equal(pictures_count(pictures).reused, reused);
@@ -52,34 +52,34 @@ static void the_same_picture_is_drawn_once(void **state)
     struct pictures *pictures = pictures_create(PICTURES_BYTES_MAX);
 
     (void)state;
-    ask(pictures, 1, THEME_LIGHT);
-    ask(pictures, 1, THEME_LIGHT);
-    counted(pictures, 1, 1);
-    ask(pictures, 1, THEME_DARK);
-    ask(pictures, 2, THEME_LIGHT);
-    counted(pictures, 3, 1);
+    picture_length(pictures, 1, THEME_LIGHT);
+    picture_length(pictures, 1, THEME_LIGHT);
+    assert_counts(pictures, 1, 1);
+    picture_length(pictures, 1, THEME_DARK);
+    picture_length(pictures, 2, THEME_LIGHT);
+    assert_counts(pictures, 3, 1);
     pictures_destroy(pictures);
 }
 
 static void the_oldest_make_room(void **state)
 {
     struct pictures *pictures = pictures_create(PICTURES_BYTES_MAX);
-    size_t each = ask(pictures, 1, THEME_LIGHT);
+    size_t each = picture_length(pictures, 1, THEME_LIGHT);
 
     (void)state;
     pictures_destroy(pictures);
     pictures = pictures_create(3 * each + each / 2);
     for (int i = 1; i <= 3; i++)
-        ask(pictures, i, THEME_LIGHT);
-    ask(pictures, 1, THEME_LIGHT); /* now 2 is the oldest */
-    counted(pictures, 3, 1);
-    ask(pictures, 4, THEME_LIGHT);
+        picture_length(pictures, i, THEME_LIGHT);
+    picture_length(pictures, 1, THEME_LIGHT); /* now 2 is the oldest */
+    assert_counts(pictures, 3, 1);
+    picture_length(pictures, 4, THEME_LIGHT);
     assert_true(pictures_count(pictures).bytes <= 3 * each + each / 2);
-    ask(pictures, 1, THEME_LIGHT);
-    ask(pictures, 3, THEME_LIGHT);
-    counted(pictures, 4, 3);
-    ask(pictures, 2, THEME_LIGHT);
-    counted(pictures, 5, 3);
+    picture_length(pictures, 1, THEME_LIGHT);
+    picture_length(pictures, 3, THEME_LIGHT);
+    assert_counts(pictures, 4, 3);
+    picture_length(pictures, 2, THEME_LIGHT);
+    assert_counts(pictures, 5, 3);
     pictures_destroy(pictures);
 }
 
@@ -88,20 +88,20 @@ static void a_picture_that_has_no_room_is_drawn_each_time(void **state)
     struct pictures *pictures = pictures_create(10);
 
     (void)state;
-    ask(pictures, 1, THEME_LIGHT);
-    ask(pictures, 1, THEME_LIGHT);
-    counted(pictures, 2, 0);
+    picture_length(pictures, 1, THEME_LIGHT);
+    picture_length(pictures, 1, THEME_LIGHT);
+    assert_counts(pictures, 2, 0);
     assert_int_equal(pictures_count(pictures).bytes, 0);
-    ask(NULL, 1, THEME_LIGHT);
-    counted(NULL, 0, 0);
+    picture_length(NULL, 1, THEME_LIGHT);
+    assert_counts(NULL, 0, 0);
     pictures_destroy(pictures);
     pictures_destroy(NULL);
 }
 
 static void *ask_for_two(void *context)
 {
-    ask(context, 1, THEME_LIGHT);
-    ask(context, 2, THEME_LIGHT);
+    picture_length(context, 1, THEME_LIGHT);
+    picture_length(context, 2, THEME_LIGHT);
     return NULL;
 }
 
@@ -115,7 +115,7 @@ static void calls_at_once_share_a_drawing(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, ask_for_two, pictures), 0);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    counted(pictures, 2, 2 * THREADS - 2);
+    assert_counts(pictures, 2, 2 * THREADS - 2);
     pictures_destroy(pictures);
 }
 

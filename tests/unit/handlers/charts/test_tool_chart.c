@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_chart: a picture and a sentence, of imports and of sweeps of our own. */
+/* Tests of run_chart, which answers with a picture and a sentence. */
 #include "handlers/charts/chart_request.h"
 #include "store/series/scrapes.h"
 #include "tests/unit/support/tool_sweeps.h"
@@ -35,7 +35,7 @@ static void has_drawn(struct world *world, const char *arguments, const char *wo
     world_says(world, words);
 }
 
-static void draws(struct world *world, const char *id, const char *more, const char *words)
+static void assert_draws(struct world *world, const char *id, const char *more, const char *words)
 {
     TEXT_AUTO arguments = { 0 };
 
@@ -49,11 +49,12 @@ static void every_plot_of_an_import(void **state)
     char id[ID_SIZE];
 
     import_grid(world, id);
-    draws(world, id, "", "The heat chart of imp_");
-    draws(world, id, ",\"plot\":\"latency\",\"options\":{\"quantity\":\"e2e\"}", "latency chart");
-    draws(world, id, ",\"plot\":\"pareto\",\"options\":{\"dark\":true}", "pareto chart");
-    draws(world, id, ",\"plot\":\"load\"", "load chart");
-    draws(world, id, ",\"plot\":\"tail\"", "tail chart");
+    assert_draws(world, id, "", "The heat chart of imp_");
+    assert_draws(world, id, ",\"plot\":\"latency\",\"options\":{\"quantity\":\"e2e\"}",
+                 "latency chart");
+    assert_draws(world, id, ",\"plot\":\"pareto\",\"options\":{\"dark\":true}", "pareto chart");
+    assert_draws(world, id, ",\"plot\":\"load\"", "load chart");
+    assert_draws(world, id, ",\"plot\":\"tail\"", "tail chart");
 }
 
 static bool has_text(const struct chart *chart, const char *words)
@@ -65,7 +66,8 @@ static bool has_text(const struct chart *chart, const char *words)
     return false;
 }
 
-/* A cell of our own has all its requests: a step for each time, not for each percentile. */
+/* For a cell that opsbrain measured all requests are stored: the curve has a step for each time,
+ * not for each percentile. */
 static void a_tail_is_made_of_every_request(void **state)
 {
     struct world *world = *state;
@@ -121,7 +123,7 @@ static void a_chart_that_cannot_be_drawn_is_refused(void **state)
     world_refused(world, "run_chart", "{\"run\":\"swp_nobody\"}", ERROR_NOT_FOUND, "swp_nobody");
 }
 
-/* ---- Of two, and of a deployment ---- */
+/* ---- Charts of two runs, and of a deployment ---- */
 
 static void two_sides_are_drawn_as_run_compare_compares_them(void **state)
 {
@@ -138,7 +140,7 @@ static void two_sides_are_drawn_as_run_compare_compares_them(void **state)
               ",\"plot\":\"forest\",\"options\":{\"candidate\":\"%s\",\"accept_unknown\":"
               "[\"workload\"]}",
               second);
-    draws(world, first, text_string(&arguments), "from 5 figures; run_compare has them.");
+    assert_draws(world, first, text_string(&arguments), "from 5 figures; run_compare has them.");
     text_clear(&arguments);
     text_addf(&arguments,
               "{\"run\":\"%s\",\"plot\":\"forest\",\"options\":{\"candidate\":\"%s\","
@@ -163,8 +165,8 @@ static void a_cost_needs_a_price(void **state)
     TEXT_AUTO arguments = { 0 };
 
     import_grid(world, id);
-    draws(world, id, ",\"plot\":\"cost\",\"options\":{\"usd_per_hour\":[2.5]}",
-          "The cost chart of imp_");
+    assert_draws(world, id, ",\"plot\":\"cost\",\"options\":{\"usd_per_hour\":[2.5]}",
+                 "The cost chart of imp_");
     text_addf(&arguments, "{\"run\":\"%s\",\"plot\":\"cost\"}", id);
     world_refused(world, "run_chart", text_string(&arguments), ERROR_INVALID,
                   "no price is known for imp_");
@@ -186,8 +188,8 @@ static void runs_of_one_name_are_distinguished(void **state)
     assert_true(has_text(&chart, "(candidate): $2.00/h"));
 }
 
-/* A scrape every ten seconds; the server started anew after half of them. */
-static void scraped(struct world *world, int64_t deployment, int64_t from_ms)
+/* Stores a scrape every ten seconds; the server restarts after half of them. */
+static void scrape_with_restart(struct world *world, int64_t deployment, int64_t from_ms)
 {
     for (int i = 0; i < 60; i++) {
         const int64_t at_ms = from_ms + i * 10000;
@@ -215,7 +217,7 @@ static void a_history_has_its_restarts_and_revisions(void **state)
     world_do(world, "deployment_update", "{\"hardware\":\"L4\"}");
     assert_stored(world,
                   deployment_find(world->services.store, "demo", &deployment, &world->error));
-    scraped(world, deployment.id, clock_utc_ms() - 600000);
+    scrape_with_restart(world, deployment.id, clock_utc_ms() - 600000);
     has_drawn(world, "{\"plot\":\"history\"}", "The history chart of demo, drawn from ");
     assert_stored(world, chart_request_call(&call, arguments, &chart, &world->error));
     assert_true(chart_table_rows(&chart.table) >= 78);

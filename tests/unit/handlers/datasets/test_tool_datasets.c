@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dataset_import and dataset_list, and plans that take a dataset. */
+/* Tests of dataset_import, of dataset_list, and of plans with a dataset. */
 #include "tests/unit/support/tool_world.h"
 
 #define CHATS                                                                                      \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which callers ask the model for its health, and which get the stored answer. */
+/* Tests which callers ask the model for its health, and which get the stored answer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static bool always(void *context)
     return true;
 }
 
-static struct answer said(const char *status)
+static struct answer answer_with_status(const char *status)
 {
     struct answer answer = { .structured = json_pack("{s:s}", "status", status) };
 
@@ -37,8 +37,8 @@ static struct answer said(const char *status)
     return answer;
 }
 
-static enum health_turn get(struct health_memory *memory, const struct deployment *deployment,
-                            const char *expected)
+static enum health_turn get_turn(struct health_memory *memory, const struct deployment *deployment,
+                                 const char *expected)
 {
     struct answer answer = { 0 };
     double age_s = -1;
@@ -53,10 +53,10 @@ static enum health_turn get(struct health_memory *memory, const struct deploymen
     return turn;
 }
 
-static void set(struct health_memory *memory, const struct deployment *deployment,
-                const char *status)
+static void set_status(struct health_memory *memory, const struct deployment *deployment,
+                       const char *status)
 {
-    struct answer answer = said(status);
+    struct answer answer = answer_with_status(status);
 
     health_memory_set(memory, deployment, &answer);
     answer_finish(&answer);
@@ -69,13 +69,13 @@ static void an_answer_is_kept_for_its_revision(void **state)
                             other = { .id = 2, .revision = 1 };
 
     (void)state;
-    assert_int_equal(get(memory, &demo, NULL), HEALTH_ASK);
-    set(memory, &demo, "PASSED");
-    assert_int_equal(get(memory, &demo, "PASSED"), HEALTH_KNOWN);
-    set(memory, &demo, "FAILED"); /* an operator asked */
-    assert_int_equal(get(memory, &demo, "FAILED"), HEALTH_KNOWN);
-    assert_int_equal(get(memory, &changed, NULL), HEALTH_ASK);
-    assert_int_equal(get(memory, &other, NULL), HEALTH_ASK);
+    assert_int_equal(get_turn(memory, &demo, NULL), HEALTH_ASK);
+    set_status(memory, &demo, "PASSED");
+    assert_int_equal(get_turn(memory, &demo, "PASSED"), HEALTH_KNOWN);
+    set_status(memory, &demo, "FAILED"); /* an operator asked */
+    assert_int_equal(get_turn(memory, &demo, "FAILED"), HEALTH_KNOWN);
+    assert_int_equal(get_turn(memory, &changed, NULL), HEALTH_ASK);
+    assert_int_equal(get_turn(memory, &other, NULL), HEALTH_ASK);
     health_memory_destroy(memory);
 }
 
@@ -87,11 +87,11 @@ static void a_caller_that_leaves_or_fails_lets_the_next_one_ask(void **state)
     double age_s;
 
     (void)state;
-    assert_int_equal(get(memory, &demo, NULL), HEALTH_ASK);
+    assert_int_equal(get_turn(memory, &demo, NULL), HEALTH_ASK);
     assert_int_equal(health_memory_get(memory, &demo, always, NULL, &answer, &age_s),
                      HEALTH_CANCELLED);
     health_memory_set(memory, &demo, &nothing);
-    assert_int_equal(get(memory, &demo, NULL), HEALTH_ASK);
+    assert_int_equal(get_turn(memory, &demo, NULL), HEALTH_ASK);
     health_memory_destroy(memory);
 }
 
@@ -105,10 +105,10 @@ static void *call(void *context)
 {
     struct caller *caller = context;
 
-    if (get(caller->memory, &demo, "PASSED") == HEALTH_ASK) {
+    if (get_turn(caller->memory, &demo, "PASSED") == HEALTH_ASK) {
         atomic_fetch_add(caller->asked, 1);
-        usleep(20000); /* the model takes its time */
-        set(caller->memory, &demo, "PASSED");
+        usleep(20000); /* how long the model takes to answer */
+        set_status(caller->memory, &demo, "PASSED");
     }
     return NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may change the secret, the owner and the URL of a deployment. */
+/* Tests who may change the secret, the owner and the URL of a deployment. */
 #include "tests/unit/support/tool_world.h"
 
 /* ---- Secrets ---- */
@@ -7,20 +7,20 @@
 #define LAB_AT(name, port)                                                                         \
     "{\"name\":\"" name "\",\"url\":\"http://127.0.0.1:" port "\",\"secret\":\"LAB\"}"
 
-static void be(struct world *world, const char *principal, enum role role)
+static void act_as(struct world *world, const char *principal, enum role role)
 {
     world->principal = principal;
     world->role = role;
 }
 
-/* The four ways by which an operator got any secret before. */
+/* Four ways in which an operator could try to obtain any secret. */
 static void sends_no_secret_where_no_admin_bound_it(void **state)
 {
     struct world *world = *state;
 
     world_do(world, "deployment_register", LAB_AT("lab", "1"));
     world_says(world, "The secret LAB may now be sent to http://127.0.0.1:1.");
-    be(world, "otto", ROLE_OPERATOR);
+    act_as(world, "otto", ROLE_OPERATOR);
     world_refused(world, "deployment_register", LAB_AT("mine", "2"), ERROR_FORBIDDEN,
                   "LAB is not bound to http://127.0.0.1:2: an admin allows it with secret_bind");
     world_do(world, "deployment_register", LAB_AT("mine", "1"));
@@ -59,7 +59,7 @@ static void binds_secrets_that_an_admin_names(void **state)
     world_audited(world, "deployment_update", "ok", "lab");
 }
 
-/* As after an upgrade, or after a binding was removed. */
+/* The secret is not bound, as after an upgrade, or after a binding was removed. */
 static void binds_secrets_of_registered_deployments(void **state)
 {
     struct world *world = *state;
@@ -126,10 +126,10 @@ static void binds_secrets_for_admins_alone(void **state)
     char path[FOLDER_SIZE + 16];
     FILE *file;
 
-    be(world, "otto", ROLE_OPERATOR);
+    act_as(world, "otto", ROLE_OPERATOR);
     world_refused(world, "secret_bind", bind, ERROR_FORBIDDEN, "needs the role admin");
     world_refused(world, "secret_bind", "{}", ERROR_FORBIDDEN, "needs the role admin");
-    be(world, "alice", ROLE_ADMIN);
+    act_as(world, "alice", ROLE_ADMIN);
     world_refused(world, "secret_bind", "{\"secret\":\"LAB\"}", ERROR_INVALID,
                   "\"origin\" is missing");
     world_refused(world, "secret_bind", "{\"secret\":\"LAB\",\"origin\":\"lab\"}", ERROR_INVALID,
@@ -155,9 +155,9 @@ static void belongs_to_the_principal_who_registered_it_first(void **state)
     struct world *world = *state;
     json_auto_t *answer = NULL;
 
-    be(world, "otto", ROLE_OPERATOR);
+    act_as(world, "otto", ROLE_OPERATOR);
     world_register(world, "demo");
-    be(world, "olga", ROLE_OPERATOR);
+    act_as(world, "olga", ROLE_OPERATOR);
     world_refused(world, "deployment_update", MOVED, ERROR_FORBIDDEN, sentence);
     world_refused(world, "deployment_update", "{\"deployment\":\"demo\",\"secret\":\"LAB\"}",
                   ERROR_FORBIDDEN, sentence);
@@ -165,12 +165,12 @@ static void belongs_to_the_principal_who_registered_it_first(void **state)
                   ERROR_FORBIDDEN, sentence);
     answer = world_ok(world, "deployment_update", "{\"deployment\":\"demo\",\"region\":\"lab\"}");
     assert_string_equal(json_get_text(json_object_get(answer, "deployment"), "owner", ""), "otto");
-    be(world, "otto", ROLE_OPERATOR);
+    act_as(world, "otto", ROLE_OPERATOR);
     world_do(world, "deployment_update", MOVED);
-    be(world, "alice", ROLE_ADMIN);
+    act_as(world, "alice", ROLE_ADMIN);
     world_do(world, "deployment_update",
              "{\"deployment\":\"demo\",\"url\":\"http://127.0.0.1:2\",\"confirm\":\"demo\"}");
-    be(world, "otto", ROLE_OPERATOR);
+    act_as(world, "otto", ROLE_OPERATOR);
     world_do(world, "deployment_remove", "{\"deployment\":\"demo\",\"confirm\":\"demo\"}");
 }
 
@@ -183,18 +183,18 @@ static void is_handed_over_by_an_admin(void **state)
 
     assert_true(api_key_add(world->services.store, "olga", ROLE_OPERATOR, "", digest, 0, NULL, &key,
                             &world->error));
-    be(world, "otto", ROLE_OPERATOR);
+    act_as(world, "otto", ROLE_OPERATOR);
     world_register(world, "demo");
     world_refused(world, "deployment_update", "{\"owner\":\"olga\"}", ERROR_FORBIDDEN,
                   "only an admin may hand demo over");
-    be(world, "alice", ROLE_ADMIN);
+    act_as(world, "alice", ROLE_ADMIN);
     world_refused(world, "deployment_update", "{\"owner\":\"olag\"}", ERROR_NOT_FOUND,
                   "\"owner\" is \"olag\": no principal has that name");
     answer = world_ok(world, "deployment_update", "{\"owner\":\"olga\"}");
     assert_string_equal(json_get_text(json_object_get(answer, "deployment"), "owner", ""), "olga");
-    be(world, "otto", ROLE_OPERATOR);
+    act_as(world, "otto", ROLE_OPERATOR);
     world_refused(world, "deployment_update", MOVED, ERROR_FORBIDDEN, "demo belongs to olga");
-    be(world, "olga", ROLE_OPERATOR);
+    act_as(world, "olga", ROLE_OPERATOR);
     world_do(world, "deployment_update", MOVED);
 }
 
@@ -202,16 +202,16 @@ static void keeps_its_owner_when_its_name_comes_back(void **state)
 {
     struct world *world = *state;
 
-    be(world, "otto", ROLE_OPERATOR);
+    act_as(world, "otto", ROLE_OPERATOR);
     world_register(world, "demo");
     world_do(world, "deployment_remove", "{\"deployment\":\"demo\",\"confirm\":\"demo\"}");
-    be(world, "olga", ROLE_OPERATOR);
+    act_as(world, "olga", ROLE_OPERATOR);
     world_refused(world, "deployment_register",
                   "{\"name\":\"demo\",\"url\":\"http://127.0.0.1:1\"}", ERROR_FORBIDDEN,
                   "the name \"demo\" is that of a removed deployment of otto");
-    be(world, "alice", ROLE_ADMIN);
+    act_as(world, "alice", ROLE_ADMIN);
     world_register(world, "demo");
-    be(world, "otto", ROLE_OPERATOR);
+    act_as(world, "otto", ROLE_OPERATOR);
     world_do(world, "deployment_update", MOVED);
 }
 
@@ -237,7 +237,7 @@ static void asks_the_person_before_it_points_elsewhere(void **state)
     world->says = "{\"action\":\"accept\",\"content\":{\"move\":true}}";
     world_do(world, "deployment_update", move);
     world->says = "{\"action\":\"decline\"}";
-    world_do(world, "deployment_update", move); /* it is there already */
+    world_do(world, "deployment_update", move); /* changes nothing */
     world_do(world, "deployment_update", "{\"region\":\"lab\"}");
 }
 

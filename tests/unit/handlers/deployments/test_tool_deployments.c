@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_register, _update, _list, _show, _remove. */
+/* Tests of deployment_register, _update, _list, _show and _remove. */
 #include "tests/unit/support/asleep.h"
 #include "tests/unit/support/canned_server.h"
 #include "tests/unit/support/tool_world.h"
@@ -155,7 +155,7 @@ static void refuses_a_change_of_a_revision_that_is_gone(void **state)
 
     world_register(world, "demo");
     world_do(world, "deployment_update", "{\"region\":\"a\",\"revision\":1}");
-    world_do(world, "deployment_update", "{\"region\":\"a\",\"revision\":1}"); /* asked again */
+    world_do(world, "deployment_update", "{\"region\":\"a\",\"revision\":1}"); /* a repeated call */
     world_refused(world, "deployment_update", "{\"region\":\"b\",\"revision\":1}", ERROR_CONFLICT,
                   "demo is now at revision 2, not 1");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_show, model_health, model_query. */
+/* Tests of model_show, model_health and model_query. */
 #include "tests/unit/support/canned_server.h"
 #include "tests/unit/support/tool_world.h"
 
@@ -210,7 +210,7 @@ static void distinguishes_a_prompt_over_the_context_from_a_failure(void **state)
     world_refused(world, "model_query", text_string(&arguments), ERROR_UPSTREAM, "too_long");
 }
 
-/* The deployment means the server's first model, and another server took its place. */
+/* The deployment uses the server's first model, and another server replaces the server. */
 static void follows_a_server_that_changed_its_model(void **state)
 {
     struct world *world = *state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What runs on a target already: whose it is, and how it is adopted. */
+/* Tests of deployment_discover and deployment_adopt: whose a server on a target is, and how it is
+ * adopted. */
 #include "tests/unit/support/fleet_tools.h"
 
 static struct fleet_thing *put_foreign(const char *name)
@@ -72,7 +73,7 @@ static void servers_on_a_target_are_listed_and_adopted(void **state)
     assert_int_equal(cloud->writes, 0);
 }
 
-/* As after the loss of a row: it ends when it would have ended. */
+/* As if the database's row had been lost: the server ends when it would have ended. */
 static void a_server_of_this_opsbrain_keeps_the_end_in_its_label(void **state)
 {
     static const struct {
@@ -104,12 +105,12 @@ static void a_server_of_this_opsbrain_keeps_the_end_in_its_label(void **state)
     }
 }
 
-static void gives_it_another_address(void)
+static void move_server(void)
 {
     text_copy(cloud->address, sizeof cloud->address, "http://127.0.0.1:8");
 }
 
-static void puts_another_theirs(void)
+static void replace_server(void)
 {
     fleet_world_find(cloud, "https://test/service/theirs")->created++;
 }
@@ -120,9 +121,9 @@ static void a_server_that_changed_while_a_person_thought_is_not_adopted(void **s
         void (*thinks)(void);
         const char *says;
     } cases[] = {
-        { gives_it_another_address,
+        { move_server,
           "is at \"http://127.0.0.1:8\" by now, and \"http://127.0.0.1:9/theirs\" was shown" },
-        { puts_another_theirs, "is a different server by now (1) than was shown (0)" },
+        { replace_server, "is a different server by now (1) than was shown (0)" },
     };
     static const char theirs[] = "{\"deployment\":\"theirs\",\"target\":\"lab\"}";
     struct world *world = *state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of what is deployed: shown, changed, extended, stopped and destroyed. */
+/* Tests of the life of a managed deployment: it is shown, changed, extended, stopped and destroyed.
+ */
 #include "tests/unit/support/fleet_tools.h"
 
 static void a_managed_deployment_is_not_only_forgotten(void **state)
@@ -116,7 +117,7 @@ static void a_deployment_outlives_its_recipe(void **state)
     assert_true(json_get_number(scaled, "usd_per_hour", 0) > 1.9);
 }
 
-/* If the platform changes the end of stopped servers only, a sweep would lose its server. */
+/* If the platform can only change the end of a stopped server, a sweep would lose its server. */
 static void an_extension_leaves_a_sweep_its_server(void **state)
 {
     static const char *const quick[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };

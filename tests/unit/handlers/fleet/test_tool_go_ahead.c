@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The go-ahead to a plan: who may give it, for which plans, and its effect. */
+/* Tests of the go-ahead for a plan: who may give it, for which plans, and its effect. */
 #include "tests/unit/support/fleet_tools.h"
 
-static const char *confirmed(const json_t *made)
+static const char *with_confirmation(const json_t *made)
 {
     char more[100];
 
@@ -19,7 +19,7 @@ static void nothing_is_deployed_without_a_person(void **state)
     made = plan(world, "");
     world_refused(world, "deployment_apply", with_plan(made, ""), ERROR_FORBIDDEN,
                   "opsbrain plan approve");
-    world_refused(world, "deployment_apply", confirmed(made), ERROR_FORBIDDEN,
+    world_refused(world, "deployment_apply", with_confirmation(made), ERROR_FORBIDDEN,
                   "above what an agent may approve");
     world_refused(world, "plan_approve", with_plan(made, ""), ERROR_FORBIDDEN,
                   "opsbrain plan approve");
@@ -40,7 +40,7 @@ static void an_agent_applies_up_to_its_ceiling(void **state)
                   with_plan(made, ",\"confirm\":\"0123456789abcdef0123456789abcdef0123456789abcdef"
                                   "0123456789abcdef\""),
                   ERROR_INVALID, "the digest of the plan");
-    begun = world_ok(world, "deployment_apply", confirmed(made));
+    begun = world_ok(world, "deployment_apply", with_confirmation(made));
     await(world, begun, "completed");
     assert_int_equal(fleet_world_existing(cloud), 3);
 }
@@ -94,7 +94,7 @@ static void an_outdated_plan_is_refused_with_the_difference(void **state)
     assert_int_equal(cloud->writes, 0);
 }
 
-/* A server of the same name that was created since has another id. */
+/* A server of the same name that was created after the plan has another id. */
 static void a_plan_applies_to_one_server_only(void **state)
 {
     struct world *world = *state;
@@ -110,17 +110,17 @@ static void a_plan_applies_to_one_server_only(void **state)
 
 /* ---- A person who answers late ---- */
 
-static void makes_it_dearer(void)
+static void raise_price(void)
 {
     cloud->usd = 1.5;
 }
 
-static void makes_another_one(void)
+static void create_other_server(void)
 {
     fleet_world_put(cloud, "https://test/service/gemma")->exists = true;
 }
 
-static void moves_the_database(void)
+static void restore_database(void)
 {
     static const atomic_bool only_reads = true;
 
@@ -134,9 +134,9 @@ static void a_plan_that_became_outdated_while_a_person_thought_is_not_agreed_to(
         enum error_kind kind;
         const char *says;
     } cases[] = {
-        { makes_it_dearer, ERROR_CONFLICT, "usd_per_hour 1.0 -> 1.5" },
-        { makes_another_one, ERROR_CONFLICT, "is not opsbrain's" },
-        { moves_the_database, ERROR_FORBIDDEN, "only reads the clouds" },
+        { raise_price, ERROR_CONFLICT, "usd_per_hour 1.0 -> 1.5" },
+        { create_other_server, ERROR_CONFLICT, "is not opsbrain's" },
+        { restore_database, ERROR_FORBIDDEN, "only reads the clouds" },
     };
     struct world *world = *state;
 
@@ -155,7 +155,7 @@ static void a_plan_that_became_outdated_while_a_person_thought_is_not_agreed_to(
     assert_int_equal(cloud->writes, 0);
 }
 
-static void replaces_it(void)
+static void replace_server(void)
 {
     fleet_world_find(cloud, "https://test/service/gemma")->created++;
 }
@@ -167,7 +167,7 @@ static void a_server_made_while_a_person_thought_is_not_destroyed(void **state)
 
     deploy(world);
     world->says = "{\"action\":\"accept\",\"content\":{\"end\":true}}";
-    world->thinks = replaces_it;
+    world->thinks = replace_server;
     world_refused(world, "deployment_destroy", "{\"deployment\":\"gemma\"}", ERROR_CONFLICT,
                   "is no longer the server that was shown");
     world->thinks = NULL;
@@ -176,7 +176,7 @@ static void a_server_made_while_a_person_thought_is_not_destroyed(void **state)
     await(world, gone, "completed");
 }
 
-/* Where the answer comes with a later call, that call sees no other thing than the answer's. */
+/* A later call that brings the answer finds it only while the server is the one that was shown. */
 static void an_answer_is_for_the_server_that_was_shown(void **state)
 {
     static const struct {
@@ -195,14 +195,14 @@ static void an_answer_is_for_the_server_that_was_shown(void **state)
         text_copy(first, sizeof first, world->asked);
         world_refused(world, calls[i].tool, calls[i].arguments, ERROR_CANCELLED, "did not consent");
         assert_string_equal(world->asked, first);
-        replaces_it();
+        replace_server();
         world_refused(world, calls[i].tool, calls[i].arguments, ERROR_CANCELLED, "did not consent");
         assert_string_not_equal(world->asked, first);
     }
 }
 
-/* The same plan, made a day ago. */
-static void age(struct world *world, const json_t *made, char id[ID_SIZE])
+/* Stores a copy of the plan as if it had been made a day ago. */
+static void add_expired_plan(struct world *world, const json_t *made, char id[ID_SIZE])
 {
     struct change change = { .actor = { "alice", "operator", "test/1", "req_1" },
                              .tool = "deployment_plan",
@@ -229,7 +229,7 @@ static void a_plan_that_is_over_is_not_agreed_to(void **state)
 
     register_lab(world, "");
     made = plan(world, "");
-    age(world, made, id);
+    add_expired_plan(world, made, id);
     snprintf(arguments, sizeof arguments, "{\"plan\":\"%s\"}", id);
     world->says = YES;
     world_refused(world, "deployment_apply", arguments, ERROR_CONFLICT, "make a new plan");
@@ -237,7 +237,7 @@ static void a_plan_that_is_over_is_not_agreed_to(void **state)
     assert_int_equal(cloud->writes, 0);
 }
 
-/* ---- What becomes of it ---- */
+/* ---- After the go-ahead ---- */
 
 static void a_plan_that_was_applied_is_answered_with_its_job(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_plan: what a plan shows, and what is refused. */
+/* Tests of deployment_plan: what a plan shows, and what is refused. */
 #include "tests/unit/support/fleet_tools.h"
 
 static void a_price_counts_as_many_servers_as_the_recipe_scales_to(void **state)
@@ -13,7 +13,7 @@ static void a_price_counts_as_many_servers_as_the_recipe_scales_to(void **state)
     assert_true(json_get_number(made, "usd_per_hour", 0) > 2.9);
 }
 
-static void a_plan_shows_requests_cost_end_and_door_and_changes_nothing(void **state)
+static void a_plan_shows_requests_cost_end_and_access_and_changes_nothing(void **state)
 {
     struct world *world = *state;
     json_auto_t *made = NULL;
@@ -112,7 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLEET_TEST(a_price_counts_as_many_servers_as_the_recipe_scales_to),
-        FLEET_TEST(a_plan_shows_requests_cost_end_and_door_and_changes_nothing),
+        FLEET_TEST(a_plan_shows_requests_cost_end_and_access_and_changes_nothing),
         FLEET_TEST(a_plan_is_refused_where_it_cannot_or_may_not_be),
         FLEET_TEST(a_recipe_that_breaks_a_rule_is_not_planned_for_new_servers),
         FLEET_TEST(a_plan_that_nothing_ends_says_so_first),

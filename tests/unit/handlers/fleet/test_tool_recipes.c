@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of recipe_list, recipe_show and recipe_import. */
 #include "base/json/json.h"
 #include "tests/unit/support/tool_world.h"
 
-static json_t *whole(const char *name)
+static json_t *complete_recipe(const char *name)
 {
     json_t *recipe = json_load_file(SOURCE_DIR "/tests/fuzz/corpus/recipe/whole.json", 0, NULL);
 
@@ -10,8 +11,8 @@ static json_t *whole(const char *name)
     return recipe;
 }
 
-/* The arguments of recipe_import for that recipe; heap. */
-static char *importing(const json_t *recipe)
+/* The arguments of recipe_import for the recipe; heap memory. */
+static char *import_arguments(const json_t *recipe)
 {
     char *text = json_write(recipe);
     json_auto_t *arguments = json_pack("{s:s}", "text", text);
@@ -23,7 +24,7 @@ static char *importing(const json_t *recipe)
 
 static json_t *import(struct world *world, const json_t *recipe)
 {
-    char *arguments = importing(recipe);
+    char *arguments = import_arguments(recipe);
     json_t *answer = world_ok(world, "recipe_import", arguments);
 
     free(arguments);
@@ -133,7 +134,7 @@ static void suggests_similar_names(void **state)
 static void an_import_is_listed_and_counted(void **state)
 {
     struct world *world = *state;
-    json_auto_t *recipe = whole("ours");
+    json_auto_t *recipe = complete_recipe("ours");
     json_auto_t *first = import(world, recipe);
     json_auto_t *again = import(world, recipe);
     json_auto_t *shown = NULL, *changed = NULL;
@@ -155,18 +156,18 @@ static void an_import_is_listed_and_counted(void **state)
 static void import_refused(struct world *world, const json_t *recipe, enum error_kind kind,
                            const char *words)
 {
-    char *arguments = importing(recipe);
+    char *arguments = import_arguments(recipe);
 
     world_refused(world, "recipe_import", arguments, kind, words);
     free(arguments);
 }
 
-static void an_import_replaces_no_recipe_of_the_disk(void **state)
+static void an_import_replaces_no_other_recipe(void **state)
 {
     struct world *world = *state;
-    json_auto_t *known = whole("run-gemma-4-e4b-l4");
-    json_auto_t *here = whole("here");
-    json_auto_t *wrong = whole("wrong");
+    json_auto_t *known = complete_recipe("run-gemma-4-e4b-l4");
+    json_auto_t *here = complete_recipe("here");
+    json_auto_t *wrong = complete_recipe("wrong");
 
     import_refused(world, known, ERROR_CONFLICT, "choose another name");
     json_object_set_new(here, "provider", json_string("local"));
@@ -191,7 +192,7 @@ int main(void)
         cmocka_unit_test(refuses_a_context_that_does_not_fit),
         cmocka_unit_test(suggests_similar_names),
         cmocka_unit_test(an_import_is_listed_and_counted),
-        cmocka_unit_test(an_import_replaces_no_recipe_of_the_disk),
+        cmocka_unit_test(an_import_replaces_no_other_recipe),
     };
 
     return world_run(tests);

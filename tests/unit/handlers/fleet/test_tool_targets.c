@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Targets: registered, listed, checked, and removed. */
+/* Tests of target_register, target_list, target_show and target_remove. */
 #include "tests/unit/support/fleet_tools.h"
 
 static void only_admins_register_targets_and_name_their_credential(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A task's final result, made from the job's row. */
+/* Tests of a task's final result, which is made from the job's row. */
 #include "handlers/jobs/job_result.h"
 #include "store/ledger/questions.h"
 #include "tests/unit/support/tool_sweeps.h"
@@ -72,7 +72,7 @@ static void other_jobs_return_their_outcome(void **state)
     assert_non_null(
         strstr(text_string(&answer.text), "job_1 (other , by , requested -) is completed"));
     answer_finish(&answer);
-    job.state = JOB_FAILED; /* a fault of ours has no kind */
+    job.state = JOB_FAILED; /* an internal error has no kind */
     text_copy(job.outcome, sizeof job.outcome, "{\"error\":\"internal error\"}");
     job_failure(&job, &world->error);
     assert_int_equal(world->error.kind, ERROR_INTERNAL);

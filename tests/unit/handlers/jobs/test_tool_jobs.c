@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_list, job_show, job_cancel, lease_list, audit_list. */
+/* Tests of job_list, job_show, job_cancel, lease_list and audit_list. */
 #include <unistd.h>
 
 #include "tests/unit/support/tool_sweeps.h"
@@ -20,7 +20,7 @@ static enum job_end count_to_20(struct job_run *run, char **outcome_json, struct
     return JOB_END_COMPLETED;
 }
 
-/* Until it is asked to stop. */
+/* A job that runs until it is cancelled. */
 static enum job_end wait_for_cancel(struct job_run *run, char **outcome_json, struct error *error)
 {
     (void)outcome_json;
@@ -28,7 +28,7 @@ static enum job_end wait_for_cancel(struct job_run *run, char **outcome_json, st
     return job_run_wait(run, 60000) == JOB_STOP_CANCEL ? JOB_END_CANCELLED : JOB_END_YIELDED;
 }
 
-/* Here jobs do run, but they are not sweeps. */
+/* Lets jobs run that only count, instead of sweeps. */
 static int set_up_counting(void **state)
 {
     static const struct job_kind kinds[] = { { "sweep", count_to_20 }, { 0 } };
@@ -45,7 +45,7 @@ static int set_up_waiting(void **state)
     return 0;
 }
 
-static const char *argue(struct text *out, const char *format, const char *id)
+static const char *arguments_with_id(struct text *out, const char *format, const char *id)
 {
     text_clear(out);
     for (; *format != '\0'; format++)
@@ -65,7 +65,8 @@ static void waits_for_the_end_and_reports_progress_meanwhile(void **state)
 
     world_register(world, "demo");
     sweep_started(world, "", sweep);
-    answer = world_ok(world, "job_show", argue(&arguments, "{\"job\":\"@\",\"wait_s\":20}", sweep));
+    answer = world_ok(world, "job_show",
+                      arguments_with_id(&arguments, "{\"job\":\"@\",\"wait_s\":20}", sweep));
     assert_true(json_get_boolean(answer, "over", false));
     assert_string_equal(json_get_text(json_object_get(answer, "job"), "state", ""), "completed");
     assert_true(world->progress_count >= 5);
@@ -85,7 +86,7 @@ static void answers_at_once_where_nobody_wants_to_wait(void **state)
     world_register(world, "demo");
     sweep_started(world, "", sweep);
     start_ns = clock_monotonic_ns();
-    answer = world_ok(world, "job_show", argue(&arguments, "{\"job\":\"@\"}", sweep));
+    answer = world_ok(world, "job_show", arguments_with_id(&arguments, "{\"job\":\"@\"}", sweep));
     assert_true(clock_monotonic_ns() - start_ns < 400000000);
     assert_false(json_get_boolean(answer, "over", true));
     assert_int_equal(world->progress_count, 0);
@@ -101,10 +102,12 @@ static void cancels_the_wait_and_not_the_job(void **state)
     world_register(world, "demo");
     sweep_started(world, "", sweep);
     world->cancel_after = 2;
-    world_refused(world, "job_show", argue(&arguments, "{\"job\":\"@\",\"wait_s\":20}", sweep),
+    world_refused(world, "job_show",
+                  arguments_with_id(&arguments, "{\"job\":\"@\",\"wait_s\":20}", sweep),
                   ERROR_CANCELLED, "the job itself continues");
     world->cancel_after = -1;
-    answer = world_ok(world, "job_show", argue(&arguments, "{\"job\":\"@\",\"wait_s\":20}", sweep));
+    answer = world_ok(world, "job_show",
+                      arguments_with_id(&arguments, "{\"job\":\"@\",\"wait_s\":20}", sweep));
     assert_string_equal(json_get_text(json_object_get(answer, "job"), "state", ""), "completed");
 }
 
@@ -119,15 +122,16 @@ static void cancels_a_running_job(void **state)
     sweep_started(world, "", sweep);
     world->principal = "bob";
     world->role = ROLE_OPERATOR;
-    world_refused(world, "job_cancel", argue(&arguments, "{\"job\":\"@\"}", sweep), ERROR_FORBIDDEN,
-                  "only alice or an admin may stop it");
+    world_refused(world, "job_cancel", arguments_with_id(&arguments, "{\"job\":\"@\"}", sweep),
+                  ERROR_FORBIDDEN, "only alice or an admin may stop it");
     world->principal = "alice";
     cancelled = world_ok(world, "job_cancel", text_string(&arguments));
     assert_non_null(json_object_get(cancelled, "job"));
-    answer = world_ok(world, "job_show", argue(&arguments, "{\"job\":\"@\",\"wait_s\":20}", sweep));
+    answer = world_ok(world, "job_show",
+                      arguments_with_id(&arguments, "{\"job\":\"@\",\"wait_s\":20}", sweep));
     assert_string_equal(json_get_text(json_object_get(answer, "job"), "state", ""), "cancelled");
-    world_refused(world, "job_cancel", argue(&arguments, "{\"job\":\"@\"}", sweep), ERROR_CONFLICT,
-                  "");
+    world_refused(world, "job_cancel", arguments_with_id(&arguments, "{\"job\":\"@\"}", sweep),
+                  ERROR_CONFLICT, "");
 }
 
 static void refuses_a_job_that_does_not_exist(void **state)
@@ -206,7 +210,7 @@ static void lists_the_audit_with_filters_and_pages(void **state)
               json_get_text(first, "next_cursor", ""));
     second = world_ok(world, "audit_list", text_string(&arguments));
     assert_int_equal(json_array_size(json_object_get(second, "rows")),
-                     2); /* intent and outcome are one */
+                     2); /* an intent and its outcome are one row */
     row = json_array_get(json_object_get(second, "rows"), 0);
     assert_int_equal(json_get_integer(row, "times", 0), 1);
     assert_string_equal(json_get_text(row, "subject", ""), "b");

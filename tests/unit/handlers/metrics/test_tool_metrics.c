@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics_show, metrics_watch. */
+/* Tests of metrics_show and metrics_watch. */
 #include "base/core/clock.h"
 #include "store/ledger/store.h"
 #include "store/series/scrapes.h"
@@ -107,7 +107,8 @@ static void says_why_nothing_was_stored(void **state)
     assert_note(world, "It is not watched.");
 }
 
-/* A second server behind the same address, and traffic, so that their counters differ. */
+/* Starts a second server behind the same address, and sends requests, so that the counters of the
+ * two differ. */
 static void shows_no_figures_of_several_instances_that_answer_in_turns(void **state)
 {
     static const char *const quick[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics_history. */
+/* Tests of metrics_history. */
 #include <math.h>
 
 #include "base/core/clock.h"
@@ -40,7 +40,7 @@ static void store_scrape(struct world *world, int64_t deployment_id, int64_t at_
                            sizeof values / sizeof *values, NULL, &world->error));
 }
 
-/* Every 10 s for two minutes. The server restarts right after the sixth scrape. */
+/* Stores a scrape every 10 s for two minutes. The server restarts right after the sixth one. */
 static void store_scrapes(struct world *world)
 {
     int64_t id = demo(world), now_ms = clock_utc_ms();
@@ -271,7 +271,9 @@ static void refuses_invalid_requests_in_words(void **state)
         world_refused(world, "metrics_history", rows[i].arguments, rows[i].kind, rows[i].words);
 }
 
-/* A day of scrapes a minute apart, rolled up except for the last hour, with a gap of two hours. */
+/* Stores a day of scrapes, one a minute, with a gap of two hours, and rolls up all but the last
+ * hour.
+ */
 static void store_day(struct world *world)
 {
     int64_t id = demo(world), now_ms = clock_utc_ms();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a file's bytes to an import, and back as evidence. */
+/* Tests that a file's bytes become an import, which can be read again as evidence. */
 #include <math.h>
 
 #include "analysis/evidence/evidence.h"
@@ -8,8 +8,8 @@
 
 static const char table[] = "concurrency,req_per_sec,colour\n1,2,red\n1,2,red\n";
 
-static struct import_row kept(struct ledger *ledger, const char *name, const char *stated,
-                              const char *earlier, bool expect_existing)
+static struct import_row keep_import(struct ledger *ledger, const char *name, const char *stated,
+                                     const char *earlier, bool expect_existing)
 {
     struct change change = ledger_change("alice", "run_import");
     json_auto_t *facts = json_loads(stated, 0, NULL);
@@ -31,7 +31,7 @@ static struct import_row kept(struct ledger *ledger, const char *name, const cha
 static void an_import_is_found_again_as_it_was(void **state)
 {
     struct ledger *ledger = *state;
-    struct import_row row = kept(
+    struct import_row row = keep_import(
         ledger, "grid.csv", "{\"hardware\":\"L4\",\"chips\":2,\"notes\":\"by hand\"}", NULL, false);
     EVIDENCE_AUTO evidence;
 
@@ -60,8 +60,8 @@ static void an_import_is_found_again_as_it_was(void **state)
 static void a_known_file_lists_its_other_names(void **state)
 {
     struct ledger *ledger = *state;
-    struct import_row row = kept(ledger, "grid.csv", "{}", NULL, false);
-    struct import_row again = kept(ledger, "renamed.csv", "{}", NULL, true);
+    struct import_row row = keep_import(ledger, "grid.csv", "{}", NULL, false);
+    struct import_row again = keep_import(ledger, "renamed.csv", "{}", NULL, true);
     EVIDENCE_AUTO evidence;
 
     assert_string_equal(again.id, row.id);
@@ -74,8 +74,8 @@ static void a_known_file_lists_its_other_names(void **state)
 static void facts_are_added_by_a_new_import_with_the_same_cells(void **state)
 {
     struct ledger *ledger = *state;
-    struct import_row row = kept(ledger, "grid.csv", "{\"hardware\":\"L4\"}", NULL, false);
-    struct import_row better = kept(ledger, "", "{\"model\":\"toy\"}", row.id, false);
+    struct import_row row = keep_import(ledger, "grid.csv", "{\"hardware\":\"L4\"}", NULL, false);
+    struct import_row better = keep_import(ledger, "", "{\"model\":\"toy\"}", row.id, false);
     EVIDENCE_AUTO evidence;
 
     assert_ok(ledger, evidence_find(ledger->store, better.id, &evidence, &ledger->error));

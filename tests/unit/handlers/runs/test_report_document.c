@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report of runs, sweeps and imports as one HTML file: run_report with format html, and the
- * resources that are the file. */
+/* Tests of the report of runs, sweeps and imports as one HTML file: run_report with format html,
+ * and the resources that are the file. */
 #include <math.h>
 
 #include "analysis/report/repetition_stats.h"
@@ -27,8 +27,9 @@ static void file_read_into(struct world *world, const char *uri, struct text *ou
     html_is_sound(uri, out);
 }
 
-/* run_report's answer is short and names the file, which is read. */
-static void reported(struct world *world, const char *arguments, const char *uri, struct text *out)
+/* Checks that run_report's answer is short and names the file, and reads the file. */
+static void read_report(struct world *world, const char *arguments, const char *uri,
+                        struct text *out)
 {
     json_auto_t *answer = world_ok(world, "run_report", arguments);
 
@@ -40,7 +41,7 @@ static void reported(struct world *world, const char *arguments, const char *uri
     assert_in_range(json_get_integer(answer, "bytes", 0), out->length - 250, out->length + 250);
 }
 
-static void has(const struct text *file, const char *words)
+static void assert_contains(const struct text *file, const char *words)
 {
     if (strstr(text_string(file), words) == NULL)
         fail_msg("the file does not say \"%s\"", words);
@@ -110,14 +111,14 @@ static void a_run_has_a_file_with_the_figures_of_run_show(void **state)
     run_of(world, run);
     text_addf(&arguments, "{\"run\":\"%s\",\"format\":\"html\"}", run);
     snprintf(uri, sizeof uri, "opsbrain://runs/%s/report.html", run);
-    reported(world, text_string(&arguments), uri, &file);
+    read_report(world, text_string(&arguments), uri, &file);
     has_the_cells_of(world, run, &file);
-    has(&file, run);
-    has(&file, "saturat");
-    has(&file, "&lt;script&gt;alert(1)&lt;/script&gt;");
+    assert_contains(&file, run);
+    assert_contains(&file, "saturat");
+    assert_contains(&file, "&lt;script&gt;alert(1)&lt;/script&gt;");
     text_clear(&arguments);
     text_addf(&arguments, "<a href=\"http://127.0.0.1:8080/runs/%s\">", run);
-    has(&file, text_string(&arguments));
+    assert_contains(&file, text_string(&arguments));
 }
 
 static void a_sweep_has_a_file_with_its_repetitions(void **state)
@@ -130,9 +131,9 @@ static void a_sweep_has_a_file_with_its_repetitions(void **state)
     sweep_started(world, ",\"repetitions\":2", sweep);
     sweep_measured(world, sweep, 8, "completed", "");
     snprintf(uri, sizeof uri, "opsbrain://sweeps/%s/report.html", sweep);
-    reported(world, "{\"format\":\"html\"}", uri, &file);
-    has(&file, ">Repetition</th>");
-    has(&file, "2 runs \xc2\xb7 8 cells");
+    read_report(world, "{\"format\":\"html\"}", uri, &file);
+    assert_contains(&file, ">Repetition</th>");
+    assert_contains(&file, "2 runs \xc2\xb7 8 cells");
 }
 
 static void two_deployments_are_compared_first(void **state)
@@ -146,15 +147,15 @@ static void two_deployments_are_compared_first(void **state)
     sweep_started(world, ",\"deployment\":\"demo\",\"candidate\":\"new\"", sweep);
     sweep_measured(world, sweep, 8, "completed", "");
     snprintf(uri, sizeof uri, "opsbrain://sweeps/%s/report.html", sweep);
-    reported(world, "{\"format\":\"html\"}", uri, &file);
+    read_report(world, "{\"format\":\"html\"}", uri, &file);
     {
         FILE *f = fopen("/tmp/b_ab.html", "w");
         fputs(file.data, f);
         fclose(f);
     }
-    has(&file, "new cannot be compared with demo");
-    has(&file, "<bdi>demo</bdi>");
-    has(&file, "<bdi>new</bdi>");
+    assert_contains(&file, "new cannot be compared with demo");
+    assert_contains(&file, "<bdi>demo</bdi>");
+    assert_contains(&file, "<bdi>new</bdi>");
 }
 
 static void an_unmeasured_run_has_a_file_without_figures(void **state)
@@ -168,8 +169,8 @@ static void an_unmeasured_run_has_a_file_without_figures(void **state)
     sweep_started(world, "", sweep);
     text_addf(&arguments, "{\"sweep\":\"%s\",\"format\":\"html\"}", sweep);
     snprintf(uri, sizeof uri, "opsbrain://sweeps/%s/report.html", sweep);
-    reported(world, text_string(&arguments), uri, &file);
-    has(&file, "Nothing was measured");
+    read_report(world, text_string(&arguments), uri, &file);
+    assert_contains(&file, "Nothing was measured");
 }
 
 static void an_import_has_a_file_in_which_its_texts_are_text(void **state)
@@ -184,9 +185,9 @@ static void an_import_has_a_file_in_which_its_texts_are_text(void **state)
 
     text_addf(&arguments, "{\"run\":\"%s\",\"format\":\"html\"}", id);
     snprintf(uri, sizeof uri, "opsbrain://runs/%s/report.html", id);
-    reported(world, text_string(&arguments), uri, &file);
-    has(&file, "&lt;b&gt;.csv");
-    has(&file, "javascript:alert(1)");
+    read_report(world, text_string(&arguments), uri, &file);
+    assert_contains(&file, "&lt;b&gt;.csv");
+    assert_contains(&file, "javascript:alert(1)");
 }
 
 static void refuses_unknown_ids(void **state)

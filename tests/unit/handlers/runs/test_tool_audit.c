@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_audit: on files of other tools, and on runs of our own. */
+/* Tests of run_audit, on files of other tools and on runs that opsbrain measured. */
 #include <dirent.h>
 
 #include "handlers/runs/import_keep.h"
 #include "tests/unit/support/tool_sweeps.h"
 
-/* Ten users at most were ever there; the cells with 64 users lost requests to a timeout of 60 s. */
+/* At most ten users were ever active; the cells with 64 users lost requests to a timeout of 60 s.
+ */
 #define GRID                                                                                       \
     "context_size,concurrency,success_rate,avg_latency,p95_latency,req_per_sec,total_time,"        \
     "num_success,num_failure\n"                                                                    \
@@ -33,7 +34,7 @@ static void import(struct world *world, const char *bytes, size_t length, const 
     import_row_finish(&row);
 }
 
-static json_t *audited(struct world *world, const char *id, const char *more)
+static json_t *audit_with(struct world *world, const char *id, const char *more)
 {
     TEXT_AUTO arguments = { 0 };
 
@@ -60,7 +61,7 @@ static void reports_what_is_wrong_with_an_import(void **state)
     const json_t *finding;
 
     import(world, GRID, strlen(GRID), "grid.csv", id);
-    answer = audited(world, id, ",\"hardware\":\"L4\",\"model\":\"12B\"");
+    answer = audit_with(world, id, ",\"hardware\":\"L4\",\"model\":\"12B\"");
     assert_false(json_get_boolean(answer, "clean", true));
     assert_string_equal(json_get_text(answer, "hardware", ""), "NVIDIA L4");
     finding = finding_of(answer, "actual_load");
@@ -85,7 +86,7 @@ static void knows_a_copy_under_another_name(void **state)
 
     import(world, original, strlen(original), "a.csv", first);
     import(world, copy, strlen(copy), "b.csv", second);
-    answer = audited(world, second, "");
+    answer = audit_with(world, second, "");
     assert_int_equal(json_get_integer(finding_of(answer, "identical_runs"), "cell_count", 0), 3);
     world_says(world, "identical to the last digit with those of");
 }
@@ -121,7 +122,7 @@ static void audits_every_published_file(void **state)
         assert_non_null(file);
         import(world, bytes, fread(bytes, 1, sizeof bytes, file), entry->d_name, id);
         fclose(file);
-        answer = audited(world, id, "");
+        answer = audit_with(world, id, "");
         if (json_get_boolean(answer, "clean", true))
             fail_msg("%s: nothing was found", entry->d_name);
         files++;
@@ -130,7 +131,7 @@ static void audits_every_published_file(void **state)
     assert_true(files > 0);
 }
 
-static bool names(const json_t *list, const char *rule)
+static bool contains_name(const json_t *list, const char *rule)
 {
     const json_t *name;
     size_t i;
@@ -141,7 +142,7 @@ static bool names(const json_t *list, const char *rule)
     return false;
 }
 
-/* Two columns say next to nothing, and the answer reports that. */
+/* Two columns say next to nothing: most rules cannot be applied. */
 static void says_which_rules_could_not_be_applied(void **state)
 {
     static const char file[] = "concurrency,req_per_sec\n1,1.25\n2,2.5\n";
@@ -153,22 +154,22 @@ static void says_which_rules_could_not_be_applied(void **state)
     size_t i;
 
     import(world, file, strlen(file), "two.csv", id);
-    answer = audited(world, id, "");
+    answer = audit_with(world, id, "");
     world_says(world, "Rules applied (");
     world_says(world, "Not applied, for want of how many requests succeeded: failed_speed, "
                       "low_success, all_failed, misnamed_failure, censored_tail.");
     world_says(world, "Not applied, for want of hardware and model: compute_roofline, "
                       "bandwidth_roofline.");
-    assert_true(names(json_object_get(answer, "applied"), "duplicate_cells"));
-    assert_false(names(json_object_get(answer, "applied"), "actual_load"));
+    assert_true(contains_name(json_object_get(answer, "applied"), "duplicate_cells"));
+    assert_false(contains_name(json_object_get(answer, "applied"), "actual_load"));
     lacking = json_object_get(answer, "not_applied");
     json_array_foreach(lacking, i, group)
         found |= strcmp(json_get_text(group, "lacks", ""), "users, rates and mean latencies") == 0
-                 && names(json_object_get(group, "rules"), "actual_load");
+                 && contains_name(json_object_get(group, "rules"), "actual_load");
     assert_true(found);
 }
 
-/* A file without answers' lengths, which the importing person knows. */
+/* A file without the lengths of answers, which whoever imports it knows. */
 static void stated_facts_count_as_the_file_s_own(void **state)
 {
     static const char file[] =
@@ -179,7 +180,7 @@ static void stated_facts_count_as_the_file_s_own(void **state)
     char id[ID_SIZE];
 
     import(world, file, strlen(file), "stated.csv", id);
-    before = audited(world, id, "");
+    before = audit_with(world, id, "");
     assert_non_null(finding_of(before, "unknown_output"));
     text_addf(&arguments,
               "{\"run\":\"%s\",\"output_tokens\":1,\"timeout_s\":60,\"flags\":\"--enforce-eager\","
@@ -187,7 +188,7 @@ static void stated_facts_count_as_the_file_s_own(void **state)
               id);
     stated = world_ok(world, "run_import", text_string(&arguments));
     snprintf(id, sizeof id, "%s", json_get_text(json_object_get(stated, "run"), "id", ""));
-    after = audited(world, id, "");
+    after = audit_with(world, id, "");
     assert_null(finding_of(after, "unknown_output"));
     assert_non_null(finding_of(after, "one_token_output"));
     assert_non_null(finding_of(after, "prefix_cache"));
@@ -196,7 +197,7 @@ static void stated_facts_count_as_the_file_s_own(void **state)
     text_addf(&arguments, "{\"run\":\"%s\",\"output_tokens\":256}", id);
     again = world_ok(world, "run_import", text_string(&arguments)); /* corrected once more */
     snprintf(id, sizeof id, "%s", json_get_text(json_object_get(again, "run"), "id", ""));
-    json_auto_t *last = audited(world, id, "");
+    json_auto_t *last = audit_with(world, id, "");
     assert_null(finding_of(last, "one_token_output"));
 }
 

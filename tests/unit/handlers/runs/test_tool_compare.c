@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_compare: on sweeps of our own. */
+/* Tests of run_compare. */
 #include "tests/unit/support/tool_sweeps.h"
 
-static void measured(struct world *world, const char *more, size_t cells, char out[ID_SIZE])
+static void measure_sweep(struct world *world, const char *more, size_t cells, char out[ID_SIZE])
 {
     sweep_started(world, more, out);
     sweep_measured(world, out, cells, "completed", "");
 }
 
-static json_t *compared(struct world *world, const char *baseline, const char *candidate,
-                        const char *more)
+static json_t *compare_with(struct world *world, const char *baseline, const char *candidate,
+                            const char *more)
 {
     TEXT_AUTO arguments = { 0 };
 
@@ -25,14 +25,14 @@ static void compares_the_runs_of_two_sweeps(void **state)
     char first[ID_SIZE], second[ID_SIZE];
 
     world_register(world, "demo");
-    measured(world, ",\"repetitions\":2", 8, first);
-    measured(world, ",\"repetitions\":2,\"seed\":7", 8, second);
-    refused = compared(world, first, second, "");
+    measure_sweep(world, ",\"repetitions\":2", 8, first);
+    measure_sweep(world, ",\"repetitions\":2,\"seed\":7", 8, second);
+    refused = compare_with(world, first, second, "");
     assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");
     assert_null(json_object_get(refused, "ratio"));
-    world_says(world,
-               "accept_unknown [\"workload\"]"); /* of one deployment, all else is the same */
-    answer = compared(world, first, second, ",\"detail\":true,\"accept_unknown\":[\"workload\"]");
+    world_says(world, "accept_unknown [\"workload\"]"); /* both are of one deployment */
+    answer =
+        compare_with(world, first, second, ",\"detail\":true,\"accept_unknown\":[\"workload\"]");
     assert_string_equal(json_get_text(answer, "verdict", ""), "no_evidence");
     assert_int_equal(json_get_integer(answer, "cells", 0), 4);
     assert_int_equal(json_array_size(json_object_get(answer, "baseline")), 2);
@@ -49,20 +49,20 @@ static void another_label_does_not_make_another_deployment(void **state)
     char first[ID_SIZE], second[ID_SIZE], third[ID_SIZE];
 
     world_register(world, "demo");
-    measured(world, "", 4, first);
+    measure_sweep(world, "", 4, first);
     world_do(world, "deployment_update", "{\"labels\":{\"team\":\"blue\"}}");
-    measured(world, ",\"seed\":7", 4, second);
-    answer = compared(world, first, second, ",\"accept_unknown\":[\"workload\"]");
+    measure_sweep(world, ",\"seed\":7", 4, second);
+    answer = compare_with(world, first, second, ",\"accept_unknown\":[\"workload\"]");
     assert_string_equal(json_get_text(answer, "verdict", ""), "no_evidence");
     world_do(world, "deployment_update", "{\"hardware\":\"L4\"}");
-    measured(world, ",\"seed\":8", 4, third);
-    refused = compared(world, second, third, ",\"accept_unknown\":[\"workload\"]");
+    measure_sweep(world, ",\"seed\":8", 4, third);
+    refused = compare_with(world, second, third, ",\"accept_unknown\":[\"workload\"]");
     assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");
     world_says(world,
                "Differences and unknowns that were allowed:\n- not known of either side: workload");
 }
 
-/* A grid whose first cell takes `first_s`. */
+/* Imports a grid whose first cell takes `first_s`. */
 static void imported_grid(struct world *world, double first_s, double other_s, const char *flags,
                           char out[ID_SIZE])
 {
@@ -82,7 +82,7 @@ static void imported_grid(struct world *world, double first_s, double other_s, c
     snprintf(out, ID_SIZE, "%s", json_get_text(json_object_get(answer, "run"), "id", ""));
 }
 
-/* The n-th of its kind: no two are equal to the digit. */
+/* `n` makes its figures differ from those of other imports. */
 static void imported_cold(struct world *world, int n, char out[ID_SIZE])
 {
     imported_grid(world, 30.1 + 0.01 * n, 0.06 + 0.0001 * n, "--eager", out);
@@ -152,11 +152,11 @@ static void compares_the_runs_of_one_sweep(void **state)
     const json_t *rows;
 
     world_register(world, "demo");
-    measured(world, ",\"repetitions\":2", 8, sweep);
+    measure_sweep(world, ",\"repetitions\":2", 8, sweep);
     runs = world_ok(world, "run_list", "{}");
     rows = json_object_get(runs, "runs");
-    answer = compared(world, json_get_text(json_array_get(rows, 0), "id", ""),
-                      json_get_text(json_array_get(rows, 1), "id", ""), "");
+    answer = compare_with(world, json_get_text(json_array_get(rows, 0), "id", ""),
+                          json_get_text(json_array_get(rows, 1), "id", ""), "");
     assert_string_equal(json_get_text(answer, "verdict", ""), "no_evidence");
     assert_true(json_get_number(answer, "ratio", 0) == 1);
     world_says(world, "one run a side");
@@ -180,7 +180,7 @@ static void compares_the_two_deployments_of_one_sweep(void **state)
 
     world_register(world, "demo");
     world_register(world, "new");
-    measured(world, BOTH, 16, sweep);
+    measure_sweep(world, BOTH, 16, sweep);
     answer = compared_sweep(world, sweep, ",\"accept_unknown\":[\"workload\"]");
     assert_string_equal(json_get_text(answer, "verdict", ""), "no_evidence");
     assert_true(json_get_boolean(answer, "paired", false));
@@ -225,7 +225,7 @@ static void compares_runs_of_one_sweep_in_pairs_also_where_they_are_named(void *
 
     world_register(world, "demo");
     world_register(world, "new");
-    measured(world, BOTH, 16, sweep);
+    measure_sweep(world, BOTH, 16, sweep);
     find_runs(world, sweep, runs);
     text_addf(&arguments,
               "{\"baseline\":[\"%s\",\"%s\"],\"candidate\":[\"%s\",\"%s\"],"
@@ -246,7 +246,7 @@ static void compares_runs_of_one_sweep_in_pairs_also_where_they_are_named(void *
     assert_false(json_get_boolean(apart, "paired", true));
     assert_string_equal(json_get_text(apart, "pairing", ""), "some");
     world_says(world, "not each of them: they are compared unpaired");
-    strangers = compared(world, runs[0], runs[2], "");
+    strangers = compare_with(world, runs[0], runs[2], "");
     assert_string_equal(json_get_text(strangers, "pairing", ""), "none");
     world_says(world, "were not measured in turns");
 }
@@ -280,9 +280,9 @@ static void compares_one_sweep_or_two_sides(void **state)
     TEXT_AUTO arguments = { 0 };
 
     world_register(world, "demo");
-    measured(world, "", 4, alone);
+    measure_sweep(world, "", 4, alone);
     world_register(world, "new");
-    measured(world, BOTH, 16, both);
+    measure_sweep(world, BOTH, 16, both);
     world_refused(world, "run_compare", "{}", ERROR_INVALID, "run_compare needs \"sweep\"");
     world_refused(world, "run_compare", "{\"baseline\":[\"run_x\"]}", ERROR_INVALID,
                   "run_compare needs \"sweep\"");
@@ -305,7 +305,7 @@ static void says_what_is_wrong_with_its_arguments(void **state)
     TEXT_AUTO twice = { 0 };
 
     world_register(world, "demo");
-    measured(world, "", 4, sweep);
+    measure_sweep(world, "", 4, sweep);
     text_addf(&twice, "{\"baseline\":[\"%s\"],\"candidate\":[\"%s\"]}", sweep, sweep);
     world_refused(world, "run_compare", text_string(&twice), ERROR_INVALID, "is named twice");
     world_refused(world, "run_compare", "{\"baseline\":[\"run_x\"],\"candidate\":[\"run_y\"]}",
@@ -319,7 +319,7 @@ static void says_what_is_wrong_with_its_arguments(void **state)
                   ERROR_INVALID, "or else both \"baseline\" and \"candidate\"");
 }
 
-static void imported(struct world *world, const char *model, char out[ID_SIZE])
+static void import_model(struct world *world, const char *model, char out[ID_SIZE])
 {
     TEXT_AUTO arguments = { 0 };
     json_auto_t *answer = NULL;
@@ -339,17 +339,17 @@ static void compares_imports(void **state)
     json_auto_t *refused = NULL, *answer = NULL;
     char first[ID_SIZE], second[ID_SIZE];
 
-    imported(world, "toy", first);
-    imported(world, "other", second);
-    refused = compared(world, first, second, "");
+    import_model(world, "toy", first);
+    import_model(world, "other", second);
+    refused = compare_with(world, first, second, "");
     assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");
     world_says(world, "- model: \"toy\" (imp_");
     world_says(world, "factors [\"model\"]");
-    answer = compared(world, first, second,
-                      ",\"metric\":\"request_throughput\",\"factors\":[\"model\"],"
-                      "\"accept_unknown\":[\"model_revision\",\"engine\",\"engine_version\","
-                      "\"flags\",\"hardware\",\"chips\",\"region\",\"limits\",\"workload\","
-                      "\"input_unit\",\"output_length\"]");
+    answer = compare_with(world, first, second,
+                          ",\"metric\":\"request_throughput\",\"factors\":[\"model\"],"
+                          "\"accept_unknown\":[\"model_revision\",\"engine\",\"engine_version\","
+                          "\"flags\",\"hardware\",\"chips\",\"region\",\"limits\",\"workload\","
+                          "\"input_unit\",\"output_length\"]");
     assert_string_equal(json_get_text(answer, "verdict", ""), "no_evidence");
     assert_int_equal(json_get_integer(answer, "cells", 0), 1);
     world_says(world, "fewer than 99 % of the requests succeeded");
@@ -365,10 +365,10 @@ static void shows_long_facts_from_where_they_differ(void **state)
     char model[160], first[ID_SIZE], second[ID_SIZE];
 
     snprintf(model, sizeof model, "%sone", same);
-    imported(world, model, first);
+    import_model(world, model, first);
     snprintf(model, sizeof model, "%stwo", same);
-    imported(world, model, second);
-    json_decref(compared(world, first, second, ""));
+    import_model(world, model, second);
+    json_decref(compare_with(world, first, second, ""));
     world_says(world, "- model: \"...one\" (imp_");
     world_says(world, "; \"...two\" (imp_");
 }
@@ -381,8 +381,8 @@ static void one_file_is_one_run_however_often_it_was_imported(void **state)
     json_auto_t *answer = NULL;
     TEXT_AUTO arguments = { 0 };
 
-    imported(world, "toy", first);
-    imported(world, "other", other);
+    import_model(world, "toy", first);
+    import_model(world, "other", other);
     text_addf(&arguments, "{\"run\":\"%s\",\"hardware\":\"L4\"}", first);
     answer = world_ok(world, "run_import", text_string(&arguments));
     snprintf(again, ID_SIZE, "%s", json_get_text(json_object_get(answer, "run"), "id", ""));

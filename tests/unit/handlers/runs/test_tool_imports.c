@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_import, run_export, and imported runs in run_list, run_show, run_report and the resources. */
+/* Tests of run_import, of run_export, and of imported runs in run_list, run_show, run_report and
+ * the resources. */
 #include "analysis/import/import.h"
 #include "base/core/memory.h"
 #include "handlers/resource.h"
 #include "tests/unit/support/published.h"
 #include "tests/unit/support/tool_sweeps.h"
 
-/* The grid holds a cell twice, and one that failed. */
+/* The grid contains a cell twice, and a cell that failed. */
 #define GRID                                                                                       \
     "concurrency,context_len,success_rate,avg_latency_s,req_per_sec,colour\\n"                     \
     "1,64,1.0,0.5,2.0,red\\n4,64,0.9,1.0,4.0,red\\n4,64,0.0,0.0,0.0,red\\n"
 
-static json_t *imported(struct world *world, const char *more, char id[ID_SIZE])
+static json_t *import_with(struct world *world, const char *more, char id[ID_SIZE])
 {
     TEXT_AUTO arguments = { 0 };
     json_t *answer;
@@ -22,13 +23,14 @@ static json_t *imported(struct world *world, const char *more, char id[ID_SIZE])
     return answer;
 }
 
-/* The same if the answer does not matter. */
-static void brought(struct world *world, const char *more, char id[ID_SIZE])
+/* Does the same where the answer does not matter. */
+static void import_silently(struct world *world, const char *more, char id[ID_SIZE])
 {
-    json_decref(imported(world, more, id));
+    json_decref(import_with(world, more, id));
 }
 
-static json_t *with_run(struct world *world, const char *tool, const char *id, const char *more)
+static json_t *call_with_run(struct world *world, const char *tool, const char *id,
+                             const char *more)
 {
     TEXT_AUTO arguments = { 0 };
 
@@ -41,7 +43,7 @@ static void imports_a_file_and_says_how_it_was_read(void **state)
     struct world *world = *state;
     char id[ID_SIZE];
     json_auto_t *answer =
-        imported(world, ",\"name\":\"grid.csv\",\"hardware\":\"L4\",\"chips\":1", id);
+        import_with(world, ",\"name\":\"grid.csv\",\"hardware\":\"L4\",\"chips\":1", id);
     const json_t *run = json_object_get(answer, "run");
     const json_t *import = json_object_get(answer, "import");
 
@@ -65,8 +67,8 @@ static void the_same_file_is_the_same_run(void **state)
     char first[ID_SIZE], second[ID_SIZE];
     json_auto_t *two = NULL;
 
-    brought(world, "", first);
-    two = imported(world, "", second);
+    import_silently(world, "", first);
+    two = import_with(world, "", second);
     assert_string_equal(first, second);
     assert_true(json_get_boolean(two, "already_known", false));
     world_says(world, "imported before");
@@ -84,7 +86,7 @@ static void columns_are_stated_with_the_file(void **state)
     json_auto_t *two = world_ok(world, "run_import", other);
     const json_t *run = json_object_get(two, "run");
     const char *id = json_get_text(json_object_get(one, "run"), "id", "");
-    json_auto_t *shown = with_run(world, "run_show", id, "");
+    json_auto_t *shown = call_with_run(world, "run_show", id, "");
     const json_t *cell =
         json_array_get(json_object_get(json_object_get(shown, "import"), "cells"), 1);
 
@@ -119,8 +121,8 @@ static void facts_stated_later_make_a_new_run(void **state)
     json_auto_t *two = NULL;
     const json_t *run;
 
-    brought(world, ",\"hardware\":\"L4\"", first);
-    two = with_run(world, "run_import", first, ",\"model\":\"toy/model\"");
+    import_silently(world, ",\"hardware\":\"L4\"", first);
+    two = call_with_run(world, "run_import", first, ",\"model\":\"toy/model\"");
     run = json_object_get(two, "run");
     assert_string_not_equal(json_get_text(run, "id", ""), first);
     assert_string_equal(json_get_text(json_object_get(run, "source"), "corrects", ""), first);
@@ -155,7 +157,7 @@ static void lists_imported_runs_among_the_others(void **state)
 
     world_register(world, "demo");
     sweep_started(world, "", sweep);
-    brought(world, ",\"name\":\"grid.csv\"", id);
+    import_silently(world, ",\"name\":\"grid.csv\"", id);
     list = world_ok(world, "run_list", "{}");
     runs = json_object_get(list, "runs");
     assert_int_equal(json_array_size(runs), 2);
@@ -200,8 +202,8 @@ static void shows_rows_as_the_file_has_them(void **state)
     json_auto_t *page = NULL, *one = NULL;
     const json_t *import, *cells, *measurement;
 
-    brought(world, ",\"notes\":\"by hand\"", id);
-    page = with_run(world, "run_show", id, ",\"limit\":2");
+    import_silently(world, ",\"notes\":\"by hand\"", id);
+    page = call_with_run(world, "run_show", id, ",\"limit\":2");
     import = json_object_get(page, "import");
     cells = json_object_get(import, "cells");
     assert_int_equal(json_array_size(cells), 2);
@@ -209,7 +211,7 @@ static void shows_rows_as_the_file_has_them(void **state)
     assert_string_equal(json_get_text(import, "notes", ""), "by hand");
     assert_int_equal(json_get_integer(json_array_get(cells, 1), "row", 0), 3);
     assert_null(json_object_get(json_array_get(cells, 0), "ttft"));
-    one = with_run(world, "run_show", id, ",\"cell\":2");
+    one = call_with_run(world, "run_show", id, ",\"cell\":2");
     measurement = json_object_get(json_object_get(one, "detail"), "measurement");
     assert_string_equal(json_get_text(measurement, "state", ""), "failed");
     assert_string_equal(
@@ -223,8 +225,8 @@ static void reports_only_what_is_known(void **state)
     char id[ID_SIZE];
     json_auto_t *report = NULL;
 
-    brought(world, ",\"name\":\"grid.csv\"", id);
-    report = with_run(world, "run_report", id, "");
+    import_silently(world, ",\"name\":\"grid.csv\"", id);
+    report = call_with_run(world, "run_report", id, "");
     world_says(world, "# Imported run imp_");
     world_says(world, "Not measured by opsbrain");
     world_says(world, "### Requests per second");
@@ -241,13 +243,13 @@ static void exports_page_by_page_in_whole_files(void **state)
     json_auto_t *table = NULL, *vllm = NULL;
     const char *content;
 
-    brought(world, "", id);
-    table = with_run(world, "run_export", id, ",\"limit\":1");
+    import_silently(world, "", id);
+    table = call_with_run(world, "run_export", id, ",\"limit\":1");
     content = json_get_text(table, "content", "");
     assert_memory_equal(content, "concurrency,context_len,", 24);
     assert_string_equal(json_get_text(table, "next_cursor", ""), "1");
     assert_int_equal(json_get_integer(table, "cells_total", 0), 3);
-    vllm = with_run(world, "run_export", id, ",\"format\":\"vllm\"");
+    vllm = call_with_run(world, "run_export", id, ",\"format\":\"vllm\"");
     assert_int_equal(json_array_size(json_object_get(vllm, "left_out")), 1);
     assert_null(json_object_get(vllm, "next_cursor"));
     assert_non_null(strstr(json_get_text(vllm, "content", ""), "\"request_throughput\":2"));
@@ -266,13 +268,13 @@ static void exports_what_was_measured_here(void **state)
     sweep_measured(world, sweep, 4, "completed", "");
     list = world_ok(world, "run_list", "{}");
     id = json_get_text(json_array_get(json_object_get(list, "runs"), 0), "id", "");
-    report = with_run(world, "run_export", id, ",\"format\":\"serving-report\"");
+    report = call_with_run(world, "run_export", id, ",\"format\":\"serving-report\"");
     assert_int_equal(json_get_integer(report, "cells", 0), 4);
     assert_non_null(strstr(json_get_text(report, "content", ""), "\"schema_version\": \"1.1\""));
     assert_non_null(strstr(json_get_text(report, "content", ""), "simserve/toy"));
 }
 
-/* Like a client that shows or keeps only the content blocks. */
+/* Checks what a client gets that shows or keeps only the content blocks. */
 static void reads_back(struct world *world, const char *id, const char *format, const char *name)
 {
     json_auto_t *exported = NULL, *arguments = NULL, *back = NULL;
@@ -280,7 +282,7 @@ static void reads_back(struct world *world, const char *id, const char *format, 
     TEXT_AUTO more = { 0 };
 
     text_addf(&more, ",\"format\":\"%s\"", format);
-    exported = with_run(world, "run_export", id, text_string(&more));
+    exported = call_with_run(world, "run_export", id, text_string(&more));
     assert_string_equal(strchr(json_get_text(exported, "file_name", "."), '.'), name);
     assert_int_equal(json_array_size(world->content), 2);
     assert_string_equal(json_get_text(json_array_get(world->content, 0), "text", ""),
@@ -318,7 +320,7 @@ static void a_bad_run_is_exported_with_its_warnings(void **state)
         struct error error;
 
         text_addf(&more, ",\"format\":\"%s\"", formats[i]);
-        exported = with_run(world, "run_export", id, text_string(&more));
+        exported = call_with_run(world, "run_export", id, text_string(&more));
         content = json_get_text(exported, "content", "");
         if (!import_read(content, strlen(content), NULL, &again, &error))
             fail_msg("%s", error.message);
@@ -369,7 +371,7 @@ static void resources_read_imported_runs(void **state)
     json_auto_t *page = NULL;
     FREE_AUTO char *listed = NULL;
 
-    brought(world, "", id);
+    import_silently(world, "", id);
     read_resource(world, id, "", "\"imported\": true");
     read_resource(world, id, "/report", "# Imported run");
     read_resource(world, id, "/cells.csv", "concurrency,context_len");
@@ -386,15 +388,15 @@ static void resources_read_imported_runs(void **state)
 /* As users would: all published results, in one data folder. */
 static struct world *published_world;
 
-static void comes_and_goes(const char *name, const struct text *bytes)
+static void check_round_trip(const char *name, const struct text *bytes)
 {
     json_auto_t *arguments =
         json_pack("{s:s#, s:s}", "text", bytes->data, (int)bytes->length, "name", name);
     FREE_AUTO char *written = json_dumps(arguments, 0);
     json_auto_t *answer = world_ok(published_world, "run_import", written);
 
-    json_decref(with_run(published_world, "run_report",
-                         json_get_text(json_object_get(answer, "run"), "id", ""), ""));
+    json_decref(call_with_run(published_world, "run_report",
+                              json_get_text(json_object_get(answer, "run"), "id", ""), ""));
     assert_false(json_get_boolean(answer, "already_known", true));
 }
 
@@ -406,7 +408,7 @@ static void imports_and_reports_every_published_file(void **state)
     if (folder == NULL)
         skip();
     published_world = *state;
-    published_each(folder, comes_and_goes);
+    published_each(folder, check_round_trip);
 }
 
 int main(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_list, run_show, run_report. */
+/* Tests of run_list, run_show and run_report. */
 #include "tests/unit/support/tool_sweeps.h"
 
-/* A completed sweep of two repetitions; the id of its newest run into `run`. */
+/* Completes a sweep of two repetitions; copies the id of its newest run to `run`. */
 static void measure(struct world *world, char sweep[ID_SIZE], char run[ID_SIZE])
 {
     json_auto_t *list = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The main job through the tools alone: register, plan, sweep, wait, report; with the real load
- * generator. */
+/* Tests the product's main task through the tools alone, with the real load generator: register,
+ * plan, sweep, wait, report. */
 #include "tests/unit/support/tool_sweeps.h"
 
 static int set_up(void **state)

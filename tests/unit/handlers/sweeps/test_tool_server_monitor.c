@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sweeps of a disturbed server, using only the tools: how their cells end. */
+/* Tests how the cells of a sweep end if its server is disturbed, using only the tools. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -18,7 +18,7 @@ static int set_up(void **state)
     return 0;
 }
 
-static void start(struct world *world, const char *concurrency, char sweep[ID_SIZE])
+static void start_sweep(struct world *world, const char *concurrency, char sweep[ID_SIZE])
 {
     TEXT_AUTO arguments = { 0 };
     json_auto_t *answer = NULL;
@@ -29,7 +29,7 @@ static void start(struct world *world, const char *concurrency, char sweep[ID_SI
     snprintf(sweep, ID_SIZE, "%s", json_get_text(json_object_get(answer, "sweep"), "id", ""));
 }
 
-static void finish(struct world *world, const char *sweep)
+static void wait_for_sweep(struct world *world, const char *sweep)
 {
     TEXT_AUTO arguments = { 0 };
 
@@ -37,7 +37,7 @@ static void finish(struct world *world, const char *sweep)
     world_do(world, "job_show", text_string(&arguments));
 }
 
-static json_t *show(struct world *world, const char *sweep)
+static json_t *show_sweep(struct world *world, const char *sweep)
 {
     TEXT_AUTO arguments = { 0 };
 
@@ -53,7 +53,8 @@ static struct endpoint endpoint_of(const struct world *world)
     return endpoint;
 }
 
-/* At least two requests run: a cell's; before it the sweep asks one by one. */
+/* Returns true if at least two requests run: those of a cell, since the sweep's own requests before
+ * it are sent one by one. */
 static bool is_at_work(const struct world *world)
 {
     const struct endpoint endpoint = endpoint_of(world);
@@ -71,7 +72,7 @@ static void wait_until_at_work(const struct world *world)
         assert_true(clock_utc_ms() < until_ms);
 }
 
-static void set(const struct world *world, const char *settings)
+static void configure_server(const struct world *world, const char *settings)
 {
     struct outbound_response response = { 0 };
     struct error error;
@@ -91,7 +92,7 @@ static const json_t *cell_at(const json_t *shown, size_t place)
     return json_array_get(json_object_get(shown, "cells"), place);
 }
 
-static const char *rejected_at(const json_t *shown, size_t place)
+static const char *rejection_reason(const json_t *shown, size_t place)
 {
     return json_get_text(json_array_get(json_object_get(shown, "rejected"), place), "reason", "");
 }
@@ -103,7 +104,7 @@ static void assert_measured(const json_t *cell)
     assert_false(json_get_boolean(cell, "contaminated", false));
 }
 
-/* The first run's detail of its first cell, with at most that many scrapes. */
+/* Shows the first cell of the first run in detail, with at most `scrapes` scrapes. */
 static json_t *detail(struct world *world, int scrapes)
 {
     TEXT_AUTO arguments = { 0 };
@@ -122,9 +123,9 @@ static void clean_cells_are_not_marked_and_keep_their_scrapes(void **state)
     json_auto_t *shown = NULL, *all = NULL, *two = NULL;
     const json_t *counts, *series;
 
-    start(world, "[1,4]", sweep);
-    finish(world, sweep);
-    shown = show(world, sweep);
+    start_sweep(world, "[1,4]", sweep);
+    wait_for_sweep(world, sweep);
+    shown = show_sweep(world, sweep);
     for (size_t i = 0; i < 2; i++) {
         assert_measured(cell_at(shown, i));
         assert_int_equal(json_get_integer(cell_at(shown, i), "attempts", 0), 1);
@@ -149,7 +150,7 @@ static void clean_cells_are_not_marked_and_keep_their_scrapes(void **state)
                            - 1)));
 }
 
-/* Another client, which asks occasionally while the server is busy. */
+/* Another client, which sends a request now and then while the server is busy. */
 struct other {
     struct world *world;
     pthread_t thread;
@@ -182,19 +183,19 @@ static void a_disturbed_cell_is_measured_again_without_the_disturbance(void **st
     char sweep[ID_SIZE];
     json_auto_t *shown = NULL;
 
-    start(world, "[2]", sweep);
+    start_sweep(world, "[2]", sweep);
     assert_int_equal(pthread_create(&other.thread, NULL, disturb, &other), 0);
-    for (shown = show(world, sweep); rejected_at(shown, 0)[0] == '\0'; usleep(50000)) {
+    for (shown = show_sweep(world, sweep); rejection_reason(shown, 0)[0] == '\0'; usleep(50000)) {
         json_decref(shown);
-        shown = show(world, sweep);
+        shown = show_sweep(world, sweep);
         assert_string_not_equal(json_get_text(cell_at(shown, 0), "state", ""), "measured");
     }
     atomic_store(&other.over, true);
     pthread_join(other.thread, NULL);
-    finish(world, sweep);
+    wait_for_sweep(world, sweep);
     json_decref(shown);
-    shown = show(world, sweep);
-    assert_non_null(strstr(rejected_at(shown, 0), "the server also worked for others: "));
+    shown = show_sweep(world, sweep);
+    assert_non_null(strstr(rejection_reason(shown, 0), "the server also worked for others: "));
     world_says(world, "Rejected attempts (they do not count): ");
     assert_measured(cell_at(shown, 0));
     assert_true(json_get_integer(cell_at(shown, 0), "attempts", 0) >= 2);
@@ -207,14 +208,14 @@ static void a_restart_in_the_middle_is_reported_and_measured_again(void **state)
     json_auto_t *shown = NULL;
 
     snprintf(address, sizeof address, "127.0.0.1:%d", world->simserve.port);
-    start(world, "[2]", sweep);
+    start_sweep(world, "[2]", sweep);
     wait_until_at_work(world);
     simserve_stop(&world->simserve);
-    usleep(1100000); /* what starts within a second of another is taken for the same */
+    usleep(1100000); /* servers that start within one second cannot be told apart */
     world->simserve = simserve_start((const char *[]){ "--listen", address, NULL });
-    finish(world, sweep);
-    shown = show(world, sweep);
-    assert_non_null(strstr(rejected_at(shown, 0), "the server restarted meanwhile"));
+    wait_for_sweep(world, sweep);
+    shown = show_sweep(world, sweep);
+    assert_non_null(strstr(rejection_reason(shown, 0), "the server restarted meanwhile"));
     assert_measured(cell_at(shown, 0));
 }
 
@@ -236,11 +237,11 @@ static void another_model_in_the_middle_stops_the_sweep(void **state)
     char sweep[ID_SIZE];
     json_auto_t *shown = NULL;
 
-    start(world, "[2,4]", sweep);
+    start_sweep(world, "[2,4]", sweep);
     wait_until_at_work(world);
-    set(world, "{\"max_model_len\":4096}");
-    finish(world, sweep);
-    shown = show(world, sweep);
+    configure_server(world, "{\"max_model_len\":4096}");
+    wait_for_sweep(world, sweep);
+    shown = show_sweep(world, sweep);
     assert_string_equal(json_get_text(json_object_get(shown, "sweep"), "state", ""), "stopped");
     world_says(world, "the model changed meanwhile: simserve/toy (context 32768), then "
                       "simserve/toy (context 4096)");
@@ -255,11 +256,11 @@ static void a_server_that_refuses_in_the_middle_fails_the_cell_by_name(void **st
     char sweep[ID_SIZE];
     json_auto_t *shown = NULL;
 
-    start(world, "[2]", sweep);
+    start_sweep(world, "[2]", sweep);
     wait_until_at_work(world);
-    set(world, "{\"faults\":{\"unavailable\":{\"probability\":1}}}");
-    finish(world, sweep);
-    shown = show(world, sweep);
+    configure_server(world, "{\"faults\":{\"unavailable\":{\"probability\":1}}}");
+    wait_for_sweep(world, sweep);
+    shown = show_sweep(world, sweep);
     if (strcmp(json_get_text(cell_at(shown, 0), "state", ""), "measured") == 0)
         assert_true(json_get_number(cell_at(shown, 0), "success_rate", 1) < 0.99);
     else

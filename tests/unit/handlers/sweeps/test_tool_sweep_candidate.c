@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sweeps over two deployments, which take turns. */
+/* Tests of sweeps over two deployments, which take turns. */
 #include "tests/unit/support/tool_sweeps.h"
 
 static void plans_a_sweep_over_two_deployments(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sweeps that correct earlier runs. */
+/* Tests of sweeps that correct earlier runs. */
 #include "tests/unit/support/tool_sweeps.h"
 
 static void run_of_sweep(struct world *world, const char *sweep, size_t which, char out[ID_SIZE])

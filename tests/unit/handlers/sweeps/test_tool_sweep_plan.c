@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep_plan. */
+/* Tests of sweep_plan. */
 #include "tests/unit/support/tool_sweeps.h"
 
 static void plans_without_asking_the_server(void **state)

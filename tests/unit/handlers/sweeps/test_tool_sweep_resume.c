@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep_resume. */
+/* Tests of sweep_resume. */
 #include "tests/unit/support/tool_sweeps.h"
 
 static void resumes_with_the_cells_that_are_missing(void **state)
@@ -18,11 +18,11 @@ static void resumes_with_the_cells_that_are_missing(void **state)
     answer = world_ok(world, "sweep_resume", text_string(&arguments));
     assert_string_equal(json_get_text(json_object_get(answer, "sweep"), "state", ""), "planned");
     assert_int_equal(json_get_integer(json_object_get(answer, "sweep"), "cells_done", 0), 3);
-    sweep_claimed(world, id); /* the new job is there to be taken */
+    sweep_claimed(world, id); /* there is a new job to claim */
 }
 
-/* Two repetitions: the first is finished with a failed cell, and one of the second failed. */
-static void begun_with_failures(struct world *world, char id[ID_SIZE], char first_run[ID_SIZE])
+/* Begins a sweep of two repetitions: the first is finished, and a cell of each has failed. */
+static void begin_with_failures(struct world *world, char id[ID_SIZE], char first_run[ID_SIZE])
 {
     struct store *store = world->services.store;
     struct cell_row *cells;
@@ -61,7 +61,7 @@ static void resuming_lists_the_failed_cells_that_it_leaves_as_they_are(void **st
     const json_t *left;
 
     world_register(world, "demo");
-    begun_with_failures(world, id, first_run);
+    begin_with_failures(world, id, first_run);
     text_addf(&arguments, "{\"sweep\":\"%s\"}", id);
     answer = world_ok(world, "sweep_resume", text_string(&arguments));
     assert_int_equal(json_get_integer(answer, "left_failed", 0), 2);
@@ -84,7 +84,7 @@ static void retrying_leaves_only_the_failures_of_finished_runs(void **state)
     json_auto_t *answer = NULL;
 
     world_register(world, "demo");
-    begun_with_failures(world, id, first_run);
+    begin_with_failures(world, id, first_run);
     text_addf(&arguments, "{\"sweep\":\"%s\",\"retry_failed\":true}", id);
     answer = world_ok(world, "sweep_resume", text_string(&arguments));
     assert_int_equal(json_get_integer(answer, "left_failed", 0), 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep_start, _show, _list, _cancel. */
+/* Tests of sweep_start, sweep_show, sweep_list and sweep_cancel. */
 #include "handlers/answers/cell_answer.h"
 #include "tests/unit/support/tool_sweeps.h"
 
@@ -79,7 +79,7 @@ static void starts_the_plan_that_the_digest_names(void **state)
     started = world_ok(world, "sweep_start", text_string(&alone));
     assert_int_equal(
         json_get_integer(json_object_get(json_object_get(started, "sweep"), "plan"), "seed", 0), 7);
-    world->principal = "bob"; /* who did not look at it */
+    world->principal = "bob"; /* who did not review the plan */
     world_refused(world, "sweep_start", text_string(&alone), ERROR_NOT_FOUND,
                   "\"plan_digest\" is of no plan that you reviewed");
     world->principal = "alice";
