@@ -12,49 +12,52 @@
     {                                                                                              \
         format, help, KEYS(__VA_ARGS__), NULL, import_read_##name, false                           \
     }
-#define BY_LOOK(format, help, name, keys, is_table)                                                \
+#define BY_SNIFFING(format, help, name, keys, is_table)                                            \
     {                                                                                              \
         format, help, keys, import_sniff_##name, import_read_##name, is_table                      \
     }
 
 const struct importer importers[] = {
-    BY_LOOK("vllm", "vLLM `bench serve --save-result` JSON, one result or several", vllm,
-            KEYS("num_prompts", "completed", "request_throughput", "total_input_tokens"), false),
+    BY_SNIFFING("vllm", "vLLM `bench serve --save-result` JSON, one result or several", vllm,
+                KEYS("num_prompts", "completed", "request_throughput", "total_input_tokens"),
+                false),
     BY_KEYS("sglang", "SGLang `bench_serving` JSONL, a line per measurement", sglang, "backend",
             "completed", "random_range_ratio", "total_output_tokens_retokenized"),
-    BY_LOOK("inferencex", "InferenceX's (InferenceMAX's) agg_*.json and rows of its dashboard",
-            inferencex, KEYS("hw", "conc", "isl", "osl", "tput_per_gpu"), true),
-    BY_LOOK("llama-bench", "llama-bench's JSON, JSONL, CSV or Markdown", llama_bench,
-            KEYS("n_prompt", "n_gen", "avg_ns", "avg_ts"), true),
-    BY_LOOK("guidellm", "GuideLLM's benchmarks.json", guidellm, KEYS("benchmarks"), false),
-    BY_LOOK("genai-perf", "GenAI-Perf's profile_export_genai_perf.json", genai_perf,
-            KEYS("request_latency", "request_throughput", "input_config"), false),
-    BY_LOOK("aiperf", "aiperf's profile_export_aiperf.json", aiperf,
-            KEYS("request_latency", "request_throughput", "input_config"), false),
+    BY_SNIFFING("inferencex", "InferenceX's (InferenceMAX's) agg_*.json and rows of its dashboard",
+                inferencex, KEYS("hw", "conc", "isl", "osl", "tput_per_gpu"), true),
+    BY_SNIFFING("llama-bench", "llama-bench's JSON, JSONL, CSV or Markdown", llama_bench,
+                KEYS("n_prompt", "n_gen", "avg_ns", "avg_ts"), true),
+    BY_SNIFFING("guidellm", "GuideLLM's benchmarks.json", guidellm, KEYS("benchmarks"), false),
+    BY_SNIFFING("genai-perf", "GenAI-Perf's profile_export_genai_perf.json", genai_perf,
+                KEYS("request_latency", "request_throughput", "input_config"), false),
+    BY_SNIFFING("aiperf", "aiperf's profile_export_aiperf.json", aiperf,
+                KEYS("request_latency", "request_throughput", "input_config"), false),
     BY_KEYS("aiperf-records", "aiperf's profile_export.jsonl, a line per request", aiperf_records,
             "metadata", "metrics"),
     BY_KEYS("inference-perf", "inference-perf's stage_N_lifecycle_metrics.json, one or several",
             inference_perf, "load_summary", "successes"),
     BY_KEYS("serving-report", "serving report JSON, schema 1.0 or 1.1", serving_report,
             "schema_version", "throughput"),
-    BY_LOOK("aiperf-csv", "the CSV that aiperf and GenAI-Perf write beside their JSON", aiperf_csv,
-            NULL, true),
-    BY_LOOK("llmperf", "LLMPerf's *_summary.json", llmperf,
-            KEYS("num_concurrent_requests", "results_num_requests_started", "results_ttft_s_mean"),
-            true),
-    BY_LOOK("trtllm-bench", "trtllm-bench's --report_json", trtllm_bench,
-            KEYS("engine", "world_info", "request_info", "performance"), true),
-    BY_LOOK("llm-d", "llm-d's benchmark report 0.2 as JSON, one or several", llm_d,
-            KEYS("version", "run", "results"), false),
-    BY_LOOK("console", "what vLLM's `bench serve` or SGLang's `bench_serving` printed", console,
-            NULL, true),
-    BY_LOOK("summary", "sweep summary JSON: per model an object of cells", summary, NULL, true),
-    BY_LOOK("rows",
-            "JSON rows: objects of figures in a list, one after the other, or in an object; units "
-            "are taken from the members' names",
-            rows, NULL, true),
-    BY_LOOK("csv", "a table with a heading; units are taken from the columns' names", csv, NULL,
-            true),
+    BY_SNIFFING("aiperf-csv", "the CSV that aiperf and GenAI-Perf write beside their JSON",
+                aiperf_csv, NULL, true),
+    BY_SNIFFING(
+        "llmperf", "LLMPerf's *_summary.json", llmperf,
+        KEYS("num_concurrent_requests", "results_num_requests_started", "results_ttft_s_mean"),
+        true),
+    BY_SNIFFING("trtllm-bench", "trtllm-bench's --report_json", trtllm_bench,
+                KEYS("engine", "world_info", "request_info", "performance"), true),
+    BY_SNIFFING("llm-d", "llm-d's benchmark report 0.2 as JSON, one or several", llm_d,
+                KEYS("version", "run", "results"), false),
+    BY_SNIFFING("console", "what vLLM's `bench serve` or SGLang's `bench_serving` printed", console,
+                NULL, true),
+    BY_SNIFFING("summary", "sweep summary JSON: per model an object of cells", summary, NULL, true),
+    BY_SNIFFING(
+        "rows",
+        "JSON rows: objects of figures in a list, one after the other, or in an object; units "
+        "are taken from the members' names",
+        rows, NULL, true),
+    BY_SNIFFING("csv", "a table with a heading; units are taken from the columns' names", csv, NULL,
+                true),
     { 0 },
 };
 
@@ -87,8 +90,8 @@ static bool begins(const char *bytes, size_t length, const char *with, size_t si
     return length >= size && memcmp(bytes, with, size) == 0;
 }
 
-/* An input that no format accepts; NULL: none of these. */
-static const char *foreign(const char *bytes, size_t length)
+/* Why no format accepts such a file; NULL: this does not show it. */
+static const char *find_obstacle(const char *bytes, size_t length)
 {
     if (begins(bytes, length, "\xff\xfe", 2) || begins(bytes, length, "\xfe\xff", 2)
         || (length >= 4 && bytes[0] != 0 && bytes[1] == 0 && bytes[2] != 0 && bytes[3] == 0))
@@ -107,7 +110,8 @@ static void list_formats(struct text *out)
         text_addf(out, "%s%s", importer == importers ? "" : ", ", importer->format);
 }
 
-/* The format whose members the file has most of, and at least half of; NULL: none. */
+/* The format of whose keys the file has the largest share, and at least half; NULL: none. `lacking`
+ * receives the names of the others. */
 static const struct importer *find_nearest(const char *bytes, size_t length, struct text *lacking)
 {
     const struct importer *nearest = NULL;
@@ -150,8 +154,8 @@ static CHECKED bool refuse_unknown(const struct import_file *file, struct error 
     list_formats(&formats);
     if (nearest != NULL && lacking.length > 0)
         return error_set(error, ERROR_INVALID,
-                         "the file has no known format: the nearest is %s, but it lacks %s; "
-                         "there are %s",
+                         "the file has no known format: the nearest is %s, but it lacks %s; the "
+                         "known formats are %s",
                          nearest->format, text_string(&lacking), text_string(&formats));
     return error_set(error, ERROR_INVALID,
                      "the file has none of the known formats (%s): if it is one of them, name "
@@ -167,12 +171,12 @@ static CHECKED bool refuse_format(const char *format, struct error *error)
     TEXT_AUTO formats = { 0 };
 
     list_formats(&formats);
-    return error_set(error, ERROR_INVALID, "there is no format \"%.40s\": there are %s", format,
+    return error_set(error, ERROR_INVALID, "there is no format \"%.40s\": give one of %s", format,
                      text_string(&formats));
 }
 
-/* A file that is given one format but surely has another would be misread: members of the same name
- * have different meanings in them. */
+/* Refuses a file that certainly has another format than the named one: it would be misread, because
+ * members of the same name have different meanings. */
 static CHECKED bool check_named(const struct importer *named, const char *bytes, size_t length,
                                 struct error *error)
 {
@@ -191,7 +195,7 @@ static CHECKED bool check_named(const struct importer *named, const char *bytes,
 
 /* ---- Reading ---- */
 
-/* The byte order mark that Windows programs write before UTF-8. */
+/* The length of the byte order mark that Windows programs write before UTF-8. */
 static size_t mark_length(const char *bytes, size_t length)
 {
     return begins(bytes, length, "\xef\xbb\xbf", 3) ? 3 : 0;
@@ -214,8 +218,8 @@ static const struct importer *find(const struct import_file *file)
                : found;
 }
 
-static CHECKED bool choose(const struct import_file *file, const struct importer **out,
-                           struct error *error)
+static CHECKED bool choose_importer(const struct import_file *file, const struct importer **out,
+                                    struct error *error)
 {
     *out = find(file);
     if (*out == NULL)
@@ -235,7 +239,7 @@ static CHECKED bool read_marked(const struct import_file *file, struct evidence 
                                 struct error *error)
 {
     size_t mark = mark_length(file->bytes, file->length);
-    const char *problem = foreign(file->bytes, file->length);
+    const char *problem = find_obstacle(file->bytes, file->length);
     struct import_file unmarked = *file;
     const struct importer *importer;
 
@@ -245,13 +249,12 @@ static CHECKED bool read_marked(const struct import_file *file, struct evidence 
         return error_set(error, ERROR_INVALID, "%s", problem);
     unmarked.bytes += mark;
     unmarked.length -= mark;
-    if (!choose(&unmarked, &importer, error))
+    if (!choose_importer(&unmarked, &importer, error))
         return false;
     text_copy(out->format, sizeof out->format, importer->format);
     return importer->read(&unmarked, out, error);
 }
 
-/* Columns that a table does not recognise are listed elsewhere. */
 static bool is_table(const struct evidence *evidence)
 {
     return find_by_name(evidence->format)->is_table;
@@ -280,13 +283,15 @@ bool import_read_file(const struct import_file *file, struct evidence *out, stru
     if (!read_marked(file, out, error))
         return false;
     if (out->cell_count == 0)
-        return error_set(error, ERROR_INVALID, "the %s file holds no cell at all", out->format);
+        return error_set(error, ERROR_INVALID,
+                         "the %s file has no cell: import a file with at least one measurement",
+                         out->format);
     if (has_nothing(out))
         return error_set(error, ERROR_INVALID,
                          "the %s file has no requests, no rate and no latency: is it of that "
                          "format? Omit `format` to have it detected",
                          out->format);
-    if (!is_table(out))
+    if (!is_table(out)) /* a table has listed its unknown columns */
         import_list_unknown(out);
     import_mark_variants(out);
     return true;

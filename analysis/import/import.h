@@ -9,29 +9,31 @@
 struct import_file {
     const char *bytes;
     size_t length;
-    const char *format;         /* NULL: detected from the content */
-    const char *const *columns; /* meaning of columns whose names do not say it: "heading=name"
-                                 * each, with a name known here; ends with NULL; NULL: nothing is
-                                 * stated */
+    const char *format; /* NULL: detected from the content */
+    /* The meaning of columns whose headings do not say it, as "heading=name" with a name known
+     * here; ends with NULL. NULL: nothing is stated. */
+    const char *const *columns;
 };
 
 struct importer {
     const char *format;
     const char *help;        /* which files these are */
-    const char *const *keys; /* members of its first JSON object; NULL: it has none of its own */
+    const char *const *keys; /* members of its first JSON object; NULL: no particular ones */
     bool (*sniff)(const char *bytes, size_t length); /* NULL: the keys alone identify it */
     /* Fills cells, facts, unit and remarks of an initialised evidence. INVALID says what is wrong,
      * and where. */
     CHECKED bool (*read)(const struct import_file *file, struct evidence *out, struct error *error);
-    bool is_table; /* the answer lists its unknown columns, whose meaning the caller may state;
-                      otherwise its unknown members */
+    /* The remarks list its unknown columns, whose meaning the caller may state; otherwise they list
+     * its unknown members. */
+    bool is_table;
 };
 extern const struct importer importers[]; /* ends with a NULL format */
 
-/* Also sets digest and format. INVALID: says what is wrong, and names the known formats, or the
- * nearest one and what it lacks. Free with evidence_finish, even after a failure. */
+/* Reads a file, and sets digest and format. INVALID says what is wrong; if no format fits, it names
+ * the known formats, or the nearest one and what the file lacks for it. Free with evidence_finish,
+ * even after a failure. */
 CHECKED bool import_read_file(const struct import_file *file, struct evidence *out,
                               struct error *error);
-/* The same without stated facts. */
+/* The same without stated columns. */
 CHECKED bool import_read(const char *bytes, size_t length, const char *format, struct evidence *out,
                          struct error *error);

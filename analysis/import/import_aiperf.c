@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* aiperf's profile_export_aiperf.json, a block per metric, and profile_export_aiperf_sweep.json,
- * the same for each combination of parameters. Its inter_token_latency is what we and vLLM call
- * TPOT; the gaps between chunks are its inter_chunk_latency. */
+/* Reads aiperf's profile_export_aiperf.json, a block per metric, and
+ * profile_export_aiperf_sweep.json, the same for each combination of parameters. Its
+ * inter_token_latency is what we and vLLM call TPOT; the gaps between chunks are its
+ * inter_chunk_latency. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,12 +43,12 @@ static const struct import_member block_members[] = {
     MEMBER_NUMBER_AT("p99", import_aiperf_block, values.p99_ms, 1),
     MEMBER_NUMBER_AT("std", import_aiperf_block, values.deviation_ms, 1),
     MEMBER_NUMBER_AT("count", import_aiperf_block, values.count, 1),
-    MEMBER_PASS("p1"),
-    MEMBER_PASS("p5"),
-    MEMBER_PASS("p10"),
-    MEMBER_PASS("p25"),
-    MEMBER_PASS("p75"),
-    MEMBER_PASS("sum"),
+    MEMBER_IGNORE("p1"),
+    MEMBER_IGNORE("p5"),
+    MEMBER_IGNORE("p10"),
+    MEMBER_IGNORE("p25"),
+    MEMBER_IGNORE("p75"),
+    MEMBER_IGNORE("sum"),
     { 0 },
 };
 
@@ -135,9 +136,9 @@ static bool read_phase(struct json_scan *scan, void *context)
         return false;
     if (strcmp(phase.kind, "profiling") != 0)
         return true;
-    profile->asked_concurrency = phase.concurrency;
-    profile->asked_rate = phase.rate;
-    profile->asked_requests = phase.requests;
+    profile->requested_concurrency = phase.concurrency;
+    profile->requested_rate = phase.rate;
+    profile->requested_count = phase.requests;
     return true;
 }
 
@@ -148,8 +149,8 @@ static bool read_phases(struct json_scan *scan, void *base)
 
 static bool read_dataset(struct json_scan *scan, void *context)
 {
-    static const struct import_member input[] = { NUMBER("mean", asked_input), { 0 } };
-    static const struct import_member output[] = { NUMBER("mean", asked_output), { 0 } };
+    static const struct import_member input[] = { NUMBER("mean", requested_input), { 0 } };
+    static const struct import_member output[] = { NUMBER("mean", requested_output), { 0 } };
     static const struct import_member prompts[] = {
         MEMBER_INSIDE("isl", 0, input),
         MEMBER_INSIDE("osl", 0, output),
@@ -173,16 +174,16 @@ static const struct import_member endpoint[] = {
     { 0 },
 };
 static const struct import_member loadgen[] = {
-    NUMBER("concurrency", asked_concurrency),
-    NUMBER("request_rate", asked_rate),
-    NUMBER("request_count", asked_requests),
+    NUMBER("concurrency", requested_concurrency),
+    NUMBER("request_rate", requested_rate),
+    NUMBER("request_count", requested_count),
     { 0 },
 };
-static const struct import_member asked_input[] = { NUMBER("mean", asked_input), { 0 } };
-static const struct import_member asked_output[] = { NUMBER("mean", asked_output), { 0 } };
+static const struct import_member requested_input[] = { NUMBER("mean", requested_input), { 0 } };
+static const struct import_member requested_output[] = { NUMBER("mean", requested_output), { 0 } };
 static const struct import_member prompt[] = {
-    MEMBER_INSIDE("input_tokens", 0, asked_input),
-    MEMBER_INSIDE("output_tokens", 0, asked_output),
+    MEMBER_INSIDE("input_tokens", 0, requested_input),
+    MEMBER_INSIDE("output_tokens", 0, requested_output),
     { 0 },
 };
 static const struct import_member input[] = { MEMBER_INSIDE("prompt", 0, prompt), { 0 } };
@@ -239,14 +240,14 @@ void import_aiperf_set_unknown(struct import_aiperf_profile *profile)
     evidence_cell_read(NULL, &unknown);
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         blocks[i]->values = unknown.latency[METRIC_TTFT];
-    profile->asked_concurrency = profile->asked_rate = profile->asked_requests = NAN;
-    profile->asked_input = profile->asked_output = profile->timeout_s = NAN;
+    profile->requested_concurrency = profile->requested_rate = profile->requested_count = NAN;
+    profile->requested_input = profile->requested_output = profile->timeout_s = NAN;
     profile->errors_reported = NAN;
     profile->cell = unknown;
     import_own_init(&profile->own);
 }
 
-static void take_latency(const struct import_aiperf_block *block, struct evidence_latency *out)
+static void copy_latency(const struct import_aiperf_block *block, struct evidence_latency *out)
 {
     double ms = import_aiperf_ms(block->unit);
 
@@ -261,7 +262,7 @@ static void take_latency(const struct import_aiperf_block *block, struct evidenc
     out->max_ms *= ms;
 }
 
-/* The share of all input tokens: requests that report no cached tokens count, too. */
+/* The cached share of all input tokens, including those of requests without cached tokens. */
 static double cached_share(const struct import_aiperf_profile *from)
 {
     const struct evidence_latency *cached = &from->cached.values, *all = &from->usage_input.values;
@@ -273,11 +274,11 @@ static double cached_share(const struct import_aiperf_profile *from)
 
 static void fill(const struct import_aiperf_profile *from, struct evidence_cell *cell)
 {
-    cell->concurrency = from->asked_concurrency;
-    cell->request_rate_asked = from->asked_rate;
-    cell->requests_asked = from->asked_requests;
-    cell->input_length = from->asked_input;
-    cell->output_tokens_asked = from->asked_output;
+    cell->concurrency = from->requested_concurrency;
+    cell->request_rate_asked = from->requested_rate;
+    cell->requests_asked = from->requested_count;
+    cell->input_length = from->requested_input;
+    cell->output_tokens_asked = from->requested_output;
     cell->timeout_s = from->timeout_s;
     cell->succeeded = from->requests.values.mean_ms;
     cell->failed = from->errors.values.mean_ms;
@@ -302,12 +303,12 @@ static void fill(const struct import_aiperf_profile *from, struct evidence_cell 
     text_copy(cell->marks, sizeof cell->marks, from->cell.marks);
     text_copy(cell->variant, sizeof cell->variant, from->cell.variant);
     text_copy(cell->time, sizeof cell->time, from->start_time);
-    take_latency(&from->ttft, &cell->latency[METRIC_TTFT]);
-    take_latency(&from->request_latency, &cell->latency[METRIC_E2E]);
-    take_latency(&from->inter_token, &cell->latency[METRIC_TPOT]);
-    take_latency(&from->inter_chunk, &cell->latency[METRIC_ICL]);
-    take_latency(&from->second_token, &cell->latency[METRIC_TTST]);
-    take_latency(&from->first_output, &cell->latency[METRIC_TTFO]);
+    copy_latency(&from->ttft, &cell->latency[METRIC_TTFT]);
+    copy_latency(&from->request_latency, &cell->latency[METRIC_E2E]);
+    copy_latency(&from->inter_token, &cell->latency[METRIC_TPOT]);
+    copy_latency(&from->inter_chunk, &cell->latency[METRIC_ICL]);
+    copy_latency(&from->second_token, &cell->latency[METRIC_TTST]);
+    copy_latency(&from->first_output, &cell->latency[METRIC_TTFO]);
 }
 
 bool import_aiperf_add_cell(const struct import_aiperf_profile *profile, struct evidence *out,
@@ -318,7 +319,7 @@ bool import_aiperf_add_cell(const struct import_aiperf_profile *profile, struct 
     if (!import_cell(out, &cell, error))
         return false;
     fill(profile, cell);
-    import_own_take(&profile->own, cell, out);
+    import_own_apply(&profile->own, cell, out);
     cell->original = json_incref(original);
     cell->row = row;
     if (isnan(cell->failed)) /* a count of zero is omitted, but the summary is not */
@@ -332,14 +333,14 @@ bool import_aiperf_add_cell(const struct import_aiperf_profile *profile, struct 
 /* ---- Sweeps ---- */
 
 static const struct import_member parameters[] = {
-    NUMBER("concurrency", asked_concurrency),
-    NUMBER("phases.profiling.concurrency", asked_concurrency),
-    NUMBER("request_rate", asked_rate),
-    NUMBER("phases.profiling.rate", asked_rate),
-    NUMBER("phases.profiling.requests", asked_requests),
+    NUMBER("concurrency", requested_concurrency),
+    NUMBER("phases.profiling.concurrency", requested_concurrency),
+    NUMBER("request_rate", requested_rate),
+    NUMBER("phases.profiling.rate", requested_rate),
+    NUMBER("phases.profiling.requests", requested_count),
     NUMBER("endpoint.timeout", timeout_s),
-    NUMBER("isl", asked_input),
-    NUMBER("osl", asked_output),
+    NUMBER("isl", requested_input),
+    NUMBER("osl", requested_output),
     { 0 },
 };
 /* Reads the parameters of one run of a sweep. */
@@ -389,7 +390,7 @@ static CHECKED bool read_profile(void *context, const char *document, size_t siz
     static const struct import_member members[] = {
         MEMBER_BY("input_config", read_config),
         MEMBER_BY("run_info", read_run_info),
-        MEMBER_PASS("schema_version"),
+        MEMBER_IGNORE("schema_version"),
         MEMBER_TEXT_AT("start_time", import_aiperf_profile, start_time),
         MEMBER_BY("error_summary", read_errors),
         MEMBER_INSIDE("metadata", 0, aggregation),

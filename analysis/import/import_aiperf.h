@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Common to the formats of aiperf and of GenAI-Perf, from which they come. Private to
+/* What aiperf's formats have in common with those of GenAI-Perf, their predecessor. Private to
  * analysis/import/. */
 #pragma once
 
@@ -9,7 +9,7 @@
  * unit is not known. */
 double import_aiperf_ms(const char *unit);
 
-/* A metric as both write it. */
+/* A metric as both tools write it. */
 struct import_aiperf_block {
     char unit[32];
     struct evidence_latency values;
@@ -25,12 +25,13 @@ struct import_aiperf_profile {
     struct import_aiperf_block input_rate, total_input, total_output;
     struct import_own own;
     struct evidence_cell cell; /* added by our own exports */
-    double asked_concurrency, asked_rate, asked_requests, asked_input, asked_output, timeout_s;
+    double requested_concurrency, requested_rate, requested_count, requested_input,
+        requested_output, timeout_s;
     char model[160], start_time[40];
     double errors_reported; /* from the error summary; NaN: there is none */
     char error[600];
-    char aggregation[24]; /* "confidence": repeated runs, of which the file has only means */
-    /* of a sweep */
+    char aggregation[24]; /* "confidence": the file has only the means of repeated runs */
+    /* for a sweep's file */
     struct evidence *out;
     struct error *refusal;
     bool is_refused;
@@ -38,7 +39,7 @@ struct import_aiperf_profile {
 };
 /* Sets every value to unknown. */
 void import_aiperf_set_unknown(struct import_aiperf_profile *profile);
-/* Reads the metrics by their names. */
+/* The members that are metrics. */
 extern const struct import_member import_aiperf_metrics[];
 /* Reads a list of model names and keeps the first. */
 bool import_aiperf_read_models(struct json_scan *scan, void *base);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CSV that aiperf and GenAI-Perf write beside their JSON: first a line for each metric with
- * statistics, then, under a heading of its own, a line for each metric with a single value. It does
- * not contain the load. */
+/* Reads the CSV that aiperf and GenAI-Perf write beside their JSON: first a line for each metric
+ * with statistics, then, under a heading of its own, a line for each metric with a single value. It
+ * does not contain the load. */
 #include <string.h>
 
 #include "analysis/import/import_formats.h"
@@ -11,8 +11,7 @@
 
 #define LABEL_SIZE 128
 
-/* One metric: its name without the unit, and the prefix of our names for its statistics
- * ("ttft_ms"). */
+/* Each metric's name without the unit, and the end of our names for its statistics ("ttft_ms"). */
 static const struct import_alias metrics[] = {
     { "Time to First Token", "ttft_ms" },
     { "Time To First Token", "ttft_ms" },
@@ -26,6 +25,7 @@ static const struct import_alias metrics[] = {
     { NULL, NULL },
 };
 
+/* Each single value's name without the unit, and our name for it. */
 static const struct import_alias values[] = {
     { "Input Sequence Length", "input_tokens_mean" },
     { "Input sequence length", "input_tokens_mean" },
@@ -45,7 +45,7 @@ static const struct import_alias values[] = {
     { NULL, NULL },
 };
 
-/* Looks up the names above. */
+/* Names that read_statistics makes, where they do not say the meaning. */
 static const struct import_alias aliases[] = {
     { "avg_concurrency", "concurrency_actual" },
     { "max_concurrency", "max_concurrent_requests" },
@@ -75,8 +75,8 @@ static bool is_one_of(const char *const *list, const char *word)
     return *list != NULL;
 }
 
-/* Cuts "Request Latency (ms)" before its unit. */
-static void cut_unit(char *label)
+/* Removes the unit from "Request Latency (ms)". */
+static void remove_unit(char *label)
 {
     char *unit = strstr(label, " (");
 
@@ -100,7 +100,7 @@ static void read_heading(struct reading *reading)
         csv_copy(&reading->csv.fields[i], reading->columns[i], sizeof reading->columns[i]);
 }
 
-static void keep(struct reading *reading, const char *name, size_t field)
+static void add_value(struct reading *reading, const char *name, size_t field)
 {
     char value[64];
 
@@ -117,7 +117,7 @@ static void read_statistics(struct reading *reading, const char *metric)
         if (!is_one_of(statistics, reading->columns[i]))
             continue;
         text_addf(&name, "%s_%s", reading->columns[i], metric);
-        keep(reading, text_string(&name), i);
+        add_value(reading, text_string(&name), i);
     }
 }
 
@@ -128,7 +128,7 @@ static void read_metric(struct reading *reading)
 
     csv_copy(&reading->csv.fields[0], label, sizeof label);
     text_copy(name, sizeof name, label);
-    cut_unit(name);
+    remove_unit(name);
     metric = find(metrics, name);
     value = find(values, name);
     if (reading->csv.count < 2)
@@ -136,7 +136,7 @@ static void read_metric(struct reading *reading)
     if (metric != NULL && reading->column_count > 2)
         read_statistics(reading, metric);
     else
-        keep(reading, value != NULL ? value : label, 1);
+        add_value(reading, value != NULL ? value : label, 1);
 }
 
 static bool begins_with(const struct reading *reading, const char *word)
@@ -151,8 +151,8 @@ static CHECKED bool read_lines(struct reading *reading, struct error *error)
     bool more = true, done = false;
 
     while (csv_next(&reading->csv, &more, error) && more) {
-        done = done || begins_with(reading, "Endpoint"); /* the remaining lines are about the
-                                                          * accelerators */
+        /* from here on, the lines are about the accelerators */
+        done = done || begins_with(reading, "Endpoint");
         if (begins_with(reading, "Metric"))
             read_heading(reading);
         else if (!done)
@@ -177,13 +177,14 @@ bool import_read_aiperf_csv(const struct import_file *file, struct evidence *out
 {
     FREE_AUTO struct reading *reading = memory_zeroed(1, sizeof *reading);
     json_auto_t *row = json_object();
+    FREE_AUTO char *text = NULL;
     struct import_file made = { .columns = file->columns };
 
     reading->row = row;
     csv_init(&reading->csv, file->bytes, file->length);
     if (!read_lines(reading, error))
         return false;
-    FREE_AUTO char *text = json_write(row);
+    text = json_write(row);
     made.bytes = text;
     made.length = strlen(text);
     if (!import_table_read_rows(&made, aliases, "name", out, error))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* aiperf's profile_export.jsonl: a line per request, all of which make one cell. The file does not
- * say how many users were requested; how many requests were in flight follows from their times. */
+/* Reads aiperf's profile_export.jsonl: a line per request, which together make one cell. The file
+ * does not say how many users were requested; how many requests were in flight follows from their
+ * times. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 
 struct values {
     double *data;
-    size_t count, more; /* further values, beyond VALUES_MAX, which are not kept */
+    size_t count, dropped; /* dropped: values beyond VALUES_MAX */
 };
 
 struct sample {
@@ -44,7 +45,7 @@ static void add(struct values *values, double value)
     if (!isfinite(value))
         return;
     if (values->count == VALUES_MAX) {
-        values->more++;
+        values->dropped++;
         return;
     }
     if ((values->count & (values->count - 1)) == 0)
@@ -105,7 +106,7 @@ static bool read_chunks(struct json_scan *scan, void *base)
     return import_array(scan, read_chunk, base);
 }
 
-/* The gaps between chunks, which are a list, need a reader of their own. */
+/* Reads the gaps between chunks, which are a list, unlike the other metrics. */
 static void find_chunks(const char *document, size_t size, struct records *records)
 {
     static const struct import_member gaps[] = {
@@ -189,7 +190,7 @@ static CHECKED bool read_record(void *context, const char *document, size_t size
     return true;
 }
 
-/* ---- All of them ---- */
+/* ---- All lines ---- */
 
 static int compare(const void *a, const void *b)
 {
@@ -198,7 +199,7 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Linear between the ranks, as numpy and aiperf do. */
+/* Interpolates between the ranks, as numpy and aiperf do. */
 static double quantile(const struct values *sorted, double q)
 {
     double rank = q * (double)(sorted->count - 1);
@@ -276,10 +277,10 @@ static CHECKED bool finish(struct records *records, struct error *error)
         evidence_remark(records->out, "requests of the warm-up that were skipped: %.0f",
                         records->warmup);
     for (enum metric i = 0; i < METRIC_COUNT; i++)
-        if (records->metrics[i].more > 0)
+        if (records->metrics[i].dropped > 0)
             evidence_remark(records->out,
                             "%s was computed from the first %zu values; %zu more were not kept",
-                            metric_name(i), VALUES_MAX, records->metrics[i].more);
+                            metric_name(i), VALUES_MAX, records->metrics[i].dropped);
     return true;
 }
 

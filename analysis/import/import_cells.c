@@ -21,26 +21,25 @@ bool import_cell(struct evidence *evidence, struct evidence_cell **out, struct e
                         EVIDENCE_CELLS_MAX);
 }
 
-/* If there are more successes than requests, the file contradicts itself, and no rate can be used.
- */
+/* Counts that contradict each other, such as more successes than requests, complete nothing. */
 static void complete_counts(struct evidence_cell *cell)
 {
-    double whole = round(cell->attempted * cell->success_rate);
+    double rounded = round(cell->attempted * cell->success_rate);
 
     if (!(cell->success_rate >= 0 && cell->success_rate <= 1))
-        cell->success_rate = whole = NAN;
+        cell->success_rate = rounded = NAN;
     if (isnan(cell->attempted))
         cell->attempted = cell->succeeded + cell->failed;
-    if (isnan(cell->succeeded) && fabs(cell->attempted * cell->success_rate - whole) < 0.01)
-        cell->succeeded = whole;
+    if (isnan(cell->succeeded) && fabs(cell->attempted * cell->success_rate - rounded) < 0.01)
+        cell->succeeded = rounded;
     if (isnan(cell->failed) && cell->attempted >= cell->succeeded)
         cell->failed = cell->attempted - cell->succeeded;
     if (isnan(cell->success_rate) && cell->attempted > 0 && cell->succeeded <= cell->attempted)
         cell->success_rate = cell->succeeded / cell->attempted;
 }
 
-/* Some tools add up the tokens of all requests, others those of successes: only if every request
- * succeeded does a mean follow. */
+/* Some tools add up the tokens of all requests, others only those of successes: a mean follows only
+ * if every request succeeded. */
 static void complete_means(struct evidence_cell *cell)
 {
     if (!(cell->succeeded > 0) || cell->failed != 0)
@@ -88,7 +87,7 @@ bool import_has_speed(const struct evidence_cell *cell)
 
 /* Tools write 0 where there was no value: the TTFT of a cell without successes, the TPOT of answers
  * of one token. */
-static void forget_zeros(struct evidence_latency *latency)
+static void clear_zeros(struct evidence_latency *latency)
 {
     const struct evidence_latency unknown = { NAN, NAN, NAN,   NAN,   NAN,   NAN,  NAN,
                                               NAN, NAN, false, false, false, false };
@@ -121,7 +120,7 @@ void import_complete_cell(struct evidence_cell *cell)
     complete_counts(cell);
     complete_means(cell);
     for (int i = 0; i < METRIC_COUNT; i++)
-        forget_zeros(&cell->latency[i]);
+        clear_zeros(&cell->latency[i]);
     if (cell->state == EVIDENCE_UNKNOWN)
         cell->state = import_state_of(cell->status);
     if (cell->state != EVIDENCE_UNKNOWN || cell->status[0] != '\0')
@@ -139,7 +138,8 @@ void import_own_init(struct import_own *own)
     *own = (struct import_own){ .context = NAN };
 }
 
-void import_own_take(const struct import_own *own, struct evidence_cell *cell, struct evidence *out)
+void import_own_apply(const struct import_own *own, struct evidence_cell *cell,
+                      struct evidence *out)
 {
     if (own->format[0] != '\0')
         text_copy(out->facts.tool, sizeof out->facts.tool, own->tool);
@@ -158,12 +158,12 @@ bool import_is_own(const char *bytes, size_t length, const char *format)
            && size == strlen(format) + 2 && memcmp(value + 1, format, size - 2) == 0;
 }
 
-/* ---- Figures that no member of a cell holds ---- */
+/* ---- Figures that have no member in a cell ---- */
 
 #define NAMES_LISTED 16
 
-/* Whether the value is a figure, or a list or an object that contains one: words and digits in them
- * are only names. */
+/* Whether the value is a number, or a list or an object that contains one outside of its strings.
+ */
 static bool has_figures(const char *text)
 {
     bool is_quoted = false;

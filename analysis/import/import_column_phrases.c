@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headings that are put together of words: "p99_ttft_ms", "output_tokens_per_sec". */
+/* Finds the meaning of headings composed of words: "p99_ttft_ms", "output_tokens_per_sec". */
 #include <string.h>
 
 #include "analysis/import/import_columns.h"
@@ -61,8 +61,8 @@ static const struct unit {
     { "_ns", 0.000001 }, { NULL, 0 },
 };
 
-/* Cuts off the unit; 0: there is none. */
-static double cut_unit(char *name)
+/* Removes the unit from the end, and returns its scale; 0: there is none. */
+static double remove_unit(char *name)
 {
     size_t length = strlen(name);
 
@@ -77,8 +77,8 @@ static double cut_unit(char *name)
     return 0;
 }
 
-/* Cuts off the word at the beginning or the end. */
-static const struct name *cut_statistic(char *name)
+/* Removes the statistic from the beginning or the end, and returns it; NULL: there is none. */
+static const struct name *remove_statistic(char *name)
 {
     size_t length = strlen(name);
 
@@ -107,10 +107,10 @@ struct import_column import_column_latency(const char *heading)
     double scale;
 
     text_copy(name, sizeof name, heading);
-    scale = cut_unit(name);
-    statistic = cut_statistic(name);
+    scale = remove_unit(name);
+    statistic = remove_statistic(name);
     if (scale == 0)
-        scale = cut_unit(name); /* ttft_ms_p99 */
+        scale = remove_unit(name); /* ttft_ms_p99 */
     while (metric->word != NULL && strcmp(metric->word, name) != 0)
         metric++;
     if (statistic == NULL || metric->word == NULL)
@@ -150,7 +150,8 @@ static const struct name subjects[] = {
     { NULL, 0 },
 };
 
-static bool cut_end(char *name, const char *const *ends)
+/* Removes the first of `ends` that the name ends with; false: it has none of them. */
+static bool remove_end(char *name, const char *const *ends)
 {
     size_t length = strlen(name);
 
@@ -165,7 +166,7 @@ static bool cut_end(char *name, const char *const *ends)
     return false;
 }
 
-/* "output_tok_s", "throughput_tokens_per_sec", "decode_tps". */
+/* For example "output_tok_s", "throughput_tokens_per_sec", "decode_tps". */
 struct import_column import_column_rate(const char *heading)
 {
     static const char *const seconds[] = { "_per_second", "_per_sec", "_per_s", "_second",
@@ -179,10 +180,10 @@ struct import_column import_column_rate(const char *heading)
     bool of_tokens;
 
     text_copy(name, sizeof name, strncmp(heading, "throughput_", 11) == 0 ? heading + 11 : heading);
-    of_tokens = cut_end(name, together);
-    if (!of_tokens && !cut_end(name, seconds))
+    of_tokens = remove_end(name, together);
+    if (!of_tokens && !remove_end(name, seconds))
         return column;
-    of_tokens = of_tokens || cut_end(name, tokens) || cut_end(name, bare);
+    of_tokens = of_tokens || remove_end(name, tokens) || remove_end(name, bare);
     while (subject->word != NULL && strcmp(subject->word, name) != 0)
         subject++;
     if (subject->word == NULL

@@ -257,7 +257,7 @@ void import_column_normalize(const char *heading, char out[HEADING_SIZE])
     out[length] = '\0';
 }
 
-/* By the names that figures and facts have in our own tables. */
+/* Finds the field that has this name in our own JSON. */
 static struct import_column find_field(const struct evidence_field *fields,
                                        enum import_column_kind number, enum import_column_kind text,
                                        const char *heading)

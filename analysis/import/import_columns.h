@@ -8,9 +8,9 @@
 enum import_column_kind {
     IMPORT_COLUMN_UNKNOWN,     /* kept as text */
     IMPORT_COLUMN_NUMBER,      /* a double of struct evidence_cell */
-    IMPORT_COLUMN_TEXT,        /* a text of it */
-    IMPORT_COLUMN_FACT,        /* a text of struct evidence_facts, where all rows agree */
-    IMPORT_COLUMN_FACT_NUMBER, /* the same, a number */
+    IMPORT_COLUMN_TEXT,        /* a text of struct evidence_cell */
+    IMPORT_COLUMN_FACT,        /* a text of struct evidence_facts, if all rows agree */
+    IMPORT_COLUMN_FACT_NUMBER, /* a double of struct evidence_facts, if all rows agree */
     IMPORT_COLUMN_ERROR,       /* what went wrong */
 };
 
@@ -19,10 +19,9 @@ struct import_column {
     size_t offset, size;
     double scale;
     enum length_unit unit; /* for an input length */
-    const char *assumed;   /* what its name leaves open, and how it is read; NULL: nothing */
+    const char *assumed;   /* the unit that is assumed, since the name has none; NULL: none is */
     bool is_complement;    /* a share of failures, stored as a share of successes */
-    bool is_throughput;    /* a throughput of something: only its figures can show that it counts
-                            * requests */
+    bool is_throughput;    /* only its figures can show that it counts requests */
     bool lacks_unit;       /* a latency in either seconds or milliseconds: not read */
     bool is_ignored;       /* known, but not a figure: ignored without a remark */
     bool is_other;         /* ignored because the tool's other columns are not figures */
@@ -32,9 +31,9 @@ struct import_column {
 #define HEADING_SIZE 128
 /* Normalizes a table's heading: lower case, with '_' between the words. */
 void import_column_normalize(const char *heading, char out[HEADING_SIZE]);
-/* Looks a normalized heading up. */
+/* The meaning of a normalized heading; IMPORT_COLUMN_UNKNOWN: it has none. */
 struct import_column import_column_find(const char *heading);
-/* The same, only for headings put together of a statistic, a metric and a unit ("p99_ttft_ms"), or
- * of what is counted per second ("output_tokens_per_sec"). */
+/* The same, only for headings composed of a statistic, a metric and a unit ("p99_ttft_ms"), or of
+ * what is counted and "per second" ("output_tokens_per_sec"). */
 struct import_column import_column_latency(const char *heading);
 struct import_column import_column_rate(const char *heading);

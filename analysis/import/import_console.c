@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The printed output of vLLM's `bench serve` and SGLang's `bench_serving`: a block of lines "label:
- * value" for each measurement. The run's options, which both print before it, are also read if they
- * were kept. */
+/* Reads the printed output of vLLM's `bench serve` and SGLang's `bench_serving`: a block of lines
+ * "label: value" for each measurement. The run's options, which both print before it, are also read
+ * if the text includes them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static const struct import_alias aliases[] = {
     { "Request goodput (req/s)", "goodput" },
     { "Maximum request concurrency", "concurrency" },
     { "Max request concurrency", "concurrency" },
-    { "Max reqeuest concurrency", "concurrency" }, /* as SGLang once misspelt it */
+    { "Max reqeuest concurrency", "concurrency" }, /* a misspelling of older SGLang */
     { "Request rate configured (RPS)", "request_rate" },
     { "Traffic request rate", "request_rate" },
     { "Peak concurrent requests", "max_concurrent_requests" },
@@ -113,7 +113,7 @@ static json_t *read_options(const char *line, size_t length)
 
 /* SGLang draws lengths from a share of the option's value up to all of it; vLLM draws them around
  * the value. */
-static void take_mean_length(json_t *row, const char *name)
+static void use_mean_length(json_t *row, const char *name)
 {
     double ratio = strtod(json_get_text(row, "random_range_ratio", "1"), NULL);
     double length = strtod(json_get_text(row, name, "0"), NULL);
@@ -126,18 +126,18 @@ static void take_mean_length(json_t *row, const char *name)
 }
 
 /* The options also contain lengths for datasets that were not used. */
-static void take_lengths(json_t *row)
+static void resolve_lengths(json_t *row)
 {
     if (strncmp(json_get_text(row, "dataset_name", ""), "random", 6) != 0) {
         json_object_del(row, "random_input_len");
         json_object_del(row, "random_output_len");
     }
-    take_mean_length(row, "random_input_len");
-    take_mean_length(row, "random_output_len");
+    use_mean_length(row, "random_input_len");
+    use_mean_length(row, "random_output_len");
 }
 
 /* Without a limit on the rate or on the requests in flight all requests start together. */
-static void take_load(json_t *row)
+static void resolve_load(json_t *row)
 {
     const char *prompts = json_get_text(row, "num_prompts", NULL);
     bool is_burst = prompts != NULL && is_none(json_get_text(row, "request_rate", ""))
@@ -154,9 +154,10 @@ static void take_load(json_t *row)
 /* ---- Blocks ---- */
 
 struct console {
-    json_t *rows, *options; /* options of the run whose block is still to come; NULL: none */
-    json_t *row;            /* the block being read; NULL: none. Borrowed */
-    size_t lines;           /* lines with a label, in all blocks */
+    json_t *rows;    /* a row for each block */
+    json_t *options; /* the options for the next block; NULL: none */
+    json_t *row;     /* the row of the block being read; NULL: none. Borrowed */
+    size_t lines;    /* lines with a label, in all blocks */
 };
 
 static void begin_block(struct console *console)
@@ -170,8 +171,8 @@ static void end_block(struct console *console)
 {
     if (console->row == NULL)
         return;
-    take_lengths(console->row);
-    take_load(console->row);
+    resolve_lengths(console->row);
+    resolve_load(console->row);
     console->row = NULL;
 }
 
@@ -205,7 +206,7 @@ static bool is_rule(const char *line, size_t length)
     return length >= 20;
 }
 
-static void take_line(struct console *console, const char *line, size_t length)
+static void read_console_line(struct console *console, const char *line, size_t length)
 {
     const char *at = memmem(line, length, OPTIONS, strlen(OPTIONS));
 
@@ -222,7 +223,7 @@ static void take_line(struct console *console, const char *line, size_t length)
     }
 }
 
-/* With too many blocks or lines it stops one past the limit. */
+/* Stops one past the limit if there are too many blocks or lines. */
 static json_t *read_blocks(const struct import_file *file, size_t *lines)
 {
     struct console console = { .rows = json_array() };
@@ -231,7 +232,7 @@ static json_t *read_blocks(const struct import_file *file, size_t *lines)
 
     while (console.lines <= LINES_MAX && json_array_size(console.rows) <= EVIDENCE_CELLS_MAX
            && import_table_next_line(&at, file->bytes + file->length, &line, &length))
-        take_line(&console, line, length);
+        read_console_line(&console, line, length);
     end_block(&console);
     json_decref(console.options);
     *lines = console.lines;
@@ -274,7 +275,8 @@ static bool lacks_attempts(const struct evidence *out)
     return false;
 }
 
-/* A line of its own; text before it may begin as JSON does: "[transformers] ...". */
+/* Finds the title on a line of its own; the text before it may begin like JSON:
+ * "[transformers] ...". */
 bool import_sniff_console(const char *bytes, size_t length)
 {
     const char *at = bytes, *end = bytes + length;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables: a heading, then a row per cell. */
+/* Reads tables: a heading, then a row per cell. */
 #include <ctype.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "analysis/import/import_table.h"
 #include "base/core/memory.h"
 
-#define GROUPED_NEEDED 3  /* columns that have the name of the previous one */
+#define GROUPED_NEEDED 3  /* so many columns with the name of the previous one are a group's */
 #define PREAMBLE_LINES 30 /* before the heading: a title, comments, empty lines */
 
 bool import_table_next_line(const char **at, const char *end, const char **line, size_t *length)
@@ -45,7 +45,7 @@ bool import_sniff_csv(const char *bytes, size_t length)
     return false;
 }
 
-/* How many of the row's fields are names of known figures. */
+/* Reads the row as a heading; returns how many of its fields are known columns. */
 static size_t find_columns(struct import_table *table)
 {
     char heading[HEADING_SIZE];
@@ -106,7 +106,7 @@ static bool is_grouped(struct import_table *table, const char *bytes, size_t len
     return repeated >= GROUPED_NEEDED && 2 * repeated >= table->csv.count;
 }
 
-/* The first line that names two known columns; lines before it are a title or comments. */
+/* The heading is the first line with two known columns; lines before it are a title or comments. */
 static CHECKED bool read_heading(struct import_table *table, const char *bytes, size_t length,
                                  struct error *error)
 {
@@ -140,7 +140,7 @@ static bool is_heading(const struct import_table *table)
     return true;
 }
 
-/* A comment, a rule of dashes, or an empty line. */
+/* Whether the line is a comment, a line of dashes, or empty. */
 static bool is_not_a_row(const struct import_table *table)
 {
     char text[HEADING_SIZE];
@@ -156,7 +156,8 @@ static bool is_not_a_row(const struct import_table *table)
     return true;
 }
 
-/* "Average", "TOTAL": rows that a program or a spreadsheet wrote below the data. */
+/* Whether the row begins with "Average", "TOTAL" or the like: a program or a spreadsheet wrote it
+ * below the data. */
 static bool is_summary(const struct import_table *table, char *out, size_t size)
 {
     static const char *const words[] = { "total",   "totals", "sum",     "average",   "avg",

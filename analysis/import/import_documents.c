@@ -109,8 +109,9 @@ struct documents {
     void *context;
 };
 
-static CHECKED bool wrong_json(const struct documents *documents, const struct json_scan *scan,
-                               struct error *error)
+/* Reports invalid JSON, and the line on which its document begins. */
+static CHECKED bool refuse_json(const struct documents *documents, const struct json_scan *scan,
+                                struct error *error)
 {
     struct error why;
 
@@ -143,7 +144,7 @@ static CHECKED bool read_list(struct documents *documents, struct json_scan *sca
     while (json_scan_value(scan, &document, &size))
         if (!read_object(documents, document, size, error))
             return false;
-    return !json_scan_failed(scan) || wrong_json(documents, scan, error);
+    return !json_scan_failed(scan) || refuse_json(documents, scan, error);
 }
 
 bool import_documents(const char *bytes, size_t length,
@@ -169,7 +170,7 @@ bool import_documents(const char *bytes, size_t length,
             continue;
         }
         if (!json_scan_value(&scan, &document, &size))
-            return wrong_json(&documents, &scan, error);
+            return refuse_json(&documents, &scan, error);
         if (!read_object(&documents, document, size, error))
             return false;
         at = skip_space(document + size, end);

@@ -61,7 +61,7 @@ static bool read_suffix(const char *text, struct import_figure *out)
 }
 
 /* Reads 8k as 8192 tokens, but 10k as 10000. */
-static void take_thousands(struct import_figure *out)
+static void multiply_thousands(struct import_figure *out)
 {
     double power = log2(out->value);
 
@@ -74,7 +74,7 @@ static const char *skip_multiple(const char *text, struct import_figure *out)
     bool ends = isalpha((unsigned char)text[0]) != 0 && isalpha((unsigned char)text[1]) == 0;
 
     if (ends && (*text == 'k' || *text == 'K'))
-        take_thousands(out);
+        multiply_thousands(out);
     else if (ends && *text == 'M')
         out->value *= 1e6;
     else
@@ -84,7 +84,7 @@ static const char *skip_multiple(const char *text, struct import_figure *out)
 
 /* ---- Digits ---- */
 
-/* Whether the digits are in groups of three, the first of one to three: "1,024", "12 345.6". */
+/* Whether the digits are in groups of three: "1,024", "12 345.6". */
 static bool is_grouped(const char *digits, char mark)
 {
     size_t run = strspn(digits, "0123456789"), groups = 0;
@@ -97,7 +97,7 @@ static bool is_grouped(const char *digits, char mark)
     return groups > 0 && (*digits == '\0' || *digits == '.' || *digits == ',');
 }
 
-static void drop(char *text, char mark)
+static void remove_mark(char *text, char mark)
 {
     char *to = text;
 
@@ -107,18 +107,18 @@ static void drop(char *text, char mark)
     *to = '\0';
 }
 
-/* Converts to the form that strtod reads. */
+/* Converts the digits to the form that strtod reads. */
 static void normalize(char *digits, bool comma)
 {
     static const char marks[] = " _'";
 
     for (const char *mark = marks; *mark != '\0'; mark++)
         if (is_grouped(digits, *mark))
-            drop(digits, *mark);
+            remove_mark(digits, *mark);
     if (comma && is_grouped(digits, '.') && strchr(digits, ',') != NULL)
-        drop(digits, '.');
+        remove_mark(digits, '.');
     if (!comma && is_grouped(digits, ','))
-        drop(digits, ',');
+        remove_mark(digits, ',');
     for (char *at = digits; *at != '\0'; at++)
         if (*at == ',')
             *at = '.';
@@ -138,7 +138,7 @@ static const char *skip_name(const char *text)
     return at;
 }
 
-/* The digits end where a letter or a unit's sign begins; "1e-05" is all digits. */
+/* The digits end where a letter or a unit begins; all of "1e-05" counts as digits. */
 static size_t digits_length(const char *text)
 {
     size_t length = strspn(text, "0123456789.,_' ");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Figures as people and programs write them into tables: "97.5%", "1,024", "0,318", "8k", "c=32",
- * "12.5 ms". Private to analysis/import/. */
+/* Reads figures as people and programs write them into tables: "97.5%", "1,024", "0,318", "8k",
+ * "c=32", "12.5 ms". Private to analysis/import/. */
 #pragma once
 
 #include "analysis/import/import.h"
@@ -16,5 +16,5 @@ struct import_figure {
 /* `comma`: a comma is the decimal point, as in files whose fields are separated by semicolons.
  * False: it has none of these forms, or is negative or not finite; *out is then undefined. */
 bool import_figure_read(const char *text, bool comma, struct import_figure *out);
-/* Whether it means that the value is not known: "", "-", "N/A", "nan", ... */
+/* Whether the text means that the value is not known: "", "-", "N/A", "nan", ... */
 bool import_figure_is_nothing(const char *text);

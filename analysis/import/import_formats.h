@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of the importers: each recognizes a file, and reads it. Private to
+/* The functions of the importers: of each, one recognizes a file and one reads it. Private to
  * analysis/import/. */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GenAI-Perf's profile_export_genai_perf.json. Its metrics are those that aiperf took over; its
- * settings are elsewhere, before 0.0.12 or so under the names of its options. */
+/* Reads GenAI-Perf's profile_export_genai_perf.json. aiperf adopted its metrics, but not where its
+ * settings are: before about 0.0.12 they have the names of its options. */
 #include <math.h>
 #include <string.h>
 
@@ -9,19 +9,19 @@
 
 #define NUMBER(name, member) MEMBER_NUMBER_AT(name, import_aiperf_profile, member, 1)
 
-static const struct import_member mean_input[] = { NUMBER("mean", asked_input), { 0 } };
-static const struct import_member mean_output[] = { NUMBER("mean", asked_output), { 0 } };
+static const struct import_member mean_input[] = { NUMBER("mean", requested_input), { 0 } };
+static const struct import_member mean_output[] = { NUMBER("mean", requested_output), { 0 } };
 static const struct import_member input[] = {
     MEMBER_INSIDE("synthetic_tokens", 0, mean_input),
     MEMBER_INSIDE("output_tokens", 0, mean_output),
     { 0 },
 };
 static const struct import_member stimulus[] = {
-    NUMBER("concurrency", asked_concurrency),
-    NUMBER("request_rate", asked_rate),
+    NUMBER("concurrency", requested_concurrency),
+    NUMBER("request_rate", requested_rate),
     { 0 },
 };
-static const struct import_member extra[] = { NUMBER("max_tokens", asked_output), { 0 } };
+static const struct import_member extra[] = { NUMBER("max_tokens", requested_output), { 0 } };
 static const struct import_member analyzer[] = {
     MEMBER_INSIDE("stimulus", 0, stimulus),
     { 0 },
@@ -32,11 +32,11 @@ static const struct import_member settings[] = {
     MEMBER_INSIDE("input", 0, input),
     /* as options */
     MEMBER_BY("model", import_aiperf_read_models),
-    NUMBER("concurrency", asked_concurrency),
-    NUMBER("request_rate", asked_rate),
-    NUMBER("request_count", asked_requests),
-    NUMBER("synthetic_input_tokens_mean", asked_input),
-    NUMBER("output_tokens_mean", asked_output),
+    NUMBER("concurrency", requested_concurrency),
+    NUMBER("request_rate", requested_rate),
+    NUMBER("request_count", requested_count),
+    NUMBER("synthetic_input_tokens_mean", requested_input),
+    NUMBER("output_tokens_mean", requested_output),
     MEMBER_INSIDE("extra_inputs", 0, extra),
     { 0 },
 };
@@ -57,8 +57,8 @@ static void read_both(const char *document, size_t size, struct import_aiperf_pr
     import_scan_init(&scan, document, size);
     import_object(&scan, import_aiperf_metrics, profile, original);
     json_object_del(original, "input_config");
-    if (profile->asked_requests == 0) /* was not given */
-        profile->asked_requests = NAN;
+    if (profile->requested_count == 0) /* was not given */
+        profile->requested_count = NAN;
 }
 
 static CHECKED bool read_profile(void *context, const char *document, size_t size, int64_t line,

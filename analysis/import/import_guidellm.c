@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GuideLLM's benchmarks.json. Its ITL is what we and vLLM call TPOT, and its TPOT includes the
- * TTFT, which has no counterpart here and is not read. It does not report gaps between chunks. */
+/* Reads GuideLLM's benchmarks.json. Its ITL is what we and vLLM call TPOT. Its TPOT includes the
+ * TTFT: it has no counterpart here, and is not read. It does not report gaps between chunks. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct benchmark {
 };
 
 #define NUMBER(name, member) MEMBER_NUMBER_AT(name, benchmark, member, 1)
-/* A metric's distributions: that of the successful requests is read. */
+/* A metric has several distributions, of which the successful requests' is read. */
 #define SUCCESSFUL(table, inner)                                                                   \
     static const struct import_member table[] = { MEMBER_INSIDE("successful", 0, inner), { 0 } }
 SUCCESSFUL(milliseconds, latency_ms_members);
@@ -101,7 +101,7 @@ static const struct import_member scheduler[] = {
     MEMBER_INSIDE("requests_made", 0, requests_made),
     { 0 },
 };
-/* Before 0.4. */
+/* The statistics of versions before 0.4. */
 static const struct import_member run_stats[] = {
     NUMBER("start_time", start_s),
     NUMBER("end_time", end_s),
@@ -144,7 +144,7 @@ static void set_unknown(struct benchmark *benchmark)
     benchmark->input_sum = benchmark->output_sum = NAN;
 }
 
-static double asked_concurrency(const struct benchmark *benchmark)
+static double requested_concurrency(const struct benchmark *benchmark)
 {
     if (strcmp(benchmark->strategy, "synchronous") == 0)
         return 1;
@@ -158,7 +158,7 @@ static void fill(const struct benchmark *from, struct evidence_cell *cell)
 {
     double measured_s = from->measure_end_s - from->measure_start_s;
 
-    cell->concurrency = asked_concurrency(from);
+    cell->concurrency = requested_concurrency(from);
     cell->request_rate_asked = from->rate;
     text_copy(cell->status, sizeof cell->status, "");
     cell->succeeded = from->successful;
@@ -229,7 +229,7 @@ static bool read_data(struct json_scan *scan, void *base)
                                     : read_source(scan, base);
 }
 
-static void take_asked(const struct reading *reading)
+static void fill_requested(const struct reading *reading)
 {
     for (size_t i = 0; reading->data_sources == 1 && i < reading->out->cell_count; i++) {
         reading->out->cells[i].input_length = reading->prompt_tokens;
@@ -305,7 +305,7 @@ bool import_read_guidellm(const struct import_file *file, struct evidence *out, 
     text_copy(out->facts.tool, sizeof out->facts.tool, "guidellm");
     import_scan_init(&scan, file->bytes, file->length);
     if (import_object(&scan, top, &reading, NULL) && json_scan_next(&scan) == JSON_SCAN_DONE) {
-        take_asked(&reading);
+        fill_requested(&reading);
         return true;
     }
     return reading.refused ? false : json_scan_fail(&scan, error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inference-perf's summary_lifecycle_metrics.json and stage_N_lifecycle_metrics.json: one cell. Its
- * times are seconds. Since 0.7 its `output_len` is counted by its own tokenizer, as are all its
- * rates, and `output_tokens` is what the server reported. */
+/* Reads inference-perf's summary_lifecycle_metrics.json and stage_N_lifecycle_metrics.json: one
+ * cell. Times are in seconds. Since 0.7, `output_len` and all rates are counted with the tool's own
+ * tokenizer, and `output_tokens` is what the server reported. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,18 +16,18 @@ struct total {
 
 struct lifecycle {
     struct evidence_cell cell;
-    double requested_rate, asked_concurrency;
-    struct evidence_latency input, output,
-        usage_output; /* reported: output tokens by the server's usage */
+    double requested_rate, requested_concurrency;
+    struct evidence_latency input, output;
+    struct evidence_latency usage_output; /* output tokens by the server's usage */
     struct total input_total, output_total, usage_output_total;
-    char label[160], message[400]; /* for the first kind of failure */
+    char label[160], message[400]; /* of the first kind of failure */
 };
 
 #define LATENCY(name, metric)                                                                      \
     MEMBER_INSIDE(name, offsetof(struct lifecycle, cell.latency[metric]), latency_s_members)
 #define NUMBER(name, member) MEMBER_NUMBER_AT(name, lifecycle, member, 1)
 
-/* A text, or since 0.7 {"message": text, "session_ids": [...]}. */
+/* A message is a text, or since 0.7 {"message": text, "session_ids": [...]}. */
 static bool read_message(struct json_scan *scan, void *context)
 {
     static const struct import_member inside[] = {
@@ -71,7 +71,7 @@ static bool read_labels(struct json_scan *scan, void *base)
     return token == JSON_SCAN_OBJECT_END;
 }
 
-/* The totals are beside the statistics. */
+/* Reads the totals, and the statistics that are members of the same object. */
 static bool read_lengths(struct json_scan *scan, struct evidence_latency *means,
                          struct total *total)
 {
@@ -113,11 +113,11 @@ static bool read_usage(struct json_scan *scan, void *base)
 static const struct import_member load[] = {
     NUMBER("count", cell.attempted),
     NUMBER("requested_rate", requested_rate),
-    MEMBER_PASS("achieved_rate"), /* of sending */
-    MEMBER_PASS("send_duration"),
-    MEMBER_PASS("schedule_delay"),
-    NUMBER("concurrency", asked_concurrency),
-    NUMBER("concurrency_level", asked_concurrency),
+    MEMBER_IGNORE("achieved_rate"), /* of sending */
+    MEMBER_IGNORE("send_duration"),
+    MEMBER_IGNORE("schedule_delay"),
+    NUMBER("concurrency", requested_concurrency),
+    NUMBER("concurrency_level", requested_concurrency),
     { 0 },
 };
 static const struct import_member latencies[] = {
@@ -162,7 +162,7 @@ static const struct import_member members[] = {
     { 0 },
 };
 
-static void take_output(const struct lifecycle *from, struct evidence_cell *cell)
+static void fill_output(const struct lifecycle *from, struct evidence_cell *cell)
 {
     bool is_counted = !isnan(from->output.mean_ms);
 
@@ -178,11 +178,11 @@ static void fill(struct lifecycle *from)
     char error[600];
 
     cell->request_rate_asked = from->requested_rate;
-    cell->concurrency = from->asked_concurrency;
+    cell->concurrency = from->requested_concurrency;
     cell->input_tokens_mean = from->input.mean_ms;
     cell->input_tokens = from->input_total.total;
     cell->cached_tokens = from->input_total.cached;
-    take_output(from, cell);
+    fill_output(from, cell);
     if (from->label[0] == '\0' && from->message[0] == '\0')
         return;
     snprintf(error, sizeof error, "%s: %s", from->label, from->message);
@@ -198,7 +198,7 @@ static void set_unknown(struct lifecycle *lifecycle)
 {
     const struct total unknown = { NAN, NAN };
 
-    *lifecycle = (struct lifecycle){ .requested_rate = NAN, .asked_concurrency = NAN };
+    *lifecycle = (struct lifecycle){ .requested_rate = NAN, .requested_concurrency = NAN };
     evidence_cell_read(NULL, &lifecycle->cell);
     lifecycle->cell.original = json_object();
     lifecycle->input = lifecycle->output = lifecycle->usage_output =
@@ -217,7 +217,7 @@ static CHECKED bool read_lifecycle(void *context, const char *document, size_t s
     set_unknown(&lifecycle);
     import_scan_init(&scan, document, size);
     import_object(&scan, members, &lifecycle, lifecycle.cell.original);
-    if (isnan(lifecycle.requested_rate) && isnan(lifecycle.asked_concurrency)) {
+    if (isnan(lifecycle.requested_rate) && isnan(lifecycle.requested_concurrency)) {
         reading->summaries++;
         json_decref(lifecycle.cell.original);
         return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* InferenceX's (before: InferenceMAX's) agg_*.json, a list of them, and the rows of its dashboard:
- * vLLM's figures with the times in seconds and the rates divided by the accelerators. */
+/* Reads agg_*.json of InferenceX (formerly InferenceMAX), a list of them, and the rows of its
+ * dashboard: vLLM's figures with the times in seconds and the rates per accelerator. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,7 @@ static const char *text_of(const struct evidence_cell *cell, const char *name)
 
     if (text != NULL)
         return text;
-    snprintf(path, sizeof path, "metrics.%s", name); /* names of the dashboard */
+    snprintf(path, sizeof path, "metrics.%s", name); /* its name in the dashboard */
     return json_get_text(cell->original, path, "");
 }
 
@@ -74,7 +74,7 @@ static double number_of(const struct evidence_cell *cell, const char *name)
     return end > text && *end == '\0' && isfinite(value) && value >= 0 ? value : NAN;
 }
 
-/* What rates were divided by: all accelerators, or those that prefill or decode. */
+/* The numbers by which rates were divided: all accelerators, or those that prefill or decode. */
 struct divisors {
     double all, prefill, decode;
 };
@@ -119,7 +119,7 @@ static void multiply(struct evidence_cell *cell)
     import_complete_cell(cell);
 }
 
-/* Accelerators of the run, if the number is the same for all cells. */
+/* The number of accelerators, if it is the same for all cells; else NaN. */
 static double chips_of(const struct evidence *evidence)
 {
     double chips = divisors_of(&evidence->cells[0]).all;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* llama-bench's JSON, JSONL, CSV and Markdown: one stream in the engine itself, no server. A test
- * reads a prompt (n_prompt), or generates (n_gen), or does both; avg_ts is of all its tokens. */
+/* Reads llama-bench's JSON, JSONL, CSV and Markdown: one stream in the engine itself, no server. A
+ * test reads a prompt (n_prompt), or generates (n_gen), or does both; avg_ts counts the tokens of
+ * both. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static const struct import_alias aliases[] = {
     { NULL, NULL },
 };
 
-/* Settings in which rows of one run may differ. */
+/* Members that are not settings: rows of one run may differ in them. */
 static const char *const results[] = { "n_prompt",   "n_gen",      "test",   "test_time",
                                        "avg_ns",     "stddev_ns",  "avg_ts", "stddev_ts",
                                        "samples_ns", "samples_ts", "t/s",    "model_filename",
@@ -50,7 +51,8 @@ struct shape {
     double prompt, generated;
 };
 
-/* Markdown's test names: "pp512", "tg 128 @ d4096", "pp512+tg128". */
+/* The number after a word in Markdown's test names: "pp512", "tg 128 @ d4096", "pp512+tg128"; 0:
+ * the word is not there. */
 static double after(const char *test, const char *word)
 {
     const char *at = strstr(test, word);
@@ -78,7 +80,7 @@ static double samples_of(const struct evidence_cell *cell)
     return count;
 }
 
-/* Also for Markdown, which has no column for it: the tokens in the context before the test. */
+/* Stores the tokens in the context before the test, for which Markdown has no column. */
 static void keep_depth(struct evidence_cell *cell)
 {
     const char *test = json_get_text(cell->original, "test", "");
@@ -88,7 +90,7 @@ static void keep_depth(struct evidence_cell *cell)
         json_object_set_new(cell->original, "n_depth", json_string(depth + strlen("@ d")));
 }
 
-/* The whole test is one request of one user. */
+/* A test is one request of one user. */
 static void fill(struct evidence_cell *cell)
 {
     struct shape shape = shape_of(cell);
@@ -116,7 +118,7 @@ static void fill(struct evidence_cell *cell)
     import_complete_cell(cell);
 }
 
-/* A heading of CSV or Markdown, on the first line. */
+/* Whether the first line is a heading of CSV or Markdown. */
 static bool is_table(const char *bytes, size_t length)
 {
     static const char *const words[2][3] = { { "build_commit", "n_prompt", "avg_ts" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* llm-d's benchmark report of version 0.2, as JSON: one measurement, which another tool made. */
+/* Reads llm-d's benchmark report of version 0.2, as JSON: one measurement, made by another tool. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,14 +30,14 @@ static const struct import_member statistics[] = {
     STATISTIC("p95", p95_ms),
     STATISTIC("p99", p99_ms),
     STATISTIC("max", max_ms),
-    MEMBER_PASS("mode"),
-    MEMBER_PASS("p0p1"),
-    MEMBER_PASS("p1"),
-    MEMBER_PASS("p5"),
-    MEMBER_PASS("p10"),
-    MEMBER_PASS("p25"),
-    MEMBER_PASS("p75"),
-    MEMBER_PASS("p99p9"),
+    MEMBER_IGNORE("mode"),
+    MEMBER_IGNORE("p0p1"),
+    MEMBER_IGNORE("p1"),
+    MEMBER_IGNORE("p5"),
+    MEMBER_IGNORE("p10"),
+    MEMBER_IGNORE("p25"),
+    MEMBER_IGNORE("p75"),
+    MEMBER_IGNORE("p99p9"),
     { 0 },
 };
 
@@ -55,7 +55,7 @@ static const struct import_member accelerator[] = {
     MEMBER_INSIDE("parallelism", 0, parallelism),
     { 0 },
 };
-/* A router has none of these. */
+/* The members of an engine; a router has none of them. */
 static const struct import_member engine[] = {
     MEMBER_INSIDE("model", 0, model),
     MEMBER_INSIDE("accelerator", 0, accelerator),
@@ -112,7 +112,7 @@ static const struct import_member throughput[] = {
     BLOCK("total_token_rate", total_rate),
     { 0 },
 };
-/* The meaning of its inter_token_latency depends on the tool that measured it. */
+/* inter_token_latency is not read: its meaning depends on the tool that measured it. */
 static const struct import_member latency[] = {
     BLOCK("time_to_first_token", ttft),
     BLOCK("time_per_output_token", tpot),
@@ -130,7 +130,7 @@ static const struct import_member performance[] = {
     { 0 },
 };
 
-/* ISO 8601 duration, of which its writers only use seconds: "PT49.97S". */
+/* Reads an ISO 8601 duration that has only seconds, as the tool writes it: "PT49.97S". */
 static bool read_duration(struct json_scan *scan, void *base)
 {
     struct report *report = base;
@@ -169,7 +169,7 @@ static void set_unknown(struct report *report)
         blocks[i]->values = report->cell.latency[METRIC_E2E];
 }
 
-/* "s", "s/token" and so on; else milliseconds. */
+/* Converts seconds ("s", "s/token" and so on) to milliseconds, which all other units are. */
 static struct evidence_latency in_ms(const struct block *block)
 {
     struct evidence_latency out = block->values;
@@ -209,7 +209,7 @@ static CHECKED bool read_report(void *context, const char *document, size_t size
         MEMBER_INSIDE("run", 0, run),
         MEMBER_INSIDE("scenario", 0, scenario),
         MEMBER_INSIDE("results", 0, performances),
-        MEMBER_PASS("version"),
+        MEMBER_IGNORE("version"),
         { 0 },
     };
     struct evidence *out = context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LLMPerf's *_summary.json: one flat object for each measurement, in seconds. */
+/* Reads LLMPerf's *_summary.json: one flat object for each measurement, with times in seconds. */
 #include <string.h>
 
 #include "analysis/import/import_formats.h"

@@ -19,9 +19,9 @@
         STATISTIC("std_dev", deviation_ms, scale), STATISTIC("min", min_ms, scale),                \
         STATISTIC("median", p50_ms, scale), STATISTIC("p50", p50_ms, scale),                       \
         STATISTIC("p90", p90_ms, scale), STATISTIC("p95", p95_ms, scale),                          \
-        STATISTIC("p99", p99_ms, scale), STATISTIC("max", max_ms, scale), MEMBER_PASS("p0.1"),     \
-        MEMBER_PASS("p1"), MEMBER_PASS("p5"), MEMBER_PASS("p10"), MEMBER_PASS("p25"),              \
-        MEMBER_PASS("p75"), MEMBER_PASS("p99.9")
+        STATISTIC("p99", p99_ms, scale), STATISTIC("max", max_ms, scale), MEMBER_IGNORE("p0.1"),   \
+        MEMBER_IGNORE("p1"), MEMBER_IGNORE("p5"), MEMBER_IGNORE("p10"), MEMBER_IGNORE("p25"),      \
+        MEMBER_IGNORE("p75"), MEMBER_IGNORE("p99.9")
 
 const struct import_member latency_ms_members[] = {
     STATISTICS(1),
@@ -79,14 +79,14 @@ void import_scan_init(struct json_scan *scan, const char *bytes, size_t length)
 
 static void copy_text(const struct json_scan *scan, char *out, size_t size)
 {
-    char whole[4096];
+    char full[4096];
 
-    if (json_scan_copy(scan, whole, sizeof whole))
-        text_copy(out, size, whole);
+    if (json_scan_copy(scan, full, sizeof full))
+        text_copy(out, size, full);
 }
 
 /* No measured value is negative. */
-static bool take_number(double value, double *out)
+static bool store_number(double value, double *out)
 {
     if (!(value >= 0) || !isfinite(value))
         return false;
@@ -94,8 +94,8 @@ static bool take_number(double value, double *out)
     return true;
 }
 
-/* A number written as text, "4.0", as some tools store command-line options. */
-static bool take_number_text(const struct json_scan *scan, double scale, double *out)
+/* Stores a number written as text, "4.0", as some tools write command-line options. */
+static bool store_number_text(const struct json_scan *scan, double scale, double *out)
 {
     char text[64], *end;
     double value;
@@ -104,19 +104,19 @@ static bool take_number_text(const struct json_scan *scan, double scale, double 
         || strspn(text, "0123456789+-.eE") != strlen(text))
         return false;
     value = strtod(text, &end);
-    return *end == '\0' && take_number(value * scale, out);
+    return *end == '\0' && store_number(value * scale, out);
 }
 
 /* Stores the scalar value of `row`, whose token was read; false: it has another type. */
-static bool take(const struct json_scan *scan, const struct import_member *row, void *base,
-                 enum json_scan_token token)
+static bool store_scalar(const struct json_scan *scan, const struct import_member *row, void *base,
+                         enum json_scan_token token)
 {
     char *at = (char *)base + row->offset;
 
     if (row->kind == MEMBER_NUMBER && token == JSON_SCAN_NUMBER)
-        return take_number(json_scan_number(scan) * row->scale, (double *)(void *)at);
+        return store_number(json_scan_number(scan) * row->scale, (double *)(void *)at);
     if (row->kind == MEMBER_NUMBER && token == JSON_SCAN_STRING)
-        return take_number_text(scan, row->scale, (double *)(void *)at);
+        return store_number_text(scan, row->scale, (double *)(void *)at);
     if (row->kind != MEMBER_TEXT || token != JSON_SCAN_STRING)
         return false;
     copy_text(scan, at, row->size);
@@ -146,8 +146,9 @@ static void keep_text(const struct json_scan *scan, const char *key, json_t *unk
     keep_unknown(key, text, strlen(text), unknown);
 }
 
-/* The value of a member that no row reads, whose first token was read. */
-static bool pass_unknown(struct json_scan *scan, const char *key, enum json_scan_token token,
+/* Skips the value of a member that no row of the table reads, and keeps it as text; its first token
+ * was read. */
+static bool skip_unknown(struct json_scan *scan, const char *key, enum json_scan_token token,
                          json_t *unknown)
 {
     const char *begin = scan->text;
@@ -201,9 +202,9 @@ static bool read_member(struct json_scan *scan, const struct import_member *memb
     if (row->name != NULL && row->kind == MEMBER_OBJECT)
         return read_inside(scan, row, base, key, unknown);
     token = json_scan_next(scan);
-    if (row->name != NULL && (row->kind == MEMBER_PASSED || take(scan, row, base, token)))
+    if (row->name != NULL && (row->kind == MEMBER_IGNORED || store_scalar(scan, row, base, token)))
         return import_skip(scan, token);
-    return pass_unknown(scan, key, token, unknown);
+    return skip_unknown(scan, key, token, unknown);
 }
 
 bool import_object(struct json_scan *scan, const struct import_member *members, void *base,

@@ -8,9 +8,9 @@
 enum member_kind {
     MEMBER_NUMBER = 1, /* a double, times `scale` */
     MEMBER_TEXT,
-    MEMBER_OBJECT, /* read by `members`, into what begins at `offset` */
-    MEMBER_READ,   /* read by the function, which consumes the whole value */
-    MEMBER_PASSED, /* known, but not a figure: not stored either */
+    MEMBER_OBJECT,  /* read by `members`, into what begins at `offset` */
+    MEMBER_READ,    /* read by the function, which consumes the value */
+    MEMBER_IGNORED, /* known, but not a figure: not stored at all */
 };
 
 struct import_member {
@@ -40,32 +40,31 @@ struct import_member {
         name, MEMBER_READ, 0, 0, 0, NULL, function                                                 \
     }
 
-#define MEMBER_PASS(name)                                                                          \
+#define MEMBER_IGNORE(name)                                                                        \
     {                                                                                              \
-        name, MEMBER_PASSED, 0, 0, 0, NULL, NULL                                                   \
+        name, MEMBER_IGNORED, 0, 0, 0, NULL, NULL                                                  \
     }
 
-/* Mean, deviation, percentiles and so on under other tools' names for them, into a struct
- * evidence_latency; as milliseconds and as seconds. */
+/* Mean, deviation, percentiles and so on, under the names that other tools use, for a struct
+ * evidence_latency; from milliseconds and from seconds. */
 extern const struct import_member latency_ms_members[], latency_s_members[];
 
-/* A scan of another tool's file: Python's NaN and Infinity are read as null. */
+/* Begins a scan of another tool's file: Python's NaN and Infinity are read as null. */
 void import_scan_init(struct json_scan *scan, const char *bytes, size_t length);
 
-/* Reads the next value, an object, by the table. Any other value is skipped, and so is a member
- * that is not in the table or has another type; `unknown` (NULL: not wanted) receives these members
- * as text, truncated if long, and those of nested objects as "object.member". False: the JSON is
- * invalid (json_scan_fail reports it). */
+/* Reads the next value, an object, into `base`, by the table. A value that is not an object is
+ * skipped, and so is a member that is not in the table or has another type; `unknown` (NULL: not
+ * wanted) receives these members as text, truncated if long, and those of nested objects as
+ * "object.member". False: the JSON is invalid (json_scan_fail reports it). */
 bool import_object(struct json_scan *scan, const struct import_member *members, void *base,
                    json_t *unknown);
-/* After a token was read: if it is a text that is not empty and *error is NULL, *error becomes a
- * copy of it, on the heap, which says that it was too long if it has 1,000 bytes or more. Skips the
- * value in any case. */
+/* Skips the value that `token` begins. If it is a text, not empty, and *error is NULL, sets *error
+ * to a copy on the heap, or to a remark that the text was too long (1,000 bytes or more). */
 bool import_skip_error(struct json_scan *scan, enum json_scan_token token, char **error);
 /* Skips the value that `token` begins. */
 bool import_skip(struct json_scan *scan, enum json_scan_token token);
-/* Calls `each` before every element of the next value, an array; `each` reads the whole element.
- * Any other value is skipped. False: the JSON is invalid, or `each` returned false. */
+/* Calls `each` before every element of the next value, an array; `each` consumes the element. A
+ * value that is not an array is skipped. False: the JSON is invalid, or `each` returned false. */
 bool import_array(struct json_scan *scan, bool (*each)(struct json_scan *scan, void *context),
                   void *context);
 
@@ -74,10 +73,12 @@ void import_enter_list(struct json_scan *scan);
 /* Whether the document's first object, or the first in its list, has all these keys (ends with
  * NULL). */
 bool import_has_keys(const char *bytes, size_t length, const char *const *keys);
-/* How many of the *count keys it has; `missing` receives the names of the others. */
+/* Returns how many of the keys that object has, sets *count to the number of keys, and adds the
+ * names of the missing ones to `missing`. */
 size_t import_count_keys(const char *bytes, size_t length, const char *const *keys, size_t *count,
                          struct text *missing);
-/* The value of one of its members, as written. */
+/* Finds a member of that object; *value is its text as written, of *size bytes. False: it has no
+ * such member. */
 bool import_find_member(const char *bytes, size_t length, const char *name, const char **value,
                         size_t *size);
 /* Calls `read` for each of several objects, one after the other (JSONL, or results that a tool
@@ -98,16 +99,16 @@ struct import_own {
         MEMBER_NUMBER_AT("opsbrain_context", type, own.context, 1),                                \
         MEMBER_TEXT_AT("opsbrain_context_unit", type, own.context_unit),                           \
         MEMBER_TEXT_AT("opsbrain_format", type, own.format),                                       \
-        MEMBER_TEXT_AT("opsbrain_tool", type, own.tool), MEMBER_PASS("opsbrain_run")
+        MEMBER_TEXT_AT("opsbrain_tool", type, own.tool), MEMBER_IGNORE("opsbrain_run")
 void import_own_init(struct import_own *own);
-/* A context that is not counted in tokens, and the tool that measured it if not the format's own.
- */
-void import_own_take(const struct import_own *own, struct evidence_cell *cell,
-                     struct evidence *out);
+/* Sets the cell's context if it is not counted in tokens, and the tool that made the measurement if
+ * it is not the format's own. */
+void import_own_apply(const struct import_own *own, struct evidence_cell *cell,
+                      struct evidence *out);
 /* Whether our exporter of this format wrote the file. */
 bool import_is_own(const char *bytes, size_t length, const char *format);
 
-/* A new cell, or INVALID: there are too many. */
+/* Adds a cell; INVALID: there are too many. */
 CHECKED bool import_cell(struct evidence *evidence, struct evidence_cell **out,
                          struct error *error);
 /* The state whose word the text begins with ("ok", "OOM", "timeout", ...); EVIDENCE_UNKNOWN: none.
@@ -117,6 +118,6 @@ bool import_has_speed(const struct evidence_cell *cell);
 /* Computes the figures that follow from others (failed = attempted - succeeded, ...), and the
  * state; a latency whose figures are all zero counts as unknown. */
 void import_complete_cell(struct evidence_cell *cell);
-/* Adds a remark on the figures that remain in the originals because no member of a cell holds them.
- */
+/* Adds a remark that lists the figures that are only in the originals, since a cell has no member
+ * for them. */
 void import_list_unknown(struct evidence *evidence);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of a JSON document: objects in a list, one after the other, or members of an object
- * ("cells": {"c1": {...}}). Values in the objects around a row also belong to the row, and objects
- * within a row are figures named by both names: "ttft_ms.p50". */
+/* Reads the rows of a JSON document: objects in a list, one after the other, or as members of an
+ * object ("cells": {"c1": {...}}). Values in the objects around a row also belong to the row.
+ * Members of an object within a row are named after both: "ttft_ms.p50". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,11 +21,12 @@ struct rows {
     json_t *indices;   /* name to column */
     bool counting;     /* during the first pass */
     bool has_lines;    /* each document begins on a line of its own */
-    int64_t line;      /* of the row, if it is a document; 0: rows are counted */
+    int64_t line;      /* the row's line, if it is a document; 0: rows are numbered instead */
     const char *label; /* what the members of a document are, if it is an object of rows */
     size_t rows, names_left_out;
-    struct text values; /* values of the row being read and of the objects around it, each ending
-                         * with NUL */
+    /* The values of the row being read and of the objects around it, each ending with NUL; at[i] is
+     * the offset of column i's value, or ABSENT. */
+    struct text values;
     size_t at[CSV_FIELDS_MAX];
     struct error *error;
     bool refused;
@@ -76,7 +77,7 @@ static void keep_value(struct rows *rows, const char *path, const char *value)
     text_add_bytes(&rows->values, "", 1);
 }
 
-static void take_value(struct rows *rows, const char *path, const char *value)
+static void add_value(struct rows *rows, const char *path, const char *value)
 {
     if (rows->counting)
         note_name(rows, path);
@@ -84,10 +85,10 @@ static void take_value(struct rows *rows, const char *path, const char *value)
         keep_value(rows, path, value);
 }
 
-/* The name of a row, which is never listed as an unknown figure. */
-static void take_label(struct rows *rows, const char *path, const char *value)
+/* Adds the name of a row, which is never listed as an unknown figure. */
+static void add_label(struct rows *rows, const char *path, const char *value)
 {
-    take_value(rows, path, value);
+    add_value(rows, path, value);
     if (rows->counting && json_object_get(rows->indices, path) != NULL)
         rows->table.columns[json_integer_value(json_object_get(rows->indices, path))].is_ignored =
             true;
@@ -101,9 +102,9 @@ static void join(const char *path, const char *name, char out[HEADING_SIZE])
     text_copy(out, HEADING_SIZE, text_string(&joined));
 }
 
-static bool take_member(struct rows *rows, struct json_scan *scan, const char *path, int depth);
+static bool add_member(struct rows *rows, struct json_scan *scan, const char *path, int depth);
 
-static bool take_members(struct rows *rows, struct json_scan *scan, const char *path, int depth)
+static bool add_members(struct rows *rows, struct json_scan *scan, const char *path, int depth)
 {
     enum json_scan_token token;
 
@@ -112,14 +113,14 @@ static bool take_members(struct rows *rows, struct json_scan *scan, const char *
 
         json_scan_copy(scan, name, sizeof name);
         join(path, name, longer);
-        if (!take_member(rows, scan, longer, depth))
+        if (!add_member(rows, scan, longer, depth))
             return false;
     }
     return token == JSON_SCAN_OBJECT_END;
 }
 
-/* Lists, and objects nested too deeply, are stored as written. */
-static bool take_nested(struct rows *rows, struct json_scan *scan, const char *path)
+/* Adds a list, or an object that is nested too deeply, as written. */
+static bool add_nested(struct rows *rows, struct json_scan *scan, const char *path)
 {
     TEXT_AUTO text = { 0 };
     const char *bytes;
@@ -128,22 +129,22 @@ static bool take_nested(struct rows *rows, struct json_scan *scan, const char *p
     if (!json_scan_value(scan, &bytes, &length))
         return false;
     text_add_printable(&text, bytes, length, 240);
-    take_value(rows, path, text_string(&text));
+    add_value(rows, path, text_string(&text));
     return true;
 }
 
-/* The member whose value is next. */
-static bool take_member(struct rows *rows, struct json_scan *scan, const char *path, int depth)
+/* Adds the member whose value is next. */
+static bool add_member(struct rows *rows, struct json_scan *scan, const char *path, int depth)
 {
     struct json_scan again = *scan;
     enum json_scan_token token = json_scan_next(scan);
     char text[VALUE_SIZE];
 
     if (token == JSON_SCAN_OBJECT && depth < DEPTH_MAX)
-        return take_members(rows, scan, path, depth + 1);
+        return add_members(rows, scan, path, depth + 1);
     if (token == JSON_SCAN_OBJECT || token == JSON_SCAN_ARRAY) {
         *scan = again;
-        return take_nested(rows, scan, path);
+        return add_nested(rows, scan, path);
     }
     if (token == JSON_SCAN_NULL || token == JSON_SCAN_FAILED)
         return token == JSON_SCAN_NULL;
@@ -155,7 +156,7 @@ static bool take_member(struct rows *rows, struct json_scan *scan, const char *p
     } else if (!json_scan_copy(scan, text, sizeof text)) {
         text_copy(text, sizeof text, "(a text too long to be kept)");
     }
-    take_value(rows, path, text);
+    add_value(rows, path, text);
     return true;
 }
 
@@ -168,13 +169,13 @@ static bool has_known(const struct rows *rows, struct json_scan scan)
     size_t known, results;
 
     if (json_scan_next(&scan) == JSON_SCAN_OBJECT)
-        take_members(trial, &scan, "", 1);
+        add_members(trial, &scan, "", 1);
     known = import_table_known(&trial->table, &results);
     rows_finish(trial);
     return known >= 2 && results >= 1;
 }
 
-static bool holds_rows(const struct rows *rows, struct json_scan scan, int depth);
+static bool is_group_of_rows(const struct rows *rows, struct json_scan scan, int depth);
 
 /* Whether one of the members of the next object is a group of rows. */
 static bool has_group(const struct rows *rows, struct json_scan scan, int depth)
@@ -182,7 +183,7 @@ static bool has_group(const struct rows *rows, struct json_scan scan, int depth)
     if (json_scan_next(&scan) != JSON_SCAN_OBJECT)
         return false;
     while (json_scan_next(&scan) == JSON_SCAN_KEY) {
-        if (holds_rows(rows, scan, depth))
+        if (is_group_of_rows(rows, scan, depth))
             return true;
         if (!json_scan_value(&scan, NULL, NULL))
             return false;
@@ -190,7 +191,7 @@ static bool has_group(const struct rows *rows, struct json_scan scan, int depth)
     return false;
 }
 
-/* Moves before the first element that is an object; false: there is none. */
+/* Moves to the first element that is an object; false: there is none. */
 static bool enter_group(struct json_scan *scan, enum json_scan_token *token)
 {
     struct json_scan ahead;
@@ -209,19 +210,19 @@ static bool enter_group(struct json_scan *scan, enum json_scan_token *token)
 
 /* Whether the next value is a group of rows: a list or an object whose first element is a row or
  * has rows. An object that is itself a row only has objects of figures. */
-static bool holds_rows(const struct rows *rows, struct json_scan scan, int depth)
+static bool is_group_of_rows(const struct rows *rows, struct json_scan scan, int depth)
 {
-    struct json_scan whole = scan;
+    struct json_scan start = scan;
     enum json_scan_token token;
 
     if (depth == 0 || !enter_group(&scan, &token))
         return false;
     if (has_known(rows, scan))
-        return token == JSON_SCAN_ARRAY || !has_known(rows, whole);
+        return token == JSON_SCAN_ARRAY || !has_known(rows, start);
     return has_group(rows, scan, depth - 1);
 }
 
-/* ---- Reading them ---- */
+/* ---- Reading the rows ---- */
 
 static void set_fields(struct rows *rows)
 {
@@ -268,7 +269,7 @@ static bool read_group(struct rows *rows, struct json_scan *scan, const char *na
         if (token == JSON_SCAN_OBJECT) {
             *scan = ahead;
             json_scan_copy(scan, key, sizeof key);
-            take_label(rows, name, key);
+            add_label(rows, name, key);
             ahead = *scan;
             next = json_scan_next(&ahead);
         }
@@ -278,20 +279,20 @@ static bool read_group(struct rows *rows, struct json_scan *scan, const char *na
     }
 }
 
-/* All members except groups, which are read afterwards, because values after a group also belong to
- * its rows. */
+/* Reads all members except groups, which are read afterwards, because values after a group also
+ * belong to its rows. */
 static bool read_members(struct rows *rows, struct json_scan *scan, int depth, bool *has_groups)
 {
     enum json_scan_token token;
 
     *has_groups = false;
     while ((token = json_scan_next(scan)) == JSON_SCAN_KEY) {
-        bool is_group = depth > 0 && holds_rows(rows, *scan, depth);
+        bool is_group = depth > 0 && is_group_of_rows(rows, *scan, depth);
         char name[HEADING_SIZE];
 
         json_scan_copy(scan, name, sizeof name);
         *has_groups |= is_group;
-        if (!(is_group ? json_scan_value(scan, NULL, NULL) : take_member(rows, scan, name, 1)))
+        if (!(is_group ? json_scan_value(scan, NULL, NULL) : add_member(rows, scan, name, 1)))
             return false;
     }
     return token == JSON_SCAN_OBJECT_END;
@@ -304,25 +305,25 @@ static bool read_groups(struct rows *rows, struct json_scan scan, int depth)
         char name[HEADING_SIZE];
 
         json_scan_copy(&scan, name, sizeof name);
-        if (!(holds_rows(rows, scan, depth) ? read_group(rows, &scan, name, depth - 1)
-                                            : json_scan_value(&scan, NULL, NULL)))
+        if (!(is_group_of_rows(rows, scan, depth) ? read_group(rows, &scan, name, depth - 1)
+                                                  : json_scan_value(&scan, NULL, NULL)))
             return false;
     }
     return true;
 }
 
-/* A row, or an object around rows. Its values are forgotten after it. */
+/* Reads a row, or an object around rows. Its values do not belong to the rows after it. */
 static bool read_object(struct rows *rows, struct json_scan *scan, int depth)
 {
     FREE_AUTO size_t *outer = memory_zeroed(CSV_FIELDS_MAX, sizeof *outer);
     size_t length = rows->values.length;
-    struct json_scan whole = *scan;
+    struct json_scan start = *scan;
     bool has_groups, done;
 
     memcpy(outer, rows->at, sizeof rows->at);
     json_scan_next(scan);
     done = read_members(rows, scan, depth, &has_groups)
-           && (has_groups ? read_groups(rows, whole, depth) : end_row(rows));
+           && (has_groups ? read_groups(rows, start, depth) : end_row(rows));
     memcpy(rows->at, outer, sizeof rows->at);
     rows->values.length = length;
     return done;
@@ -336,8 +337,8 @@ static CHECKED bool read_document(void *context, const char *document, size_t si
 
     rows->line = rows->has_lines ? line : 0;
     import_scan_init(&scan, document, size);
-    if (holds_rows(rows, scan, GROUPS_MAX) ? read_group(rows, &scan, rows->label, GROUPS_MAX)
-                                           : read_object(rows, &scan, GROUPS_MAX))
+    if (is_group_of_rows(rows, scan, GROUPS_MAX) ? read_group(rows, &scan, rows->label, GROUPS_MAX)
+                                                 : read_object(rows, &scan, GROUPS_MAX))
         return true;
     return rows->refused ? false : json_scan_fail(&scan, error);
 }
@@ -393,7 +394,7 @@ bool import_sniff_rows(const char *bytes, size_t length)
     bool found;
 
     import_scan_init(&scan, bytes, length);
-    found = has_known(rows, scan) || holds_rows(rows, scan, GROUPS_MAX)
+    found = has_known(rows, scan) || is_group_of_rows(rows, scan, GROUPS_MAX)
             || has_group(rows, scan, GROUPS_MAX);
     rows_finish(rows);
     return found;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The serving-report schema, 1.0 and 1.1: model, hardware, price and software beside a sweep. */
+/* Reads the serving-report schema, 1.0 and 1.1: model, hardware, price and software beside a sweep.
+ */
 #include "analysis/import/import_serving_report.h"
 #include "analysis/import/import_formats.h"
 
@@ -53,8 +54,8 @@ void report_cell_finish(struct report_cell *cell)
     free(cell->raw.cell.error);
 }
 
-/* What the cell itself says takes precedence. */
-static void fill(const struct evidence_field *fields, const void *from, void *into)
+/* Copies the numbers that are known only in `from`. */
+static void fill_unknown(const struct evidence_field *fields, const void *from, void *into)
 {
     for (; fields->name != NULL; fields++) {
         const double *known = (const double *)(const void *)((const char *)from + fields->offset);
@@ -65,7 +66,7 @@ static void fill(const struct evidence_field *fields, const void *from, void *in
     }
 }
 
-bool report_cell_take(struct report_cell *from, struct evidence *out, struct error *error)
+bool report_cell_add(struct report_cell *from, struct evidence *out, struct error *error)
 {
     struct evidence_cell *cell;
     int64_t position;
@@ -78,15 +79,15 @@ bool report_cell_take(struct report_cell *from, struct evidence *out, struct err
     *cell = from->cell;
     cell->position = position;
     cell->row = position + 1;
-    fill(evidence_cell_fields, &from->raw.cell, cell);
+    fill_unknown(evidence_cell_fields, &from->raw.cell, cell);
     for (int i = 0; i < METRIC_COUNT; i++)
-        fill(evidence_latency_fields, &from->raw.cell.latency[i], &cell->latency[i]);
+        fill_unknown(evidence_latency_fields, &from->raw.cell.latency[i], &cell->latency[i]);
     text_copy(cell->time, sizeof cell->time, from->raw.cell.time);
     if (from->error[0] != '\0')
         cell->error = memory_copy_text(from->error);
     else if (from->raw.cell.error != NULL)
         cell->error = memory_copy_text(from->raw.cell.error);
-    import_own_take(&from->own, cell, out);
+    import_own_apply(&from->own, cell, out);
     cell->original = json_incref(from->cell.original);
     report_cell_finish(from);
     import_complete_cell(cell);
@@ -100,11 +101,9 @@ struct report {
     struct error *error;
     bool refused;
     struct evidence_facts facts;
-    double input_length, output_tokens,
-        requests; /* of the whole workload, for cells that state none
-                   */
+    double input_length, output_tokens, requests; /* of the workload, for cells that state none */
     char currency[16];
-    double rate;
+    double rate; /* price of a chip per hour */
 };
 
 static bool read_sweep_cell(struct json_scan *scan, void *context)
@@ -116,7 +115,7 @@ static bool read_sweep_cell(struct json_scan *scan, void *context)
         report_cell_finish(&cell);
         return false;
     }
-    report->refused = !report_cell_take(&cell, report->out, report->error);
+    report->refused = !report_cell_add(&cell, report->out, report->error);
     return !report->refused;
 }
 

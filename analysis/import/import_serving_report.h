@@ -7,13 +7,13 @@
 struct report_cell {
     struct evidence_cell cell;
     struct import_own own;
-    struct import_vllm_result raw; /* the tool's own result; more precise where the cell was rounded
-                                    */
+    struct import_vllm_result raw; /* the tool's own result, for figures that the cell lacks */
     char error[600];
 };
-/* Reads the next value, an object. Also after failing, finish the cell or have it taken. */
+/* Reads the next value, an object. Even after a failure, the caller calls report_cell_finish or
+ * report_cell_add. */
 bool report_cell_read(struct json_scan *scan, struct report_cell *out);
 void report_cell_finish(struct report_cell *cell);
-/* Moves the cell into the evidence as its newest, with what only the raw result contains; false:
+/* Adds the cell to the evidence, with what only the raw result contains, and finishes it; false:
  * there are too many cells. */
-CHECKED bool report_cell_take(struct report_cell *from, struct evidence *out, struct error *error);
+CHECKED bool report_cell_add(struct report_cell *from, struct evidence *out, struct error *error);

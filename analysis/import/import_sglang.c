@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SGLang's `bench_serving` JSONL, a line per measurement. Its names are vLLM's, but it also
- * contains lengths that the workload did not use, and not how many requests were sent. */
+/* Reads the JSONL of SGLang's `bench_serving`, a line per measurement. It uses vLLM's names, but
+ * also contains lengths that the workload did not use, and does not say how many requests were
+ * sent. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,8 @@ struct result {
         CELL("p99_" name "_ms", latency[metric].p99_ms),                                           \
         CELL("max_" name "_ms", latency[metric].max_ms)
 
-/* The first error that is not empty; there is one for each request sent. */
+/* Counts the requests sent, each of which has an error text, and keeps the first that is not empty.
+ */
 static bool read_error(struct json_scan *scan, void *context)
 {
     struct result *result = context;
@@ -44,7 +46,7 @@ static bool read_errors(struct json_scan *scan, void *base)
     return import_array(scan, read_error, base);
 }
 
-/* The server's description of itself: a long list, the rest of which are not figures. */
+/* Reads the server's settings, of which the others are not figures. */
 static bool read_server(struct json_scan *scan, void *base)
 {
     static const struct import_member server[] = {
@@ -66,7 +68,7 @@ static bool read_server(struct json_scan *scan, void *base)
 static const struct import_member cache_report[] = {
     NUMBER("total_prompt_tokens", total_prompt),
     NUMBER("total_cached_tokens", total_cached),
-    MEMBER_PASS("cache_hit_rate_pct"),
+    MEMBER_IGNORE("cache_hit_rate_pct"),
     { 0 },
 };
 
@@ -82,10 +84,10 @@ static const struct import_member members[] = {
     CELL("duration", duration_s),
     CELL("completed", succeeded),
     CELL("total_input_tokens", input_tokens),
-    MEMBER_PASS("total_input_text_tokens"),
-    MEMBER_PASS("total_input_vision_tokens"),
+    MEMBER_IGNORE("total_input_text_tokens"),
+    MEMBER_IGNORE("total_input_vision_tokens"),
     CELL("total_output_tokens", output_tokens),
-    MEMBER_PASS("total_output_tokens_retokenized"),
+    MEMBER_IGNORE("total_output_tokens_retokenized"),
     CELL("request_throughput", request_throughput),
     CELL("request_goodput", goodput),
     CELL("input_throughput", input_throughput),
@@ -100,13 +102,13 @@ static const struct import_member members[] = {
     MEMBER_INSIDE("cache_report", 0, cache_report),
     MEMBER_BY("errors", read_errors),
     /* one per request, with --output-details */
-    MEMBER_PASS("input_lens"),
-    MEMBER_PASS("output_lens"),
-    MEMBER_PASS("ttfts"),
-    MEMBER_PASS("itls"),
-    MEMBER_PASS("generated_texts"),
-    MEMBER_PASS("cached_tokens"),
-    MEMBER_PASS("cached_tokens_details"),
+    MEMBER_IGNORE("input_lens"),
+    MEMBER_IGNORE("output_lens"),
+    MEMBER_IGNORE("ttfts"),
+    MEMBER_IGNORE("itls"),
+    MEMBER_IGNORE("generated_texts"),
+    MEMBER_IGNORE("cached_tokens"),
+    MEMBER_IGNORE("cached_tokens_details"),
     { 0 },
 };
 
@@ -120,14 +122,15 @@ static void set_unknown(struct result *result)
     result->sent = result->total_prompt = result->total_cached = NAN;
 }
 
-/* Lengths are drawn from a share of the option's value up to all of it: this is their mean. */
+/* The mean length: lengths are drawn from the share `range_ratio` of the option's value up to all
+ * of it. */
 static double drawn_length(double length, double range_ratio)
 {
     return range_ratio < 1 ? length * (1 + range_ratio) / 2 : length;
 }
 
 /* The file also contains the options of other datasets, with their defaults. */
-static void take_lengths(const struct result *result, struct evidence_cell *cell)
+static void fill_lengths(const struct result *result, struct evidence_cell *cell)
 {
     if (strncmp(result->dataset, "random", 6) == 0) {
         cell->input_length = drawn_length(result->random_input, result->range_ratio);
@@ -145,7 +148,7 @@ static void merge_fact(char *all, const char *one, size_t size, bool is_first)
         all[0] = '\0';
 }
 
-/* Facts of the run, where every line agrees. */
+/* Keeps the facts in which every line agrees. */
 static void merge_facts(const struct result *result, struct evidence *out)
 {
     struct evidence_facts *all = &out->facts;
@@ -168,7 +171,7 @@ static void merge_facts(const struct result *result, struct evidence *out)
         text_copy(all->engine, sizeof all->engine, "sglang");
 }
 
-/* The row has them too: the lines of one file may be of several models or workloads. */
+/* Stores model and dataset in the row: the lines of one file may have different ones. */
 static void keep_facts(const struct result *result, json_t *original)
 {
     if (result->facts.model[0] != '\0')
@@ -179,7 +182,7 @@ static void keep_facts(const struct result *result, json_t *original)
 
 static void complete_cell(const struct result *result, struct evidence_cell *cell)
 {
-    take_lengths(result, cell);
+    fill_lengths(result, cell);
     cell->attempted = result->sent;
     cell->cached_share = result->total_cached / result->total_prompt;
     keep_facts(result, cell->original);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep's summary: an object per model, whose cells are members of one object, named for example
- * "c1024-u16". */
+/* Reads a sweep's summary: an object per model, whose cells are members of one object, with names
+ * such as "c1024-u16". */
 #include "analysis/import/import_formats.h"
 #include "analysis/import/import_members.h"
 #include "analysis/import/import_table.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The columns of a table: as stated by the caller, known for the tool, or derived from their names.
- */
+/* Finds the meaning of a table's columns: as stated by the caller, known for the tool, or derived
+ * from their names. */
 #include "analysis/import/import_table.h"
 
 #include <stdio.h>
@@ -31,8 +31,9 @@ static struct import_column find_named(const char *name)
     return normalized[0] == '\0' ? column : import_column_find(normalized);
 }
 
-/* First as the caller stated it, then as the tool defines it, else from the heading itself. */
-static struct import_column find_whole(const struct import_table *table, const char *heading)
+/* The meaning of a heading: as the caller stated it, else as the tool defines it, else derived from
+ * the heading itself. */
+static struct import_column find_meaning(const struct import_table *table, const char *heading)
 {
     const struct import_alias *alias = table->aliases;
     const char *const *stated = table->stated;
@@ -50,8 +51,9 @@ static struct import_column find_whole(const struct import_table *table, const c
     return find_named(heading);
 }
 
-/* The part after the name of an object that only groups figures: "results.rps"; NULL: there is
- * none. */
+/* Skips the name of an object that only groups figures: "rps" of "results.rps"; NULL: there is
+ * none.
+ */
 static const char *skip_group(const char *heading)
 {
     static const char *const groups[] = { "metrics",    "results", "result",    "summary",
@@ -69,11 +71,11 @@ static const char *skip_group(const char *heading)
 
 static struct import_column find_column(const struct import_table *table, const char *heading)
 {
-    struct import_column column = find_whole(table, heading);
+    struct import_column column = find_meaning(table, heading);
 
     while (column.kind == IMPORT_COLUMN_UNKNOWN && !column.is_ignored && table->has_alternatives
            && (heading = skip_group(heading)) != NULL)
-        column = find_whole(table, heading);
+        column = find_meaning(table, heading);
     return column;
 }
 
@@ -151,8 +153,8 @@ static void find_unit(struct import_table *table)
             table->out->input_unit = table->columns[i].unit;
 }
 
-/* Two columns of one meaning: the first that certainly has it is read, the other is kept as text.
- */
+/* Of two columns with one meaning, the first that certainly has it is read, and the other is kept
+ * as text. */
 static void drop_repeated(struct import_table *table)
 {
     for (size_t i = 0; i < table->count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fields of a table's row: figures, facts and words. */
+/* Reads the fields of a table's row: figures, facts and words. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -65,7 +65,7 @@ bool import_table_is_share(const struct import_column *column)
            || column->offset == offsetof(struct evidence_cell, cached_share);
 }
 
-/* A length that names its unit; false: another row uses a different one. */
+/* Sets the run's unit of lengths; false: another row uses a different one. */
 static bool agree_on_unit(struct evidence *out, enum length_unit unit)
 {
     if (out->input_unit == LENGTH_UNKNOWN)
@@ -98,7 +98,7 @@ static void remark_assumed(struct import_table *table, const char *text, double 
     evidence_remark(table->out, "\"%.20s\" was read as %.15g, and others like it", text, value);
 }
 
-/* A load or length that cannot be read as a number is kept as text, so that cells with different
+/* Keeps a load or length that cannot be read as a number as text, so that cells with different
  * texts differ. */
 static void keep_place(const struct import_column *column, const char *text,
                        struct evidence_cell *cell)
@@ -197,7 +197,7 @@ static void read_field(struct import_table *table, size_t i, struct evidence_cel
 }
 
 /* A word in place of a figure describes the row if nothing else does. */
-static void take_word(const struct import_table *table, struct evidence_cell *cell)
+static void use_word(const struct import_table *table, struct evidence_cell *cell)
 {
     if (table->word[0] != '\0' && cell->status[0] == '\0' && !import_has_speed(cell))
         text_copy(cell->status, sizeof cell->status, table->word);
@@ -208,7 +208,7 @@ static void read_fields(struct import_table *table, struct evidence_cell *cell)
     table->word[0] = '\0';
     for (size_t i = 0; i < table->count; i++)
         read_field(table, i, cell);
-    take_word(table, cell);
+    use_word(table, cell);
 }
 
 bool import_table_add_row(struct import_table *table, struct error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resolves what only all rows of a table together show. */
+/* Resolves what a single row of a table does not show, but all rows together do. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "analysis/import/import_table.h"
 #include "analysis/import/import_variant.h"
 
-#define LOOKED_AT 1000 /* rows that each row is compared with */
+#define COMPARED_ROWS_MAX 1000 /* rows that each row is compared with */
 
 static double *share_at(const struct import_column *column, struct evidence_cell *cell)
 {
@@ -46,8 +46,8 @@ static void resolve_shares(const struct import_table *table)
     }
 }
 
-/* With one user, requests per second times the seconds of a request is one; a "throughput" of
- * anything else would not satisfy this. */
+/* Whether the throughput counts requests: with one user, requests per second times the seconds of a
+ * request is one, which is true of no other throughput. */
 static bool is_request_throughput(const struct evidence *out)
 {
     for (size_t i = 0; i < out->cell_count; i++) {
@@ -90,10 +90,11 @@ static double requests_of(const struct evidence_cell *cell)
     return isnan(cell->attempted) ? cell->succeeded : cell->attempted;
 }
 
-/* What the rows of the same length show about one row. */
+/* What other rows with the same length as one row show about it. */
 struct same_lengths {
-    bool any, other_requests, other_users; /* others: with a number of requests that is not known in
-                                            * both */
+    bool any;            /* there is one */
+    bool other_requests; /* one has another number of requests */
+    bool other_users;    /* one has another number of users, and neither a number of requests */
 };
 
 static struct same_lengths find_same_lengths(const struct evidence *out,
@@ -101,7 +102,7 @@ static struct same_lengths find_same_lengths(const struct evidence *out,
 {
     struct same_lengths found = { 0 };
 
-    for (size_t i = 0; i < out->cell_count && i < LOOKED_AT; i++) {
+    for (size_t i = 0; i < out->cell_count && i < COMPARED_ROWS_MAX; i++) {
         const struct evidence_cell *cell = &out->cells[i];
 
         if (cell == of || cell->input_length != of->input_length)
@@ -114,10 +115,10 @@ static struct same_lengths find_same_lengths(const struct evidence *out,
     return found;
 }
 
-/* Whether they are tokens per request, not in total. This is certain where they are fewer than the
- * requests, or the same for other numbers of requests; or, where no numbers are known, the same for
- * other loads in every row. *levels: every value recurs. */
-static bool is_ambiguous(const struct evidence *out, bool *levels)
+/* Whether the lengths are certainly tokens per request, not in total: a row has fewer tokens than
+ * requests, or the same as a row with another number of requests; or, if no numbers of requests are
+ * known, every row has the same as a row with another load. *levels: every value recurs. */
+static bool are_per_request(const struct evidence *out, bool *levels)
 {
     bool other_users = true;
 
@@ -135,7 +136,8 @@ static bool is_ambiguous(const struct evidence *out, bool *levels)
     return other_users;
 }
 
-/* Compares the values whatever they count: rows of other levels are not the same cell. */
+/* Removes the lengths. If they recur, they become variants, whatever they count: rows with
+ * different values are not the same cell. */
 static void drop_lengths(struct evidence *out, const char *heading, bool levels)
 {
     for (size_t i = 0; i < out->cell_count; i++) {
@@ -156,7 +158,7 @@ static void resolve_lengths(const struct import_table *table)
     for (size_t i = 0; i < table->count; i++) {
         if (!table->columns[i].is_ambiguous || table->columns[i].kind != IMPORT_COLUMN_NUMBER)
             continue;
-        if (is_ambiguous(out, &levels)) {
+        if (are_per_request(out, &levels)) {
             out->input_unit = LENGTH_TOKENS;
             evidence_remark(out,
                             "\"%s\" was read as the tokens of each request: as a total "
@@ -240,7 +242,7 @@ static void remark_unknown(const struct import_table *table)
 
 /* ---- The whole table ---- */
 
-/* Where a table has no failures: the requests that were planned and did not succeed. */
+/* If a table has no column of failures, the planned requests that did not succeed have failed. */
 static void complete_failures(struct evidence_cell *cell)
 {
     if (isnan(cell->attempted) && isnan(cell->failed) && isnan(cell->success_rate)

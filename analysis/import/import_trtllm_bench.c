@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trtllm-bench's --report_json: one object for each measurement of TensorRT-LLM itself. */
+/* Reads the --report_json of trtllm-bench: one object for each measurement of the engine itself. */
 #include <string.h>
 
 #include "analysis/import/import_formats.h"

@@ -11,7 +11,7 @@
 
 static const struct name {
     const char *word;
-    bool is_label; /* may be just the row's name: it counts only if a value occurs at several places
+    bool is_label; /* may be only the row's name: it counts only if a value occurs at several places
                     */
 } names[] = {
     { "model", false },
@@ -212,7 +212,8 @@ static void add_value(struct evidence_cell *cell, const struct key *key)
     text_copy(cell->variant, sizeof cell->variant, text_string(&variant));
 }
 
-static void mark(struct evidence *evidence, const struct keys *keys)
+/* Adds the members that distinguish runs to the cells' variants. */
+static void add_variants(struct evidence *evidence, const struct keys *keys)
 {
     for (size_t k = 0; k < keys->count; k++) {
         if (!distinguishes_runs(evidence, &keys->at[k]))
@@ -227,7 +228,7 @@ void import_mark_variants(struct evidence *evidence)
     struct keys keys = { 0 };
 
     find_keys(evidence, &keys);
-    mark(evidence, &keys);
+    add_variants(evidence, &keys);
 }
 
 static bool is_one_of(const char *const *list, const char *name)
@@ -251,5 +252,5 @@ void import_mark_differing(struct evidence *evidence, const char *const *results
         if (find_normalized(key) == NULL && !is_one_of(results, key) && keys.count < KEYS_MAX)
             keys.at[keys.count++] = (struct key){ key, &setting };
     }
-    mark(evidence, &keys);
+    add_variants(evidence, &keys);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What distinguishes cells of the same load in files with several runs: their model, their
- * repetition. Private to analysis/import/. */
+/* Finds what distinguishes cells of the same load in files with several runs: their model or
+ * repetition, for example. Private to analysis/import/. */
 #pragma once
 
 #include "analysis/import/import.h"
 
-/* Looks the normalized name of a column or member up. */
+/* Whether the normalized name of a column or member is one that may distinguish runs. */
 bool import_is_variant(const char *name);
 /* Adds to each cell's `variant`, from its original row, the members that distinguish runs, if they
  * differ between the cells. */

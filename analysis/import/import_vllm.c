@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vLLM `bench serve --save-result`: an object per measurement; several of them one after the other
- * where results were appended. */
+/* Reads results of vLLM `bench serve --save-result`: an object per measurement, or several, one
+ * after the other, if results were appended. */
 #include "analysis/import/import_vllm.h"
 #include "analysis/import/import_formats.h"
 
@@ -79,15 +79,15 @@ const struct import_member import_vllm_members[] = {
     MEMBER_BY("errors", read_errors),
     OWN_MEMBERS(import_vllm_result),
     /* one per request, with --save-detailed; and a speed of audio */
-    MEMBER_PASS("input_lens"),
-    MEMBER_PASS("output_lens"),
-    MEMBER_PASS("ttfts"),
-    MEMBER_PASS("itls"),
-    MEMBER_PASS("latencies"),
-    MEMBER_PASS("start_times"),
-    MEMBER_PASS("queue_times"),
-    MEMBER_PASS("generated_texts"),
-    MEMBER_PASS("rtfx"),
+    MEMBER_IGNORE("input_lens"),
+    MEMBER_IGNORE("output_lens"),
+    MEMBER_IGNORE("ttfts"),
+    MEMBER_IGNORE("itls"),
+    MEMBER_IGNORE("latencies"),
+    MEMBER_IGNORE("start_times"),
+    MEMBER_IGNORE("queue_times"),
+    MEMBER_IGNORE("generated_texts"),
+    MEMBER_IGNORE("rtfx"),
     { 0 },
 };
 
@@ -99,7 +99,7 @@ void import_vllm_result_init(struct import_vllm_result *result)
     result->at_once = false;
 }
 
-/* ---- Whether it is one ---- */
+/* ---- Recognizing a result ---- */
 
 static bool ends_with(const char *name, const char *end)
 {
@@ -110,7 +110,7 @@ static bool ends_with(const char *name, const char *end)
 
 /* vLLM's latencies are milliseconds, as their names say. Other tools use its names, but give
  * seconds. */
-enum units { UNITS_NONE, UNITS_TOLD, UNITS_MISSING };
+enum units { UNITS_NONE, UNITS_GIVEN, UNITS_MISSING };
 
 static enum units units_of(const char *bytes, size_t length, char example[64])
 {
@@ -127,7 +127,7 @@ static enum units units_of(const char *bytes, size_t length, char example[64])
         json_scan_copy(&scan, name, sizeof name);
         for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
             if (strstr(name, metrics[i]) != NULL && ends_with(name, "_ms"))
-                return UNITS_TOLD;
+                return UNITS_GIVEN;
             if (ends_with(name, metrics[i])) {
                 units = UNITS_MISSING;
                 text_copy(example, 64, name);
@@ -181,7 +181,7 @@ static void complete_burst(const struct import_vllm_result *result, struct evide
     reading->noted_bursts = true;
 }
 
-/* The row has them too: the results of one file may be of several models. */
+/* Stores model and dataset in the row: the results of one file may have different ones. */
 static void keep_facts(const struct import_vllm_result *result, json_t *original)
 {
     if (result->facts.model[0] != '\0')
@@ -190,7 +190,7 @@ static void keep_facts(const struct import_vllm_result *result, json_t *original
         json_object_set_new(original, "dataset_name", json_string(result->facts.dataset));
 }
 
-/* Facts of the run, where every result agrees. */
+/* Keeps the facts in which every result agrees. */
 static void merge_facts(const struct import_vllm_result *result, struct evidence *out)
 {
     if (out->cell_count == 1) {
@@ -222,7 +222,7 @@ static CHECKED bool read_result(void *context, const char *document, size_t size
     *cell = result.cell;
     cell->position = position;
     cell->row = line;
-    import_own_take(&result.own, cell, out);
+    import_own_apply(&result.own, cell, out);
     keep_facts(&result, cell->original);
     merge_facts(&result, out);
     complete_failures(cell);

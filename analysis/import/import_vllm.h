@@ -5,7 +5,7 @@
 
 #include "analysis/import/import_members.h"
 
-/* A result while it is read: the cell and what it says of the run. */
+/* A result while it is read: the cell, and the facts about the run. */
 struct import_vllm_result {
     struct evidence_cell cell;
     struct evidence_facts facts;

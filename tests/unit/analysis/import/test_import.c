@@ -419,7 +419,7 @@ static void json_says_where_it_is_wrong(void **state)
 {
     (void)state;
     refused("{\"benchmarks\": [{\"metrics\": {]}", "guidellm", "the JSON is wrong at byte 29");
-    refused("{\"benchmarks\": []}", NULL, "holds no cell at all");
+    refused("{\"benchmarks\": []}", NULL, "has no cell: import a file");
     refused("{\"a\":1}\n{\"b\":", "vllm", "begins at line 2");
     refused("{\"a\": 1}", NULL, "none of the known formats");
     refused("{\"a\": 1}", "vllm", "the vllm file has no requests, no rate and no latency");

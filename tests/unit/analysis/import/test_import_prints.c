@@ -80,7 +80,7 @@ static void text_that_is_cut_is_refused(void **state)
     (void)state;
     refuses("============ Serving Benchmark Result ============\nBenchmark duration (s):  1.0\n",
             NULL, "block 1 of the console text has no line \"Successful requests: ...\"");
-    refuses("Successful requests: 3\n", "console", "no cell at all");
+    refuses("Successful requests: 3\n", "console", "has no cell: import a file");
     refuses("{\"text\": \"============ Serving Benchmark Result ============\"}", NULL,
             "none of the known formats");
 }

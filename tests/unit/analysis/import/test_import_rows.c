@@ -120,7 +120,7 @@ static void a_refusal_of_unknown_rows_says_how_to_state_columns(void **state)
             "name fewer than two known columns (it has "
             "\"speed\", \"size\")");
     refuses("speed,size\n1,2\n", NULL, "as in \"speed=requests_per_s\"");
-    refuses("[]", "rows", "holds no cell");
+    refuses("[]", "rows", "has no cell");
 }
 
 /* ---- Files taken for what they are not ---- */
