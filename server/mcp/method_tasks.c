@@ -65,13 +65,13 @@ bool method_tasks_answer_call(struct rpc *rpc, const char *job_id)
     return true;
 }
 
-void method_tasks_repeat(struct rpc *rpc, const char *kept)
+void method_tasks_repeat(struct rpc *rpc, const char *stored)
 {
     static const char first_member[] = "\"taskId\":";
 
-    if (strncmp(kept, first_member, strlen(first_member)) == 0)
+    if (strncmp(stored, first_member, strlen(first_member)) == 0)
         rpc->result_type = "task";
-    text_add(&rpc->result, kept);
+    text_add(&rpc->result, stored);
 }
 
 static const char *task_id(const struct rpc *rpc)

@@ -8,7 +8,7 @@
 #include "server/streams/session.h"
 
 #define BOTH (ERA_LEGACY | ERA_MODERN)
-#define KEPT_MS 300000 /* how long lists that change only with the program may be cached */
+#define CACHE_MS 300000 /* how long lists that change only with the program may be cached */
 
 static bool answer_empty(struct rpc *rpc)
 {
@@ -16,8 +16,7 @@ static bool answer_empty(struct rpc *rpc)
     return true;
 }
 
-/* Cancels a call of the same session: the client chooses the ids, so those of two clients may be
- * equal. */
+/* Cancels a call of the same session only: clients choose the ids, and two may choose the same. */
 static bool cancel(struct rpc *rpc)
 {
     FREE_AUTO char *id = rpc_token(json_object_get(rpc->params, "requestId"));
@@ -32,22 +31,22 @@ const struct method methods[] = {
     { "ping", ERA_LEGACY, .placement = PLACE_INLINE, .run = answer_empty },
     { "logging/setLevel", ERA_LEGACY, .placement = PLACE_WORKER, .run = client_log_set_level },
     { "server/discover", ERA_MODERN, .placement = PLACE_INLINE, .cacheable = true,
-      .ttl_ms = KEPT_MS, .run = method_initialize_discover_run },
-    { "tools/list", BOTH, .placement = PLACE_INLINE, .cacheable = true, .ttl_ms = KEPT_MS,
+      .ttl_ms = CACHE_MS, .run = method_initialize_discover_run },
+    { "tools/list", BOTH, .placement = PLACE_INLINE, .cacheable = true, .ttl_ms = CACHE_MS,
       .prepare = method_tools_list_prepare, .run = method_tools_list_run },
     { "tools/call", BOTH, .placement = PLACE_WORKER, .named_by = "name",
       .prepare = method_tools_call_prepare, .run = method_tools_call_run },
     { "resources/list", BOTH, .cacheable = true, .placement = PLACE_WORKER,
       .run = method_resources_list_run },
     { "resources/templates/list", BOTH, .placement = PLACE_INLINE, .cacheable = true,
-      .ttl_ms = KEPT_MS, .run = method_resources_templates_run },
+      .ttl_ms = CACHE_MS, .run = method_resources_templates_run },
     { "resources/read", BOTH, .placement = PLACE_WORKER, .cacheable = true, .named_by = "uri",
       .prepare = method_resources_read_prepare, .run = method_resources_read_run },
     { "resources/subscribe", ERA_LEGACY, .placement = PLACE_WORKER,
       .run = method_resources_subscribe_run },
     { "resources/unsubscribe", ERA_LEGACY, .placement = PLACE_WORKER,
       .run = method_resources_unsubscribe_run },
-    { "prompts/list", BOTH, .placement = PLACE_INLINE, .cacheable = true, .ttl_ms = KEPT_MS,
+    { "prompts/list", BOTH, .placement = PLACE_INLINE, .cacheable = true, .ttl_ms = CACHE_MS,
       .run = method_prompts_list_run },
     { "prompts/get", BOTH, .placement = PLACE_WORKER, .named_by = "name",
       .run = method_prompts_get_run },

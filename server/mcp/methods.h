@@ -44,7 +44,7 @@ bool method_tasks_require(struct rpc *rpc); /* false: it did not, and rpc_fail w
  */
 bool method_tasks_answer_call(struct rpc *rpc, const char *job_id);
 /* Makes a stored result (its members) the answer: a task, if it was one. */
-void method_tasks_repeat(struct rpc *rpc, const char *kept);
+void method_tasks_repeat(struct rpc *rpc, const char *stored);
 
 /* The list's description of each tool, made once at start: a text for each; the caller frees them
  * with text_finish, and the array. */

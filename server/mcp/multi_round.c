@@ -17,16 +17,16 @@
 #include "server/mcp/request_state.h"
 #include "store/ledger/request_nonces.h"
 
-#define RESULT_KEPT_BYTES (64 * 1024)
+#define RESULT_STORED_MAX (64 * 1024)
 #define REPEAT_PATIENCE_MS 3000 /* how long to wait for a concurrent identical request */
 
 struct multi_round {
     char nonce[ID_SIZE]; /* "" in the first round */
     char digest[DIGEST_TEXT_SIZE];
     json_t *given;   /* answers of this round and of those before, by key */
-    json_t *used;    /* those that were requested */
-    json_t *wanted;  /* MCP's InputRequests: the questions still to be answered */
-    json_t *missing; /* capabilities */
+    json_t *used;    /* the given answers to questions that the call has asked */
+    json_t *open;    /* MCP's InputRequests: the questions still to be answered */
+    json_t *missing; /* capabilities that the client lacks; NULL: none */
 };
 
 void multi_round_free(struct multi_round *multi_round)
@@ -35,7 +35,7 @@ void multi_round_free(struct multi_round *multi_round)
         return;
     json_decref(multi_round->given);
     json_decref(multi_round->used);
-    json_decref(multi_round->wanted);
+    json_decref(multi_round->open);
     json_decref(multi_round->missing);
     free(multi_round);
 }
@@ -71,7 +71,7 @@ static bool open_state(struct rpc *rpc, const json_t *sealed)
 }
 
 /* Answers to questions that were not asked are ignored: they can have no effect. */
-static bool take_responses(struct rpc *rpc, json_t *responses)
+static bool read_responses(struct rpc *rpc, json_t *responses)
 {
     bool asked = rpc->multi_round->nonce[0] != '\0' || rpc->tool == NULL || rpc->tool->read_only;
     const char *key;
@@ -101,7 +101,7 @@ bool multi_round_read(struct rpc *rpc, const char *name)
         return true;
     begin(rpc, name);
     return (state == NULL || open_state(rpc, state))
-           && (responses == NULL || take_responses(rpc, responses));
+           && (responses == NULL || read_responses(rpc, responses));
 }
 
 bool multi_round_resumed(const struct rpc *rpc)
@@ -146,14 +146,14 @@ static CHECKED bool check_capabilities(struct rpc *rpc, const struct question *q
                      "this needs a client that declares the capabilities %.200s", shown);
 }
 
-static CHECKED bool want(struct multi_round *multi_round, const struct question *question,
-                         struct error *error)
+static CHECKED bool add_question(struct multi_round *multi_round, const struct question *question,
+                                 struct error *error)
 {
     json_auto_t *request = input_request_requests(question, 1);
 
-    if (multi_round->wanted == NULL)
-        multi_round->wanted = json_object();
-    json_object_update(multi_round->wanted, request);
+    if (multi_round->open == NULL)
+        multi_round->open = json_object();
+    json_object_update(multi_round->open, request);
     return error_set(error, ERROR_INPUT_REQUIRED, "the client is asked for %s", question->method);
 }
 
@@ -172,7 +172,7 @@ bool multi_round_ask(struct rpc *rpc, const struct question *questions, size_t c
         json_t *answer = json_object_get(rpc->multi_round->given, key);
 
         if (answer == NULL) {
-            complete = want(rpc->multi_round, &questions[i], error);
+            complete = add_question(rpc->multi_round, &questions[i], error);
             continue;
         }
         if (!input_request_check(&questions[i], answer, error))
@@ -217,7 +217,7 @@ static bool answer_question(struct rpc *rpc)
         return true;
     }
     rpc->result_type = "input_required";
-    add_member(&rpc->result, "inputRequests", rpc->multi_round->wanted);
+    add_member(&rpc->result, "inputRequests", rpc->multi_round->open);
     text_add(&rpc->result, ",\"requestState\":");
     json_add_string(&rpc->result, sealed, strlen(sealed));
     return true;
@@ -227,7 +227,7 @@ bool multi_round_answer(struct rpc *rpc, const struct error *error)
 {
     if (rpc->multi_round == NULL)
         return false;
-    if (error->kind == ERROR_INPUT_REQUIRED && rpc->multi_round->wanted != NULL)
+    if (error->kind == ERROR_INPUT_REQUIRED && rpc->multi_round->open != NULL)
         return answer_question(rpc);
     if (error->kind != ERROR_UNSUPPORTED || rpc->multi_round->missing == NULL)
         return false;
@@ -294,7 +294,7 @@ void multi_round_store_answer(struct rpc *rpc, const struct change *change)
 {
     struct error error;
 
-    if (change->nonce == NULL || !change->written || rpc->result.length > RESULT_KEPT_BYTES)
+    if (change->nonce == NULL || !change->written || rpc->result.length > RESULT_STORED_MAX)
         return;
     if (!request_nonce_answer(rpc->server->services->store, change->nonce,
                               text_string(&rpc->result), &error))

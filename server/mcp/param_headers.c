@@ -38,7 +38,7 @@ static void add(struct param_headers **list, json_t *schema, const char *name,
     *list = header;
 }
 
-/* `path` leads to `object`, whose properties are examined. */
+/* Collects the marked properties of `object`, to which `path` leads. */
 static void collect(struct param_headers **list, json_t *schema, json_t *object, const char **path,
                     size_t depth)
 {

@@ -8,7 +8,7 @@
 #define MCP_META_LOG_LEVEL "io.modelcontextprotocol/logLevel"
 #define MCP_META_CLIENT "io.modelcontextprotocol/clientInfo"
 
-#define SERVER_STOPPING "the server is stopping: come back in a moment"
+#define SERVER_STOPPING "the server is stopping: try again in a moment"
 
 #define SERVER_NAME                                                                                \
     "\"name\":\"opsbrain\",\"title\":\"opsbrain\",\"version\":\"" OPSBRAIN_VERSION "\""

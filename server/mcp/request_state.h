@@ -22,10 +22,12 @@ struct request_state {
     json_t *answers; /* answers of earlier rounds, by key; an object */
 };
 
-/* The digest that ties a state to its request; `name`: that of the tool or prompt, or the URI. */
+/* The digest that ties a state to its request. `name`: the name of the tool or prompt, or the URI.
+ */
 void request_state_digest(const char *method, const char *name, const json_t *arguments,
                           char out[DIGEST_TEXT_SIZE]);
-/* *out is heap memory. INVALID: it would be longer than REQUEST_STATE_BYTES. */
+/* Signs a state as text. *out is heap memory. INVALID: it would be longer than REQUEST_STATE_BYTES.
+ */
 CHECKED bool request_state_seal(const uint8_t key[DIGEST_BYTES], const struct request_state *state,
                                 char **out, struct error *error);
 /* Reads a state. INVALID: it was not signed by this server, is not for this principal and request,

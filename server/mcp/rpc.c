@@ -36,7 +36,7 @@ static enum rpc_kind broken(struct rpc *rpc, const char *why)
     return RPC_BROKEN;
 }
 
-/* Reads the members of a message. One pass over them costs less than a search for each. */
+/* The members of a message, which are found in one pass: a search for each would cost more. */
 struct members {
     json_t *version, *id, *method, *params, *result, *error;
 };

@@ -71,18 +71,17 @@ struct rpc {
     const json_t *response; /* RPC_RESPONSE: the message; borrowed */
     const json_t *meta;     /* the same: params._meta */
     json_t *checked;        /* the tool's arguments, once tool_check accepted them; NULL */
-    struct multi_round
-        *multi_round;        /* 2026-07-28: the client's questions and answers; NULL: none */
+    /* 2026-07-28: the questions to the client, and its answers; NULL: none */
+    struct multi_round *multi_round;
     char *id;                /* as JSON text, to be echoed; NULL: a notification, or not readable */
     char *progress_token;    /* the progress token as JSON text; NULL: none */
     double progress;         /* the last progress that was sent; -1: none yet */
     bool logs;               /* 2026-07-28: the client wants log messages, */
     enum severity log_level; /* of at least this severity */
-    char base_url[PUBLIC_URL_SIZE]; /* address of the pages, as the client reaches them; "": not
-                                       known */
+    char base_url[PUBLIC_URL_SIZE]; /* the pages' address for the client; "": not known */
     char client[128];               /* "name/version", for the audit log */
 
-    struct session_call call; /* `id` is heap memory */
+    struct session_call call; /* its `id` is the same as above */
 
     struct text result;      /* the members of the result object */
     const char *result_type; /* static; NULL: "complete" */

@@ -21,20 +21,20 @@
 #include "server/streams/stream.h"
 #include "store/ledger/page_questions.h"
 
-#define LOOK_MS 200 /* time between two checks for the answer */
+#define CHECK_MS 200 /* time between two checks for the answer */
 
-/* One question, in the form in which the client gets it. */
-struct posed {
-    char id[ID_SIZE]; /* id of its page; "": the client shows it itself */
+/* One question, as it is sent to the client. */
+struct sent_question {
+    char id[ID_SIZE]; /* id of the question's page; "": the client shows it itself */
     json_t *params;
 };
 
 /* All questions that a call asks at once. */
-struct inquest {
+struct inquiry {
     struct rpc *rpc;
     const struct question *questions;
     size_t count;
-    struct posed *posed; /* one per question */
+    struct sent_question *sent; /* one per question */
 };
 
 static json_t *capabilities_of(const struct rpc *rpc)
@@ -79,11 +79,11 @@ static CHECKED bool store_question(const struct rpc *rpc, const char *id, const 
                                    struct error *error)
 {
     int64_t now_ms = clock_utc_ms();
-    int64_t good_ms = rpc->era == ERA_MODERN ? REQUEST_STATE_MS : patience_ms(rpc);
+    int64_t valid_ms = rpc->era == ERA_MODERN ? REQUEST_STATE_MS : patience_ms(rpc);
     FREE_AUTO char *written = json_write(params);
     struct page_question row = { .params = written,
                                  .asked_ms = now_ms,
-                                 .expires_ms = now_ms + good_ms };
+                                 .expires_ms = now_ms + valid_ms };
 
     text_copy(row.id, sizeof row.id, id);
     text_copy(row.principal, sizeof row.principal, rpc->exchange->principal.name);
@@ -92,13 +92,14 @@ static CHECKED bool store_question(const struct rpc *rpc, const char *id, const 
     return page_question_add(rpc->server->services->store, &row, error);
 }
 
-/* Notifies the pages that show it. */
+/* Notifies the open pages that show the question. */
 static void announce(const struct rpc *rpc, const char *id)
 {
     notifier_resource_changed(rpc->server->notifier, id);
 }
 
-/* 2025-11-25 has an id in it, which notifications/elicitation/complete repeats. */
+/* The parameters that make the client open the question's page. In 2025-11-25 they have an id,
+ * which notifications/elicitation/complete repeats. */
 static json_t *link_to(const struct rpc *rpc, const char *id, const json_t *params)
 {
     TEXT_AUTO url = { 0 };
@@ -109,21 +110,21 @@ static json_t *link_to(const struct rpc *rpc, const char *id, const json_t *para
                      "elicitationId", rpc->era == ERA_MODERN ? NULL : id);
 }
 
-static CHECKED bool pose(const struct inquest *inquest, size_t i, struct error *error)
+static CHECKED bool prepare(const struct inquiry *inquiry, size_t i, struct error *error)
 {
-    const struct question *question = &inquest->questions[i];
-    struct posed *posed = &inquest->posed[i];
+    const struct question *question = &inquiry->questions[i];
+    struct sent_question *sent = &inquiry->sent[i];
 
     if (strcmp(question->method, "elicitation/create") != 0
         || elicitation_is_by_url(question->params)) {
-        posed->params = json_incref(question->params);
+        sent->params = json_incref(question->params);
         return true;
     }
-    make_id(inquest->rpc, question->key, posed->id);
-    posed->params = link_to(inquest->rpc, posed->id, question->params);
-    if (!store_question(inquest->rpc, posed->id, question->params, error))
+    make_id(inquiry->rpc, question->key, sent->id);
+    sent->params = link_to(inquiry->rpc, sent->id, question->params);
+    if (!store_question(inquiry->rpc, sent->id, question->params, error))
         return false;
-    announce(inquest->rpc, posed->id);
+    announce(inquiry->rpc, sent->id);
     return true;
 }
 
@@ -164,7 +165,7 @@ static bool is_over(struct rpc *rpc, const struct page_question *question, int64
 static CHECKED bool wait(struct rpc *rpc, const char *id, struct page_question *out,
                          struct error *error)
 {
-    static const struct timespec look = { .tv_nsec = LOOK_MS * 1000000L };
+    static const struct timespec pause = { .tv_nsec = CHECK_MS * 1000000L };
     struct store *store = rpc->server->services->store;
     int64_t end_ms = clock_utc_ms() + patience_ms(rpc);
 
@@ -174,7 +175,7 @@ static CHECKED bool wait(struct rpc *rpc, const char *id, struct page_question *
         if (is_over(rpc, out, end_ms))
             return true;
         page_question_finish(out);
-        nanosleep(&look, NULL);
+        nanosleep(&pause, NULL);
     }
 }
 
@@ -182,7 +183,7 @@ static CHECKED bool explain(struct rpc *rpc, const struct page_question *questio
                             struct error *error)
 {
     if (rpc_is_cancelled(rpc))
-        return error_set(error, ERROR_CANCELLED, "cancelled while a person was asked");
+        return error_set(error, ERROR_CANCELLED, "the call was cancelled before a person answered");
     return error_set(error, ERROR_TIMEOUT,
                      "nobody answered on the page %.200s/ask/%s within %lld s (setting "
                      "ask_timeout): call again when the person is there",
@@ -201,8 +202,9 @@ static void report_completion(const struct rpc *rpc, const char *id)
     announce(rpc, id);
 }
 
-/* A client of 2026-07-28 that left may come back for the answer. */
-static CHECKED bool take_answer(struct rpc *rpc, const char *id, json_t **out, struct error *error)
+/* Waits for the answer. If the client disconnects in 2026-07-28, the question stays open, since the
+ * client may come back for the answer. */
+static CHECKED bool await_answer(struct rpc *rpc, const char *id, json_t **out, struct error *error)
 {
     struct page_question question;
     bool answered;
@@ -221,32 +223,32 @@ static CHECKED bool take_answer(struct rpc *rpc, const char *id, json_t **out, s
     return answered;
 }
 
-/* `reply` is that of the client: whether its person agreed to open the page. */
-static CHECKED bool add_answer(const struct inquest *inquest, size_t i, json_t *reply,
+/* `reply` is the client's: whether the person agreed to open the page. */
+static CHECKED bool add_answer(const struct inquiry *inquiry, size_t i, json_t *reply,
                                json_t *answers, struct error *error)
 {
-    const char *id = inquest->posed[i].id;
+    const char *id = inquiry->sent[i].id;
     json_t *answer = NULL;
 
     if (id[0] == '\0') {
         answer = json_incref(reply);
     } else if (strcmp(json_get_text(reply, "action", ""), "accept") != 0) {
-        drop(inquest->rpc, id);
+        drop(inquiry->rpc, id);
         answer = json_incref(reply);
-    } else if (!take_answer(inquest->rpc, id, &answer, error)) {
+    } else if (!await_answer(inquiry->rpc, id, &answer, error)) {
         return false;
     }
-    json_object_set_new(answers, inquest->questions[i].key, answer);
+    json_object_set_new(answers, inquiry->questions[i].key, answer);
     return true;
 }
 
-static CHECKED bool collect(const struct inquest *inquest, const json_t *replies, json_t **out,
+static CHECKED bool collect(const struct inquiry *inquiry, const json_t *replies, json_t **out,
                             struct error *error)
 {
     json_auto_t *answers = json_object();
 
-    for (size_t i = 0; i < inquest->count; i++)
-        if (!add_answer(inquest, i, json_object_get(replies, inquest->questions[i].key), answers,
+    for (size_t i = 0; i < inquiry->count; i++)
+        if (!add_answer(inquiry, i, json_object_get(replies, inquiry->questions[i].key), answers,
                         error))
             return false;
     *out = json_incref(answers);
@@ -255,19 +257,19 @@ static CHECKED bool collect(const struct inquest *inquest, const json_t *replies
 
 /* ---- Asking ---- */
 
-static CHECKED bool ask_client(const struct inquest *inquest, url_elicitation_asks *ask,
+static CHECKED bool ask_client(const struct inquiry *inquiry, url_elicitation_asks *ask,
                                json_t **replies, struct error *error)
 {
-    FREE_AUTO struct question *shown = memory_zeroed(inquest->count, sizeof *shown);
+    FREE_AUTO struct question *shown = memory_zeroed(inquiry->count, sizeof *shown);
 
-    for (size_t i = 0; i < inquest->count; i++)
-        shown[i] = (struct question){ inquest->questions[i].key, inquest->questions[i].method,
-                                      inquest->posed[i].params };
-    if (ask(inquest->rpc, shown, inquest->count, replies, error))
+    for (size_t i = 0; i < inquiry->count; i++)
+        shown[i] = (struct question){ inquiry->questions[i].key, inquiry->questions[i].method,
+                                      inquiry->sent[i].params };
+    if (ask(inquiry->rpc, shown, inquiry->count, replies, error))
         return true;
-    for (size_t i = 0; i < inquest->count && error->kind != ERROR_INPUT_REQUIRED; i++)
-        if (inquest->posed[i].id[0] != '\0')
-            drop(inquest->rpc, inquest->posed[i].id);
+    for (size_t i = 0; i < inquiry->count && error->kind != ERROR_INPUT_REQUIRED; i++)
+        if (inquiry->sent[i].id[0] != '\0')
+            drop(inquiry->rpc, inquiry->sent[i].id);
     return false;
 }
 
@@ -275,17 +277,17 @@ bool url_elicitation_ask(struct rpc *rpc, url_elicitation_asks *ask,
                          const struct question *questions, size_t count, json_t **answers,
                          struct error *error)
 {
-    struct inquest inquest = { .rpc = rpc, .questions = questions, .count = count };
+    struct inquiry inquiry = { .rpc = rpc, .questions = questions, .count = count };
     json_auto_t *replies = NULL;
     bool done = true;
 
-    inquest.posed = memory_zeroed(count, sizeof *inquest.posed);
+    inquiry.sent = memory_zeroed(count, sizeof *inquiry.sent);
     for (size_t i = 0; i < count && done; i++)
-        done = pose(&inquest, i, error);
-    done = done && ask_client(&inquest, ask, &replies, error)
-           && collect(&inquest, replies, answers, error);
+        done = prepare(&inquiry, i, error);
+    done = done && ask_client(&inquiry, ask, &replies, error)
+           && collect(&inquiry, replies, answers, error);
     for (size_t i = 0; i < count; i++)
-        json_decref(inquest.posed[i].params);
-    free(inquest.posed);
+        json_decref(inquiry.sent[i].params);
+    free(inquiry.sent);
     return done;
 }

@@ -34,7 +34,7 @@ struct session {
     char client[128];        /* "name/version" */
     char *capabilities;      /* JSON */
     struct stream *standing; /* the stream that the client's GET reads */
-    atomic_int log_level;    /* an enum severity: the lowest that is sent for its client's log */
+    atomic_int log_level;    /* an enum severity: the lowest that the client's log gets */
 
     /* for session.c */
     struct session *next; /* in its bucket */
@@ -49,18 +49,18 @@ struct session {
     uint64_t *waiting; /* digests of messages sent while nobody read the standing stream */
     size_t waiting_count;
     int64_t waiting_since_ms;
-    struct client_request
-        *requests; /* client_request.c: requests to the client that wait for its response */
+    /* client_request.c: requests to the client that wait for its response */
+    struct client_request *requests;
 };
 
 struct session_limits {
     const char *const *versions; /* revisions of the protocol that have sessions; ends with NULL */
     size_t total, per_principal;
     int64_t idle_ms;
-    struct rate_limit
-        *kept_bytes; /* limit of the stored bytes of a principal's events; lent; NULL: none */
+    /* limits the stored bytes of each principal's events; borrowed; NULL: no limit */
+    struct rate_limit *kept_bytes;
 };
-/* Takes up the stored sessions that were used within idle_ms. */
+/* Loads the stored sessions that were used within idle_ms. */
 CHECKED bool sessions_create(struct store *store, const struct session_limits *limits,
                              struct sessions **out, struct error *error);
 void sessions_destroy(struct sessions *sessions); /* NULL is fine */
@@ -69,32 +69,33 @@ size_t sessions_count(struct sessions *sessions);
  * old, and stores when the other sessions were last used. */
 void sessions_tidy(struct sessions *sessions, int64_t now_ms);
 
-/* Blocks until the session is stored. If there are too many, of the principal or in all, the one
- * that was unused for longest is removed. The result has a reference for the caller. */
+/* Creates a session, and blocks until it is stored. If there are too many, of the principal or in
+ * all, the one that was unused for longest is removed. *out: a reference. */
 CHECKED bool session_begin(struct sessions *sessions, const char *principal, const char *version,
                            const char *client, const char *capabilities, struct session **out,
                            struct error *error);
-/* The same for a session of any principal, which does not count as used. */
+/* Any principal's session, not marked as used, with a reference; NULL if it does not exist. */
 struct session *sessions_find(struct sessions *sessions, const char *id);
 /* A principal's own session, marked as used, with a reference; NULL if it does not exist. */
 struct session *session_find(struct sessions *sessions, const char *id, const char *principal);
 struct session *session_retain(struct session *session);
 void session_release(struct session *session); /* NULL is fine */
-/* Stores, a little later, the newest event of its standing stream that a connection received. */
+/* Stores, a little later, which event of the standing stream a connection received last. */
 void session_note_received(struct session *session, int64_t sequence);
 bool session_is_over(struct session *session); /* ended, or removed */
-/* Ends it, its stream and its calls. Waits for the store. `why` is for the audit log. */
+/* Ends the session, its stream and its calls. Waits for the store. `why` is for the audit log. */
 CHECKED bool session_end(struct sessions *sessions, struct session *session, const char *why,
                          struct error *error);
 
-/* Whether its revision numbers the events of streams, so that they can be resumed. */
+/* Whether the session's revision of MCP numbers the events of streams, so that they can be resumed.
+ */
 bool session_keeps_streams(const struct session *session);
-/* Whether its revision begins them with an event without a message. */
+/* Whether the session's revision begins streams with an event that has no message. */
 bool session_primes_streams(const struct session *session);
-/* Sends one JSON message on its standing stream. While nobody reads that, the message waits in the
- * store, if the revision supports it, unless the same message is already waiting. */
+/* Sends one JSON message on the session's standing stream. While nobody reads that, the message
+ * waits in the store, if the revision supports it, unless the same message is already waiting. */
 void session_notify(struct session *session, const char *json, size_t length);
-/* To every session. */
+/* The same for every session. */
 void sessions_notify(struct sessions *sessions, const char *json, size_t length);
 /* From now on this connection carries the standing stream; false for the same reasons as
  * stream_attach. */
@@ -103,7 +104,8 @@ bool session_attach(struct session *session, int64_t last, struct sse_queue *sse
  * stream_resume. */
 CHECKED bool session_resume(struct session *session, int64_t after, struct sse_queue *sse_queue,
                             struct error *error);
-/* Streams of calls that can be resumed. Found: with a reference; NULL: there is no such. */
+/* Streams of calls that can be resumed. session_find_stream returns a reference, or NULL if there
+ * is no such stream. */
 void session_add_stream(struct session *session, struct stream *stream);
 void session_remove_stream(struct session *session, const struct stream *stream);
 struct stream *session_find_stream(struct session *session, const char *id);
