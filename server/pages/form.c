@@ -24,8 +24,8 @@ struct page_values form_values(const struct form *form)
     return (struct page_values){ .at = form->at, .count = form->count };
 }
 
-/* Turns the CR LF at the end of a form's lines into LF. */
-static char *take_printable(const char *bytes, size_t length, size_t limit)
+/* Copies the text in printable form, with LF for the CR LF at the end of a form's lines. */
+static char *copy_printable(const char *bytes, size_t length, size_t limit)
 {
     TEXT_AUTO lines = { 0 };
     TEXT_AUTO out = { 0 };
@@ -46,8 +46,8 @@ void form_add(struct form *form, const char *name, size_t name_length, const cha
         return;
     form->at = memory_resize(form->at, form->count + 1, sizeof *form->at);
     added = &form->at[form->count++];
-    added->name = take_printable(name, name_length, NAME_BYTES_MAX);
-    added->value = take_printable(value, length, FORM_VALUE_BYTES_MAX);
+    added->name = copy_printable(name, name_length, NAME_BYTES_MAX);
+    added->value = copy_printable(value, length, FORM_VALUE_BYTES_MAX);
 }
 
 static void decode(const char *bytes, size_t length, struct text *out)

@@ -51,8 +51,8 @@ static const char *find_parameter(const struct part *part, const char *name, siz
     return NULL;
 }
 
-static void take_part(struct form *form, const struct part *part, const char **file,
-                      size_t *file_bytes)
+static void add_part(struct form *form, const struct part *part, const char **file,
+                     size_t *file_bytes)
 {
     size_t name_length, file_length;
     const char *name = find_parameter(part, "name", &name_length);
@@ -107,5 +107,5 @@ void multipart_read(struct form *form, const char *boundary, const char *bytes, 
         return;
     bytes += delimiter.length - 2;
     while (next_part(text_string(&delimiter), &bytes, end, &part))
-        take_part(form, &part, file, file_bytes);
+        add_part(form, &part, file, file_bytes);
 }

@@ -13,7 +13,7 @@ struct page_server;
 
 struct page_body {
     char boundary[MULTIPART_BOUNDARY_SIZE]; /* "": nothing was received yet */
-    struct page_server *server;             /* counts it among its files; NULL: it is not counted */
+    struct page_server *server;             /* NULL: not counted among the server's files */
     struct body_file stored;
     const char *mapped; /* NULL: nothing is mapped */
     const char *file;   /* the file in the form, within `mapped`; NULL: none */

@@ -54,7 +54,7 @@ static void find_cookie(const char *header, const char *name, char out[SIGN_IN_C
     }
 }
 
-/* Its parameters are those of exchange_each_header. NOLINTNEXTLINE(readability-function-size) */
+/* exchange_each_header prescribes the parameters. NOLINTNEXTLINE(readability-function-size) */
 static void read_header(void *context, const char *name, size_t name_size, const char *value,
                         size_t value_size)
 {
@@ -106,7 +106,7 @@ static void refuse_origin(struct exchange *exchange, const char *own)
     const char *origin = exchange->headers.origin;
 
     exchange_refuse(exchange, 403,
-                    "forms are only taken from pages of this server: Origin is \"%.100s\", not "
+                    "forms are accepted only from pages of this server: Origin is \"%.100s\", not "
                     "%.100s. A proxy that ends TLS must be among the setting trusted_proxies and "
                     "send X-Forwarded-Proto, or the setting public_url must name its address",
                     origin != NULL ? origin : "missing", own);
@@ -126,7 +126,7 @@ bool page_caller_is_own_page(struct exchange *exchange, const struct page_caller
     if (caller->site[0] == '\0' || strcmp(caller->site, "same-origin") == 0)
         return true;
     exchange_refuse(exchange, 403,
-                    "forms are only taken from pages of this server: Sec-Fetch-Site is %s",
+                    "forms are accepted only from pages of this server: Sec-Fetch-Site is %s",
                     caller->site);
     return false;
 }

@@ -9,7 +9,8 @@
 #include "server/pages/page_reply.h"
 #include "server/streams/notifier.h"
 
-/* The browser may have been signed out since it was admitted: its stream would then never end. */
+/* Begins to watch, and then checks the sign-in again: if it had ended before, nothing would end the
+ * stream. */
 static CHECKED bool watch(const struct page_server *server, struct exchange *exchange,
                           struct sse_queue *sse_queue, struct error *error)
 {

@@ -90,8 +90,8 @@ static void send_to_sign_in(struct exchange *exchange)
     page_reply_send(exchange, NULL, &answer);
 }
 
-/* A stream of events that is redirected to a page would be an error in the browser's console; with
- * 204 it ends. */
+/* Whether the browser wants a stream of events: redirecting that to a page would be an error in the
+ * browser's console, while 204 ends it. */
 static bool wants_only_events(const struct exchange *exchange)
 {
     const struct http_headers *headers = &exchange->headers;
@@ -186,7 +186,7 @@ bool page_exchange_read_form(struct exchange *exchange)
     struct error error;
 
     if (!page_body_read(&page->body, &exchange->body, &page->form, &error)) {
-        exchange_refuse_fault(exchange, "a form", &error);
+        exchange_refuse_fault(exchange, "reading a form", &error);
         return false;
     }
     values = form_values(&page->form);
@@ -241,7 +241,7 @@ void page_exchange_prepare_token(struct exchange *exchange)
 static void refuse(struct exchange *exchange, const struct error *error)
 {
     if (error->kind == ERROR_INTERNAL)
-        exchange_refuse_fault(exchange, "a page", error);
+        exchange_refuse_fault(exchange, "writing a page", error);
     else
         exchange_refuse(exchange, http_status_of(error), "%s", error->message);
 }

@@ -7,7 +7,8 @@
 #include "server/pages/page_reply.h"
 #include "web/frame.h"
 
-/* Somebody who is signed in can sign out here: with another key the request may be allowed. */
+/* Somebody who is signed in can sign out on the page: with another key the request may be allowed.
+ */
 static struct page_request refused_request(struct exchange *exchange)
 {
     bool is_page = exchange->route != NULL && exchange->route->admit == page_exchange_admit

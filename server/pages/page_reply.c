@@ -8,9 +8,8 @@
 #include "web/frame.h"
 
 #define POLICY                                                                                     \
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src "        \
-    "'self'; "                                                                                     \
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "                                \
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "                    \
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "            \
     "require-trusted-types-for 'script'; trusted-types opsbrain"
 
 void page_reply_headers(struct exchange *exchange, const char *policy)

@@ -15,7 +15,7 @@
 
 static const struct route others[] = {
     { "GET", "/sign-in", .admit = page_exchange_admit, .serve = page_sign_in_show },
-    { "POST", "/sign-in", .admit = page_exchange_admit, .serve = page_sign_in_take,
+    { "POST", "/sign-in", .admit = page_exchange_admit, .serve = page_sign_in_submit,
       .body_limit = SIGN_IN_BODY_MAX },
     { "POST", "/sign-out", .admit = page_exchange_admit, .serve = page_sign_out,
       .body_limit = SIGN_IN_BODY_MAX },

@@ -14,7 +14,7 @@ struct settings;
 struct sign_ins;
 struct workers;
 
-/* Lent; the context of the pages' routes. */
+/* The context of the pages' routes; its parts are borrowed. */
 struct page_server {
     const struct settings *settings;
     const struct services *services;

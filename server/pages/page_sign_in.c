@@ -11,7 +11,7 @@
 #include "server/settings/settings.h"
 #include "web/sign_in.h"
 
-/* Whether it is a path of this server: a form or query may lead back only to such a path. */
+/* The path to which a form or query leads back; "/" unless it is a path of this server. */
 static const char *safe_path(const char *path)
 {
     if (path == NULL || path[0] != '/' || path[1] == '/' || path[1] == '\\')
@@ -80,7 +80,7 @@ static void sign_in(struct exchange *exchange)
     }
 }
 
-static void take_key(struct exchange *exchange)
+static void sign_in_with_form(struct exchange *exchange)
 {
     if (page_exchange_read_form(exchange))
         sign_in(exchange);
@@ -108,12 +108,12 @@ static bool check_rate(struct exchange *exchange)
     return false;
 }
 
-void page_sign_in_take(struct exchange *exchange)
+void page_sign_in_submit(struct exchange *exchange)
 {
     if (exchange->principal.name[0] != '\0')
         send_to(exchange, NULL);
     else if (check_rate(exchange))
-        submit(exchange, take_key);
+        submit(exchange, sign_in_with_form);
 }
 
 /* ---- Signing out ---- */

@@ -5,5 +5,5 @@
 struct exchange;
 
 void page_sign_in_show(struct exchange *exchange);
-void page_sign_in_take(struct exchange *exchange);
+void page_sign_in_submit(struct exchange *exchange);
 void page_sign_out(struct exchange *exchange);

@@ -252,7 +252,7 @@ static CHECKED bool execute_clock_accept(const struct access *access, const json
 
 /* ---- The server ---- */
 
-/* The transport sets this member; without a server it is missing. */
+/* The transport sets the member "address"; without a server it is missing. */
 static CHECKED bool execute_address(const struct access *access, const json_t *request,
                                     json_t **reply, struct error *error)
 {
@@ -328,8 +328,7 @@ void admin_set_client(json_t *request, long uid)
     json_object_set_new(request, "client", json_string(client));
 }
 
-/* The setting's value, the same as the server's if that runs in the same environment; "": it is not
- * set. */
+/* The value that a server in the same environment would use; "": it is not set. */
 static const char *setting_of(const char *variable)
 {
     const char *value = secure_getenv(variable);
@@ -365,7 +364,7 @@ struct dialogue {
 };
 
 /* Handles a reply; *more: `request` is now the next one. */
-static void take_reply(const struct dialogue *dialogue, json_t *reply, bool *more)
+static void handle_reply(const struct dialogue *dialogue, json_t *reply, bool *more)
 {
     *more = dialogue->next != NULL && dialogue->next(dialogue->context, reply, dialogue->request);
     if (dialogue->next == NULL)
@@ -385,7 +384,7 @@ static CHECKED bool ask(const struct dialogue *dialogue, bool *running, struct e
             return false;
         if (!*running)
             return true;
-        take_reply(dialogue, reply, &more);
+        handle_reply(dialogue, reply, &more);
     }
     return true;
 }
@@ -401,7 +400,7 @@ static CHECKED bool execute(const struct dialogue *dialogue, const struct access
 
         if (!admin_execute(access, dialogue->request, &reply, error))
             return false;
-        take_reply(dialogue, reply, &more);
+        handle_reply(dialogue, reply, &more);
     }
     return true;
 }

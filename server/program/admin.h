@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Administration of API keys and secrets: on the store itself or, if a server has the data folder,
- * through its socket <data>/admin.sock, which only the folder's owner can open. Keys themselves
- * never pass through it: the client makes them, and sends only their digest. */
+/* Administration of API keys and secrets: on the store itself or, if a server has the data folder
+ * open, through its socket <data>/admin.sock, which only the folder's owner can open. Keys
+ * themselves never pass through it: the client makes them, and sends only their digest. */
 #pragma once
 
 #include <jansson.h>
@@ -24,8 +24,8 @@ struct authority;
  *     clock_show
  *     clock_accept
  *     server_address
- * and those of admin_audit.h and admin_fleet.h. **reply: a new object; if the last admin lost
- * access it has a "warning". */
+ * and those of admin_audit.h and admin_fleet.h. *reply: a new object; if the last admin lost access
+ * it has a "warning". */
 CHECKED bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
                            struct error *error);
 
@@ -39,12 +39,13 @@ CHECKED bool admin_create(const char *folder, const struct access *access,
                           struct error *error);
 void admin_destroy(struct admin *admin); /* NULL is fine */
 
-/* Asks the server that has the folder, and waits for its reply for as many seconds as the request's
- * member "patience_s" says. *running false: there is no server, and nothing was asked. */
+/* Sends the request to the server that has the folder open, and waits for its reply for at most the
+ * seconds in the request's member "patience_s". *running false: there is no server, and nothing was
+ * sent. */
 CHECKED bool admin_ask(const char *folder, const json_t *request, bool *running, json_t **reply,
                        struct error *error);
-/* Asks the server or, if there is none, carries out the request here, with this folder of secrets.
- * Only a first key creates a data folder. */
+/* Sends the request to the server or, if there is none, carries it out here, with this folder of
+ * secrets. Only a first key creates a data folder. */
 CHECKED bool admin_request(const char *folder, const char *secrets_folder, const json_t *request,
                            json_t **reply, struct error *error);
 /* The same for a command of several requests: next() receives each reply and makes the next

@@ -13,7 +13,7 @@
 #define ROWS_LIMIT 1000
 
 /* A reader is recorded once a minute, no matter how often it reads. */
-static void note(const struct access *access, const json_t *request, const char *what)
+static void count_read(const struct access *access, const json_t *request, const char *what)
 {
     const struct change change = { .actor = COMMAND_LINE(request), .tool = what };
     const struct audit_event event = { AUDIT_READ, &change, "ok", "", "" };
@@ -63,7 +63,7 @@ bool admin_audit_list(const struct access *access, const json_t *request, json_t
     *reply = json_get_boolean(request, "as_rows", false) ? rows_reply(rows, count)
                                                          : text_reply(rows, count);
     audit_log_rows_free(rows, count);
-    note(access, request, "audit-log list");
+    count_read(access, request, "audit-log list");
     return true;
 }
 
@@ -82,7 +82,7 @@ bool admin_audit_verify(const struct access *access, const json_t *request, json
                          text);
     if (!audit_verify(access->store, mark.id > 0 ? &mark : NULL, NULL, &verdict, error))
         return false;
-    note(access, request, "audit-log verify");
+    count_read(access, request, "audit-log verify");
     audit_verdict_describe(&verdict, &words);
     *reply = json_pack("{s:b, s:s}", "whole", verdict.whole, "found", text_string(&words));
     return true;
@@ -97,7 +97,7 @@ bool admin_audit_export(const struct access *access, const json_t *request, json
     if (!audit_newest(access->store, &newest, error)
         || !audit_export(access->store, json_get_integer(request, "after_id", 0), &rows, error))
         return false;
-    note(access, request, "audit-log export");
+    count_read(access, request, "audit-log export");
     *reply = json_pack("{s:o, s:{s:I, s:s}}", "rows", rows, "newest", "id", (json_int_t)newest.id,
                        "digest", newest.digest);
     return true;

@@ -15,7 +15,7 @@ CHECKED bool admin_audit_list(const struct access *access, const json_t *request
 /* {"command": "audit_verify", "mark"}: "whole", and "found" in words. */
 CHECKED bool admin_audit_verify(const struct access *access, const json_t *request, json_t **reply,
                                 struct error *error);
-/* {"command": "audit_export", "after_id"}: "rows", and after the last ones the "newest".
+/* {"command": "audit_export", "after_id"}: the next "rows", and the "newest" row with its digest.
  */
 CHECKED bool admin_audit_export(const struct access *access, const json_t *request, json_t **reply,
                                 struct error *error);

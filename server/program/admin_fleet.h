@@ -12,7 +12,7 @@ struct access;
  * the tool plan_show answers. */
 CHECKED bool admin_plan_show(const struct access *access, const json_t *request, json_t **reply,
                              struct error *error);
-/* {"command": "plan_approve", "plan"}: agrees to it; the reply is as for plan_show. */
+/* {"command": "plan_approve", "plan"}: approves the plan; the reply is as for plan_show. */
 CHECKED bool admin_plan_approve(const struct access *access, const json_t *request, json_t **reply,
                                 struct error *error);
 /* {"command": "fleet_resume"}: accepts the database's present place. */

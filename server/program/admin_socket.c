@@ -23,7 +23,7 @@
 #include "server/program/admin.h"
 
 #define LINE_LIMIT ((size_t)1 << 20)
-#define TALK_S 5
+#define TALK_S 5 /* the longest wait for the other end */
 
 struct admin {
     const struct access *access;
@@ -50,7 +50,7 @@ static CHECKED bool open_socket(const char *folder, int *folder_fd, int *socket_
     *socket_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (*socket_fd < 0) {
         close(*folder_fd);
-        return error_set(error, ERROR_INTERNAL, "socket: %s", strerror(errno));
+        return error_set(error, ERROR_INTERNAL, "cannot create a socket: %s", strerror(errno));
     }
     setsockopt(*socket_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     setsockopt(*socket_fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
@@ -82,12 +82,12 @@ static CHECKED bool receive_line(int fd, json_t **out, struct error *error)
         ssize_t part = recv(fd, buffer, sizeof buffer, 0);
 
         if (part <= 0)
-            return error_set(error, ERROR_TIMEOUT, "admin.sock: the client sends nothing");
+            return error_set(error, ERROR_TIMEOUT, "admin.sock: no complete line arrived in time");
         text_add_bytes(&line, buffer, (size_t)part);
         if (buffer[part - 1] == '\n')
             return json_parse(text_string(&line), line.length, out, error);
     }
-    return error_set(error, ERROR_INVALID, "admin.sock: the line is too long");
+    return error_set(error, ERROR_INVALID, "admin.sock: the line is longer than 1 MiB");
 }
 
 /* ---- The server's end ---- */
@@ -104,14 +104,14 @@ static json_t *answer(struct admin *admin, const json_t *request)
     return reply;
 }
 
-/* The client's process and user, according to the kernel. */
+/* Records the client's user, according to the kernel. */
 static void name_client(int fd, json_t *request)
 {
     struct ucred peer = { .uid = (uid_t)-1 };
     socklen_t length = sizeof peer;
 
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
-        log_warning("admin.sock: the client's process is not known: %s", strerror(errno));
+        log_warning("admin.sock: the client's user is not known: %s", strerror(errno));
     admin_set_client(request, (long)peer.uid);
 }
 

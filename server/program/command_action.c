@@ -93,7 +93,7 @@ int command_run(const struct command *command, void *options, int argc, char *co
     if (asks_for_help(argc, argv))
         return show_help(command);
     if (argc < 2)
-        return fail_with_usage(command, "which one?");
+        return fail_with_usage(command, "an action is missing");
     for (const struct action *action = command->actions; action->name != NULL; action++)
         if (strcmp(argv[1], action->name) == 0)
             return run_action(command, action, options, argc, argv);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain audit-log: on the store itself, or through the server that has it. */
+/* opsbrain audit-log: reads the audit log, in the store itself or through the server that has it
+ * open. */
 
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +52,7 @@ struct rows {
     int64_t limit;
 };
 
-static void want(const struct rows *rows, json_t *request)
+static void set_limit(const struct rows *rows, json_t *request)
 {
     int64_t missing = rows->limit - (int64_t)json_array_size(rows->list);
 
@@ -59,7 +60,7 @@ static void want(const struct rows *rows, json_t *request)
                         json_integer(missing < ROWS_AT_ONCE ? missing : ROWS_AT_ONCE));
 }
 
-static bool take_page(void *context, const json_t *reply, json_t *request)
+static bool add_page(void *context, const json_t *reply, json_t *request)
 {
     struct rows *rows = context;
     const json_t *page = json_object_get(reply, "rows");
@@ -68,7 +69,7 @@ static bool take_page(void *context, const json_t *reply, json_t *request)
 
     json_array_extend(rows->list, json_iterable(page));
     json_object_set_new(request, "before_id", json_integer(json_get_integer(oldest, "id", 0)));
-    want(rows, request);
+    set_limit(rows, request);
     return count == ROWS_AT_ONCE && json_array_size(rows->list) < (size_t)rows->limit;
 }
 
@@ -78,8 +79,8 @@ static CHECKED bool print_rows(const struct options *options, json_t *request, s
     json_auto_t *whole = json_pack("{s:o}", "rows", rows.list);
 
     json_object_set_new(request, "as_rows", json_true());
-    want(&rows, request);
-    return admin_requests(options->data, request, take_page, &rows, error)
+    set_limit(&rows, request);
+    return admin_requests(options->data, request, add_page, &rows, error)
            && command_output_json(true, whole);
 }
 
@@ -128,7 +129,7 @@ static void print_line(const json_t *value)
     puts(text_string(&line));
 }
 
-/* Exports up to the row that was the newest at the start, without rows written meanwhile. */
+/* Prints up to the row that was the newest at the start, without rows written meanwhile. */
 static bool print_page(void *context, const json_t *reply, json_t *request)
 {
     const json_t *rows = json_object_get(reply, "rows"), *row;
@@ -148,8 +149,8 @@ static bool print_page(void *context, const json_t *reply, json_t *request)
     return json_array_size(rows) > 0 && id < last;
 }
 
-/* A line for each row; the last line names the newest row with its digest, so that an export proves
- * what the audit log contained. */
+/* Prints a line for each row; the last line names the newest row with its digest, so that an export
+ * proves what the audit log contained. */
 static CHECKED bool export(const void *context, char *const *operands, struct error *error)
 {
     const struct options *options = context;
@@ -167,7 +168,9 @@ int command_audit(int argc, char *const *argv)
 {
     static const struct action actions[] = {
         { "list", "", "lists the newest rows", list },
-        { "verify", "", "checks that the log is what was written; with a digest, also since then",
+        { "verify", "",
+          "checks that the rows are as they were written; with --digest, also that the log still "
+          "contains that row",
           verify },
         { "export", "",
           "writes all rows as lines of JSON, the oldest first; the last line is the newest row's "

@@ -32,7 +32,7 @@ static void write_url(const char *address, char url[LOGIN_URL_SIZE])
     text_copy(url, LOGIN_URL_SIZE, text_string(&out));
 }
 
-/* Whoever may open the folder's socket may ask: only its owner can. */
+/* Asks through the folder's socket, which only the folder's owner can open. */
 static CHECKED bool find(const char *folder, char url[LOGIN_URL_SIZE], struct error *error)
 {
     json_auto_t *request = json_pack("{s:s}", "command", "server_address"), *reply = NULL;
@@ -64,7 +64,7 @@ static CHECKED bool move_log(const char *folder, struct error *error)
     return true;
 }
 
-/* Leaves signals to the client. The settings of `serve` in the environment apply. */
+/* Starts a server with the settings of `serve` in the environment. The client handles signals. */
 static CHECKED bool start(const char *folder, void **server, char url[LOGIN_URL_SIZE],
                           struct error *error)
 {

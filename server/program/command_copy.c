@@ -58,7 +58,7 @@ static struct copy_place place_at(const char *text)
     return is_address ? (struct copy_place){ "", text } : (struct copy_place){ text, "" };
 }
 
-/* ---- The words ---- */
+/* ---- Carrying out ---- */
 
 static json_t *reply_of(const struct copy_report *report)
 {
@@ -126,13 +126,13 @@ static CHECKED bool move(const struct options *options, const char *path, struct
     return true;
 }
 
-static const struct word {
+static const struct copy_command {
     const char *name, *operand, *help;
     const struct setting *flags;
     size_t flag_count;
     CHECKED bool (*run)(const struct options *options, const char *path, struct text *out,
                         json_t **reply, struct error *error);
-} words[] = {
+} copy_commands[] = {
     { "backup", " FILE",
       "writes everything that the database remembers into a new file, also while a server runs",
       file_flags, sizeof file_flags / sizeof *file_flags, backup },
@@ -145,40 +145,40 @@ static const struct word {
       move_flags, sizeof move_flags / sizeof *move_flags, move },
 };
 
-static int show_help(const struct word *word)
+static int show_help(const struct copy_command *command)
 {
     TEXT_AUTO text = { 0 };
 
-    text_addf(&text, "  opsbrain %s%s [--FLAG VALUE]...\n      %s\n\n", word->name, word->operand,
-              word->help);
-    config_help(word->flags, word->flag_count, &text);
+    text_addf(&text, "  opsbrain %s%s [--FLAG VALUE]...\n      %s\n\n", command->name,
+              command->operand, command->help);
+    config_help(command->flags, command->flag_count, &text);
     command_output_text(text_string(&text));
     return STATUS_DONE;
 }
 
-static int run(const struct word *word, int argc, char *const *argv)
+static int run(const struct copy_command *command, int argc, char *const *argv)
 {
-    int operands = word->operand[0] != '\0';
+    int operands = command->operand[0] != '\0';
     struct options options = { 0 };
     TEXT_AUTO out = { 0 };
     json_auto_t *reply = NULL;
     struct error error;
 
     if (client_asks_for_help(argc, argv))
-        return show_help(word);
+        return show_help(command);
     if (operands > 0 && (argc < 2 || argv[1][0] == '-' || argv[1][0] == '\0')) {
-        text_addf(&out, "%s needs the name of a file: opsbrain %s%s (see --help)", word->name,
-                  word->name, word->operand);
+        text_addf(&out, "%s needs the name of a file: opsbrain %s%s (see --help)", command->name,
+                  command->name, command->operand);
         command_fail(text_string(&out));
         return STATUS_USAGE;
     }
-    if (!config_read(word->flags, word->flag_count, argc - operands, argv + operands, &options,
-                     &error)) {
+    if (!config_read(command->flags, command->flag_count, argc - operands, argv + operands,
+                     &options, &error)) {
         command_fail(error.message);
         return STATUS_USAGE;
     }
     store_use_password_file(options.database_password_file);
-    if (!word->run(&options, operands > 0 ? argv[1] : "", &out, &reply, &error))
+    if (!command->run(&options, operands > 0 ? argv[1] : "", &out, &reply, &error))
         return command_fail(error.message);
     if (!command_output_json(options.json, reply))
         fputs(text_string(&out), stdout);
@@ -187,8 +187,8 @@ static int run(const struct word *word, int argc, char *const *argv)
 
 int command_copy(int argc, char *const *argv)
 {
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(argv[0], words[i].name) == 0)
-            return run(&words[i], argc, argv);
+    for (size_t i = 0; i < sizeof copy_commands / sizeof *copy_commands; i++)
+        if (strcmp(argv[0], copy_commands[i].name) == 0)
+            return run(&copy_commands[i], argc, argv);
     return STATUS_USAGE;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain plan: a person's go-ahead at the command line. opsbrain fleet: a moved database. */
+/* opsbrain plan: shows the plan of a deployment, and approves it. opsbrain fleet resume: lets a
+ * moved database change its clouds again. */
 
 #include <stdio.h>
 #include <string.h>
@@ -25,9 +26,9 @@ static const struct setting flags[] = {
       "folder of the database" },
     { "json", SETTING_BOOLEAN, "false", 0, 0, offsetof(struct options, json), "prints JSON" },
     { "digest", SETTING_TEXT, "", 0, 0, offsetof(struct options, digest),
-      "approve: of the plan as it was shown, where nobody can be asked" },
+      "approve: digest of the plan that somebody has read, where nobody can be asked" },
 };
-#define FLEET_FLAGS 2 /* the first of them */
+#define FLEET_FLAGS 2 /* the first two */
 
 static CHECKED bool ask(const struct options *options, const char *command, const char *plan,
                         json_t **reply, struct error *error)
@@ -37,7 +38,7 @@ static CHECKED bool ask(const struct options *options, const char *command, cons
     return admin_request(options->data, "", request, reply, error);
 }
 
-/* Commands in the text can be copied: no line is broken. */
+/* Lines are not wrapped, so that commands in the text can be copied. */
 static void print_plan(const json_t *shown, FILE *out)
 {
     static const struct terminal unbroken = { 0 };
@@ -93,7 +94,7 @@ static CHECKED bool approve(const void *context, char *const *operands, struct e
     return true;
 }
 
-/* The word is also a tool's short name: that tool's help comes first. */
+/* Runs the tool whose short name the command is; for --help, the tool's help comes first. */
 static int run_word(const struct command *command, int argc, char *const *argv)
 {
     char flag[] = "--help", *const help[] = { argv[0], flag, NULL };

@@ -5,7 +5,7 @@
 #include "base/json/json.h"
 #include "store/ledger/change.h"
 
-/* Who is at the command line: a member of the request, set by the transport. */
+/* The actor of a change: the local admin. The transport has set the request's member "client". */
 #define COMMAND_LINE(request)                                                                      \
     {                                                                                              \
         .principal = "local", .role = "admin",                                                     \

@@ -10,7 +10,7 @@ struct table;
 
 struct table *command_output_table(const char *const *headings);     /* end with NULL */
 void command_output_table_time(struct table *table, int64_t utc_ms); /* 0: "-" */
-void command_output_table_print(struct table *table);                /* and frees it */
+void command_output_table_print(struct table *table);                /* also frees it */
 
 /* Prints a text that may contain Markdown tables and foreign text: on a terminal it fits the width
  * and contains no escape sequences. */

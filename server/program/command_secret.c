@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain secret: on the store itself, or through the server that has it. */
+/* opsbrain secret: manages where secrets may be sent, in the store itself or through the server
+ * that has it open. */
 
 #include <stdio.h>
 

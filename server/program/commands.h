@@ -11,10 +11,10 @@ int command_clock(int argc, char *const *argv);
 int command_copy(int argc, char *const *argv); /* backup, restore, move */
 int command_plan(int argc, char *const *argv);
 int command_fleet(int argc, char *const *argv);
-int command_watchdog(int argc, char *const *argv); /* of one server on this machine */
+int command_watchdog(int argc, char *const *argv); /* watches one server on this machine */
 int command_bench(int argc, char *const *argv);
 int command_help(int argc, char *const *argv);
 int command_version(int argc, char *const *argv);
 
-/* "opsbrain: <message>" on standard error; returns 1. */
+/* Writes "opsbrain: <message>" to standard error; returns 1. */
 int command_fail(const char *message);

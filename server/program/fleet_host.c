@@ -207,7 +207,7 @@ static void *run_thread(void *context)
 
 /* ---- This machine ---- */
 
-/* Only the settings turn it on: no tool reaches them. */
+/* Only the settings allow servers on this machine: no tool can change them. */
 static CHECKED bool open_machine(struct fleet_host *host, const struct settings *settings,
                                  struct error *error)
 {
@@ -225,7 +225,8 @@ static CHECKED bool open_machine(struct fleet_host *host, const struct settings 
     if (!settings->this_machine)
         return true;
     if (realpath(settings->data, data) == NULL)
-        return error_set(error, ERROR_INVALID, "data: %s: %s", settings->data, strerror(errno));
+        return error_set(error, ERROR_INVALID, "data is \"%s\": %s", settings->data,
+                         strerror(errno));
     snprintf(folder, sizeof folder, "%s/this_machine", data);
     return machine_check_place(error) && machine_create(&machine, &host->machine, error);
 }

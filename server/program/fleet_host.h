@@ -12,8 +12,8 @@ struct notifier;
 struct services;
 struct settings;
 
-/* Finds out whether the database is where it was used last; otherwise the clouds are only read
- * from. Everything is borrowed until fleet_host_destroy. */
+/* Checks whether the database is where it was used last; if not, the clouds are only read.
+ * Everything is borrowed until fleet_host_destroy. */
 CHECKED bool fleet_host_create(const struct settings *settings, const struct services *services,
                                struct fleet_host **out, struct error *error);
 void fleet_host_destroy(struct fleet_host *host); /* NULL is fine */

@@ -76,7 +76,7 @@ static void describe(const char *folder, const char *number, char out[DIGEST_TEX
     digest_sha256_text(text_string(&all), all.length, out);
 }
 
-/* Database and file still agree if the process ends at any point of this. */
+/* Gives the place a new number. Wherever the process ends in this, database and file agree. */
 static CHECKED bool renew(struct store *store, const char *folder, const char *place,
                           struct error *error)
 {

@@ -7,8 +7,8 @@
 
 #include "store/fleet/fleet_managed.h"
 
-/* Reads the id, or makes one if there is none. If the database is in its place, records that again.
- */
+/* Reads the database's id, or makes one if there is none. If the database is where it was used
+ * last, gives the place a new number. */
 CHECKED bool fleet_place_read(struct store *store, const char *folder, struct fleet_instance *out,
                               struct error *error);
 /* Lets the database be used in the place where it is opened next. */

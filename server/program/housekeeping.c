@@ -23,7 +23,7 @@
 
 #define ROUND_S 60
 #define RETAIN_EVERY_ROUNDS 60
-#define TELL_EVERY_ROUNDS 60
+#define LOG_NEWEST_EVERY_ROUNDS 60
 #define CHECK_AUDIT_EVERY_ROUNDS (24 * 60)
 
 struct housekeeping {
@@ -69,12 +69,12 @@ static void read_stale_keys(struct server *server)
     if (!authority_is_stale(server->authority))
         return;
     if (authority_refresh(server->authority, &error))
-        log_info("the API keys are read again");
+        log_info("the API keys can be read again");
     else
         log_error("the API keys still cannot be read: %s", error.message);
 }
 
-/* Logged once when it begins and once when it ends. */
+/* Logs once when the disk becomes full, and once when it has room again. */
 static void check_disk(struct housekeeping *housekeeping)
 {
     struct error error;
@@ -157,7 +157,7 @@ static void *run_thread(void *context)
 
         if (round % CHECK_AUDIT_EVERY_ROUNDS == CHECK_AUDIT_EVERY_ROUNDS - 1)
             check_audit(housekeeping);
-        else if (round % TELL_EVERY_ROUNDS == TELL_EVERY_ROUNDS - 1)
+        else if (round % LOG_NEWEST_EVERY_ROUNDS == LOG_NEWEST_EVERY_ROUNDS - 1)
             log_newest(server);
         check_disk(housekeeping);
         read_stale_keys(server);

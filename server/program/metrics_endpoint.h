@@ -10,7 +10,7 @@ struct sessions;
 struct telemetry;
 struct workers;
 
-/* The parts whose metrics it reports; lent. */
+/* The parts whose metrics are reported; borrowed. */
 struct metrics_sources {
     const struct services *services;
     struct http *http;
@@ -19,4 +19,5 @@ struct metrics_sources {
     struct workers *workers, *waiting, *pages_workers, *pages_waiting;
 };
 
+/* Adds all metrics; reads the store. */
 void metrics_endpoint_write(const struct metrics_sources *sources, struct text *out);

@@ -28,7 +28,7 @@
 #define SIGN_INS_PER_S 1       /* attempts to sign in from one address */
 #define SIGN_INS_AT_ONCE 10
 #define KEPT_BYTES_AT_ONCE (16 << 20)
-#define KEPT_BYTES_PER_S (64 << 10) /* they are kept for ten minutes */
+#define KEPT_BYTES_PER_S (64 << 10) /* events are stored for ten minutes */
 
 static const struct resource *const no_resources[] = { NULL };
 static const struct prompt *const no_prompts[] = { NULL };
@@ -50,7 +50,7 @@ static void create_limits(struct server *server)
                                                    : 2 * settings->rate_per_principal });
 }
 
-static void name_routes(struct server *server)
+static void list_routes(struct server *server)
 {
     server->routes[0] = (struct route_set){ .routes = mcp_routes, .context = &server->mcp };
     server->routes[1] = (struct route_set){ .routes = upload_routes, .context = &server->uploads };
@@ -71,11 +71,11 @@ static CHECKED bool create_http(struct server *server, struct error *error)
         .telemetry = server->telemetry,
     };
 
-    name_routes(server);
+    list_routes(server);
     return http_server_create(&parts, &server->http, error);
 }
 
-/* The port is taken last, so that no client connects before the server can answer. */
+/* The port is opened last, so that no client connects before the server can answer. */
 static CHECKED bool open_access(struct server *server, struct error *error)
 {
     const struct settings *settings = server->settings;

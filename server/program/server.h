@@ -19,14 +19,14 @@ struct authority;
 #define PAGE_NICENESS 10
 
 struct server {
-    const struct settings *settings; /* lent, like the next member */
+    const struct settings *settings; /* borrowed, like the next member */
     const struct services *services;
     struct authority *authority;
     struct sign_ins *sign_ins;
-    struct rate_limit *sign_in_attempts; /* limits each address */
-    struct rate_limit *principals;       /* calls of each */
+    struct rate_limit *sign_in_attempts; /* limits the attempts from each address */
+    struct rate_limit *principals;       /* limits the calls of each principal */
     struct rate_limit *inline_us;        /* limits each principal's time on the HTTP threads */
-    struct rate_limit *kept_bytes;       /* limit of the stored bytes of each principal's events */
+    struct rate_limit *kept_bytes;       /* limits the stored bytes of each principal's events */
     struct telemetry *telemetry;
     struct workers *workers, *waiting;
     struct workers *pages_workers, *pages_waiting; /* of lower priority than those for calls */
@@ -53,7 +53,7 @@ struct server_parts {
     const char *instructions;                /* copied; for agents */
 };
 
-/* Takes the port, but serves nobody yet. Free with server_destroy. */
+/* Opens the port, but serves nobody yet. Free with server_destroy. */
 CHECKED bool server_create(const struct server_parts *parts, struct server **out,
                            struct error *error);
 CHECKED bool server_start(struct server *server, struct error *error);

@@ -95,7 +95,7 @@ static bool announce(struct serving *serving)
     return true;
 }
 
-/* Takes the port and the folder before jobs run or anybody is served. */
+/* Opens the data folder and the port before jobs run or anybody is served. */
 static CHECKED bool build(struct serving *serving, struct error *error)
 {
     struct settings *settings = &serving->settings;

@@ -52,11 +52,11 @@ static bool check_room(struct exchange *exchange)
     if (role_allows(exchange->principal.role, ROLE_ADMIN)
         || disk_space_check(uploads_of(exchange)->services->store, &error))
         return true;
-    exchange_refuse_fault(exchange, "an upload", &error);
+    exchange_refuse_fault(exchange, "accepting an upload", &error);
     return false;
 }
 
-/* Creates, for the first piece, a file that disappears when it is closed. */
+/* Begins an upload, with a file that disappears when it is closed. */
 static bool begin(struct exchange *exchange)
 {
     struct uploads *uploads = exchange->context;
@@ -82,7 +82,7 @@ static bool begin(struct exchange *exchange)
     return false;
 }
 
-static void take(struct exchange *exchange, const char *bytes, size_t size)
+static void receive(struct exchange *exchange, const char *bytes, size_t size)
 {
     struct upload *upload;
     struct error error;
@@ -185,7 +185,7 @@ static void work(struct exchange *exchange)
     struct error error;
 
     if (is_cancelled(exchange)) {
-        exchange_refuse(exchange, 401, "nothing was taken: the API key became invalid meanwhile");
+        exchange_refuse(exchange, 401, "nothing was stored: the API key became invalid meanwhile");
         return;
     }
     if (!body_file_map(&upload->file, &bytes, &error)) {
@@ -223,8 +223,8 @@ static void serve_dataset(struct exchange *exchange)
 
 const struct route upload_routes[] = {
     { "POST", "/v1/imports", .limited = true, .role = ROLE_OPERATOR, .serve = serve_import,
-      .take = take, .body_limit = UPLOAD_LIMIT_BYTES },
+      .take = receive, .body_limit = UPLOAD_LIMIT_BYTES },
     { "POST", "/v1/datasets", .limited = true, .role = ROLE_OPERATOR, .serve = serve_dataset,
-      .take = take, .body_limit = UPLOAD_LIMIT_BYTES },
+      .take = receive, .body_limit = UPLOAD_LIMIT_BYTES },
     { 0 },
 };

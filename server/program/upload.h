@@ -15,7 +15,7 @@ struct workers;
 
 #define UPLOAD_LIMIT_BYTES ((size_t)64 << 20)
 
-/* The parts that uploads need; lent. */
+/* The parts that uploads need; borrowed. */
 struct uploads {
     const struct settings *settings;
     const struct services *services;

@@ -155,8 +155,8 @@ static CHECKED bool apply_port(struct error *error)
 
     if (port == NULL || port[0] == '\0')
         return true;
-    setenv("OPSBRAIN_CONNECTIONS_PER_ADDRESS", "0",
-           0); /* all connections come from the platform's proxies, so that none is limited */
+    /* all connections come from the platform's proxies, so that none is limited */
+    setenv("OPSBRAIN_CONNECTIONS_PER_ADDRESS", "0", 0);
     if (getenv("OPSBRAIN_LISTEN") != NULL)
         return true;
     if (!text_to_integer(port, 0, 65535, &number))

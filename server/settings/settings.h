@@ -41,11 +41,11 @@ struct settings {
     bool log_requests, hardened, this_machine;
 };
 
-#define RATE_BY_DEFAULT 5000 /* of rate_per_principal */
+#define RATE_BY_DEFAULT 5000 /* the default of rate_per_principal */
 
 extern const struct setting settings_table[];
 extern const size_t settings_count;
 
-/* Reads them from the environment and the flags after the command's name. `PORT` alone in the
- * environment (as Cloud Run sets it) means all addresses on that port. */
+/* Reads the settings from the environment and the flags after the command's name. `PORT` alone in
+ * the environment (as Cloud Run sets it) means all addresses on that port. */
 CHECKED bool settings_read(int argc, char *const *argv, struct settings *out, struct error *error);

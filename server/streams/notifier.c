@@ -19,7 +19,7 @@
 #include "store/ledger/sweeps.h"
 
 #define ROUND_S 1
-#define LOAD_ROUND_NS 5000000000 /* time between two events that say that metrics were scraped */
+#define LOAD_ROUND_NS 5000000000 /* time between two events about scraped metrics */
 #define NAMES_LIMIT 1024 /* changes within a round; beyond it, every subscriber is notified */
 #define RUNS_LIMIT 1000  /* runs of a sweep */
 
@@ -171,7 +171,7 @@ static void add_name(struct names *names, const char *name)
 
 /* Records a change. `names` are the notifier's changes of one kind. Without subscriptions there is
  * nobody to notify. */
-static void note(struct notifier *notifier, struct names *names, const char *name)
+static void record(struct notifier *notifier, struct names *names, const char *name)
 {
     pthread_mutex_lock(&notifier->lock);
     if ((subscribers_any(notifier->subscribers) || task_followers_any(notifier->task_followers)
@@ -190,7 +190,7 @@ void notifier_job_moved(void *context, const char *job_id)
 {
     struct notifier *notifier = context;
 
-    note(notifier, &notifier->news.jobs, job_id);
+    record(notifier, &notifier->news.jobs, job_id);
 }
 
 void notifier_scraped(void *context, const char *deployment)
@@ -206,7 +206,7 @@ void notifier_scraped(void *context, const char *deployment)
 
 void notifier_resource_changed(struct notifier *notifier, const char *name)
 {
-    note(notifier, &notifier->news.resources, name);
+    record(notifier, &notifier->news.resources, name);
 }
 
 void notifier_list_changed(struct notifier *notifier, unsigned lists)
@@ -329,7 +329,7 @@ static bool is_load_due(const struct notifier *notifier)
     return notifier->news.load && clock_monotonic_ns() >= notifier->load_due_ns;
 }
 
-static bool are_news(const struct notifier *notifier)
+static bool has_news(const struct notifier *notifier)
 {
     const struct news *news = &notifier->news;
 
@@ -348,8 +348,8 @@ static void wait_for_wake(struct notifier *notifier)
         pthread_cond_wait(&notifier->woken, &notifier->lock);
 }
 
-/* Takes the news; news.load stays until it is due. */
-static void take_news(struct notifier *notifier, struct news *out)
+/* Moves the news to *out; news.load stays until it is due. */
+static void move_news(struct notifier *notifier, struct news *out)
 {
     bool load = is_load_due(notifier);
 
@@ -363,9 +363,9 @@ static void take_news(struct notifier *notifier, struct news *out)
 /* Under the lock: waits until something has happened. False: it is time to stop. */
 static bool wait_for_news(struct notifier *notifier, struct news *out)
 {
-    while (!notifier->stopping && !are_news(notifier))
+    while (!notifier->stopping && !has_news(notifier))
         wait_for_wake(notifier);
-    take_news(notifier, out);
+    move_news(notifier, out);
     return !notifier->stopping;
 }
 

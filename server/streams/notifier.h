@@ -19,7 +19,7 @@ struct sse_queue;
 struct store;
 struct stream;
 
-/* The parts that the notifier needs; lent. */
+/* The parts that the notifier needs; borrowed. */
 struct notifier_parts {
     struct store *store;
     struct sessions *sessions;
@@ -41,13 +41,13 @@ CHECKED bool notifier_subscribe(struct notifier *notifier, struct session *sessi
                                 struct error *error);
 CHECKED bool notifier_unsubscribe(struct notifier *notifier, struct session *session,
                                   const char *uri, struct error *error);
-/* Subscribes a stream, until it is closed, to lists (bits) and resources, and sends it `first`: its
- * client is notified of whatever changes after it received that. `meta` is the JSON text of the
- * member _meta of each of its messages. At most SUBSCRIPTIONS_LIMIT URIs. */
+/* Subscribes a stream, until it is closed, to lists (bits) and resources, and first sends the
+ * message `first`: the client is notified of every later change. `meta` is the JSON text of the
+ * member _meta of each notification. At most SUBSCRIPTIONS_LIMIT URIs. */
 void notifier_listen(struct notifier *notifier, struct stream *stream, const struct text *first,
                      const char *meta, unsigned lists, const char *const *uris, size_t count);
-/* The same for tasks, each sent in full: at most SUBSCRIPTIONS_LIMIT ids of jobs. `base_url`: of
- * the pages, as the client reaches them. */
+/* The same for tasks, each sent in full: at most SUBSCRIPTIONS_LIMIT ids of jobs. `base_url`: the
+ * address of the pages, as the client reaches them. */
 void notifier_listen_tasks(struct notifier *notifier, struct stream *stream, const char *meta,
                            const char *base_url, const char *const *ids, size_t count);
 

@@ -15,7 +15,7 @@
 #include "store/ledger/plausible_time.h"
 
 #define BUCKETS 4096
-#define AHEAD_MS 60000
+#define AHEAD_MS 60000 /* how far in the future a stored time may be and still be believed */
 
 struct sessions {
     struct store *store;
@@ -25,7 +25,7 @@ struct sessions {
     size_t count;
 };
 
-/* Checks an id: ours are random, but a client may ask for any. */
+/* The bucket of an id. Ours are random, but a client may send anything: so it is hashed. */
 static struct session **bucket_of(struct sessions *sessions, const char *id)
 {
     uint32_t hash = 2166136261u; /* FNV-1a */
@@ -83,8 +83,9 @@ static void insert(struct sessions *sessions, struct session *session)
     sessions->count++;
 }
 
-/* Passes the table's reference to the caller; NULL if it is not in the table. */
-static struct session *take_out(struct sessions *sessions, const char *id)
+/* Removes a session from the table, and passes the table's reference to the caller; NULL if it is
+ * not there. */
+static struct session *detach(struct sessions *sessions, const char *id)
 {
     struct session **at = bucket_of(sessions, id);
     struct session *found;
@@ -99,11 +100,12 @@ static struct session *take_out(struct sessions *sessions, const char *id)
     return found;
 }
 
-/* Restores the stream's numbers. They continue above all that were used: those of priming events
+/* Makes the standing stream a stored one, and restores its numbers. They continue above all that
+ * were used: those of priming events
  * are not stored, but there was less than one event per millisecond. If nothing waits, all events
  * count as received. */
-static void keep_standing(struct sessions *sessions, struct session *session, int64_t received,
-                          int64_t last_event)
+static void store_standing(struct sessions *sessions, struct session *session, int64_t received,
+                           int64_t last_event)
 {
     int64_t sequence = clock_utc_ms();
 
@@ -126,7 +128,7 @@ static const char *find_version(const struct sessions *sessions, const char *nam
     return NULL;
 }
 
-static void take_up(struct sessions *sessions, const struct session_row *row)
+static void load_row(struct sessions *sessions, const struct session_row *row)
 {
     const char *version = find_version(sessions, row->protocol_version);
     struct session *session;
@@ -139,7 +141,7 @@ static void take_up(struct sessions *sessions, const struct session_row *row)
     session->stored_ms = row->last_seen_ms;
     if (row->log_level >= 0)
         atomic_store(&session->log_level, (int)row->log_level);
-    keep_standing(sessions, session, row->received, row->last_event);
+    store_standing(sessions, session, row->received, row->last_event);
     insert(sessions, session);
 }
 
@@ -158,7 +160,7 @@ bool sessions_create(struct store *store, const struct session_limits *limits,
     sessions->limits = *limits;
     pthread_mutex_init(&sessions->lock, NULL);
     for (size_t i = 0; i < count; i++)
-        take_up(sessions, &rows[i]);
+        load_row(sessions, &rows[i]);
     session_rows_free(rows, count);
     *out = sessions;
     return true;
@@ -180,7 +182,7 @@ void sessions_destroy(struct sessions *sessions)
     for (size_t i = 0; i < BUCKETS; i++)
         while (sessions->buckets[i] != NULL) {
             store_use(sessions, sessions->buckets[i]);
-            session_release(take_out(sessions, sessions->buckets[i]->id));
+            session_release(detach(sessions, sessions->buckets[i]->id));
         }
     pthread_mutex_destroy(&sessions->lock);
     free(sessions);
@@ -196,7 +198,7 @@ size_t sessions_count(struct sessions *sessions)
     return count;
 }
 
-/* Takes the session out: from now on nobody can reach its calls or read its stream. */
+/* Ends the stream and cancels the calls of a session that was removed from the table. */
 static void close_session(struct session *session)
 {
     pthread_mutex_lock(&session->lock);
@@ -228,8 +230,8 @@ static bool goes_before(struct session *session, struct session *other)
     return atomic_load(&session->last_seen_ms) < atomic_load(&other->last_seen_ms);
 }
 
-/* Under the lock: the one to remove if the principal (NULL: all principals together) has `limit`,
- * or NULL. */
+/* Under the lock: the session to remove if the principal (NULL: all principals together) has
+ * `limit` sessions; NULL: none. */
 static struct session *find_oldest(struct sessions *sessions, const char *principal, size_t limit)
 {
     struct session *first = NULL;
@@ -248,8 +250,9 @@ static struct session *find_oldest(struct sessions *sessions, const char *princi
     return count < limit ? NULL : first;
 }
 
-static void note(struct sessions *sessions, const struct session *session, const char *tool,
-                 const char *why)
+/* Counts in the audit log that a session began or ended. */
+static void count_event(struct sessions *sessions, const struct session *session, const char *tool,
+                        const char *why)
 {
     const struct change change = {
         .actor = { .principal = session->principal, .client = session->client }, .tool = tool
@@ -277,16 +280,16 @@ static void make_room(struct sessions *sessions, const char *principal)
         setting = "sessions";
     }
     if (oldest != NULL)
-        evicted = take_out(sessions, oldest->id);
+        evicted = detach(sessions, oldest->id);
     pthread_mutex_unlock(&sessions->lock);
     if (evicted == NULL)
         return;
     log_warning("session %.12s of %s is removed: there are too many (setting %s)", evicted->id,
                 evicted->principal, setting);
     if (!session_remove(sessions->store, evicted->id, &error))
-        log_warning("session %.12s is not removed: %s", evicted->id, error.message);
+        log_warning("session %.12s is still stored: %s", evicted->id, error.message);
     close_session(evicted);
-    note(sessions, evicted, "session_end", "made room for another");
+    count_event(sessions, evicted, "session_end", "made room for another");
     session_release(evicted);
 }
 
@@ -316,7 +319,7 @@ bool session_begin(struct sessions *sessions, const char *principal, const char 
     session = session_create(sessions->store, id, principal, version, client, capabilities);
     atomic_init(&session->last_seen_ms, now_ms);
     session->stored_ms = now_ms;
-    keep_standing(sessions, session, 0, 0);
+    store_standing(sessions, session, 0, 0);
     if (!store_session(sessions, session, now_ms, error)) {
         session_release(session);
         return false;
@@ -325,7 +328,7 @@ bool session_begin(struct sessions *sessions, const char *principal, const char 
     pthread_mutex_lock(&sessions->lock);
     insert(sessions, session);
     pthread_mutex_unlock(&sessions->lock);
-    note(sessions, session, "session_open", version);
+    count_event(sessions, session, "session_open", version);
     *out = session;
     return true;
 }
@@ -360,16 +363,16 @@ struct session *session_find(struct sessions *sessions, const char *id, const ch
 bool session_end(struct sessions *sessions, struct session *session, const char *why,
                  struct error *error)
 {
-    struct session *taken;
+    struct session *detached;
 
     pthread_mutex_lock(&sessions->lock);
-    taken = take_out(sessions, session->id);
+    detached = detach(sessions, session->id);
     pthread_mutex_unlock(&sessions->lock);
-    if (taken == NULL)
+    if (detached == NULL)
         return true;
-    close_session(taken);
-    note(sessions, taken, "session_end", why);
-    session_release(taken);
+    close_session(detached);
+    count_event(sessions, detached, "session_end", why);
+    session_release(detached);
     return session_remove(sessions->store, session->id, error);
 }
 

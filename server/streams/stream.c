@@ -86,7 +86,7 @@ const char *stream_id(const struct stream *stream)
 
 /* ---- Events ---- */
 
-static bool may_keep(const struct stream *stream, size_t length)
+static bool may_store(const struct stream *stream, size_t length)
 {
     int64_t ignored_ms;
 
@@ -96,11 +96,12 @@ static bool may_keep(const struct stream *stream, size_t length)
 }
 
 /* Under the lock: stores a frame. If that fails, only a client that resumes misses it. */
-static void keep(struct stream *stream, const char *json, size_t length, const char *otherwise)
+static void store_event(struct stream *stream, const char *json, size_t length,
+                        const char *otherwise)
 {
     struct error error;
 
-    if (!may_keep(stream, length))
+    if (!may_store(stream, length))
         json = otherwise;
     if (json != NULL
         && !event_add(stream->store, stream->key, stream->sequence, json, clock_utc_ms(), &error))
@@ -128,7 +129,7 @@ static bool push(struct stream *stream, const char *json, size_t length, const c
     if (stream->store == NULL)
         return put(stream, EVENT, json, length);
     stream->sequence++;
-    keep(stream, json, length, otherwise);
+    store_event(stream, json, length, otherwise);
     write_head(stream, stream->sequence, head);
     put(stream, head, json, length);
     return true;
@@ -178,9 +179,9 @@ void stream_prime(struct stream *stream)
 /* Under the lock. */
 static int64_t received(const struct stream *stream)
 {
-    int64_t taken = stream->sse_queue != NULL ? sse_queue_sequence(stream->sse_queue) : 0;
+    int64_t read = stream->sse_queue != NULL ? sse_queue_sequence(stream->sse_queue) : 0;
 
-    return taken > stream->received ? taken : stream->received;
+    return read > stream->received ? read : stream->received;
 }
 
 /* Under the lock. */
@@ -207,8 +208,8 @@ bool stream_attach(struct stream *stream, int64_t last, struct sse_queue *sse_qu
     return complete;
 }
 
-/* Sends the events after one and up to another again. Without the lock, since it waits for the
- * disk. */
+/* Sends the events from `after` + 1 to `last` again. Without the lock, since it waits for the disk.
+ */
 static CHECKED bool replay(struct stream *stream, int64_t after, int64_t last,
                            struct sse_queue *sse_queue, struct error *error)
 {

@@ -32,9 +32,9 @@ void stream_keep(struct stream *stream, struct store *store, const char *session
 void stream_limit(struct stream *stream, struct rate_limit *bytes, const char *principal);
 const char *stream_id(const struct stream *stream); /* "" if it is not stored */
 
-/* One JSON message as an event. False: the stream has ended; or it is not stored, and its client is
- * gone or was cut off because it reads too slowly. A stored stream accepts events also while nobody
- * reads it: the client may resume. */
+/* Pushes one JSON message as an event. False: the stream has ended; or it is not stored, and its
+ * client is gone or was cut off because it reads too slowly. A stored stream accepts events also
+ * while nobody reads it: the client may resume. */
 bool stream_push(struct stream *stream, const char *json, size_t length);
 /* The same; if the limit (stream_limit) does not allow the message, `otherwise` is stored instead.
  */

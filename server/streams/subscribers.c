@@ -17,8 +17,8 @@ struct subscription {
 
 struct subscriber {
     struct subscriber *next;
-    struct session *session; /* a reference; or NULL, and: */
-    struct stream *stream;   /* a reference */
+    struct session *session; /* a reference; NULL: a stream subscribes */
+    struct stream *stream;   /* a reference; NULL: a session subscribes */
     char *meta;
     unsigned lists;
     struct subscription *subscriptions;
@@ -125,7 +125,7 @@ static void add_uri(struct subscribers *subscribers, struct subscriber *subscrib
 {
     const struct resource *resource;
     struct subscription *added;
-    struct error unknown; /* an earlier version, which had more to subscribe to, stored it */
+    struct error unknown; /* a URI that an earlier version of this program stored */
 
     if (find_uri(subscriber, uri) != NULL)
         return;

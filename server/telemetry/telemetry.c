@@ -18,8 +18,7 @@ struct telemetry_row {
     struct telemetry_row *next;
     char *labels;
     atomic_uint_fast64_t statuses[STATUS_CLASSES];
-    atomic_uint_fast64_t
-        buckets[BOUNDS + 1]; /* each bucket counts its own values, not cumulatively */
+    atomic_uint_fast64_t buckets[BOUNDS + 1]; /* each counts its own values, not cumulatively */
     atomic_uint_fast64_t total_ns;
     atomic_uint_fast64_t tool_errors;
 };

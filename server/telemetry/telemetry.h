@@ -21,5 +21,5 @@ struct telemetry_row *telemetry_add_row(struct telemetry *telemetry, const char 
 /* Any thread. A negative duration is counted without a latency. */
 void telemetry_record(struct telemetry_row *row, unsigned http_status, int64_t duration_ns);
 void telemetry_record_tool_error(struct telemetry_row *row);
-/* In the Prometheus text format; rows that were never used are omitted. */
+/* Adds the counts in the Prometheus text format; rows that were never used are omitted. */
 void telemetry_write(const struct telemetry *telemetry, struct text *out);
