@@ -15,21 +15,21 @@
 
 #define LISTED 10
 
-/* A question, read. */
-struct asked {
+/* A question with its JSON parsed. */
+struct read_question {
     struct page_question row;
     json_t *params, *answer; /* NULL: none */
 };
 
-static void asked_finish(struct asked *asked)
+static void asked_finish(struct read_question *asked)
 {
     json_decref(asked->params);
     json_decref(asked->answer);
     page_question_finish(&asked->row);
 }
-#define ASKED_AUTO __attribute__((cleanup(asked_finish))) struct asked
+#define ASKED_AUTO __attribute__((cleanup(asked_finish))) struct read_question
 
-static CHECKED bool asked_find(const struct page_request *request, struct asked *out,
+static CHECKED bool asked_find(const struct page_request *request, struct read_question *out,
                                struct error *error)
 {
     if (!page_question_find(request->services->store, page_place(request, "id"), &out->row, error))
@@ -44,12 +44,12 @@ static CHECKED bool asked_find(const struct page_request *request, struct asked 
                      out->row.principal, out->row.principal, request->principal.name);
 }
 
-static bool is_open(const struct asked *asked)
+static bool is_open(const struct read_question *asked)
 {
     return asked->answer == NULL && clock_utc_ms() < asked->row.expires_ms;
 }
 
-static const json_t *properties_of(const struct asked *asked)
+static const json_t *properties_of(const struct read_question *asked)
 {
     return json_object_get(json_object_get(asked->params, "requestedSchema"), "properties");
 }
@@ -64,7 +64,7 @@ static void write_time(int64_t utc_ms, struct html *html)
     page_cell_write(PAGE_TIME, time, html);
 }
 
-static void write_message(const struct asked *asked, struct html *html)
+static void write_message(const struct read_question *asked, struct html *html)
 {
     const char *line = json_get_text(asked->params, "message", "");
 
@@ -80,7 +80,7 @@ static void write_message(const struct asked *asked, struct html *html)
     html_close(html, "div");
 }
 
-static void write_asker(const struct asked *asked, struct html *html)
+static void write_asker(const struct read_question *asked, struct html *html)
 {
     html_open(html, "p", { "class", "soft" });
     html_textf(html, "Asked by your call of %s", asked->row.tool);
@@ -92,14 +92,14 @@ static void write_asker(const struct asked *asked, struct html *html)
     write_time(asked->row.asked_ms, html);
     html_text(html, " UTC.");
     if (is_open(asked)) {
-        html_text(html, " Nothing is done without your answer; it is taken until ");
+        html_text(html, " Nothing is done without your answer, which is accepted until ");
         write_time(asked->row.expires_ms, html);
         html_text(html, ".");
     }
     html_close(html, "p");
 }
 
-static void write_outcome(const struct asked *asked, struct html *html)
+static void write_outcome(const struct read_question *asked, struct html *html)
 {
     const json_t *content = json_object_get(asked->answer, "content");
 
@@ -120,7 +120,7 @@ static void write_outcome(const struct asked *asked, struct html *html)
 
 /* ---- The form ---- */
 
-/* The name of an input, which must not be that of the token. */
+/* The name of a property's input; the prefix keeps it different from that of the token. */
 static const char *input_name(const char *property, struct text *out)
 {
     text_add(out, "content.");
@@ -184,7 +184,7 @@ static void write_member(const struct page_request *request, const char *propert
 }
 
 /* A yes-or-no question needs no box to tick: the button says what it does. */
-static const char *write_yes(const struct asked *asked, struct html *html)
+static const char *write_yes(const struct read_question *asked, struct html *html)
 {
     void *only = json_object_iter(json_iterable(properties_of(asked)));
     TEXT_AUTO name = { 0 };
@@ -194,8 +194,8 @@ static const char *write_yes(const struct asked *asked, struct html *html)
     return json_get_text(json_object_iter_value(only), "title", "Yes");
 }
 
-static const char *write_members(const struct page_request *request, const struct asked *asked,
-                                 struct html *html)
+static const char *write_members(const struct page_request *request,
+                                 const struct read_question *asked, struct html *html)
 {
     const char *name;
     json_t *property;
@@ -205,7 +205,7 @@ static const char *write_members(const struct page_request *request, const struc
     return "Answer";
 }
 
-static bool is_yes_or_no(const struct asked *asked)
+static bool is_yes_or_no(const struct read_question *asked)
 {
     const json_t *properties = properties_of(asked);
 
@@ -213,7 +213,7 @@ static bool is_yes_or_no(const struct asked *asked)
            && is_boolean(json_object_iter_value(json_object_iter(json_iterable(properties))));
 }
 
-static void write_form(const struct page_request *request, const struct asked *asked,
+static void write_form(const struct page_request *request, const struct read_question *asked,
                        struct html *html)
 {
     const char *accept;
@@ -228,7 +228,7 @@ static void write_form(const struct page_request *request, const struct asked *a
     html_close(html, "form");
 }
 
-static void write_page(const struct page_request *request, const struct asked *asked,
+static void write_page(const struct page_request *request, const struct read_question *asked,
                        const char *why, struct page_answer *answer)
 {
     struct html html = html_begin(&answer->body);
@@ -260,7 +260,8 @@ bool ask_page_write(const struct page_request *request, struct page_answer *answ
 
 /* ---- The answer ---- */
 
-/* NULL: nothing was filled in. Anything but a number stays text, which the check refuses. */
+/* The value of a property's input; NULL: nothing was filled in. Text in place of a number stays
+ * text, which the check refuses. */
 static json_t *read_member(const struct page_request *request, const char *property_name,
                            const json_t *property)
 {
@@ -277,7 +278,7 @@ static json_t *read_member(const struct page_request *request, const char *prope
     return json_string(sent);
 }
 
-static json_t *read_answer(const struct page_request *request, const struct asked *asked)
+static json_t *read_answer(const struct page_request *request, const struct read_question *asked)
 {
     const char *action = page_form(request, "answer"), *name;
     json_t *content, *property;
@@ -290,8 +291,9 @@ static json_t *read_answer(const struct page_request *request, const struct aske
     return json_pack("{s:s, s:o}", "action", "accept", "content", content);
 }
 
-static CHECKED bool store_answer(const struct page_request *request, const struct asked *asked,
-                                 const json_t *given, struct change *change, struct error *error)
+static CHECKED bool store_answer(const struct page_request *request,
+                                 const struct read_question *asked, const json_t *given,
+                                 struct change *change, struct error *error)
 {
     FREE_AUTO char *written = json_write(given);
     bool done;
@@ -303,8 +305,9 @@ static CHECKED bool store_answer(const struct page_request *request, const struc
     return done;
 }
 
-static CHECKED bool take(const struct page_request *request, struct asked *asked,
-                         struct change *change, struct page_answer *answer, struct error *error)
+static CHECKED bool accept_answer(const struct page_request *request, struct read_question *asked,
+                                  struct change *change, struct page_answer *answer,
+                                  struct error *error)
 {
     json_auto_t *given = NULL;
 
@@ -323,13 +326,13 @@ static CHECKED bool take(const struct page_request *request, struct asked *asked
 }
 
 /* A refused answer is recorded, too, without the form's contents. */
-bool ask_page_take(const struct page_request *request, struct page_answer *answer,
-                   struct error *error)
+bool ask_page_submit(const struct page_request *request, struct page_answer *answer,
+                     struct error *error)
 {
     struct change change = page_change(request, "question_answer", "{}");
     ASKED_AUTO asked = { 0 };
 
-    if (take(request, &asked, &change, answer, error))
+    if (accept_answer(request, &asked, &change, answer, error))
         return true;
     page_note_refusal(request, &change, page_place(request, "id"), error);
     return answer->status == 422;

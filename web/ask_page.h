@@ -6,8 +6,9 @@
 
 CHECKED bool ask_page_write(const struct page_request *request, struct page_answer *answer,
                             struct error *error);
-CHECKED bool ask_page_take(const struct page_request *request, struct page_answer *answer,
-                           struct error *error);
+/* POST: stores the answer. */
+CHECKED bool ask_page_submit(const struct page_request *request, struct page_answer *answer,
+                             struct error *error);
 /* Writes a heading and a list of the questions that wait for this principal's answer; nothing if
  * none does. */
 CHECKED bool ask_page_list(const struct page_request *request, size_t *found, struct html *html,

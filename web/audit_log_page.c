@@ -19,7 +19,7 @@ static const struct page_column columns[] = {
     { "Tool", "tool", PAGE_FOREIGN },
     { "Outcome", "outcome", PAGE_STATE },
     { "Times", "times", PAGE_NUMBER },
-    { "Of", "subject", PAGE_THING },
+    { "Subject", "subject", PAGE_THING },
     { "Detail", .write = write_detail },
     { "Client", "client", PAGE_FOREIGN },
     { 0 },

@@ -58,7 +58,7 @@ static const struct file_format {
     { ".json", "application/json", write_json },
 };
 
-/* Chosen by the path's suffix; the table of pages has no others. */
+/* The format that the path's ending names; the table of pages has no other endings. */
 static const struct file_format *format_of(const struct page_request *request)
 {
     const char *end = strrchr(request->path, '.');
@@ -101,7 +101,7 @@ static void add_list(const struct page_request *request, const char *name, json_
         json_object_set_new(options, name, list);
 }
 
-/* "0.7,1.4" */
+/* Adds a list of numbers: "0.7,1.4". */
 static void add_numbers(const struct page_request *request, const char *name, json_t *options)
 {
     json_auto_t *list = report_page_names(page_query(request, name));

@@ -5,7 +5,7 @@
 
 #include "web/page.h"
 
-/* "/runs/{id}/{chart}.svg", "/sweeps/{id}/{chart}.svg": of the plot {chart}. */
+/* "/runs/{id}/{chart}.svg", "/sweeps/{id}/{chart}.svg"; {chart} is the name of a plot. */
 CHECKED bool chart_file_of_thing(const struct page_request *request, struct page_answer *answer,
                                  struct error *error);
 /* "/compare/forest.svg?a=&b=" */

@@ -20,7 +20,7 @@ static void write_cache(const struct page_request *request, const json_t *shown,
 static const struct page_column facts[] = {
     { "State", "health.status", PAGE_STATE },
     { "Problem", "health.problem", PAGE_FOREIGN },
-    { "Asked (UTC)", "health.checked_at", PAGE_TIME },
+    { "Checked (UTC)", "health.checked_at", PAGE_TIME },
     { "URL", "deployment.url", PAGE_FOREIGN },
     { "Model", "model.id", PAGE_FOREIGN },
     { "Context, tokens", "model.context_tokens", PAGE_TEXT },
@@ -100,7 +100,7 @@ static void write_history(const struct page_request *request, const char *name, 
     html_element(html, "h2", "Last hour");
     history_write_chart(request, name, NULL, html);
     html_open(html, "p");
-    html_element(html, "a", "More of its history", { "href", text_string(&url) });
+    html_element(html, "a", "More history", { "href", text_string(&url) });
     html_close(html, "p");
 }
 
@@ -113,8 +113,8 @@ static CHECKED bool write_sweeps(const struct page_request *request, const char 
                         json_pack("{s:s, s:i}", "deployment", name, "limit", 10), &listed, error))
         return false;
     html_element(html, "h2", "Sweeps");
-    page_list_write(request, "Its newest sweeps", sweeps, json_object_get(listed, "sweeps"),
-                    "It has not been measured yet.", html);
+    page_list_write(request, "The newest sweeps", sweeps, json_object_get(listed, "sweeps"),
+                    "This deployment has not been measured yet.", html);
     return true;
 }
 
@@ -127,7 +127,7 @@ static CHECKED bool write_changes(const struct page_request *request, const char
                         json_pack("{s:s, s:i}", "subject", name, "limit", 10), &listed, error))
         return false;
     html_element(html, "h2", "Revisions and other changes");
-    page_list_write(request, "Its newest changes", changes, json_object_get(listed, "rows"),
+    page_list_write(request, "The newest changes", changes, json_object_get(listed, "rows"),
                     "Nothing is recorded.", html);
     return true;
 }
@@ -192,7 +192,9 @@ bool deployment_page_watch(const struct page_request *request, struct page_answe
     int64_t interval_s = 15;
 
     if (interval != NULL && !text_to_integer(interval, 0, 86400, &interval_s))
-        return error_set(error, ERROR_INVALID, "interval_s must be from 0 to 86400");
+        return error_set(error, ERROR_INVALID,
+                         "interval_s is \"%.20s\", it must be a whole number from 0 to 86400",
+                         interval);
     if (!page_call_take(
             request, "metrics_watch",
             json_pack("{s:s, s:I}", "deployment", name, "interval_s", (json_int_t)interval_s),

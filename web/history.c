@@ -16,7 +16,7 @@ static const struct {
 } ranges[] = { { "60", "1 hour" },    { "360", "6 hours" },   { "1440", "1 day" },
                { "10080", "7 days" }, { "43200", "30 days" }, { "525600", "1 year" } };
 
-static double number_of(const char *text)
+static double minutes_of(const char *text)
 {
     return text != NULL ? strtod(text, NULL) : 60;
 }
@@ -39,7 +39,7 @@ void history_write_chart(const struct page_request *request, const char *deploym
 {
     struct call call = page_call_make(request);
     json_auto_t *arguments = json_pack("{s:s, s:s, s:{s:f}}", "plot", "history", "deployment",
-                                       deployment, "options", "minutes", number_of(minutes));
+                                       deployment, "options", "minutes", minutes_of(minutes));
     CHART_AUTO chart = { 0 };
     struct error error;
 
@@ -92,7 +92,7 @@ bool history_write(const struct page_request *request, struct page_answer *answe
     struct html html = html_begin(&answer->body);
     const char *minutes = page_query(request, "minutes"), *deployment;
     json_auto_t *read = NULL;
-    json_t *arguments = json_pack("{s:f}", "minutes", number_of(minutes));
+    json_t *arguments = json_pack("{s:f}", "minutes", minutes_of(minutes));
 
     if (page_query(request, "deployment") != NULL)
         json_object_set_new(arguments, "deployment",

@@ -130,8 +130,8 @@ static void write_facts(const json_t *import, struct html *html)
     html_close(html, "dl");
 }
 
-static void write_read(const struct page_request *request, const json_t *imported,
-                       struct page_answer *answer)
+static void write_imported(const struct page_request *request, const json_t *imported,
+                           struct page_answer *answer)
 {
     struct html html = html_begin(&answer->body);
     const json_t *import = json_object_get(imported, "import");
@@ -163,7 +163,7 @@ static json_t *arguments_of(const struct page_request *request)
     return arguments;
 }
 
-/* The page again, with the error. */
+/* Shows the page again, with the error. */
 static CHECKED bool show_refusal(const struct page_request *request, const char *why,
                                  struct page_answer *answer, struct error *error)
 {
@@ -171,8 +171,8 @@ static CHECKED bool show_refusal(const struct page_request *request, const char 
     return write_page(request, why, answer, error);
 }
 
-bool import_page_take(const struct page_request *request, struct page_answer *answer,
-                      struct error *error)
+bool import_page_submit(const struct page_request *request, struct page_answer *answer,
+                        struct error *error)
 {
     json_auto_t *imported = NULL;
     struct error problem;
@@ -180,7 +180,7 @@ bool import_page_take(const struct page_request *request, struct page_answer *an
     if (request->file == NULL)
         return show_refusal(request, "Choose a file first.", answer, error);
     if (page_call_take(request, "run_import", arguments_of(request), &imported, &problem)) {
-        write_read(request, imported, answer);
+        write_imported(request, imported, answer);
         return true;
     }
     *error = problem;

@@ -34,8 +34,8 @@ static void write_reason(const json_t *job, struct html *html)
     html_name(html, json_get_text(outcome, "error", json_get_text(outcome, "reason", "")));
 }
 
-/* What it is doing now, or why it ended. A list has no outcomes, but readers of a failed job want
- * to know why it failed. */
+/* Writes what the job is doing now, or why it ended. A list has no outcomes, but readers of a
+ * failed job want to know why it failed. */
 static void write_message(const struct page_request *request, const json_t *job, struct html *html)
 {
     const char *message = json_get_text(job, "message", "");
@@ -80,7 +80,7 @@ static const struct page_column columns[] = {
     { "Job", "id", PAGE_THING },
     { "State", "state", PAGE_STATE },
     { "Kind", "kind", PAGE_TEXT },
-    { "Of", "subject", PAGE_THING },
+    { "Subject", "subject", PAGE_THING },
     { "Progress", .write = write_progress },
     { "Message", .write = write_message },
     { "Started by", "principal", PAGE_FOREIGN },

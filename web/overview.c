@@ -11,7 +11,7 @@
 #include "web/plan_page.h"
 
 #define TILES_MAX 12
-#define RECENT_MINUTES 5 /* of the metrics that count as the present load */
+#define RECENT_MINUTES 5 /* metrics of this time count as the present load */
 
 /* ---- Deployments ---- */
 
@@ -48,7 +48,7 @@ static void write_figure(const json_t *figure, const char *words, bool is_share,
     html_close(html, "li");
 }
 
-/* From its stored metrics: opening the overview calls no model server. */
+/* Writes the load from stored metrics: opening the overview calls no model server. */
 static void write_load(const struct page_request *request, const char *name, struct html *html)
 {
     json_auto_t *history = NULL;

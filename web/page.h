@@ -23,7 +23,7 @@ struct page_request {
     const struct services *services;
     /* has at least the role of the page's row; without a name: nobody */
     struct principal principal;
-    bool may_sign_out;         /* it signed in with a key; false: `local` */
+    bool may_sign_out;         /* the browser signed in with a key */
     const char *path;          /* "/runs/run_1" */
     const char *known;         /* If-None-Match: the tag that the browser has; NULL: none */
     struct page_values places; /* of the row's path: "id" of "/runs/{id}" */
@@ -32,7 +32,7 @@ struct page_request {
     const char *request_id;
     const char *file; /* the file that the form came with; NULL: none */
     size_t file_bytes;
-    void *host; /* of the callbacks */
+    void *host; /* the context of the callbacks */
     bool (*cancelled)(void *host);
     /* A tool changed a deployment ("": the list of resources) that others may be looking at. */
     void (*changed)(void *host, const char *deployment);
@@ -51,7 +51,7 @@ struct page_answer {
     /* the browser must repeat the request at once: the cookie was not sent, since a link on
      * another site led here */
     bool reloads;
-    bool is_refusal;      /* redirects the reader, even one who is not signed in */
+    bool is_refusal;      /* the navigation is shown even to a reader who is not signed in */
     struct text location; /* answers 303 with this path of this server */
     struct text file;     /* a file name: the browser saves it instead of showing it */
     struct text policy;   /* the Content-Security-Policy of a saved report; "": the pages' own */
@@ -62,7 +62,7 @@ void page_answer_finish(struct page_answer *answer);
 struct page {
     const char *verb; /* GET, which also answers HEAD, or POST */
     const char *path; /* server/http/route_pattern.h: "/runs/{id}", "/runs/{id}.html" */
-    enum role role;   /* the least */
+    enum role role;   /* the lowest that may request it */
     /* waits for a model server, or for its turn to draw: it runs on the waiting workers */
     bool waits;
     bool takes_file; /* POST: of up to 64 MiB, as multipart/form-data */
@@ -70,7 +70,7 @@ struct page {
     CHECKED bool (*write)(const struct page_request *request, struct page_answer *answer,
                           struct error *error);
 };
-/* Ends with a NULL path. Of two rows that match a path the first is taken. */
+/* Ends with a NULL path. If two rows match a path, the first one is used. */
 extern const struct page pages[];
 
 /* ---- Shared by pages ---- */
@@ -86,7 +86,7 @@ bool page_may(const struct page_request *request, enum role role);
 /* Operators may cancel what they started, admins everything. */
 bool page_may_cancel(const struct page_request *request, const char *started_by);
 
-/* For a change that a page makes itself; the arguments are borrowed. */
+/* The change that a page makes itself, without a tool; the arguments are borrowed. */
 struct change page_change(const struct page_request *request, const char *tool,
                           const char *arguments);
 /* Writes the audit row of such a change that was refused. */

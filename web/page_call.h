@@ -7,9 +7,9 @@
 /* For the functions of handlers/ that take a call; its arguments are not set. */
 struct call page_call_make(const struct page_request *request);
 
-/* Takes over `arguments` (NULL: none). *out: the structured content, a new reference. False: the
- * tool's error. A tool that needs to ask its client fails as it does for a client that cannot be
- * asked. */
+/* Calls a tool, and takes over `arguments` (NULL: none). *out: the structured content, a new
+ * reference. False: the tool's error. A tool that needs to ask its client fails as it does for a
+ * client that cannot be asked. */
 CHECKED bool page_call_take(const struct page_request *request, const char *tool, json_t *arguments,
                             json_t **out, struct error *error);
 /* The same, but the content becomes the page's answer, as JSON. */

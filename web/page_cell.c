@@ -19,7 +19,7 @@ static bool is_acronym(const char *word, size_t length)
     return false;
 }
 
-/* "limit ttft" as "Limit TTFT". */
+/* Turns "limit ttft" into "Limit TTFT". */
 static void raise_letters(char *words)
 {
     words[0] = (char)toupper((unsigned char)words[0]);
@@ -87,7 +87,7 @@ void page_cell_url(const char *id, struct text *out)
 
 static void add_words(const json_t *value, struct text *out);
 
-/* "team: search, tier: 1" */
+/* Adds an object as "team: search, tier: 1". */
 static void add_members(const json_t *object, struct text *out)
 {
     const char *name;
@@ -99,7 +99,7 @@ static void add_members(const json_t *object, struct text *out)
     }
 }
 
-/* "16, 128" */
+/* Adds a list as "16, 128". */
 static void add_items(const json_t *list, struct text *out)
 {
     const json_t *item;
@@ -111,7 +111,7 @@ static void add_items(const json_t *list, struct text *out)
     }
 }
 
-/* Never with an exponent. */
+/* Adds a number, never with an exponent. */
 static void add_number(const json_t *number, struct text *out)
 {
     double value = json_number_value(number);
@@ -124,7 +124,7 @@ static void add_number(const json_t *number, struct text *out)
         text_addf(out, "%.6g", value);
 }
 
-/* A value of any kind on one line. */
+/* Adds a value of any kind on one line. */
 static void add_words(const json_t *value, struct text *out)
 {
     if (json_is_object(value))
@@ -141,7 +141,7 @@ static void add_words(const json_t *value, struct text *out)
         json_add(out, value);
 }
 
-/* To the second, without T and Z. */
+/* Writes a time to the second, without T and Z. */
 static void write_time(const char *time, struct html *html)
 {
     char shown[20];

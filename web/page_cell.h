@@ -15,13 +15,14 @@ enum page_cell {
     PAGE_CHANGE,     /* {"member": [before, after]} */
 };
 
-/* Nothing for a missing member. */
+/* Writes the value; nothing for NULL. */
 void page_cell_write(enum page_cell kind, const json_t *value, struct html *html);
-/* "interval_ms: 0 → 15000", from {"interval_ms": [0, 15000]}. */
+/* Writes {"interval_ms": [0, 15000]} as "interval_ms: 0 → 15000". */
 void page_cell_change(const json_t *changed, struct html *html);
-/* "load.requests_running"; NULL: it is missing. */
+/* The member of a path such as "load.requests_running", borrowed; NULL: it is missing. */
 const json_t *page_cell_member(const json_t *object, const char *path);
-/* "input_tokens" as "Input tokens", "limit_ttft_ms" as "Limit TTFT, ms". */
+/* Writes "input_tokens" as "Input tokens", "limit_ttft_ms" as "Limit TTFT, ms". */
 void page_cell_label(const char *name, struct html *html);
-/* The page of a run, a sweep, a job or an import: "" for other ids. */
+/* Adds the path of the page of a run, an import, a sweep, a job or a plan; nothing for other ids.
+ */
 void page_cell_url(const char *id, struct text *out);

@@ -70,7 +70,7 @@ void page_list_write(const struct page_request *request, const char *caption,
     html_close(html, "div");
 }
 
-/* This page with another cursor; NULL: from the beginning. */
+/* Links to this page with another cursor; NULL: to its beginning. */
 static void write_link(const struct page_request *request, const char *cursor, const char *words,
                        struct html *html)
 {

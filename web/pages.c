@@ -22,7 +22,7 @@ const struct page pages[] = {
 
     { "GET", "/deployments", ROLE_VIEWER, .write = deployment_page_list },
     { "GET", "/register", ROLE_OPERATOR, .write = register_write },
-    { "POST", "/register", ROLE_OPERATOR, .waits = true, .write = register_take },
+    { "POST", "/register", ROLE_OPERATOR, .waits = true, .write = register_submit },
     { "GET", "/deployments/{name}.json", ROLE_VIEWER, .waits = true,
       .write = deployment_page_json },
     { "GET", "/deployments/{name}", ROLE_VIEWER, .waits = true, .write = deployment_page_show },
@@ -31,7 +31,7 @@ const struct page pages[] = {
     { "GET", "/history", ROLE_VIEWER, .write = history_write },
 
     { "GET", "/sweeps/new", ROLE_OPERATOR, .write = sweep_form_write },
-    { "POST", "/sweeps/new", ROLE_OPERATOR, .waits = true, .write = sweep_form_take },
+    { "POST", "/sweeps/new", ROLE_OPERATOR, .waits = true, .write = sweep_form_submit },
 
     { "GET", "/jobs", ROLE_VIEWER, .write = job_page_list },
     { "GET", "/jobs/{id}.json", ROLE_VIEWER, .write = job_page_json },
@@ -41,13 +41,13 @@ const struct page pages[] = {
     { "GET", "/audit-log", ROLE_VIEWER, .write = audit_log_page_write },
 
     { "GET", "/ask/{id}", ROLE_VIEWER, .write = ask_page_write },
-    { "POST", "/ask/{id}", ROLE_VIEWER, .write = ask_page_take },
+    { "POST", "/ask/{id}", ROLE_VIEWER, .write = ask_page_submit },
 
     { "GET", "/plans/{id}", ROLE_VIEWER, .write = plan_page_write },
-    { "POST", "/plans/{id}", ROLE_OPERATOR, .write = plan_page_take },
+    { "POST", "/plans/{id}", ROLE_OPERATOR, .write = plan_page_submit },
 
     { "GET", "/imports", ROLE_VIEWER, .write = import_page_write },
-    { "POST", "/imports", ROLE_OPERATOR, .takes_file = true, .write = import_page_take },
+    { "POST", "/imports", ROLE_OPERATOR, .takes_file = true, .write = import_page_submit },
 
     { "GET", "/sweeps", ROLE_VIEWER, .write = sweeps_page_write },
     { "GET", "/sweeps/{id}.html", ROLE_VIEWER, .write = report_page_file },
@@ -60,7 +60,7 @@ const struct page pages[] = {
     { "GET", "/sweeps/{id}/{chart}.png", ROLE_VIEWER, .waits = true, .write = chart_file_of_thing },
     { "GET", "/sweeps/{id}/{chart}.csv", ROLE_VIEWER, .write = chart_file_of_thing },
     { "GET", "/sweeps/{id}/{chart}.json", ROLE_VIEWER, .write = chart_file_of_thing },
-    { "POST", "/sweeps/{id}/cancel", ROLE_OPERATOR, .write = sweep_page_cancel_take },
+    { "POST", "/sweeps/{id}/cancel", ROLE_OPERATOR, .write = sweep_page_cancel_submit },
 
     { "GET", "/runs", ROLE_VIEWER, .write = runs_page_write },
     { "GET", "/runs/{id}.html", ROLE_VIEWER, .write = report_page_file },

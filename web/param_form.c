@@ -29,7 +29,7 @@ static void write_label(const struct tool *tool, const struct param *param, stru
 {
     page_cell_label(param->name, html);
     if (param->required)
-        html_text(html, " (needed)");
+        html_text(html, " (required)");
     html_open(html, "span", { "class", "hint" });
     param_hint_write(tool, param->help, html);
     html_close(html, "span");
@@ -136,7 +136,7 @@ json_t *param_form_number(const char *text, bool whole)
     return json_real(number);
 }
 
-/* "1, 4 16" */
+/* Reads a list of numbers: "1, 4 16". */
 static json_t *read_numbers(const char *text, bool whole)
 {
     json_t *numbers = json_array();

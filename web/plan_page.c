@@ -33,9 +33,10 @@ static void write_end(const json_t *plan, struct html *html)
     if (json_object_get(plan, "ends_at") == NULL) {
         html_text(html, "It has no end.");
     } else {
-        html_textf(html, "At its end it is to %s: ", json_get_text(plan, "at_end", "destroy"));
+        html_text(html, "It ends at ");
         page_cell_write(PAGE_TIME, json_object_get(plan, "ends_at"), html);
-        html_textf(html, " UTC%s%s.", ends_by == NULL ? "" : ": ", ends_by == NULL ? "" : ends_by);
+        html_textf(html, " UTC (%s)%s%s.", json_get_text(plan, "at_end", "destroy"),
+                   ends_by == NULL ? "" : ": ", ends_by == NULL ? "" : ends_by);
     }
     html_close(html, "p");
 }
@@ -225,8 +226,8 @@ bool plan_page_write(const struct page_request *request, struct page_answer *ans
     return true;
 }
 
-bool plan_page_take(const struct page_request *request, struct page_answer *answer,
-                    struct error *error)
+bool plan_page_submit(const struct page_request *request, struct page_answer *answer,
+                      struct error *error)
 {
     const char *id = page_place(request, "id");
     json_auto_t *arguments = json_pack("{s:s}", "plan", id);

@@ -7,8 +7,8 @@
 CHECKED bool plan_page_write(const struct page_request *request, struct page_answer *answer,
                              struct error *error);
 /* POST: the reader agrees, under the rules of plan_approve. */
-CHECKED bool plan_page_take(const struct page_request *request, struct page_answer *answer,
-                            struct error *error);
+CHECKED bool plan_page_submit(const struct page_request *request, struct page_answer *answer,
+                              struct error *error);
 /* Writes a heading and a list of the plans that wait for a go-ahead; nothing if none does. */
 CHECKED bool plan_page_list(const struct page_request *request, size_t *found, struct html *html,
                             struct error *error);

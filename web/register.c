@@ -34,8 +34,8 @@ bool register_write(const struct page_request *request, struct page_answer *answ
     return true;
 }
 
-bool register_take(const struct page_request *request, struct page_answer *answer,
-                   struct error *error)
+bool register_submit(const struct page_request *request, struct page_answer *answer,
+                     struct error *error)
 {
     const struct tool *tool = tool_find("deployment_register");
     json_auto_t *stored = NULL;

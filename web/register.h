@@ -6,5 +6,5 @@
 
 CHECKED bool register_write(const struct page_request *request, struct page_answer *answer,
                             struct error *error);
-CHECKED bool register_take(const struct page_request *request, struct page_answer *answer,
-                           struct error *error);
+CHECKED bool register_submit(const struct page_request *request, struct page_answer *answer,
+                             struct error *error);

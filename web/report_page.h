@@ -20,13 +20,14 @@ void report_page_write_part(const struct document_part *part, const char *base, 
 /* The same during the measurement: the growing grid, and the cells. `version` changes with them. */
 void report_page_write_progress(const struct document_part *part, const char *base,
                                 const char *version, struct html *html);
-/* Writes links to it as files, "/runs/run_1.csv?a=b" and so on: `query` is "?a=b" or "", `ends` is
- * as ".html .json", REPORT_PAGE_CHART_ENDS for a chart. */
+/* Writes links to a report or a chart as files, "/runs/run_1.csv?a=b" and so on: `query` is "?a=b"
+ * or "", `ends` lists the files' endings (".html .json", REPORT_PAGE_CHART_ENDS for a chart). */
 void report_page_write_files(const char *base, const char *query, const char *ends,
                              struct html *html);
 #define REPORT_PAGE_CHART_ENDS ".svg .png .csv .json"
 
-/* "a,b" in a query as a list of strings, a new reference; NULL: it is missing or empty. */
+/* The value "a,b" of a query as a list of strings, a new reference; NULL: it is missing or empty.
+ */
 json_t *report_page_names(const char *value);
 
 /* GET "/runs/{id}.html" and "/sweeps/{id}.html": the report as a file to save. */

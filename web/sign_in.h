@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The form of /sign-in, which takes a key once. */
+/* The form of /sign-in, which asks for a key. */
 #pragma once
 
 #include "web/page.h"

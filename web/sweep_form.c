@@ -125,7 +125,7 @@ static CHECKED bool show_plan(const struct page_request *request, struct page_an
     return true;
 }
 
-/* ---- */
+/* ---- Starting ---- */
 
 static CHECKED bool start(const struct page_request *request, struct page_answer *answer,
                           struct error *error)
@@ -147,8 +147,8 @@ bool sweep_form_write(const struct page_request *request, struct page_answer *an
     return true;
 }
 
-bool sweep_form_take(const struct page_request *request, struct page_answer *answer,
-                     struct error *error)
+bool sweep_form_submit(const struct page_request *request, struct page_answer *answer,
+                       struct error *error)
 {
     const char *step = page_form(request, "step");
     bool done;

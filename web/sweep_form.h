@@ -7,5 +7,5 @@
 
 CHECKED bool sweep_form_write(const struct page_request *request, struct page_answer *answer,
                               struct error *error);
-CHECKED bool sweep_form_take(const struct page_request *request, struct page_answer *answer,
-                             struct error *error);
+CHECKED bool sweep_form_submit(const struct page_request *request, struct page_answer *answer,
+                               struct error *error);

@@ -72,7 +72,8 @@ static void write_cancel(const struct page_request *request, const json_t *sweep
     html_close(html, "form");
 }
 
-/* "cell 5 of 6: 4 users x 1024 tokens, measuring; 15 s left" */
+/* Writes the progress and the job's message, such as "cell 5 of 6: 4 users x 1024 tokens,
+ * measuring; 15 s left". */
 static void write_running(const struct page_request *request, const json_t *shown,
                           struct html *html)
 {
@@ -139,7 +140,7 @@ static void add_base(const struct document *document, size_t part, struct text *
         text_addf(out, "/runs/%s", document->parts[part].runs.runs[0].id);
 }
 
-/* `version`: NULL when it is over. */
+/* `version` changes with the measured cells; NULL: the sweep is over. */
 static void write_report(const struct document *document, const char *version, struct html *html)
 {
     if (document->comparison != NULL)
@@ -219,8 +220,8 @@ bool sweep_page_csv(const struct page_request *request, struct page_answer *answ
     return report_page_cells(request, "sweeps", answer, error);
 }
 
-bool sweep_page_cancel_take(const struct page_request *request, struct page_answer *answer,
-                            struct error *error)
+bool sweep_page_cancel_submit(const struct page_request *request, struct page_answer *answer,
+                              struct error *error)
 {
     const char *id = page_place(request, "id");
     json_auto_t *cancelled = NULL;

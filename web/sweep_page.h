@@ -6,7 +6,7 @@
 
 CHECKED bool sweeps_page_write(const struct page_request *request, struct page_answer *answer,
                                struct error *error);
-/* While it runs its progress, then its report. */
+/* Shows the progress while the sweep runs, then the report. */
 CHECKED bool sweep_page_write(const struct page_request *request, struct page_answer *answer,
                               struct error *error);
 /* "/sweeps/{id}.json": run_report's answer; "/sweeps/{id}.csv": every cell of its runs. */
@@ -15,5 +15,5 @@ CHECKED bool sweep_page_json(const struct page_request *request, struct page_ans
 CHECKED bool sweep_page_csv(const struct page_request *request, struct page_answer *answer,
                             struct error *error);
 /* POST /sweeps/{id}/cancel. */
-CHECKED bool sweep_page_cancel_take(const struct page_request *request, struct page_answer *answer,
-                                    struct error *error);
+CHECKED bool sweep_page_cancel_submit(const struct page_request *request,
+                                      struct page_answer *answer, struct error *error);

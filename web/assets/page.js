@@ -9,9 +9,9 @@ const RETRY_MAX_MS = 60_000;
 const PAUSE_MS = 5000; // between two requests for a page that follows everything, or was refused
 let source; // the stream of events, of the one tab that has it
 let retryMs = RETRY_MS; // doubled while it is refused
-let stale = false; // something changed since the page was asked for
-let asking = false;
-let askedMs = -PAUSE_MS;
+let stale = false; // something changed since the page was requested
+let requesting = false;
+let requestedMs = -PAUSE_MS;
 let timer; // of the next request for the page
 
 const main = () => document.getElementById('main');
@@ -64,39 +64,39 @@ function refreshIn(ms) {
 
 async function refresh() {
     stale = true;
-    if (asking || isEdited() || document.hidden) return;
-    const wait = followed().includes('*') ? askedMs + PAUSE_MS - performance.now() : 0;
+    if (requesting || isEdited() || document.hidden) return;
+    const wait = followed().includes('*') ? requestedMs + PAUSE_MS - performance.now() : 0;
     if (wait > 0) return refreshIn(wait);
-    asking = true;
+    requesting = true;
     stale = false;
-    askedMs = performance.now();
+    requestedMs = performance.now();
     try {
         await replace();
     } catch {
         return refreshIn(PAUSE_MS); // the server is busy, or away
     } finally {
-        asking = false;
+        requesting = false;
     }
     if (stale) refresh(); // changed meanwhile
 }
 
 // '*' does not include '*load', which comes all the time.
-function hear(names) {
+function handleChanges(names) {
     const follows = followed();
     if (follows.length === 0) return; // for example a form that somebody is filling in
     const changes = names.some((name) => name !== '*load');
     if (names.includes('*') || (changes && follows.includes('*')) || follows.some((name) => names.includes(name))) refresh();
 }
 
-// One tab of a browser has the stream and passes on what it hears: a browser opens few connections to one server.
+// One tab of a browser has the stream and passes on what it receives: a browser opens few connections to one server.
 const channel = new BroadcastChannel('opsbrain');
-channel.onmessage = ({ data }) => hear(data);
+channel.onmessage = ({ data }) => handleChanges(data);
 
 function listen(release, again = false) {
     const mine = new EventSource('/events');
     const pass = (names) => {
         channel.postMessage(names);
-        hear(names);
+        handleChanges(names);
     };
     source = mine;
     mine.onmessage = ({ data }) => pass(JSON.parse(data));
@@ -106,7 +106,7 @@ function listen(release, again = false) {
     };
     mine.onerror = () => {
         mine.close(); // it would reconnect by itself, also where it is redirected to the sign-in page
-        pass(['*']); // its person may have signed out
+        pass(['*']); // the user may have signed out
         setTimeout(() => source === mine && restart(release), retryMs);
         retryMs = Math.min(2 * retryMs, RETRY_MAX_MS);
     };
