@@ -5,8 +5,8 @@
 
 #include "base/core/memory.h"
 #include "base/json/json.h"
+#include "fleet/managed/managed_check.h"
 #include "fleet/managed/managed_document.h"
-#include "fleet/managed/managed_sight.h"
 
 int64_t managed_adopt_ends_ms(const struct fleet_frame *frame,
                               const struct managed_adoption *adoption)
@@ -48,6 +48,6 @@ bool managed_adopt(const struct fleet_frame *frame, const struct managed_adoptio
     text_copy(row.target, sizeof row.target, adoption->target->plain.name);
     text_copy(row.rights, sizeof row.rights, adoption->rights);
     text_copy(row.at_end, sizeof row.at_end, at_end == NULL ? "" : at_end);
-    text_copy(row.state, sizeof row.state, managed_sight_state(&row, adoption->observed, now_ms));
+    text_copy(row.state, sizeof row.state, managed_check_state(&row, adoption->observed, now_ms));
     return fleet_managed_adopt(frame->store, &row, now_ms, change, error);
 }

@@ -6,8 +6,8 @@
 
 #include "base/core/log.h"
 #include "base/json/json.h"
+#include "fleet/managed/managed_check.h"
 #include "fleet/managed/managed_document.h"
-#include "fleet/managed/managed_sight.h"
 
 /* Returns the length of the region in a place's name. Clouds name a zone by its region and a
  * letter: us-central1-a, us-east-1a. */
@@ -66,7 +66,7 @@ static CHECKED bool read_observation(const struct fleet_frame *frame,
                                      struct error *error)
 {
     struct fleet_managed_row row;
-    struct managed_sight sight;
+    struct managed_check result;
     struct error problem;
     bool found;
 
@@ -74,7 +74,7 @@ static CHECKED bool read_observation(const struct fleet_frame *frame,
     if (!fleet_managed_find(frame->store, deployment->name, &row, &found, error))
         return false;
     if (found && is_at(&row, deployment->url)) {
-        if (!managed_sight_take(frame, &row, &sight, &problem))
+        if (!managed_check_run(frame, &row, &result, &problem))
             log_warning("%s: its platform cannot be read: %s", row.deployment, problem.message);
         fleet_managed_finish(&row);
         if (!fleet_managed_find(frame->store, deployment->name, &row, &found, error))

@@ -8,7 +8,7 @@
 #include "base/core/log.h"
 #include "base/core/memory.h"
 #include "fleet/managed/managed_adopt.h"
-#include "fleet/managed/managed_sight.h"
+#include "fleet/managed/managed_check.h"
 
 #define MINUTE_MS 60000LL
 #define QUIET_MAX 4    /* minutes between two checks of a deployment that does not change */
@@ -193,7 +193,7 @@ static void check(struct managed_reconciler *reconciler, const struct fleet_mana
     struct turn *turn = turn_of(reconciler, row->id);
     const struct fleet_frame *frame = reconciler->frame;
     int64_t now_ms = frame->now_ms();
-    struct managed_sight result;
+    struct managed_check result;
     struct error error;
     bool is_observed;
 
@@ -211,7 +211,7 @@ static void check(struct managed_reconciler *reconciler, const struct fleet_mana
     if (now_ms < turn->next_ms)
         return;
     round->checked++;
-    is_observed = managed_sight_take(frame, row, &result, &error);
+    is_observed = managed_check_run(frame, row, &result, &error);
     next_turn(turn, row, is_observed && result.changed, !is_observed, now_ms);
     if (is_observed && result.changed)
         report(reconciler, row->deployment, result.sentence, result.is_trouble);
@@ -329,7 +329,7 @@ static void report_orphans(const struct managed_reconciler *reconciler,
             find_named(managed, managed_count, list[i].deployment);
 
         if (strcmp(list[i].instance, frame->instance) != 0
-            || (named != NULL && managed_sight_is_same(named, row->name, &list[i])))
+            || (named != NULL && managed_check_is_same(named, row->name, &list[i])))
             continue;
         round->orphans++;
         (named == NULL ? report_orphan : report_twin)(reconciler, &target, &list[i]);

@@ -2,7 +2,7 @@
 #include "handlers/answers/managed_answer.h"
 
 #include "base/json/json.h"
-#include "fleet/managed/managed_sight.h"
+#include "fleet/managed/managed_check.h"
 #include "handlers/answer.h"
 #include "handlers/answer_row.h"
 
@@ -49,7 +49,7 @@ json_t *managed_answer_json(const struct fleet_managed_row *row)
 {
     TEXT_AUTO drift = { 0 };
 
-    managed_sight_drift(row, &drift);
+    managed_check_drift(row, &drift);
     return answer_row_take(managed_answer_fields, row,
                            json_pack("{s:o, s:o, s:o, s:o}", "actual", actual_of(row), "drift",
                                      answer_json_text(text_string(&drift)), "usd_per_hour",
@@ -62,7 +62,7 @@ void managed_answer_describe(const struct fleet_managed_row *row, struct text *o
     char time[TIME_SHOWN_SIZE];
     TEXT_AUTO drift = { 0 };
 
-    managed_sight_drift(row, &drift);
+    managed_check_drift(row, &drift);
     text_addf(out, "%s on %s (%s)", row->state, row->target, row->rights);
     if (row->usd_known)
         text_addf(out, ", %.2f USD per hour, %.2f so far", row->usd_per_hour, row->spent_usd);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/formats/table.h"
-#include "fleet/managed/managed_sight.h"
+#include "fleet/managed/managed_check.h"
 #include "fleet/managed/managed_target.h"
 #include "handlers/answer.h"
 #include "handlers/fleet/target_answer.h"
@@ -45,7 +45,7 @@ static bool is_managed(const struct discovery *discovery, const struct observed 
                        const struct fleet_managed_row *row)
 {
     if (strcmp(server->instance, discovery->frame->instance) == 0)
-        return managed_sight_is_same(row, discovery->target->name, server);
+        return managed_check_is_same(row, discovery->target->name, server);
     return strcmp(row->rights, "created") != 0 && strcmp(row->target, discovery->target->name) == 0;
 }
 

@@ -3,7 +3,7 @@
 #include "fleet/managed/managed_reconcile.h"
 #include "tests/unit/support/test_database.h"
 
-#include "fleet/managed/managed_sight.h"
+#include "fleet/managed/managed_check.h"
 #include "tests/unit/support/fleet_world.h"
 
 #define MINUTE_MS 60000LL

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fleet/managed/managed_sight.h"
+#include "fleet/managed/managed_check.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static void describe_drift(const char *baseline, const json_t *observed, struct 
         text_addf(out, " (last changed by %.100s)", by);
 }
 
-void managed_sight_drift(const struct fleet_managed_row *row, struct text *out)
+void managed_check_drift(const struct fleet_managed_row *row, struct text *out)
 {
     json_auto_t *observed = json_loads(row->observed, 0, NULL);
 
@@ -63,7 +63,7 @@ void managed_sight_drift(const struct fleet_managed_row *row, struct text *out)
 
 /* ---- The verdict ---- */
 
-const char *managed_sight_state(const struct fleet_managed_row *row,
+const char *managed_check_state(const struct fleet_managed_row *row,
                                 const struct observed *observed, int64_t now_ms)
 {
     bool was_due = row->ends_ms != 0 && now_ms >= row->ends_ms;
@@ -80,7 +80,7 @@ static bool differ(const char *a, const char *b)
     return a[0] != '\0' && b[0] != '\0' && strcmp(a, b) != 0;
 }
 
-bool managed_sight_is_same(const struct fleet_managed_row *row, const char *target,
+bool managed_check_is_same(const struct fleet_managed_row *row, const char *target,
                            const struct observed *resource)
 {
     json_auto_t *wish = json_loads(row->wish, 0, NULL);
@@ -92,7 +92,7 @@ bool managed_sight_is_same(const struct fleet_managed_row *row, const char *targ
 }
 
 static void describe(const struct fleet_managed_row *row, const struct observed *observed,
-                     const char *state, const json_t *sighting, struct managed_sight *out)
+                     const char *state, const json_t *sighting, struct managed_check *out)
 {
     TEXT_AUTO drift = { 0 };
 
@@ -111,11 +111,11 @@ static void describe(const struct fleet_managed_row *row, const struct observed 
 
 /* out->changed is false if the last check already reported the same. */
 static CHECKED bool store(const struct fleet_frame *frame, const struct fleet_managed_row *row,
-                          const struct observed *observed, struct managed_sight *out,
+                          const struct observed *observed, struct managed_check *out,
                           struct error *error)
 {
     int64_t now_ms = frame->now_ms();
-    const char *state = managed_sight_state(row, observed, now_ms);
+    const char *state = managed_check_state(row, observed, now_ms);
     json_auto_t *sighting = managed_document_sighting(observed);
     FREE_AUTO char *written = json_write(sighting);
     struct fleet_sighting noted = { .id = row->id,
@@ -130,13 +130,13 @@ static CHECKED bool store(const struct fleet_frame *frame, const struct fleet_ma
     return fleet_managed_note(frame->store, &noted, error);
 }
 
-bool managed_sight_take(const struct fleet_frame *frame, const struct fleet_managed_row *row,
-                        struct managed_sight *out, struct error *error)
+bool managed_check_run(const struct fleet_frame *frame, const struct fleet_managed_row *row,
+                       struct managed_check *out, struct error *error)
 {
     struct observed observed = { 0 };
     bool done;
 
-    *out = (struct managed_sight){ 0 };
+    *out = (struct managed_check){ 0 };
     if (!observe(frame, row, &observed, error)) {
         const struct fleet_sighting noted = { .id = row->id,
                                               .plan_id = row->plan_id,

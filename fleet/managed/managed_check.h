@@ -4,7 +4,7 @@
 
 #include "fleet/managed/managed_plan.h"
 
-struct managed_sight {
+struct managed_check {
     bool changed;    /* state, problem or drift differs from the last check */
     bool is_trouble; /* the deployment failed, or differs from how the newest plan left it */
     char sentence[400];
@@ -13,17 +13,16 @@ struct managed_sight {
 /* Returns the row's state after this observation. If the platform ended the server at its time, it
  * is "gone" as planned; if something else did, it is "failed", and a user closes its record with
  * deployment_destroy. Static. */
-const char *managed_sight_state(const struct fleet_managed_row *row,
+const char *managed_check_state(const struct fleet_managed_row *row,
                                 const struct observed *observed, int64_t now_ms);
 /* Returns true if a resource with the row's name is the one that the row manages: another one may
  * have that name in another place. True if an id is not known. */
-bool managed_sight_is_same(const struct fleet_managed_row *row, const char *target,
+bool managed_check_is_same(const struct fleet_managed_row *row, const char *target,
                            const struct observed *resource);
 /* Observes the deployment and stores the result. Returns false if it cannot be observed, which is
  * stored, too. */
-CHECKED bool managed_sight_take(const struct fleet_frame *frame,
-                                const struct fleet_managed_row *row, struct managed_sight *out,
-                                struct error *error);
+CHECKED bool managed_check_run(const struct fleet_frame *frame, const struct fleet_managed_row *row,
+                               struct managed_check *out, struct error *error);
 /* Appends what differs from how the newest plan left the deployment, such as "replicas 1 -> 3 (last
  * changed by kubectl)". */
-void managed_sight_drift(const struct fleet_managed_row *row, struct text *out);
+void managed_check_drift(const struct fleet_managed_row *row, struct text *out);
