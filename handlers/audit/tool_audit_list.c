@@ -50,7 +50,7 @@ static void add_check(const struct call *call, struct answer *answer)
     char at[CLOCK_TEXT_SIZE];
 
     if (!audit_last_verdict(call->services->store, &verdict)
-        || (verdict.whole && !call_boolean(call, "check", false)
+        || (verdict.intact && !call_boolean(call, "check", false)
             && !call_boolean(call, "detail", false)))
         return;
     text_addf(&words, "%s: ", clock_format_utc(verdict.at_ms, at));

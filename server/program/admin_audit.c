@@ -84,7 +84,7 @@ bool admin_audit_verify(const struct access *access, const json_t *request, json
         return false;
     count_read(access, request, "audit-log verify");
     audit_verdict_describe(&verdict, &words);
-    *reply = json_pack("{s:b, s:s}", "whole", verdict.whole, "found", text_string(&words));
+    *reply = json_pack("{s:b, s:s}", "whole", verdict.intact, "found", text_string(&words));
     return true;
 }
 

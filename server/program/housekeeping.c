@@ -101,7 +101,7 @@ static void check_audit(struct housekeeping *housekeeping)
         return;
     }
     audit_verdict_describe(&verdict, &words);
-    if (verdict.whole)
+    if (verdict.intact)
         log_info("%s", text_string(&words));
     else
         log_error("%s", text_string(&words));

@@ -89,7 +89,7 @@ static void write_audit(const struct metrics_sources *sources, struct text *out)
 
     if (audit_last_verdict(sources->services->store, &verdict))
         write_gauge(out, "opsbrain_audit_whole", "1: the last check found the audit log intact.",
-                    verdict.whole);
+                    verdict.intact);
 }
 
 static double resident_bytes(void)

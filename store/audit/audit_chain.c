@@ -9,6 +9,7 @@
 #include "base/core/log.h"
 #include "base/core/text.h"
 #include "store/engine/sql_row.h"
+#include "store/ledger/change.h"
 
 /* ---- Digests ---- */
 
@@ -28,7 +29,7 @@ static void add_span(struct text *out, const void *bytes, size_t length)
         text_add_bytes(out, bytes, length);
 }
 
-/* False: the row's key is not among the given ones. */
+/* Returns false if `keys` lacks the key of that id; "" is no key. */
 static bool digest(const struct audit_keys *keys, const char *key_id, const struct text *message,
                    uint8_t out[DIGEST_BYTES])
 {
@@ -64,7 +65,7 @@ bool audit_chain_digest(const struct audit_keys *keys, const struct audit_link *
     return digest(keys, key_id, &message, out);
 }
 
-/* Whether the seal matches the message; also true if its key is unknown. */
+/* Returns whether the seal matches the message; also true if its key is unknown. */
 static bool is_sealed(const struct audit_keys *keys, const char *key_id, const struct text *message,
                       const void *seal, size_t length)
 {
@@ -214,7 +215,7 @@ static CHECKED bool add(struct sql_connection *connection, const struct audit_ke
            && audit_chain_head_write(connection, keys, head, error);
 }
 
-/* Whether the newest row is the one that was added last. */
+/* Returns whether the newest row is the one that opsbrain added last. */
 static bool is_genuine(const struct audit_chain_head *head)
 {
     return head->sealed
@@ -222,7 +223,7 @@ static bool is_genuine(const struct audit_chain_head *head)
                || (head->stored_id == 0 && head->anchored_id == head->id));
 }
 
-/* Recorded before any other row, so that the rows that follow do not hide the change. */
+/* Adds the alarm before any other row: later rows would hide the change. */
 static CHECKED bool add_alarm(struct sql_connection *connection, const struct audit_keys *keys,
                               struct audit_chain_head *head, struct error *error)
 {
@@ -231,8 +232,8 @@ static CHECKED bool add_alarm(struct sql_connection *connection, const struct au
 
     snprintf(detail, sizeof detail,
              "the audit log was changed by another program: its newest row, %" PRId64
-             ", is not the one written last%s",
-             head->stored_id, head->missing ? ", of which there is no trace" : "");
+             ", is not the one that opsbrain wrote last%s",
+             head->stored_id, head->missing ? ", and the record of that one was removed" : "");
     log_error("%s", detail);
     audit_chain_set(&link, AUDIT_PRINCIPAL, AUDIT_SERVER);
     audit_chain_set(&link, AUDIT_TOOL, AUDIT_ALARM);
@@ -306,7 +307,7 @@ static void anchor_message(const struct audit_chain_anchor *anchor, const char *
     COLUMN(struct audit_chain_anchor, TEXT, key_id, OF "key_id")
 static const struct sql_columns anchor_columns =
     SQL_COLUMNS(struct audit_chain_anchor, ANCHOR_COLUMNS);
-#define SEAL_COLUMN ((int)anchor_columns.count) /* after those */
+#define SEAL_COLUMN ((int)anchor_columns.count) /* follows ANCHOR_COLUMNS */
 #define SELECT_ANCHORS SQL_SELECT(ANCHOR_COLUMNS, "") ", seal FROM audit_anchors "
 
 bool audit_chain_anchor_read(struct sql_connection *connection, const struct audit_keys *keys,

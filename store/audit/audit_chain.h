@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The audit log as a chain. A row's digest is over its own contents and the digest of the row
- * before, as SHA-256, or as HMAC-SHA-256 if there is a key. Private to store/.
+/* The audit log as a chain: the digest of each row covers its contents and the digest of the
+ * previous row. It is an HMAC-SHA-256 if there is a key, otherwise a SHA-256. Private to store/.
  *
- * The digested bytes: "opsbrain audit row 1", the digest before (32 bytes, zeros before the first),
- * the numbers in the order of enum audit_number, 8 bytes each, the highest first, and the texts in
- * the order of enum audit_text, each with its length before it, 8 bytes too. */
+ * A row is digested as the text "opsbrain audit row 1", the previous row's digest (32 bytes; zeros
+ * for the first row), the numbers in the order of enum audit_number, and the texts in the order of
+ * enum audit_text, each after its length. Numbers and lengths are 8 bytes, big-endian. */
 #pragma once
 
 #include "store/audit/audit_key.h"
@@ -33,9 +33,7 @@ enum audit_text {
     "id, at_ms, intent, times, request_id, principal, role, client, tool, arguments, phase, "      \
     "outcome, detail, subject, changed, key_id"
 
-/* the principal in rows that no principal caused; no principal can have this name */
-#define AUDIT_SERVER "(server)"
-/* A row that says that another program wrote to the audit log. */
+/* The tool named in rows which report that another program wrote to the audit log. */
 #define AUDIT_ALARM "audit_alarm"
 
 /* A row to be written to the table, or read from it; borrowed. */
@@ -48,21 +46,22 @@ struct audit_link {
 };
 
 /* Appends the row, in the caller's transaction. NULL texts are stored as empty; the row's id and
- * key are set here. If the newest row is not the one that was added last, a row that says so is
- * added first. INVALID: the chain has a key, and none was given. */
+ * key are set here. If the newest row is not the one that opsbrain added last, an AUDIT_ALARM row
+ * is added first. INVALID: the chain has a key, and none was given. */
 CHECKED bool audit_chain_append(struct sql_connection *connection, const struct audit_keys *keys,
                                 struct audit_link *link, struct error *error);
+/* Makes a text of the link point to `value`, which may be NULL. */
 void audit_chain_set(struct audit_link *link, enum audit_text text, const char *value);
 
 /* ---- For checking the chain and removing its oldest rows ---- */
 
-/* A column's digest; a blob of another length is invalid and becomes zeros. */
+/* Reads a digest from a column; a blob of any other length is invalid, and is read as zeros. */
 void audit_chain_read_digest(const struct sql *sql, int column, uint8_t out[DIGEST_BYTES]);
-/* Reads the row of the current step, whose columns are AUDIT_COLUMNS. Borrowed until the next step.
- */
+/* Reads the current row, whose columns are AUDIT_COLUMNS. Its texts are borrowed until the next
+ * step. */
 void audit_chain_read(const struct sql *sql, struct audit_link *out);
-/* The row's digest after the digest of the row before. False: the row's key is not among the given
- * ones. */
+/* Computes the row's digest, where `before` is that of the previous row. Returns false if `keys`
+ * lacks the key that the row names. */
 bool audit_chain_digest(const struct audit_keys *keys, const struct audit_link *link,
                         const uint8_t before[DIGEST_BYTES], uint8_t out[DIGEST_BYTES]);
 
@@ -73,9 +72,9 @@ struct audit_chain_head {
     int64_t anchored_id; /* the newest row that retention removed; 0: none */
     uint8_t digest[DIGEST_BYTES];
     char key_id[AUDIT_KEY_ID_SIZE];
-    bool sealed;  /* written by opsbrain, not by another program; also true if its key is unknown */
-    bool missing; /* the record is missing: somebody removed it; only stored_id and anchored_id are
-                     then set */
+    bool sealed; /* written by opsbrain, not by another program; also true if its key is unknown */
+    /* The record itself was removed: only stored_id and anchored_id are set. */
+    bool missing;
 };
 CHECKED bool audit_chain_head_read(struct sql_connection *connection, const struct audit_keys *keys,
                                    struct audit_chain_head *out, struct error *error);
@@ -95,7 +94,7 @@ struct audit_chain_anchor {
     int64_t last_id, at_ms, removed, from_ms, to_ms;
     uint8_t digest[DIGEST_BYTES];
     char key_id[AUDIT_KEY_ID_SIZE];
-    bool sealed; /* as above */
+    bool sealed; /* as in struct audit_chain_head */
 };
 CHECKED bool audit_chain_anchor_read(struct sql_connection *connection,
                                      const struct audit_keys *keys, struct audit_chain_anchor *out,

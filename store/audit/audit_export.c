@@ -28,8 +28,8 @@ static const char *const text_names[] = {
     [AUDIT_KEY_ID] = "key_id",
 };
 
-/* Rows that another program wrote may contain anything. */
-static json_t *text_of(const struct audit_span *span)
+/* A row that another program wrote may contain any bytes. */
+static json_t *text_json(const struct audit_span *span)
 {
     TEXT_AUTO shown = { 0 };
 
@@ -53,7 +53,7 @@ static json_t *row_json(const struct sql *sql, size_t *bytes)
         json_object_set_new(row, number_names[i], json_integer(link.numbers[i]));
     json_object_set_new(row, "at", json_string(clock_format_utc(link.numbers[AUDIT_AT_MS], at)));
     for (size_t i = 0; i < AUDIT_TEXTS; i++) {
-        json_object_set_new(row, text_names[i], text_of(&link.texts[i]));
+        json_object_set_new(row, text_names[i], text_json(&link.texts[i]));
         *bytes += link.texts[i].length;
     }
     json_object_set_new(row, "digest", json_string(hex));

@@ -6,8 +6,8 @@
 
 #include "store/ledger/change.h"
 
-/* The rows after `after_id` in ascending order, as JSON objects with everything that their digests
- * cover: about 128 KiB or 1,000 of them, and at least one. *rows: new reference; empty at the end.
- */
+/* Reads the rows after `after_id`, oldest first, as JSON objects with everything that their digests
+ * cover: about 128 KiB or 1,000 rows, and at least one. *rows: new reference; empty after the last
+ * row. */
 CHECKED bool audit_export(struct store *store, int64_t after_id, json_t **rows,
                           struct error *error);

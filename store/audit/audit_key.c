@@ -10,14 +10,14 @@
 #define LINE_SIZE 1024
 #define KEY_LENGTH_LEAST 32
 
-static void keep(const char *line, struct audit_key *out)
+static void make_key(const char *line, struct audit_key *out)
 {
     char hex[DIGEST_TEXT_SIZE];
-    TEXT_AUTO named = { 0 };
+    TEXT_AUTO id = { 0 };
 
     digest_sha256(line, strlen(line), out->bytes);
-    text_addf(&named, "id of an audit key: %s", line);
-    digest_sha256_text(named.data, named.length, hex);
+    text_addf(&id, "id of an audit key: %s", line);
+    digest_sha256_text(id.data, id.length, hex);
     text_copy(out->id, sizeof out->id, hex);
 }
 
@@ -33,9 +33,10 @@ static CHECKED bool read_line(const char *path, char *line, struct audit_keys *k
                          "%d: create one with `openssl rand -hex 32`",
                          path, strlen(line), KEY_LENGTH_LEAST);
     if (keys->count == AUDIT_KEYS_LIMIT)
-        return error_set(error, ERROR_INVALID, "audit_key: %.200s has more than %d keys", path,
+        return error_set(error, ERROR_INVALID,
+                         "audit_key: %.200s has more than %d keys: remove the oldest ones", path,
                          AUDIT_KEYS_LIMIT);
-    keep(line, &keys->keys[keys->count++]);
+    make_key(line, &keys->keys[keys->count++]);
     return true;
 }
 

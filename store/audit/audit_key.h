@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keys for the digests of the audit log's rows. They come from a file that nobody who can write
- * to the database may be able to read. Private to store/. */
+/* The keys for the digests of the audit log's rows. They come from a file that must not be
+ * readable by anyone who can write to the database. Private to store/. */
 #pragma once
 
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #define AUDIT_KEYS_LIMIT 8
 #define AUDIT_KEY_ID_SIZE 17
 
-/* New rows use the first; older rows may use the others. */
+/* New rows use the first key; older rows may use the others. */
 struct audit_keys {
     size_t count;
     struct audit_key {
@@ -21,10 +21,10 @@ struct audit_keys {
     } keys[AUDIT_KEYS_LIMIT];
 };
 
-/* Reads one key from each line, of 32 characters or more. The error says what is wrong with the
- * file. */
+/* Reads a key of 32 characters or more from each line that is not empty. INVALID: the file cannot
+ * be read, a key is too short, or there are none or more than AUDIT_KEYS_LIMIT. */
 CHECKED bool audit_keys_read(const char *path, struct audit_keys *out, struct error *error);
-/* NULL: no key has this id. */
+/* Returns NULL if no key has this id. */
 const struct audit_key *audit_keys_find(const struct audit_keys *keys, const char *id);
-/* The id of the key that new rows use; "" without a key. */
+/* Returns the id of the key that new rows use; "" if there is none. */
 const char *audit_keys_current(const struct audit_keys *keys);

@@ -12,7 +12,7 @@
 #include "store/audit/audit_chain.h"
 #include "store/ledger/store_private.h"
 
-/* Bytes of an overlong text that are kept: even escaped they fit. */
+/* How many bytes of an overlong text are kept: few enough to fit even if all are escaped. */
 #define CLIP_START(limit) ((limit) / 8)
 
 char *audit_log_clip(const char *json, size_t limit)
@@ -106,7 +106,7 @@ struct audited {
     struct noting noting;
 };
 
-/* A request's first change makes it count as carried out. */
+/* The first change of a request in several rounds marks it as carried out. */
 static CHECKED bool insert_nonce(struct sql_connection *connection, const struct change *change,
                                  struct error *error)
 {
@@ -114,8 +114,7 @@ static CHECKED bool insert_nonce(struct sql_connection *connection, const struct
            || request_nonce_insert(connection, change, error);
 }
 
-/* A principal may make several changes at once: the limit is checked here, where they run one after
- * the other. */
+/* Checked within the transaction, because a principal may make several changes at once. */
 static CHECKED bool check_room(struct sql_connection *connection, const struct change *change,
                                struct error *error)
 {

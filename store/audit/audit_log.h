@@ -4,17 +4,12 @@
 
 #include "store/ledger/change.h"
 
-/* The principals in rows that no principal caused, and in those of callers without credentials. No
- * principal can have these names. */
-#define AUDIT_SERVER "(server)"
-#define AUDIT_NOBODY "(nobody)"
-
 struct audit_row {
     int64_t id, at_ms;
-    int64_t began_ms; /* when its intent was recorded; 0: it had none */
+    int64_t began_ms; /* when the call's intent was recorded; 0: it had none */
     int64_t times;    /* how many calls it represents */
     char request_id[40], principal[64], role[16], client[128], tool[64], outcome[24];
-    char phase[8]; /* "intent": recorded beforehand, and the outcome is not known */
+    char phase[8]; /* "outcome"; "intent": recorded beforehand, and the outcome is not known */
     char *arguments, *detail, *subject, *changed; /* heap */
 };
 
@@ -41,22 +36,23 @@ void audit_log_rows_free(struct audit_row *rows, size_t count);
 enum audit_kind {
     AUDIT_REFUSED, /* calls that were refused, failed, or changed nothing */
     AUDIT_READ,    /* reads of the audit log, and exports */
-    AUDIT_LOGIN,   /* attempts that failed; `subject` is the address of the caller */
+    AUDIT_LOGIN,   /* failed attempts to sign in; `subject` is the caller's address */
     AUDIT_SESSION, /* sessions that were opened or ended */
-    AUDIT_SECRET,  /* secrets that were used; `subject` is the secret and where it was sent */
+    AUDIT_SECRET,  /* uses of secrets; `subject` is the secret and where it was sent */
 };
 
 struct audit_event {
     enum audit_kind kind;
-    const struct change *change; /* who called what, with which client; `arguments` only matter for
-                                    calls with rows of their own */
+    /* Who called what, with which client. Its `arguments` are kept only in a row of the call's own.
+     */
+    const struct change *change;
     const char *outcome, *detail, *subject;
 };
 /* Records one call. Depending on the kind, the first calls of a principal, tool, outcome and
  * subject get a row each, at once; the others are counted and share one row, which audit_log_flush
  * writes. Memory and rows are bounded no matter what callers send: beyond the bound, calls are
- * counted as "(several)". False: the call's row could not be written. Thread safe. Only rows of
- * AUDIT_REFUSED wait for the disk. */
+ * counted as "(several)". Returns false if the call's row could not be written. Thread safe.
+ * Waits for the disk only if the kind is AUDIT_REFUSED. */
 CHECKED bool audit_log_count(struct store *store, const struct audit_event *event,
                              struct error *error);
 /* Called once a minute: writes what was counted since the last call. Counts that cannot be written

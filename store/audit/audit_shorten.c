@@ -8,12 +8,13 @@
 
 struct shortening {
     const struct audit_keys *keys;
-    int64_t before_ms, taken;
+    int64_t before_ms;
+    int64_t removed; /* rows, in this transaction */
 };
 
-/* Reads the oldest rows, up to the first one to be kept; *anchor then stands for them, too. */
-static CHECKED bool gather(struct sql_connection *connection, struct shortening *shortening,
-                           struct audit_chain_anchor *anchor, struct error *error)
+/* Reads the oldest rows, up to the first one to be kept, and extends the anchor over them. */
+static CHECKED bool extend_anchor(struct sql_connection *connection, struct shortening *shortening,
+                                  struct audit_chain_anchor *anchor, struct error *error)
 {
     enum sql_step step;
     SQL_AUTO sql = sql_begin(connection, "SELECT id, at_ms, digest FROM audit WHERE id > ?1 "
@@ -31,7 +32,7 @@ static CHECKED bool gather(struct sql_connection *connection, struct shortening 
             anchor->from_ms = at_ms;
         anchor->to_ms = at_ms;
         audit_chain_read_digest(&sql, 2, anchor->digest);
-        shortening->taken++;
+        shortening->removed++;
     }
     return step == SQL_DONE;
 }
@@ -51,11 +52,11 @@ static CHECKED bool apply_shorten(struct sql_connection *connection, void *conte
     struct audit_chain_anchor anchor;
     bool found;
 
-    shortening->taken = 0;
+    shortening->removed = 0;
     if (!audit_chain_anchor_read(connection, shortening->keys, &anchor, &found, error)
-        || !gather(connection, shortening, &anchor, error))
+        || !extend_anchor(connection, shortening, &anchor, error))
         return false;
-    if (shortening->taken == 0)
+    if (shortening->removed == 0)
         return true;
     anchor.at_ms = clock_utc_ms();
     return audit_chain_anchor_add(connection, shortening->keys, &anchor, error)
@@ -69,6 +70,6 @@ bool audit_shorten(struct store *store, int64_t before_ms, struct error *error)
     do {
         if (!database_write(store->main, apply_shorten, &shortening, error))
             return false;
-    } while (shortening.taken == BATCH);
+    } while (shortening.removed == BATCH);
     return true;
 }

@@ -13,16 +13,17 @@
 #include "store/ledger/store_private.h"
 
 #define CHAINS 512
-#define USERS_LIMIT 128                /* beyond that, all are counted as one */
-#define WHOLE_BYTES_LIMIT (32UL << 10) /* of one principal's own rows, in a round */
-#define ROW_BYTES 400                  /* bytes of such a row besides its texts */
-#define SEVERAL "(several)"            /* no principal or tool can have this name */
+#define USERS_LIMIT 128     /* further principals are counted together */
+#define SEVERAL "(several)" /* no principal or tool can have this name */
+/* The limit for rows with a single call, per principal and between two flushes. */
+#define SINGLE_BYTES_LIMIT (32UL << 10)
+#define ROW_BYTES 400 /* of such a row, besides its texts */
 
 static const struct rule {
-    int64_t whole;   /* this many calls get a row each */
-    unsigned rounds; /* a window ends after this many calls of audit_log_flush */
-    size_t counts;   /* counts of one principal */
-    bool waits;      /* rows wait for the disk */
+    int64_t single;  /* in each window, so many calls get a row each */
+    unsigned rounds; /* a window ends after so many calls of audit_log_flush */
+    size_t counts;   /* the most counts that one principal may have */
+    bool waits;      /* the caller waits until the row is on disk */
 } rules[] = {
     [AUDIT_REFUSED] = { 10, 1, 64, true },  [AUDIT_READ] = { 0, 1, 64, false },
     [AUDIT_LOGIN] = { 0, 1, 256, false },   [AUDIT_SESSION] = { 10, 1, 64, false },
@@ -30,26 +31,26 @@ static const struct rule {
 };
 
 /* Calls that agree in all of these are counted together. */
-struct sort {
+struct count_key {
     enum audit_kind kind;
     char principal[64], tool[64], outcome[24], subject[192];
 };
 
 struct count {
     struct count *next;
-    struct sort sort;
+    struct count_key key;
     char role[16], client[128], request_id[40]; /* of the newest call, like the next member */
     char *detail;
     int64_t seen;              /* in this window */
-    int64_t unwritten;         /* those of them that are not written yet */
-    int64_t first_ms, last_ms; /* of those not yet written */
+    int64_t unwritten;         /* of those, calls that no row represents yet */
+    int64_t first_ms, last_ms; /* times of the unwritten calls */
     unsigned rounds;           /* calls of audit_log_flush since the window began */
 };
 
 struct user {
     struct user *next;
     char principal[64];
-    size_t counts, whole_bytes;
+    size_t counts, single_bytes;
 };
 
 struct audit_tally {
@@ -99,7 +100,7 @@ void audit_tally_destroy(struct audit_tally *tally)
     free(tally);
 }
 
-/* ---- Finding: under the lock ---- */
+/* ---- Finding counts: the caller has the lock ---- */
 
 static struct user *find_user(struct audit_tally *tally, const char *principal)
 {
@@ -128,39 +129,39 @@ static struct user *find_or_add_user(struct audit_tally *tally, const char *prin
     return user;
 }
 
-/* FNV-1a over all of its bytes: those after the end of a text are zero. */
-static struct count **chain_of(struct audit_tally *tally, const struct sort *sort)
+/* Hashes all bytes of the key with FNV-1a: those after the end of a text are zero. */
+static struct count **chain_of(struct audit_tally *tally, const struct count_key *key)
 {
-    const uint8_t *bytes = (const uint8_t *)sort;
+    const uint8_t *bytes = (const uint8_t *)key;
     uint32_t hash = 2166136261U;
 
-    for (size_t i = 0; i < sizeof *sort; i++)
+    for (size_t i = 0; i < sizeof *key; i++)
         hash = (hash ^ bytes[i]) * 16777619U;
     return &tally->chains[hash % CHAINS];
 }
 
-static struct count *find(struct audit_tally *tally, const struct sort *sort)
+static struct count *find(struct audit_tally *tally, const struct count_key *key)
 {
-    struct count *count = *chain_of(tally, sort);
+    struct count *count = *chain_of(tally, key);
 
-    while (count != NULL && memcmp(&count->sort, sort, sizeof *sort) != 0)
+    while (count != NULL && memcmp(&count->key, key, sizeof *key) != 0)
         count = count->next;
     return count;
 }
 
-static struct count *add(struct audit_tally *tally, const struct sort *sort)
+static struct count *add(struct audit_tally *tally, const struct count_key *key)
 {
-    struct count **chain = chain_of(tally, sort);
+    struct count **chain = chain_of(tally, key);
     struct count *count = memory_zeroed(1, sizeof *count);
 
-    count->sort = *sort;
+    count->key = *key;
     count->next = *chain;
     *chain = count;
-    find_or_add_user(tally, sort->principal)->counts++;
+    find_or_add_user(tally, key->principal)->counts++;
     return count;
 }
 
-static void make_sort(const struct audit_event *event, const char *principal, struct sort *out)
+static void make_key(const struct audit_event *event, const char *principal, struct count_key *out)
 {
     memset(out, 0, sizeof *out);
     out->kind = event->kind;
@@ -173,22 +174,22 @@ static void make_sort(const struct audit_event *event, const char *principal, st
 static struct count *find_or_add(struct audit_tally *tally, const struct audit_event *event,
                                  const struct user *user)
 {
-    struct sort sort;
+    struct count_key key;
     struct count *count;
 
-    make_sort(event, user->principal, &sort);
-    count = find(tally, &sort);
+    make_key(event, user->principal, &key);
+    count = find(tally, &key);
     if (count != NULL)
         return count;
     if (user->counts < rules[event->kind].counts)
-        return add(tally, &sort);
-    memset(&sort, 0, sizeof sort);
-    sort.kind = event->kind;
-    text_copy(sort.principal, sizeof sort.principal, user->principal);
-    text_copy(sort.tool, sizeof sort.tool, SEVERAL);
-    text_copy(sort.outcome, sizeof sort.outcome, SEVERAL);
-    count = find(tally, &sort);
-    return count != NULL ? count : add(tally, &sort);
+        return add(tally, &key);
+    memset(&key, 0, sizeof key);
+    key.kind = event->kind;
+    text_copy(key.principal, sizeof key.principal, user->principal);
+    text_copy(key.tool, sizeof key.tool, SEVERAL);
+    text_copy(key.outcome, sizeof key.outcome, SEVERAL);
+    count = find(tally, &key);
+    return count != NULL ? count : add(tally, &key);
 }
 
 /* ---- Counting ---- */
@@ -212,20 +213,20 @@ static void note_newest(struct count *count, const struct audit_event *event, in
     count->detail = memory_copy_text(or_empty(event->detail));
 }
 
-/* Under the lock. */
+/* The caller has the lock. */
 static bool gets_own_row(const struct count *count, struct user *user,
                          const struct audit_event *event)
 {
     size_t bytes =
         ROW_BYTES + strlen(or_empty(event->change->arguments)) + strlen(or_empty(event->detail));
 
-    if (count->seen > rules[event->kind].whole || user->whole_bytes + bytes > WHOLE_BYTES_LIMIT)
+    if (count->seen > rules[event->kind].single || user->single_bytes + bytes > SINGLE_BYTES_LIMIT)
         return false;
-    user->whole_bytes += bytes;
+    user->single_bytes += bytes;
     return true;
 }
 
-/* Counts a call. False: it gets a row of its own. */
+/* Counts a call. Returns false if it must get a row of its own. */
 static bool is_counted(struct audit_tally *tally, const struct audit_event *event)
 {
     struct user *user;
@@ -245,51 +246,52 @@ static bool is_counted(struct audit_tally *tally, const struct audit_event *even
 
 /* ---- Rows ---- */
 
-/* A row whose writing nobody waits for, with copies of its texts. */
-struct later {
+/* A row that nobody waits for, with copies of its texts. */
+struct deferred_row {
     struct store *store;
     char *arguments, *detail, *subject, *principal, *role, *client, *request_id, *tool, *outcome;
 };
 
-static void later_free(void *context)
+static void deferred_row_free(void *context)
 {
-    struct later *later = context;
+    struct deferred_row *row = context;
 
-    free(later->arguments);
-    free(later->detail);
-    free(later->subject);
-    free(later->principal);
-    free(later->role);
-    free(later->client);
-    free(later->request_id);
-    free(later->tool);
-    free(later->outcome);
-    free(later);
+    free(row->arguments);
+    free(row->detail);
+    free(row->subject);
+    free(row->principal);
+    free(row->role);
+    free(row->client);
+    free(row->request_id);
+    free(row->tool);
+    free(row->outcome);
+    free(row);
 }
 
-static CHECKED bool apply_later(struct sql_connection *connection, void *context,
-                                struct error *error)
+static CHECKED bool apply_deferred_row(struct sql_connection *connection, void *context,
+                                       struct error *error)
 {
-    const struct later *later = context;
+    const struct deferred_row *row = context;
     const struct change change = {
-        .actor = { later->principal, later->role, later->client, later->request_id },
-        .tool = later->tool,
-        .arguments = later->arguments,
+        .actor = { row->principal, row->role, row->client, row->request_id },
+        .tool = row->tool,
+        .arguments = row->arguments,
     };
-    const struct audit_note note = { &change,       "outcome",      later->outcome,
-                                     later->detail, later->subject, 1 };
+    const struct audit_note note = {
+        &change, "outcome", row->outcome, row->detail, row->subject, 1
+    };
     int64_t id;
 
-    return audit_log_insert(connection, &later->store->audit_keys, &note, &id, error);
+    return audit_log_insert(connection, &row->store->audit_keys, &note, &id, error);
 }
 
-static CHECKED bool add_later(struct store *store, const struct audit_event *event,
+static CHECKED bool defer_row(struct store *store, const struct audit_event *event,
                               struct error *error)
 {
     const struct change *change = event->change;
-    struct later *later = memory_zeroed(1, sizeof *later);
+    struct deferred_row *row = memory_zeroed(1, sizeof *row);
 
-    *later = (struct later){
+    *row = (struct deferred_row){
         .store = store,
         .arguments = audit_log_clip(change->arguments, CLIP_LIMIT),
         .detail = memory_copy_text(or_empty(event->detail)),
@@ -301,7 +303,7 @@ static CHECKED bool add_later(struct store *store, const struct audit_event *eve
         .tool = memory_copy_text(change->tool),
         .outcome = memory_copy_text(event->outcome),
     };
-    return database_defer_take(store->main, apply_later, later, later_free, error);
+    return database_defer_take(store->main, apply_deferred_row, row, deferred_row_free, error);
 }
 
 bool audit_log_count(struct store *store, const struct audit_event *event, struct error *error)
@@ -311,18 +313,18 @@ bool audit_log_count(struct store *store, const struct audit_event *event, struc
     if (rules[event->kind].waits && database_may_wait())
         return audit_log_add(store, event->change, event->outcome, event->detail, event->subject,
                              error);
-    return add_later(store, event, error);
+    return defer_row(store, event, error);
 }
 
 /* ---- Writing what was counted ---- */
 
-/* Under the lock: ends a window that is over. */
-static bool is_due(struct count *count, bool closing)
+/* Counts one more round. Returns whether the window is over. The caller has the lock. */
+static bool end_round(struct count *count, bool closing)
 {
-    return ++count->rounds >= rules[count->sort.kind].rounds || closing;
+    return ++count->rounds >= rules[count->key.kind].rounds || closing;
 }
 
-static void leave_user(struct audit_tally *tally, const char *principal)
+static void release_count(struct audit_tally *tally, const char *principal)
 {
     struct user *user = find_user(tally, principal);
 
@@ -330,13 +332,13 @@ static void leave_user(struct audit_tally *tally, const char *principal)
         user->counts--;
 }
 
-/* Under the lock: forgets principals without counts. */
+/* Forgets principals without counts. The caller has the lock. */
 static void begin_round(struct audit_tally *tally)
 {
     for (struct user **at = &tally->users; *at != NULL;) {
         struct user *user = *at;
 
-        user->whole_bytes = 0;
+        user->single_bytes = 0;
         if (user->counts > 0) {
             at = &user->next;
             continue;
@@ -347,8 +349,8 @@ static void begin_round(struct audit_tally *tally)
     }
 }
 
-/* Removes the counts whose windows are over from the table. */
-static struct count *take_due(struct audit_tally *tally, bool closing)
+/* Removes the counts whose windows are over from the tally, and returns them as a list. */
+static struct count *remove_due(struct audit_tally *tally, bool closing)
 {
     struct count *due = NULL;
 
@@ -357,27 +359,27 @@ static struct count *take_due(struct audit_tally *tally, bool closing)
         for (struct count **at = &tally->chains[i]; *at != NULL;) {
             struct count *count = *at;
 
-            if (!is_due(count, closing)) {
+            if (!end_round(count, closing)) {
                 at = &count->next;
                 continue;
             }
             *at = count->next;
             count->next = due;
             due = count;
-            leave_user(tally, count->sort.principal);
+            release_count(tally, count->key.principal);
         }
     begin_round(tally);
     pthread_mutex_unlock(&tally->lock);
     return due;
 }
 
-/* Adds counts that could not be written to those made since. */
+/* Adds a count that could not be written to the one made since. The caller has the lock. */
 static void put_back(struct audit_tally *tally, struct count *count)
 {
-    struct count *newer = find(tally, &count->sort);
+    struct count *newer = find(tally, &count->key);
 
     if (newer == NULL)
-        newer = add(tally, &count->sort);
+        newer = add(tally, &count->key);
     else if (newer->unwritten > 0)
         count->last_ms = newer->last_ms;
     newer->first_ms = count->first_ms;
@@ -405,8 +407,8 @@ static CHECKED bool write_count(struct sql_connection *connection, const struct 
                                 const struct count *count, struct error *error)
 {
     const struct change change = {
-        .actor = { count->sort.principal, count->role, count->client, count->request_id },
-        .tool = count->sort.tool,
+        .actor = { count->key.principal, count->role, count->client, count->request_id },
+        .tool = count->key.tool,
     };
     char from[CLOCK_TEXT_SIZE], to[CLOCK_TEXT_SIZE];
     TEXT_AUTO detail = { 0 };
@@ -418,7 +420,7 @@ static CHECKED bool write_count(struct sql_connection *connection, const struct 
                   or_empty(count->detail)[0] != '\0' ? ", the last: " : "");
     text_add(&detail, or_empty(count->detail));
     const struct audit_note note = {
-        &change,         "outcome", count->sort.outcome, text_string(&detail), count->sort.subject,
+        &change,         "outcome", count->key.outcome, text_string(&detail), count->key.subject,
         count->unwritten
     };
     return audit_log_insert(connection, keys, &note, &id, error);
@@ -442,7 +444,7 @@ static CHECKED bool apply_flush(struct sql_connection *connection, void *context
 
 static CHECKED bool flush(struct store *store, bool closing, struct error *error)
 {
-    struct count *due = take_due(store->tally, closing);
+    struct count *due = remove_due(store->tally, closing);
     struct flushing flushing = { &store->audit_keys, due };
     bool written = due == NULL || database_write(store->main, apply_flush, &flushing, error);
 
@@ -462,5 +464,6 @@ void audit_tally_close(struct store *store)
     struct error error;
 
     if (store->tally != NULL && store->main != NULL && !flush(store, true, &error))
-        log_error("counted calls are lost to the audit log: %s", error.message);
+        log_error("the counts of the last calls cannot be written to the audit log: %s",
+                  error.message);
 }

@@ -7,5 +7,5 @@ struct store;
 
 struct audit_tally *audit_tally_create(void);
 void audit_tally_destroy(struct audit_tally *tally); /* NULL is fine */
-/* Writes all counts; the store's databases must still be open. */
+/* Writes all counts of the store. Call it before its databases are closed. */
 void audit_tally_close(struct store *store);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moves rows from versions without the chain into it, once, when the store is opened. */
+/* Moves the audit rows of versions that had no chain into it, once, when the store is opened. */
 #include <stdio.h>
 
 #include "base/core/log.h"
@@ -8,8 +8,8 @@
 
 #define BATCH 10000 /* rows in one transaction */
 
-/* An old outcome is matched with its intent by the request. */
-static const char WAITING[] =
+/* Old rows do not link an outcome to its intent: the request and the tool match them. */
+static const char UNCHAINED_ROWS[] =
     "SELECT id, at_ms, coalesce((SELECT max(i.id) FROM audit_unchained i WHERE i.phase = 'intent' "
     "AND i.request_id = a.request_id AND i.tool = a.tool AND i.id < a.id "
     "AND a.phase = 'outcome'), 0), 1, request_id, principal, role, client, tool, arguments, phase, "
@@ -19,28 +19,29 @@ static const char WAITING[] =
 static const struct audit_keys no_keys = { 0 };
 
 struct upgrade {
-    int64_t taken, total; /* in this transaction, and in all */
+    int64_t chained; /* rows that this transaction added to the chain */
+    int64_t total;
 };
 
-/* If the chain has a key, the upgrade was done long ago: another program made this table. */
-static CHECKED bool find_waiting(struct sql_connection *connection, bool *found,
-                                 struct error *error)
+/* If the chain has a key, the upgrade is long done, and another program made this table. */
+static CHECKED bool find_unchained(struct sql_connection *connection, bool *found,
+                                   struct error *error)
 {
-    bool waits, has_key;
+    bool has_table, has_key;
     SQL_AUTO sql = sql_begin(connection, "SELECT 1 FROM audit_head WHERE key_id <> ''");
 
-    if (!sql_connection_has_table(connection, "audit_unchained", &waits, error)
+    if (!sql_connection_has_table(connection, "audit_unchained", &has_table, error)
         || !sql_find(&sql, &has_key, error))
         return false;
-    *found = waits && !has_key;
+    *found = has_table && !has_key;
     return true;
 }
 
-static CHECKED bool take_over(struct sql_connection *connection, struct audit_chain_head *head,
-                              struct upgrade *upgrade, struct error *error)
+static CHECKED bool chain_rows(struct sql_connection *connection, struct audit_chain_head *head,
+                               struct upgrade *upgrade, struct error *error)
 {
     enum sql_step step;
-    SQL_AUTO sql = sql_begin(connection, WAITING);
+    SQL_AUTO sql = sql_begin(connection, UNCHAINED_ROWS);
 
     sql_bind_integer(&sql, 1, head->id);
     sql_bind_integer(&sql, 2, BATCH);
@@ -50,7 +51,7 @@ static CHECKED bool take_over(struct sql_connection *connection, struct audit_ch
         audit_chain_read(&sql, &link);
         if (!audit_chain_extend(connection, &no_keys, head, &link, error))
             return false;
-        upgrade->taken++;
+        upgrade->chained++;
     }
     return step == SQL_DONE;
 }
@@ -61,9 +62,9 @@ static CHECKED bool apply_batch(struct sql_connection *connection, void *context
     struct upgrade *upgrade = context;
     struct audit_chain_head head;
 
-    upgrade->taken = 0;
+    upgrade->chained = 0;
     if (!audit_chain_head_read(connection, &no_keys, &head, error)
-        || !take_over(connection, &head, upgrade, error))
+        || !chain_rows(connection, &head, upgrade, error))
         return false;
     return audit_chain_head_write(connection, &no_keys, &head, error);
 }
@@ -99,20 +100,20 @@ static CHECKED bool apply_end(struct sql_connection *connection, void *context, 
 bool audit_upgrade(struct store *store, struct error *error)
 {
     struct upgrade upgrade = { 0 };
-    bool waiting;
+    bool found;
 
     {
         READER_AUTO reader = database_reader(store->main);
 
-        if (!find_waiting(reader.connection, &waiting, error))
+        if (!find_unchained(reader.connection, &found, error))
             return false;
     }
-    if (!waiting)
+    if (!found)
         return true;
     do {
         if (!database_write(store->main, apply_batch, &upgrade, error))
             return false;
-    } while (upgrade.taken == BATCH);
+    } while (upgrade.chained == BATCH);
     if (!database_write(store->main, apply_end, &upgrade, error))
         return false;
     if (upgrade.total > 0)

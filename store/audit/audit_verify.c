@@ -36,7 +36,7 @@ struct walk {
     struct audit_verdict *verdict;
     uint8_t before[DIGEST_BYTES];
     bool keyed;          /* an earlier row had a key */
-    bool anchor_keyless; /* the log has a key, and this row has none */
+    bool anchor_keyless; /* the anchor has no key */
 };
 
 static bool is_text(const struct audit_span *span, const char *text)
@@ -81,11 +81,11 @@ static void check_mark(const struct walk *walk, int64_t id, const uint8_t digest
     if (walk->mark->id != id)
         return;
     digest_write(digest, hex);
-    walk->verdict->mark = strcmp(hex, walk->mark->digest) == 0 ? MARK_HOLDS : MARK_WRONG;
+    walk->verdict->mark = strcmp(hex, walk->mark->digest) == 0 ? MARK_RIGHT : MARK_WRONG;
 }
 
-/* The next row is checked against a wrong row's digest as it is stored, so that each error is
- * reported once. */
+/* Each row is checked against the stored digest of the previous row, even if that digest is wrong:
+ * so each error is reported once. */
 static void check_row(struct walk *walk, const struct sql *sql)
 {
     struct audit_verdict *verdict = walk->verdict;
@@ -115,7 +115,7 @@ static void check_row(struct walk *walk, const struct sql *sql)
     memcpy(walk->before, stored, sizeof stored);
 }
 
-/* *more: there may be rows after these. */
+/* *more: there may be further rows. */
 static CHECKED bool check_page(struct sql_connection *connection, struct walk *walk, bool *more,
                                struct error *error)
 {
@@ -169,7 +169,7 @@ static CHECKED bool begin(struct sql_connection *connection, struct walk *walk, 
     return true;
 }
 
-/* The anchor stands for the rows before the first remaining one. */
+/* Any row that the anchor stands for must be gone. */
 static void compare_beginning(const struct audit_chain_head *head, struct audit_verdict *verdict)
 {
     if (verdict->rows > 0 && verdict->first_id <= head->anchored_id)
@@ -198,7 +198,7 @@ static void compare_mark(const struct audit_chain_head *head, const struct walk 
     verdict->mark = walk->mark->id <= head->anchored_id ? MARK_OLDER : MARK_GONE;
 }
 
-static bool is_whole(const struct audit_verdict *verdict)
+static bool is_intact(const struct audit_verdict *verdict)
 {
     return verdict->wrong == 0 && verdict->missing == 0 && verdict->alarms == 0
            && verdict->keyless_after == 0 && verdict->locked == 0 && verdict->locked_key[0] == '\0'
@@ -250,7 +250,7 @@ bool audit_verify(struct store *store, const struct audit_mark *mark, const atom
     done = check_snapshot(reader.connection, &walk, error);
     if (!sql_connection_run(reader.connection, "COMMIT", done ? error : &ignored) || !done)
         return false;
-    verdict.whole = is_whole(&verdict);
+    verdict.intact = is_intact(&verdict);
     keep_verdict(store, &verdict);
     *out = verdict;
     return true;
@@ -300,9 +300,11 @@ static void describe_ends(const struct audit_verdict *verdict, struct text *out)
     if (verdict->missing > 0)
         text_addf(out, "; the newest %" PRId64 " that were written are missing", verdict->missing);
     else if (verdict->end_changed)
-        text_add(out, "; the newest row is not the one that was last written");
+        text_add(out, "; the newest row is not the one that opsbrain wrote last");
     if (verdict->anchor_changed)
-        text_add(out, "; the anchor of what retention removed is not the one that was written");
+        text_add(
+            out,
+            "; the anchor of the rows that retention removed is not the one that opsbrain wrote");
     if (verdict->alarms > 0)
         text_addf(out, "; %" PRId64 " of them (%s) record that others wrote to the audit log",
                   verdict->alarms, AUDIT_ALARM);
@@ -334,10 +336,10 @@ static void describe_mark(const struct audit_verdict *verdict, struct text *out)
 {
     static const char *const words[] = {
         [MARK_NONE] = "",
-        [MARK_HOLDS] = "; the given digest is the row's",
+        [MARK_RIGHT] = "; the given digest is the row's",
         [MARK_WRONG] = "; the given digest is not the row's: the chain was rewritten",
         [MARK_GONE] = "; the row of the given digest is missing",
-        [MARK_OLDER] = "; the row of the given digest is older than what is kept",
+        [MARK_OLDER] = "; retention has removed the row of the given digest",
     };
 
     text_add(out, words[verdict->mark]);
@@ -347,8 +349,9 @@ void audit_verdict_describe(const struct audit_verdict *verdict, struct text *ou
 {
     char from[CLOCK_TEXT_SIZE], to[CLOCK_TEXT_SIZE];
 
-    text_addf(out, "the audit %s: %" PRId64 " row%s", verdict->whole ? "holds" : "DOES NOT HOLD",
-              verdict->rows, verdict->rows == 1 ? "" : "s");
+    text_addf(out, "the audit log %s: %" PRId64 " row%s",
+              verdict->intact ? "is intact" : "IS NOT INTACT", verdict->rows,
+              verdict->rows == 1 ? "" : "s");
     if (verdict->rows > 0)
         text_addf(out, " (%" PRId64 " to %" PRId64 ", %s to %s)", verdict->first_id,
                   verdict->last_id, clock_format_utc(verdict->first_ms, from),

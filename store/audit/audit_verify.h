@@ -19,9 +19,9 @@ struct audit_mark {
 bool audit_mark_read(const char *text, struct audit_mark *out);
 
 struct audit_verdict {
-    bool whole; /* nothing was changed, removed, moved or added, as far as can be detected */
+    bool intact; /* no change, removal, move or addition of rows was detected */
     int64_t rows, first_id, last_id, first_ms, last_ms;
-    int64_t removed, removed_until_ms; /* rows before the first one, removed by retention */
+    int64_t removed, removed_until_ms; /* older rows, which retention removed */
     int64_t wrong;                     /* rows whose digest does not fit the row before */
     int64_t wrong_ids[AUDIT_WRONG_SHOWN];
     int64_t missing;        /* rows that were written and have disappeared */
@@ -31,20 +31,22 @@ struct audit_verdict {
     int64_t locked;         /* rows whose key is not available */
     char locked_key[20];    /* one of those keys */
     bool end_changed, anchor_changed;
-    bool end_keyless; /* although a key is available */
+    bool end_keyless; /* the newest row has no key, although one is available */
     struct audit_mark newest;
     char key_id[20]; /* of the newest row; "": none */
-    enum { MARK_NONE, MARK_HOLDS, MARK_WRONG, MARK_GONE, MARK_OLDER } mark;
-    int64_t at_ms;
+    /* The given mark, if any: its row has this digest, has another one, is missing, or was removed
+     * by retention. */
+    enum { MARK_NONE, MARK_RIGHT, MARK_WRONG, MARK_GONE, MARK_OLDER } mark;
+    int64_t at_ms; /* when the check began */
 };
 
-/* Reads the whole log, with a connection of its own: 3 to 5 s of CPU for a million rows. `mark` may
- * be NULL. CANCELLED once *stop is set, if it is not NULL. */
+/* Reads the entire log, with a connection of its own: 3 to 5 s of CPU for a million rows. `mark`
+ * and `stop` may be NULL. CANCELLED: *stop was set. */
 CHECKED bool audit_verify(struct store *store, const struct audit_mark *mark,
                           const atomic_bool *stop, struct audit_verdict *out, struct error *error);
-/* The verdict of the latest check; false: there was none yet. */
+/* Copies the verdict of the latest check. Returns false if there was none yet. */
 bool audit_last_verdict(struct store *store, struct audit_verdict *out);
-/* The verdict in words: one line, without an end of line. */
+/* Appends the verdict in words: one line, without a newline. */
 void audit_verdict_describe(const struct audit_verdict *verdict, struct text *out);
-/* The newest row's id and digest, without reading the rest; id 0: the log is empty. */
+/* Reads only the newest row's id and digest; id 0: the log is empty. */
 CHECKED bool audit_newest(struct store *store, struct audit_mark *out, struct error *error);

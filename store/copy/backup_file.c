@@ -16,7 +16,7 @@
 #define SALT_BYTES 32
 #define HEAD_BYTES (MAGIC_LENGTH + 1 + SALT_BYTES)
 #define LENGTH_BYTES 4
-/* memory is allocated as bytes arrive, not by a stated length */
+/* Memory is allocated as bytes arrive: the length that the file states may be false. */
 #define STEP_BYTES ((size_t)1 << 20)
 #define KEY_SIZE 1024
 #define KEY_LENGTH_LEAST 32
@@ -52,8 +52,8 @@ static CHECKED bool make_key(struct backup_file *file, const char *key_path, con
 
 /* ---- Writing ---- */
 
-static CHECKED bool put(struct backup_file *file, const void *bytes, size_t length,
-                        struct error *error)
+static CHECKED bool write_bytes(struct backup_file *file, const void *bytes, size_t length,
+                                struct error *error)
 {
     if (fwrite(bytes, 1, length, file->stream) != length)
         return error_set(error, errno == ENOSPC ? ERROR_BUSY : ERROR_INTERNAL,
@@ -70,7 +70,7 @@ bool backup_file_begin(struct backup_file *file, const char *key_path, struct er
     memcpy(head, MAGIC, MAGIC_LENGTH);
     head[MAGIC_LENGTH] = file->is_encrypted ? 'e' : 'p';
     random_bytes(head + MAGIC_LENGTH + 1, SALT_BYTES);
-    return make_key(file, key_path, head, error) && put(file, head, sizeof head, error);
+    return make_key(file, key_path, head, error) && write_bytes(file, head, sizeof head, error);
 }
 
 static void write_number(uint64_t number, size_t length, uint8_t *out)
@@ -79,7 +79,7 @@ static void write_number(uint64_t number, size_t length, uint8_t *out)
         out[i] = (uint8_t)(number >> (8 * (length - 1 - i)));
 }
 
-/* The seal of a piece that is not encrypted. */
+/* Makes the seal of the next piece of a file that is not encrypted. */
 static void make_seal(const struct backup_file *file, const uint8_t *bytes, size_t length,
                       uint8_t out[SEAL_BYTES])
 {
@@ -94,8 +94,8 @@ static void make_seal(const struct backup_file *file, const uint8_t *bytes, size
 }
 
 /* Writes `packed` as the piece's contents, followed by the seal. */
-static CHECKED bool put_piece(struct backup_file *file, const uint8_t *packed, size_t length,
-                              struct error *error)
+static CHECKED bool write_piece(struct backup_file *file, const uint8_t *packed, size_t length,
+                                struct error *error)
 {
     FREE_AUTO uint8_t *piece = memory_zeroed(LENGTH_BYTES + length + SEAL_BYTES, 1);
     uint8_t *contents = piece + LENGTH_BYTES;
@@ -108,37 +108,38 @@ static CHECKED bool put_piece(struct backup_file *file, const uint8_t *packed, s
         make_seal(file, packed, length, contents + length);
     }
     file->pieces++;
-    return put(file, piece, LENGTH_BYTES + length + SEAL_BYTES, error);
+    return write_bytes(file, piece, LENGTH_BYTES + length + SEAL_BYTES, error);
 }
 
 bool backup_file_write(struct backup_file *file, char kind, const void *bytes, size_t length,
                        struct error *error)
 {
     FREE_AUTO void *packed = NULL;
-    TEXT_AUTO whole = { 0 };
+    TEXT_AUTO contents = { 0 };
     size_t packed_length;
 
-    text_reserve(&whole, length + 1);
-    text_add_char(&whole, kind);
-    text_add_bytes(&whole, bytes, length);
-    if (!compress_bytes(whole.data, whole.length, &packed, &packed_length, error))
+    text_reserve(&contents, length + 1);
+    text_add_char(&contents, kind);
+    text_add_bytes(&contents, bytes, length);
+    if (!compress_bytes(contents.data, contents.length, &packed, &packed_length, error))
         return false;
-    if (whole.length > BACKUP_PIECE_MAX || packed_length > BACKUP_PIECE_MAX)
+    if (contents.length > BACKUP_PIECE_MAX || packed_length > BACKUP_PIECE_MAX)
         return error_set(error, ERROR_INVALID, "a row has %zu bytes: a backup can hold up to %zu",
                          length, BACKUP_PIECE_MAX);
-    return put_piece(file, packed, packed_length, error);
+    return write_piece(file, packed, packed_length, error);
 }
 
 /* ---- Reading ---- */
 
-static CHECKED bool cut_off(const struct backup_file *file, struct error *error)
+static CHECKED bool ends_early(const struct backup_file *file, struct error *error)
 {
     if (ferror(file->stream) != 0)
         return error_set(error, ERROR_INVALID, "%.200s cannot be read: %s", file->path,
                          strerror(errno));
-    return error_set(error, ERROR_INVALID,
-                     "%.200s is cut off after %lld bytes: it is not a whole backup", file->path,
-                     (long long)file->bytes);
+    return error_set(
+        error, ERROR_INVALID,
+        "%.200s ends after %lld bytes, before the end of the backup: use another backup",
+        file->path, (long long)file->bytes);
 }
 
 static CHECKED bool damaged(const struct backup_file *file, struct error *error)
@@ -151,19 +152,20 @@ static CHECKED bool damaged(const struct backup_file *file, struct error *error)
                      file->path, (long long)file->bytes);
 }
 
-static CHECKED bool get(struct backup_file *file, void *out, size_t length, struct error *error)
+static CHECKED bool read_bytes(struct backup_file *file, void *out, size_t length,
+                               struct error *error)
 {
-    size_t got = fread(out, 1, length, file->stream);
+    size_t count = fread(out, 1, length, file->stream);
 
-    file->bytes += (int64_t)got;
-    return got == length || cut_off(file, error);
+    file->bytes += (int64_t)count;
+    return count == length || ends_early(file, error);
 }
 
 bool backup_file_open(struct backup_file *file, const char *key_path, struct error *error)
 {
     uint8_t head[HEAD_BYTES];
 
-    if (!get(file, head, sizeof head, error))
+    if (!read_bytes(file, head, sizeof head, error))
         return false;
     if (memcmp(head, MAGIC, MAGIC_LENGTH) != 0
         || (head[MAGIC_LENGTH] != 'e' && head[MAGIC_LENGTH] != 'p'))
@@ -183,12 +185,12 @@ bool backup_file_open(struct backup_file *file, const char *key_path, struct err
 }
 
 /* Reads the contents of a piece and its seal. */
-static CHECKED bool get_piece(struct backup_file *file, struct text *out, struct error *error)
+static CHECKED bool read_piece(struct backup_file *file, struct text *out, struct error *error)
 {
     uint8_t number[LENGTH_BYTES];
     size_t length = 0;
 
-    if (!get(file, number, sizeof number, error))
+    if (!read_bytes(file, number, sizeof number, error))
         return false;
     for (size_t i = 0; i < LENGTH_BYTES; i++)
         length = length << 8 | number[i];
@@ -198,14 +200,14 @@ static CHECKED bool get_piece(struct backup_file *file, struct text *out, struct
         size_t step = length - out->length < STEP_BYTES ? length - out->length : STEP_BYTES;
 
         text_reserve(out, step);
-        if (!get(file, out->data + out->length, step, error))
+        if (!read_bytes(file, out->data + out->length, step, error))
             return false;
         out->length += step;
     }
     return true;
 }
 
-/* Works in place: *length becomes that of the contents. */
+/* Decrypts in place. *length: before, of the contents with their seal; after, of the contents. */
 static bool open_seal(const struct backup_file *file, uint8_t *sealed, size_t *length)
 {
     uint8_t seal[SEAL_BYTES];
@@ -226,7 +228,7 @@ bool backup_file_read(struct backup_file *file, struct text *out, struct error *
     struct error ignored; /* zstd's error: the file is damaged */
     size_t length;
 
-    if (!get_piece(file, &piece, error))
+    if (!read_piece(file, &piece, error))
         return false;
     length = piece.length;
     if (!open_seal(file, (uint8_t *)piece.data, &length)

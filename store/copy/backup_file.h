@@ -8,14 +8,14 @@
  * The file's own key is HMAC-SHA256 of the head with the user's key; without one, SHA-256 of the
  * head. Pieces are numbered from 0. An encrypted piece is sealed with AES-256-GCM under the file's
  * key and the piece's number; the seal of an unencrypted piece is the beginning of HMAC-SHA256 over
- * number (8 bytes) and contents. So no piece can be changed, omitted or exchanged by accident
- * without being noticed; in an encrypted file, not on purpose either. Contents are a frame of zstd,
- * whose first byte says what follows:
+ * number (8 bytes) and contents. So a piece that is changed, omitted or exchanged by
+ * accident is noticed; in an encrypted file, also one that is forged. Contents are a frame of zstd;
+ * the first byte in it says what follows:
  *
  *     'd'     a description of the file: JSON, the first piece (backup_reader.h)
  *     'r'     rows of the current table (copy_rows.h)
  *     't'     the table is complete: number of its rows (8 bytes), their digest
- *     'e'     the end: the digest of the digests of all tables, one after the other
+ *     'e'     the end: the digest of the concatenated digests of all tables
  *
  * Private to store/copy/. */
 #pragma once
@@ -38,13 +38,17 @@ struct backup_file {
     int64_t bytes;   /* so far */
 };
 
-/* Writes the head. `key_path`: "" for none. */
+/* Writes the head. `key_path`: the file of the user's key; "": the backup is not encrypted. */
 CHECKED bool backup_file_begin(struct backup_file *file, const char *key_path, struct error *error);
-/* Reads the head. FORBIDDEN: it needs a key, or is not encrypted although there is one. */
+/* Reads the head. FORBIDDEN: the file is encrypted and no key was given, or it is not encrypted and
+ * one was. */
 CHECKED bool backup_file_open(struct backup_file *file, const char *key_path, struct error *error);
+/* Writes the next piece. BUSY: the disk is full. */
 CHECKED bool backup_file_write(struct backup_file *file, char kind, const void *bytes,
                                size_t length, struct error *error);
-/* `out` begins with the kind. INVALID: the file is damaged, or cut off. */
+/* Reads the next piece; `out` begins with its kind. INVALID: the file is damaged, or ends too
+ * early.
+ */
 CHECKED bool backup_file_read(struct backup_file *file, struct text *out, struct error *error);
 /* INVALID: there are bytes after the end. */
 CHECKED bool backup_file_end(struct backup_file *file, struct error *error);

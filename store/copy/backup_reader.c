@@ -140,8 +140,8 @@ static CHECKED bool read_rows(struct reading *reading, const struct text *rows, 
     if (reading->table == reading->tables->count)
         return disordered(reading, error);
     return count_rows(reading, rows, error)
-           && (reading->sink->take == NULL
-               || reading->sink->take(reading->sink->context, reading->table, rows, error));
+           && (reading->sink->receive == NULL
+               || reading->sink->receive(reading->sink->context, reading->table, rows, error));
 }
 
 static CHECKED bool end_table(struct reading *reading, const struct text *body, struct error *error)

@@ -16,7 +16,7 @@
 
 /* ---- Signals ---- */
 
-/* Without those that are ignored: they would wait, too. */
+/* Signals that the process ignores are left out: while blocked, they would become pending, too. */
 static sigset_t ending_signals(void)
 {
     static const int all[] = { SIGHUP, SIGINT, SIGTERM };
@@ -67,7 +67,8 @@ static CHECKED bool write_document(struct backup_writer *writer, const char *eng
     return write_piece(writer, 'd', json, strlen(json), error);
 }
 
-static CHECKED bool take(void *context, size_t table, const struct text *rows, struct error *error)
+static CHECKED bool write_rows(void *context, size_t table, const struct text *rows,
+                               struct error *error)
 {
     struct backup_writer *writer = context;
 
@@ -75,8 +76,8 @@ static CHECKED bool take(void *context, size_t table, const struct text *rows, s
     return write_piece(writer, 'r', rows->data, rows->length, error);
 }
 
-static CHECKED bool finish(void *context, size_t table, const struct copy_tally *tally,
-                           struct error *error)
+static CHECKED bool end_table(void *context, size_t table, const struct copy_tally *tally,
+                              struct error *error)
 {
     struct backup_writer *writer = context;
     uint64_t rows = htobe64((uint64_t)tally->rows);
@@ -91,12 +92,12 @@ static CHECKED bool finish(void *context, size_t table, const struct copy_tally 
 
 struct copy_sink backup_writer_sink(struct backup_writer *writer)
 {
-    return (struct copy_sink){ writer, take, finish };
+    return (struct copy_sink){ writer, write_rows, end_table };
 }
 
 /* ---- The file ---- */
 
-static CHECKED bool is_taken(const char *path, struct error *error)
+static CHECKED bool exists_already(const char *path, struct error *error)
 {
     return error_set(error, ERROR_CONFLICT,
                      "there is already a file %.200s: choose another name, or remove it", path);
@@ -115,7 +116,7 @@ static CHECKED bool create(struct backup_writer *writer, struct error *error)
     int file;
 
     if (faccessat(AT_FDCWD, writer->file.path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-        return is_taken(writer->file.path, error);
+        return exists_already(writer->file.path, error);
     text_addf(&name, "%s.XXXXXX", writer->file.path);
     file = mkostemp(name.data, O_CLOEXEC);
     if (file < 0)
@@ -142,12 +143,12 @@ bool backup_writer_begin(const char *path, const char *key_path, const char *eng
     return false;
 }
 
-/* Syncs the folder, so that the name survives a crash, too. */
+/* Syncs the folder, so that the file's name survives a crash, too. */
 static CHECKED bool sync_folder(const char *path, struct error *error)
 {
     FREE_AUTO char *copy = memory_copy_text(path);
     int folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    /* some folders cannot be synced */
+    /* EINVAL: a folder of this file system cannot be synced. */
     bool done = folder >= 0 && (fsync(folder) == 0 || errno == EINVAL);
 
     if (folder >= 0)
@@ -155,9 +156,9 @@ static CHECKED bool sync_folder(const char *path, struct error *error)
     return done || failed(path, error);
 }
 
-/* For file systems that cannot rename without replacing, such as NFS: an empty file takes the name
- * first, so that nobody else can. */
-static bool take_name(const char *temporary, const char *path)
+/* For file systems that cannot rename without replacing, such as NFS: an empty file reserves the
+ * name first. */
+static bool reserve_and_rename(const char *temporary, const char *path)
 {
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), reason;
 
@@ -175,7 +176,7 @@ static bool take_name(const char *temporary, const char *path)
 static bool rename_new(const char *temporary, const char *path)
 {
     return renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0
-           || (errno == EINVAL && take_name(temporary, path));
+           || (errno == EINVAL && reserve_and_rename(temporary, path));
 }
 
 static CHECKED bool publish(struct backup_writer *writer, struct error *error)
@@ -185,7 +186,7 @@ static CHECKED bool publish(struct backup_writer *writer, struct error *error)
     if (fflush(writer->file.stream) != 0 || fsync(fileno(writer->file.stream)) != 0)
         return failed(path, error);
     if (!rename_new(writer->temporary, path))
-        return errno == EEXIST ? is_taken(path, error) : failed(path, error);
+        return errno == EEXIST ? exists_already(path, error) : failed(path, error);
     free(writer->temporary);
     writer->temporary = NULL;
     return sync_folder(path, error);

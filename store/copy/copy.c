@@ -7,33 +7,34 @@
 
 /* ---- Reading a database ---- */
 
-/* A sink, with the counts of what has passed to it. */
-struct passing {
+/* A sink, and the source whose use is announced while the sink receives rows. */
+struct forwarding {
     const struct copy_sink *sink;
     struct copy_side *source;
 };
 
-static CHECKED bool pass(void *context, size_t table, const struct text *rows, struct error *error)
+static CHECKED bool forward(void *context, size_t table, const struct text *rows,
+                            struct error *error)
 {
-    const struct passing *passing = context;
+    const struct forwarding *forwarding = context;
 
-    return copy_side_keep(passing->source, error)
-           && passing->sink->take(passing->sink->context, table, rows, error);
+    return copy_side_keep(forwarding->source, error)
+           && forwarding->sink->receive(forwarding->sink->context, table, rows, error);
 }
 
 static CHECKED bool read_database(struct copy_side *source, const struct copy_tables *tables,
                                   const struct copy_sink *sink, struct copy_report *out,
                                   struct error *error)
 {
-    struct passing passing = { sink, source };
-    const struct copy_sink through = { .context = &passing, .take = pass };
+    struct forwarding forwarding = { sink, source };
+    const struct copy_sink forwarder = { .context = &forwarding, .receive = forward };
 
     *out = (struct copy_report){ .tables = (int64_t)tables->count };
     for (size_t i = 0; i < tables->count; i++) {
         struct sql_connection *reader = source->readers[tables->rows[i].set];
         struct copy_tally tally;
 
-        if (!copy_table_read(reader, true, tables, i, &through, &tally, error)
+        if (!copy_table_read(reader, true, tables, i, &forwarder, &tally, error)
             || !copy_side_keep(source, error) || !sink->finish(sink->context, i, &tally, error))
             return false;
         out->rows += tally.rows;
@@ -92,7 +93,7 @@ bool copy_backup(const struct copy_place *from, const char *path, const char *ke
 
 /* ---- Writing a database ---- */
 
-/* The source is a file or a database: the other member is NULL. */
+/* What is copied: a database (`source`) or a file (`reader`); the other member is NULL. */
 struct origin {
     const char *name;
     const int64_t *versions;
@@ -100,8 +101,8 @@ struct origin {
     struct backup_reader *reader;
 };
 
-/* At the end only the target is held: the source has been read and compared by then, so a process
- * that takes it over cannot change the copy. */
+/* While copy_target_end runs, nothing announces the use of the source: it has been read and
+ * compared by then, so a process that begins to use it cannot change the copy. */
 static CHECKED bool fill(const struct origin *origin, const struct copy_tables *tables,
                          struct copy_side *side, struct copy_report *out, struct error *error)
 {
@@ -148,7 +149,7 @@ bool copy_move(const struct copy_place *from, const struct copy_place *to, struc
     return done;
 }
 
-/* The whole file is read once for verification before it is read into the database. */
+/* Reads the file twice: first to verify it, then into the database. */
 static CHECKED bool restore(struct backup_reader *reader, const char *key_path,
                             const struct copy_tables *tables, const struct copy_place *to,
                             struct copy_report *out, struct error *error)

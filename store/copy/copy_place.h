@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* As for store_open. Borrowed. */
+/* The arguments of store_open; borrowed. */
 struct copy_place {
     const char *folder, *database;
 };
@@ -12,5 +12,5 @@ struct copy_place {
 /* What was copied. */
 struct copy_report {
     int64_t tables, rows;
-    int64_t bytes; /* of the file */
+    int64_t bytes; /* of the backup file; 0 if there is none */
 };

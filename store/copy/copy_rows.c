@@ -11,7 +11,7 @@
 
 /* ---- Writing ---- */
 
-/* SQLite keeps no sign of zero, PostgreSQL does. */
+/* Writes -0 as 0: only PostgreSQL keeps the sign. */
 static void add_real(struct text *out, double real)
 {
     uint64_t bits;

@@ -19,20 +19,21 @@ enum copy_set { COPY_MAIN, COPY_SCRAPES, COPY_SETS };
 struct copy_table {
     enum copy_set set;
     const struct sql_table *columns;
-    /* Selects a page in order of the key: from the first row, or after the row with the key ?1 ...;
-     * the last parameter is the number of rows. */
+    /* Select a page in order of the key: `first` from the first row on, `next` from after the row
+     * whose key is ?1 and so on. The last parameter is the number of rows. */
     char *first, *next;
     char *count, *insert;
 };
 
-/* In the order of a backup: by set, then by name. */
+/* The tables of a copy, in the order of a backup: by set, then by name. */
 struct copy_tables {
     struct sql_catalogue catalogues[COPY_SETS];
     struct copy_table *rows;
     size_t count;
 };
 
-/* The tables of these versions of the schema, which must not be newer than this program. */
+/* Reads the tables of these versions of the schema, which must not be newer than this program. Free
+ * with copy_tables_finish. */
 CHECKED bool copy_tables_read(const int64_t versions[COPY_SETS], struct copy_tables *out,
                               struct error *error);
 void copy_tables_finish(struct copy_tables *tables);
@@ -59,19 +60,21 @@ struct copy_tally {
 void copy_tally_add(struct copy_tally *tally, const void *row, size_t length);
 bool copy_tally_equal(const struct copy_tally *a, const struct copy_tally *b);
 
-/* ---- Sinks, which take the rows of all tables in order ---- */
+/* ---- Sinks, which receive the rows of all tables in order ---- */
 
 struct copy_sink {
     void *context;
-    /* Takes some whole rows of a table. */
-    CHECKED bool (*take)(void *context, size_t table, const struct text *rows, struct error *error);
+    /* Receives the next rows of a table, each of them complete. */
+    CHECKED bool (*receive)(void *context, size_t table, const struct text *rows,
+                            struct error *error);
     /* The table has no more rows. Called for each table. */
     CHECKED bool (*finish)(void *context, size_t table, const struct copy_tally *tally,
                            struct error *error);
 };
 
-/* Reads a table in order of its key, a page at a time, and calls sink->take. A table that the store
- * has dropped has no rows. `snapshot`: works in a transaction that must not end meanwhile. */
+/* Reads a table in order of its key, a page at a time, and calls sink->receive. A table that the
+ * store has dropped counts as empty. `snapshot`: BUSY if the connection's transaction ends
+ * meanwhile. */
 CHECKED bool copy_table_read(struct sql_connection *connection, bool snapshot,
                              const struct copy_tables *tables, size_t table,
                              const struct copy_sink *sink, struct copy_tally *tally,

@@ -59,7 +59,7 @@ static void begin_side(const struct copy_place *place, struct copy_side *side)
         side->places[set] = memory_copy_text(place->database);
 }
 
-/* The address of a database may contain a password: its connection has a name without it. */
+/* Names a database by its connection: its address may contain a password. */
 static void name_side(struct copy_side *side, const struct sql_connection *connection)
 {
     if (side->name == NULL)
@@ -140,7 +140,7 @@ static CHECKED bool check_version(const struct copy_side *side, enum copy_set se
                      side->name, (long long)version, migrations->count);
 }
 
-static CHECKED bool check_whole(const struct copy_side *side, struct error *error)
+static CHECKED bool check_finished(const struct copy_side *side, struct error *error)
 {
     bool unfinished;
 
@@ -156,7 +156,8 @@ static CHECKED bool check_whole(const struct copy_side *side, struct error *erro
 static CHECKED bool take_snapshots(struct copy_side *side, struct error *error)
 {
     return check_version(side, COPY_MAIN, error) && check_version(side, COPY_SCRAPES, error)
-           && check_whole(side, error) && side->engine->snapshot(side->readers[COPY_SCRAPES], error)
+           && check_finished(side, error)
+           && side->engine->snapshot(side->readers[COPY_SCRAPES], error)
            && side->engine->snapshot(side->readers[COPY_MAIN], error);
 }
 
@@ -251,7 +252,8 @@ static CHECKED bool check_mark(const struct copy_side *side, const char *origin,
                side->name, begun);
 }
 
-/* The mark is written first: a database without foreign keys must not be served. */
+/* Writes the mark before copy_begin suspends the foreign keys: a database without them must not be
+ * served. */
 static CHECKED bool begin_copy(const struct copy_side *side, const struct copy_tables *tables,
                                const char *origin, struct error *error)
 {

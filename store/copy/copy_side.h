@@ -8,15 +8,15 @@
 struct copy_side {
     const struct sql_engine *engine;
     char *places[COPY_SETS];
-    char *name;                                /* for people */
+    char *name;                                /* for messages; without a password */
     struct sql_connection *writers[COPY_SETS]; /* NULL: it is only read, while a server may run */
     struct sql_connection *readers[COPY_SETS]; /* NULL for a target */
     int lock_file;                             /* -1: none */
-    int64_t kept_ns; /* on the monotonic clock: when its use was last announced */
+    int64_t kept_ns; /* on the monotonic clock: when copy_side_keep last announced its use */
 };
 
-/* Opens a database of this version to read a snapshot of it. `alone`: refuses it if a server uses
- * it, and keeps servers off meanwhile. */
+/* Opens a database of this version to read a snapshot of it. `alone`: CONFLICT if a server uses
+ * it; until it is closed, none can. */
 CHECKED bool copy_side_open_source(const struct copy_place *place, bool alone,
                                    struct copy_side *out, struct error *error);
 /* Opens an empty database with these versions of the schema, created if missing, or one into which
@@ -26,7 +26,7 @@ CHECKED bool copy_side_open_target(const struct copy_place *place,
                                    const struct copy_tables *tables, const char *origin,
                                    struct copy_side *out, struct error *error);
 void copy_side_close(struct copy_side *side);
-/* Announces that it is in use: call it at least every few seconds, outside of transactions. */
+/* Announces that the database is in use. Call it every few seconds, outside of transactions. */
 CHECKED bool copy_side_keep(struct copy_side *side, struct error *error);
 /* The versions of the schema that this program has. */
 void copy_side_versions(int64_t out[COPY_SETS]);

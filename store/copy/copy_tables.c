@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of a copy, with the statements for them, and their pages. */
-
+/* The tables of a copy, the statements that copy them, and reading them page by page. */
 #include <stdlib.h>
 
 #include "store/copy/copy_rows.h"
@@ -134,7 +133,7 @@ void copy_tables_finish(struct copy_tables *tables)
 
 /* ---- Pages ---- */
 
-/* The position in the pages of a table. */
+/* How far a table has been read. */
 struct pages {
     const struct copy_table *table;
     struct sql_connection *connection;
@@ -196,7 +195,7 @@ static CHECKED bool read_page(struct pages *pages, struct copy_tally *tally, str
     return read_rows(&sql, pages, tally, error);
 }
 
-/* A connection that was lost and opened again is not in the transaction of the snapshot. */
+/* A connection that was lost and opened again is no longer in the snapshot's transaction. */
 static CHECKED bool check_snapshot(struct sql_connection *connection, struct error *error)
 {
     return connection->engine->in_transaction(connection)
@@ -219,8 +218,9 @@ bool copy_table_read(struct sql_connection *connection, bool snapshot,
         return false;
     pages.ended = !found;
     while (done && !pages.ended)
-        done = read_page(&pages, tally, error) && (!snapshot || check_snapshot(connection, error))
-               && (pages.rows.length == 0 || sink->take(sink->context, table, &pages.rows, error));
+        done =
+            read_page(&pages, tally, error) && (!snapshot || check_snapshot(connection, error))
+            && (pages.rows.length == 0 || sink->receive(sink->context, table, &pages.rows, error));
     text_finish(&pages.rows);
     text_finish(&pages.last);
     return done;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows come in order of their keys, and each transaction adds the next ones. So a killed process
- * leaves the first rows of a table: their number shows where to continue. */
+/* Rows arrive in order of their keys, and each transaction adds the next ones. So a killed process
+ * leaves the first rows of a table, and their number shows where to continue. */
 #include "store/copy/copy_target.h"
 
 #include "store/engine/database.h"
 
-#define VALUES_MAX 1024 /* of the rows that are added at once */
+#define VALUES_MAX 1024 /* values that are inserted at once, of complete rows */
 
 static struct sql_connection *writer_of(const struct copy_target *target, size_t table)
 {
@@ -19,12 +19,12 @@ static CHECKED bool begin_table(struct copy_target *target, struct error *error)
     SQL_AUTO sql =
         sql_begin(writer_of(target, target->table), target->tables->rows[target->table].count);
 
-    if (target->begun)
+    if (target->is_counted)
         return true;
     if (sql_step(&sql, error) != SQL_ROW)
         return false;
-    target->present = sql_integer(&sql, 0);
-    target->begun = true;
+    target->to_skip = sql_integer(&sql, 0);
+    target->is_counted = true;
     return true;
 }
 
@@ -70,8 +70,8 @@ static CHECKED bool insert_all(struct copy_target *target, const struct text *ro
     while (at < end) {
         if (!copy_rows_read(table, &at, end, values + count, error))
             return false;
-        if (target->present > 0)
-            target->present--;
+        if (target->to_skip > 0)
+            target->to_skip--;
         else
             count += table->column_count;
         if (count + table->column_count <= VALUES_MAX)
@@ -83,7 +83,8 @@ static CHECKED bool insert_all(struct copy_target *target, const struct text *ro
     return count == 0 || insert(target, values, count, error);
 }
 
-static CHECKED bool take(void *context, size_t table, const struct text *rows, struct error *error)
+static CHECKED bool add_rows(void *context, size_t table, const struct text *rows,
+                             struct error *error)
 {
     struct copy_target *target = context;
     struct sql_connection *writer = writer_of(target, table);
@@ -95,7 +96,8 @@ static CHECKED bool take(void *context, size_t table, const struct text *rows, s
 
 /* ---- Tables ---- */
 
-static CHECKED bool look(void *context, size_t table, const struct text *rows, struct error *error)
+static CHECKED bool keep_both(void *context, size_t table, const struct text *rows,
+                              struct error *error)
 {
     const struct copy_target *target = context;
 
@@ -105,11 +107,11 @@ static CHECKED bool look(void *context, size_t table, const struct text *rows, s
            && (target->source == NULL || copy_side_keep(target->source, error));
 }
 
-static CHECKED bool finish(void *context, size_t table, const struct copy_tally *tally,
-                           struct error *error)
+static CHECKED bool compare_table(void *context, size_t table, const struct copy_tally *tally,
+                                  struct error *error)
 {
     struct copy_target *target = context;
-    const struct copy_sink reading = { .context = target, .take = look };
+    const struct copy_sink reading = { .context = target, .receive = keep_both };
     struct copy_tally arrived;
 
     if (!copy_table_read(writer_of(target, table), false, target->tables, table, &reading, &arrived,
@@ -123,20 +125,20 @@ static CHECKED bool finish(void *context, size_t table, const struct copy_tally 
             target->tables->rows[table].columns->name, (long long)arrived.rows, target->side->name,
             (long long)tally->rows);
     target->table = table + 1;
-    target->begun = false;
+    target->is_counted = false;
     return true;
 }
 
 struct copy_sink copy_target_sink(struct copy_target *target)
 {
-    return (struct copy_sink){ target, take, finish };
+    return (struct copy_sink){ target, add_rows, compare_table };
 }
 
 /* ---- The end ---- */
 
-/* No place of a database is described like this (server/program/fleet_place.c), so the copy counts
- * as moved. Backups of early versions have no tables of clouds. */
-static CHECKED bool leave_place(struct sql_connection *writer, struct error *error)
+/* Records a place that no database has (server/program/fleet_place.c), so the copy counts as moved.
+ * Backups of early versions lack the table. */
+static CHECKED bool mark_as_moved(struct sql_connection *writer, struct error *error)
 {
     bool found;
 
@@ -148,7 +150,7 @@ static CHECKED bool leave_place(struct sql_connection *writer, struct error *err
 
 static CHECKED bool end_main(struct sql_connection *writer, struct error *error)
 {
-    return writer->engine->copy_end(writer, error) && leave_place(writer, error)
+    return writer->engine->copy_end(writer, error) && mark_as_moved(writer, error)
            && sql_connection_run(writer, "DROP TABLE " DATABASE_UNFINISHED_COPY, error);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every part of the store receives: the store, and the author of the change. */
+/* Declares the store, and struct change: who changes the store, and by which call. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,6 +9,11 @@
 #include "base/core/text.h"
 
 struct store;
+
+/* Names of the principal where no principal caused a change, and where the caller has no
+ * credentials. No principal can have them. */
+#define AUDIT_SERVER "(server)"
+#define AUDIT_NOBODY "(nobody)"
 
 /* The author of a change, for the audit log. Strings are borrowed. */
 struct actor {
@@ -24,10 +29,10 @@ struct actor {
 struct change {
     struct actor actor;
     const char *tool;
-    const char *arguments; /* JSON without secrets, at most 4 KiB kept */
-    const char
-        *nonce; /* identifies a request in several rounds, which takes effect once; NULL: none */
-    const struct text *changed;  /* JSON: {"member": [before, after]}; NULL: not recorded */
+    const char *arguments; /* JSON without secrets, of which at most 4 KiB are stored */
+    /* Identifies a request in several rounds, which takes effect only once; NULL: none. */
+    const char *nonce;
+    const struct text *changed;  /* JSON {"member": [before, after]}; NULL: not recorded */
     int64_t storage_limit_bytes; /* CONFLICT if the principal has stored this much; 0: no limit */
     int64_t intent; /* set by audit_log_announce: the row that the outcome belongs to */
     bool written;   /* set by the store once the outcome row is committed */

@@ -84,11 +84,11 @@ test('the audit log of a used server is intact, and every change to its rows is 
     const { data } = await usedFolder(t);
     const whole = await verify(data);
     assert.equal(whole.code, 0, whole.output);
-    assert.match(whole.output, /the audit holds: \d+ rows/);
+    assert.match(whole.output, /the audit log is intact: \d+ rows/);
     for (const [what, edit] of Object.entries(EDITS)) {
         const { code, output } = await verify(await edited(t, data, edit));
         assert.equal(code, 1, `${what}: ${output}`);
-        assert.match(output, /DOES NOT HOLD/, what);
+        assert.match(output, /IS NOT INTACT/, what);
     }
 });
 
@@ -116,7 +116,7 @@ test('a rewritten chain does not have the digest in the log or in an export', as
         EDITS.changed(db);
         writeAnew(db);
     });
-    assert.match((await verify(copy)).output, /the audit holds/);
+    assert.match((await verify(copy)).output, /the audit log is intact/);
     const found = await verify(copy, {}, '--digest', mark);
     assert.equal(found.code, 1);
     assert.match(found.output, /the given digest is not the row's/);
@@ -153,10 +153,10 @@ test('with a key, a rewritten chain is detected, and so is a missing or wrong ke
         EDITS.changed(db);
         writeAnew(db);
     });
-    assert.match((await verify(copy, env)).output, /DOES NOT HOLD.*the newest row has none/);
+    assert.match((await verify(copy, env)).output, /IS NOT INTACT.*the newest row has none/);
     assert.match((await verify(data)).output, /audit_key names no file/);
     await writeFile(file, 'another key, of which there is no trace\n');
-    assert.match((await verify(data, env)).output, /DOES NOT HOLD.*cannot be checked/);
+    assert.match((await verify(data, env)).output, /IS NOT INTACT.*cannot be checked/);
     await rm(file);
     assert.match((await verify(data, env)).output, /audit_key: .* cannot be read/);
 });

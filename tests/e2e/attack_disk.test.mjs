@@ -36,7 +36,7 @@ test('a viewer cannot fill the disk with refused calls', async (t) => {
     // No refusal is missing: each has its own row or is counted in one.
     const refused = rows.filter((row) => row.outcome !== 'ok').reduce((sum, row) => sum + row.times, 0);
     assert.equal(refused, sent - counts.sessions);
-    assert.match((await run(['audit-log', 'verify', '--data', data])).output, /the audit holds/);
+    assert.match((await run(['audit-log', 'verify', '--data', data])).output, /the audit log is intact/);
 });
 
 // A server on a disk of its own, as large as a test can fill: {server, disk}; disk is its folder as this process sees it.
@@ -141,6 +141,6 @@ test('a full disk is reported to every caller who needs it', async (t) => {
     await unlink(path.join(disk, 'filler'));
     await until('the disk to be used again', async () => (await asked[0][1]()).status === 200);
     const { body } = await post(server.port, call('audit_list', { check: true }), ada);
-    assert.match(JSON.parse(body).result.structuredContent.check, /the audit holds/);
+    assert.match(JSON.parse(body).result.structuredContent.check, /the audit log is intact/);
     atEnd(t, () => assert.match(server.output(), /can be written again/));
 });

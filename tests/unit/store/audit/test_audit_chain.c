@@ -98,10 +98,10 @@ static void assert_whole(struct ledger *ledger, int64_t rows)
     TEXT_AUTO words = { 0 };
 
     audit_verdict_describe(&verdict, &words);
-    if (!verdict.whole)
+    if (!verdict.intact)
         fail_msg("%s", text_string(&words));
     assert_int_equal(verdict.rows, rows);
-    assert_non_null(strstr(text_string(&words), "holds"));
+    assert_non_null(strstr(text_string(&words), "is intact"));
 }
 
 static void assert_words(struct ledger *ledger, const char *expected)
@@ -110,8 +110,8 @@ static void assert_words(struct ledger *ledger, const char *expected)
     TEXT_AUTO words = { 0 };
 
     audit_verdict_describe(&verdict, &words);
-    assert_false(verdict.whole);
-    assert_non_null(strstr(text_string(&words), "DOES NOT HOLD"));
+    assert_false(verdict.intact);
+    assert_non_null(strstr(text_string(&words), "IS NOT INTACT"));
     if (strstr(text_string(&words), expected) == NULL)
         fail_msg("\"%s\" does not say \"%s\"", text_string(&words), expected);
 }
@@ -167,7 +167,7 @@ static void find_every_edit(struct ledger *ledger, uint64_t seed)
     edit(ledger, WITHOUT_TRIGGERS "CREATE TABLE kept AS SELECT * FROM audit");
     for (int i = 0; i < EDITS; i++) {
         edit_at_random(ledger, &generator);
-        found += !verify(ledger).whole;
+        found += !verify(ledger).intact;
         edit(ledger, "DELETE FROM audit; INSERT INTO audit SELECT * FROM kept");
         assert_whole(ledger, ROWS);
     }
@@ -260,7 +260,7 @@ static void a_removed_end_shows_though_the_head_was_set_back(void **state)
     add_rows(ledger, ROWS);
     edit(ledger, WITHOUT_TRIGGERS "DELETE FROM audit WHERE id > 30; UPDATE audit_head SET id = 30, "
                                   "digest = (SELECT digest FROM audit WHERE id = 30)");
-    assert_words(ledger, "the newest row is not the one that was last written");
+    assert_words(ledger, "the newest row is not the one that opsbrain wrote last");
     add_rows(ledger, 1);
     assert_words(ledger, "record that others wrote to the audit log");
 }
@@ -286,7 +286,7 @@ static void a_removed_head_is_found(void **state)
 
     add_rows(ledger, ROWS);
     edit(ledger, "DELETE FROM audit_head");
-    assert_false(verify(ledger).whole);
+    assert_false(verify(ledger).intact);
     add_rows(ledger, 1);
     assert_int_equal(verify(ledger).alarms, 1);
 }
@@ -386,12 +386,12 @@ static void a_rewritten_chain_does_not_have_the_noted_digest(void **state)
     assert_ok(ledger, audit_newest(ledger->store, &mark, &ledger->error));
     assert_int_equal(mark.id, ROWS);
     assert_ok(ledger, audit_verify(ledger->store, &mark, NULL, &verdict, &ledger->error));
-    assert_int_equal(verdict.mark, MARK_HOLDS);
+    assert_int_equal(verdict.mark, MARK_RIGHT);
     rewrite_chain(ledger);
     assert_whole(ledger, ROWS); /* this shows that the bytes are those of the description */
     assert_ok(ledger, audit_verify(ledger->store, &mark, NULL, &verdict, &ledger->error));
     assert_int_equal(verdict.mark, MARK_WRONG);
-    assert_false(verdict.whole);
+    assert_false(verdict.intact);
     edit(ledger, "DELETE FROM audit WHERE id > 30");
     assert_ok(ledger, audit_verify(ledger->store, &mark, NULL, &verdict, &ledger->error));
     assert_int_equal(verdict.mark, MARK_GONE);
@@ -512,7 +512,8 @@ static void retention_leaves_an_anchor(void **state)
 
     continue_from_the_anchor(ledger, 600);
     edit(ledger, WITHOUT_TRIGGERS "UPDATE audit_anchors SET removed = removed - 1");
-    assert_words(ledger, "the anchor of what retention removed is not the one that was written");
+    assert_words(
+        ledger, "the anchor of the rows that retention removed is not the one that opsbrain wrote");
 }
 
 /* Only a process that has the key can record a removal by retention. */
@@ -525,7 +526,7 @@ static void a_foreign_anchor_is_found(void **state)
     edit(ledger, "INSERT INTO audit_anchors (last_id, at_ms, removed, from_ms, to_ms, digest, "
                  "key_id, seal) SELECT 50, at_ms, 50, 0, 0, digest, key_id, digest FROM audit "
                  "WHERE id = 50; DELETE FROM audit WHERE id <= 50");
-    assert_words(ledger, "the anchor of what retention removed");
+    assert_words(ledger, "the anchor of the rows that retention removed");
 }
 
 static void an_anchor_without_the_key_is_found(void **state)
@@ -535,7 +536,7 @@ static void an_anchor_without_the_key_is_found(void **state)
     use_key(ledger, FIRST_KEY);
     continue_from_the_anchor(ledger, ROWS);
     edit(ledger, WITHOUT_TRIGGERS "UPDATE audit_anchors SET key_id = ''");
-    assert_words(ledger, "the anchor of what retention removed");
+    assert_words(ledger, "the anchor of the rows that retention removed");
 }
 
 static void retention_stops_at_the_first_row_that_is_kept(void **state)
@@ -594,7 +595,7 @@ static void adds_older_rows_to_the_chain(void **state)
     ledger_reopen(ledger);
     assert_whole(ledger, ROWS);
     edit(ledger, WITHOUT_TRIGGERS "UPDATE audit SET outcome = 'forbidden' WHERE id = 4");
-    assert_false(verify(ledger).whole);
+    assert_false(verify(ledger).intact);
 }
 
 int main(void)

@@ -61,7 +61,7 @@ static void foreign_bytes_are_recorded_as_utf_8(void **state)
     assert_string_equal(rows[0].detail, "\xef\xbf\xbd");
     audit_log_rows_free(rows, count);
     assert_ok(ledger, audit_verify(ledger->store, NULL, NULL, &verdict, &ledger->error));
-    assert_true(verdict.whole);
+    assert_true(verdict.intact);
 }
 
 static void an_intent_and_its_outcome_are_one_row(void **state)
@@ -160,17 +160,17 @@ static void the_log_holds_while_rows_are_added(void **state)
 {
     struct ledger *ledger = *state;
     struct adding adding = { .ledger.store = ledger->store };
-    struct audit_verdict verdict = { .whole = true };
+    struct audit_verdict verdict = { .intact = true };
     pthread_t thread;
 
     assert_int_equal(pthread_create(&thread, NULL, add_until_over, &adding), 0);
-    for (int i = 0; i < 50 && verdict.whole; i++)
+    for (int i = 0; i < 50 && verdict.intact; i++)
         assert_ok(ledger, audit_verify(ledger->store, NULL, NULL, &verdict, &ledger->error));
     atomic_store(&adding.over, true);
     pthread_join(thread, NULL);
     TEXT_AUTO words = { 0 };
     audit_verdict_describe(&verdict, &words);
-    if (!verdict.whole)
+    if (!verdict.intact)
         fail_msg("%s", text_string(&words));
 }
 

@@ -170,7 +170,7 @@ static void the_end_of_the_store_loses_no_count(void **state)
     ledger_reopen(ledger);
     assert_int_equal(rows_of(ledger, "(nobody)", NULL), 1);
     assert_ok(ledger, audit_verify(ledger->store, NULL, NULL, &verdict, &ledger->error));
-    assert_true(verdict.whole);
+    assert_true(verdict.intact);
 }
 
 static void a_full_disk_loses_no_count(void **state)

@@ -172,7 +172,7 @@ static int is_interrupted(const struct vault *vault, int signal)
         return 2;
     const struct copy_sink sink = backup_writer_sink(&writer);
     raise(signal);
-    bool taken = sink.take(sink.context, 0, &rows, &error);
+    bool taken = sink.receive(sink.context, 0, &rows, &error);
     backup_writer_finish(&writer);
     return taken;
 }
@@ -399,7 +399,7 @@ static void rows_of_no_table_are_refused(void **state)
         text_add(&rows, bodies[i]);
         const struct copy_sink sink = backup_writer_sink(&writer);
         if (rows.length > 0)
-            assert_ok(&vault->road, sink.take(sink.context, 0, &rows, &vault->road.error));
+            assert_ok(&vault->road, sink.receive(sink.context, 0, &rows, &vault->road.error));
         assert_ok(&vault->road, backup_writer_end(&writer, &vault->road.error));
         backup_writer_finish(&writer);
         text_finish(&rows);

@@ -102,7 +102,7 @@ static bool burn(void *context, size_t table, const struct text *rows, struct er
 {
     struct fuse *fuse = context;
 
-    if (!fuse->sink->take(fuse->sink->context, table, rows, error))
+    if (!fuse->sink->receive(fuse->sink->context, table, rows, error))
         return false;
     if (--fuse->pages == 0)
         raise(SIGKILL);
@@ -118,7 +118,7 @@ static bool copy_some(const struct road *road, int pages, struct error *error)
     struct copy_target target = { .side = &side, .tables = &tables };
     const struct copy_sink sink = copy_target_sink(&target);
     struct fuse fuse = { &sink, pages };
-    const struct copy_sink burning = { .context = &fuse, .take = burn };
+    const struct copy_sink burning = { .context = &fuse, .receive = burn };
     struct copy_tally tally;
 
     copy_side_versions(versions);
@@ -361,13 +361,13 @@ static void a_copy_only_reads_the_clouds_and_its_audit_log_continues(void **stat
     assert_ok(road, move_there(road));
     open_copy(road, &copy);
     assert_ok(&copy, audit_verify(copy.store, NULL, NULL, &verdict, &copy.error));
-    assert_true(verdict.whole);
+    assert_true(verdict.intact);
     rows = verdict.rows;
     assert_true(rows > 0);
     ledger_deployment(&copy, "llama");
     resumes_the_clouds(road, &copy);
     assert_ok(&copy, audit_verify(copy.store, NULL, NULL, &verdict, &copy.error));
-    assert_true(verdict.whole);
+    assert_true(verdict.intact);
     assert_int_equal(verdict.rows, rows + 2);
     store_close(copy.store);
 }

@@ -573,7 +573,7 @@ static void kills_lose_nothing_that_was_acknowledged(void **state)
     for (size_t i = 0; i < count; i++)
         check_sweep(&ledger, ids[i]);
     assert_ok(&ledger, audit_verify(ledger.store, NULL, NULL, &audit, &ledger.error));
-    assert_true(audit.whole);
+    assert_true(audit.intact);
     store_close(ledger.store);
     read_sql(place->file, "PRAGMA integrity_check", verdict);
     assert_string_equal(verdict, "ok");
