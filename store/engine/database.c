@@ -16,7 +16,7 @@ struct database {
     struct sql_connection *connection; /* the writer's */
     struct database_writer *writer;
 
-    pthread_mutex_t lock; /* everything below */
+    pthread_mutex_t lock; /* protects everything below */
     pthread_cond_t reader_free;
     struct sql_connection **readers; /* the free ones come first */
     size_t reader_count, readers_free;

@@ -13,39 +13,40 @@ struct sql_engine; /* store/engine/sql_engine.h */
 /* While a database is an unfinished copy, this table names its origin (store/copy/). */
 #define DATABASE_UNFINISHED_COPY "unfinished_copy"
 
-/* Opens or creates the database at `place` (a file has mode 0600), brings its schema up to date,
+/* Opens or creates the database at `place` (a file has mode 0600), brings its schema up to date and
  * starts the writer. CONFLICT: it is an unfinished copy. If the environment variable
  * OPSBRAIN_REHEARSE_WRITES is set, as only tests do, each transaction is run, rolled back and run
  * again. */
 CHECKED bool database_open(const struct sql_engine *engine, const char *place,
                            const struct migration_set *migrations, unsigned readers,
                            struct database **out, struct error *error);
-/* Commits what is queued, joins the writer, checkpoints. NULL is fine. */
+/* Commits what is queued, joins the writer and checkpoints. NULL is fine. */
 void database_close(struct database *database);
 
-/* Called before each transaction, and every few seconds by the writer's thread: if it fails, so do
- * all writes, and the files are not touched. Call it before anybody uses the database. */
+/* Sets a function that the writer's thread calls before each transaction, and every few seconds:
+ * while it returns false, all writes fail with its error, and the files are not touched. Call this
+ * before anybody uses the database. */
 void database_guard(struct database *database,
                     CHECKED bool (*guard)(void *context, struct error *error), void *context);
 
-/* From now on this thread may not wait for the store (store.h). */
+/* From now on the calling thread may not wait for the store (store.h). */
 void database_forbid_waiting(void);
 bool database_may_wait(void);
 
-/* Queues the closure and returns once its transaction is on disk (or failed). */
+/* Queues the closure, and returns once its transaction is on disk or has failed. */
 CHECKED bool database_write(struct database *database, database_apply *apply, void *context,
                             struct error *error);
 /* Queues a closure that nobody waits for: committed together with the next write and before it,
- * after one second at the latest; so it never overwrites what its thread writes later. `context` is
- * taken over: release(context) is called when the write is done or refused (BUSY when too many
- * wait). A failing closure is logged; after a failing commit it is tried again. */
+ * after one second at the latest; so it never overwrites what its thread writes later. The
+ * database owns `context`, and calls release(context) when the write is done or refused. BUSY: too
+ * many wait. If a closure fails, that is logged; if the commit fails, it is tried again. */
 CHECKED bool database_defer_take(struct database *database, database_apply *apply, void *context,
                                  void (*release)(void *context), struct error *error);
 /* Returns once every earlier deferred write is on disk. */
 CHECKED bool database_flush(struct database *database, struct error *error);
 
-/* A query-only connection, lent until the end of the scope; waits while all are lent. One per
- * thread at a time. */
+/* A query-only connection, lent until the end of the scope. database_reader waits while all are
+ * lent. A thread may have one at a time. */
 struct reader {
     struct database *database;
     struct sql_connection *connection;
@@ -56,7 +57,7 @@ void database_reader_return(struct reader *reader);
 
 size_t database_queued(struct database *database);
 int64_t database_size_bytes(struct database *database); /* on disk; 0: not known */
-/* Whether both are in the same place, so that each reports the size of both. */
+/* Returns whether both are in the same place, so that each reports the size of both. */
 bool database_shares_place(const struct database *one, const struct database *other);
 /* If much of the file is free, gives some of the space back to the file system, in one transaction;
  * *more: there is more to give back. */

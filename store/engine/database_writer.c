@@ -24,7 +24,7 @@ struct database_writer {
     bool rehearses;
     bool failing; /* the last transaction failed; only the thread uses it */
 
-    pthread_mutex_t lock; /* everything below */
+    pthread_mutex_t lock; /* protects everything below */
     CHECKED bool (*guard)(void *context, struct error *error);
     void *guard_context;
     pthread_cond_t work;
@@ -36,7 +36,7 @@ struct database_writer {
     bool stopping;
 };
 
-/* Once when it begins and once when it ends: otherwise the log would fill a full disk further. */
+/* Logs only the first failure and the end of failing: otherwise the log would fill a full disk. */
 static void log_failing(struct database_writer *writer, bool failing, const struct error *error)
 {
     if (failing && !writer->failing)
@@ -72,7 +72,7 @@ static bool is_stopping(struct database_writer *writer)
     return stopping;
 }
 
-/* Waits a moment, if the batch may succeed then. */
+/* Waits a moment and returns true if the batch may succeed then. */
 static bool wait_to_repeat(struct database_writer *writer, const struct error *reason,
                            int64_t until_ns)
 {
@@ -83,7 +83,7 @@ static bool wait_to_repeat(struct database_writer *writer, const struct error *r
     return true;
 }
 
-/* Runs the batch until it is committed, as long as each failure may be temporary. */
+/* Runs the batch until it is committed, or until a failure is not temporary. */
 static CHECKED bool commit_patiently(struct database_writer *writer, struct write_batch *batch,
                                      struct error *error)
 {
@@ -119,7 +119,7 @@ static bool run_batch(struct database_writer *writer, struct write_batch *batch,
     return false;
 }
 
-/* With the lock held: waits until something is queued, or until that time. */
+/* With the lock held: waits until something is queued, or until due_ns. */
 static void wait_until(struct database_writer *writer, int64_t due_ns)
 {
     struct timespec at = { due_ns / 1000000000, due_ns % 1000000000 };
@@ -127,7 +127,7 @@ static void wait_until(struct database_writer *writer, int64_t due_ns)
     pthread_cond_timedwait(&writer->work, &writer->lock, &at);
 }
 
-/* A temporary problem is not worth a log line while there is nothing to write. */
+/* Logs no temporary problem: there is nothing to write. */
 static void keep(struct database_writer *writer)
 {
     const struct sql_engine *engine = writer->connection->engine;
@@ -139,7 +139,7 @@ static void keep(struct database_writer *writer)
         log_failing(writer, true, &error);
 }
 
-/* With the lock held: waits while nothing is queued, and asks the guard and the engine every few
+/* With the lock held: waits while nothing is queued, and calls the guard and the engine every few
  * seconds. */
 static void wait_idle(struct database_writer *writer)
 {
@@ -153,8 +153,8 @@ static void wait_idle(struct database_writer *writer)
     pthread_mutex_lock(&writer->lock);
 }
 
-/* With the lock held: waits until there is something to commit. False: nothing is left, and the
- * writer is to stop. */
+/* With the lock held: waits until there is something to commit. Returns false if nothing is left
+ * and the writer must stop. */
 static bool wait_for_work(struct database_writer *writer)
 {
     while (writer->first == NULL) {
@@ -206,7 +206,8 @@ static void release_deferred(struct deferred_write *first)
     }
 }
 
-/* With the lock held: puts them back in front, to be tried again in a second. */
+/* With the lock held: puts the deferred writes of the batch back in front of the queue, to be tried
+ * again in a second. */
 static void retry_deferred(struct database_writer *writer, struct write_batch *batch)
 {
     if (batch->deferred == NULL)
@@ -291,12 +292,12 @@ bool database_writer_defer_take(struct database_writer *writer, database_apply *
                                 void *context, void (*release)(void *context), struct error *error)
 {
     struct deferred_write *deferred = memory_zeroed(1, sizeof *deferred);
-    bool taken;
+    bool is_queued;
 
     *deferred = (struct deferred_write){ apply, context, release, NULL };
     pthread_mutex_lock(&writer->lock);
-    taken = !writer->stopping && writer->deferred_count < DEFERRED_LIMIT;
-    if (taken) {
+    is_queued = !writer->stopping && writer->deferred_count < DEFERRED_LIMIT;
+    if (is_queued) {
         if (writer->deferred_first == NULL) {
             writer->deferred_due_ns = clock_monotonic_ns() + DEFERRED_DELAY_NS;
             pthread_cond_signal(&writer->work);
@@ -306,7 +307,7 @@ bool database_writer_defer_take(struct database_writer *writer, database_apply *
         writer->deferred_count++;
     }
     pthread_mutex_unlock(&writer->lock);
-    if (taken)
+    if (is_queued)
         return true;
     release_deferred(deferred);
     return error_set(error, ERROR_BUSY,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one thread that writes to a database. Whatever is queued while a transaction runs is
- * committed together by the next one (group commit). Private to database.c, whose functions of the
- * same names say what these promise. */
+ * committed together by the next one (group commit). Private to database.c: the functions of the
+ * same names in database.h say what these promise. */
 #pragma once
 
 #include "store/engine/database_apply.h"

@@ -45,21 +45,21 @@ void deferred_timestamps_destroy(struct deferred_timestamps *deferred)
     free(deferred);
 }
 
-/* Takes the table out and leaves an empty one in its place. */
-static struct timestamp *take_all(struct deferred_timestamps *deferred)
+/* Replaces the table by an empty one, and returns it. */
+static struct timestamp *swap_slots(struct deferred_timestamps *deferred)
 {
-    struct timestamp *taken = deferred->slots;
+    struct timestamp *full = deferred->slots;
 
     deferred->slots = memory_zeroed(SLOTS, sizeof *deferred->slots);
     deferred->count = 0;
     deferred->is_due = false;
-    return taken;
+    return full;
 }
 
-/* The part of a table that one transaction writes. */
+/* The table that one transaction writes. */
 struct flush {
     struct deferred_timestamps *deferred;
-    struct timestamp *taken; /* NULL: the transaction has not run yet */
+    struct timestamp *slots; /* NULL: the transaction has not run yet */
 };
 
 static CHECKED bool apply_timestamps(struct sql_connection *connection, void *context,
@@ -68,11 +68,11 @@ static CHECKED bool apply_timestamps(struct sql_connection *connection, void *co
     struct flush *flush = context;
 
     pthread_mutex_lock(&flush->deferred->lock);
-    if (flush->taken == NULL)
-        flush->taken = take_all(flush->deferred);
+    if (flush->slots == NULL)
+        flush->slots = swap_slots(flush->deferred);
     pthread_mutex_unlock(&flush->deferred->lock);
     for (size_t i = 0; i < SLOTS; i++) {
-        const struct timestamp *timestamp = &flush->taken[i];
+        const struct timestamp *timestamp = &flush->slots[i];
 
         if (timestamp->statement == NULL)
             continue;
@@ -104,7 +104,7 @@ static void release(void *context)
 {
     struct flush *flush = context;
 
-    free(flush->taken);
+    free(flush->slots);
     free(flush);
 }
 

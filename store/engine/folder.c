@@ -58,7 +58,7 @@ bool folder_lock(const char *folder, int *lock_file, struct error *error)
         close(file);
         return locked;
     }
-    /* The process id is only for people to read: what locks the folder is the flock. */
+    /* The process id is only for messages: the folder is locked by flock. */
     if (ftruncate(file, 0) != 0 || dprintf(file, "%d\n", (int)getpid()) < 0) {
         locked = failed(folder, strerror(errno), error);
         close(file);

@@ -14,8 +14,8 @@ struct postgres_connection *postgres_of(struct sql_connection *connection)
     return (struct postgres_connection *)connection;
 }
 
-/* The last SQLSTATE in a verbose message of libpq, "FATAL:  53300: too many ..."; "": it has none.
- */
+/* Finds the last SQLSTATE in a verbose message of libpq, such as "FATAL:  53300: too many ..."; "":
+ * there is none. */
 static void read_state(const char *message, char out[POSTGRES_STATE_SIZE])
 {
     static const char before[] = ":  ", allowed[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -35,7 +35,7 @@ bool postgres_note_failure(struct postgres_connection *connection, const PGresul
         result == NULL ? NULL : PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
 
     if (connection->link == NULL)
-        return false; /* why is noted already */
+        return false; /* `message` already says why */
     if (state != NULL)
         text_copy(connection->state, sizeof connection->state, state);
     else
@@ -75,8 +75,8 @@ static CHECKED bool has_table(struct sql_connection *connection, const char *nam
     return sql_find(&sql, found, error);
 }
 
-/* A lost session, a server that is restarted, a conflicting transaction, a transaction that paused
- * for too long. */
+/* True after a lost session, a restart of the server, a conflict with another transaction, or a
+ * pause in a transaction that was too long. */
 bool postgres_may_repeat(struct sql_connection *connection)
 {
     static const char *const states[] = { "57P", "08", "40", "25P03" };

@@ -14,7 +14,7 @@
 #define RETRY_INTERVAL_NS 1000000000
 #define SYSTEM_CERTIFICATES "/etc/ssl/certs/ca-certificates.crt"
 #define PASSWORD_FILE "OPSBRAIN_DATABASE_PASSWORD_FILE"
-#define PASSWORD_SIZE 8192 /* that of a cloud's identity is a token of some thousand characters */
+#define PASSWORD_SIZE 8192 /* a cloud may use a token of some thousand characters as password */
 #define OLDEST_VERSION 15
 #define OPTIONS_MAX 16
 
@@ -26,9 +26,9 @@ struct options {
     int count;
 };
 
-/* Defaults for what neither the URI nor the environment sets. A server that does not answer is
- * given up after 10 s, one that disappears during a session after 15 s. With a file of
- * certificates, libpq would verify in every sslmode. */
+/* Defaults for what neither the URI nor the environment sets. libpq gives up after 10 s if a server
+ * does not answer, and after 15 s if one disappears during a session. If sslrootcert were set in
+ * every sslmode, libpq would verify in every sslmode. */
 static const struct option_default {
     const char *name, *value;
     enum { IN_ANY_CASE, TO_OTHER_MACHINES, TO_VERIFY, TO_SEVERAL_HOSTS } when;
@@ -59,7 +59,7 @@ static const PQconninfoOption *find_option(const PQconninfoOption *parsed, const
     return parsed;
 }
 
-/* The value in the URI, else in the environment; NULL: in neither. */
+/* Returns the value in the URI, else in the environment, else NULL. */
 static const char *value_of(const PQconninfoOption *parsed, const char *name)
 {
     const PQconninfoOption *option = find_option(parsed, name);
@@ -67,7 +67,8 @@ static const char *value_of(const PQconninfoOption *parsed, const char *name)
     return option->val != NULL || option->envvar == NULL ? option->val : getenv(option->envvar);
 }
 
-/* libpq connects to `hostaddr`, whatever `host` is. NULL: to a socket of this machine. */
+/* libpq connects to `hostaddr` if it is set, whatever `host` is. Returns NULL for a socket of this
+ * machine. */
 static const char *hosts_of(const PQconninfoOption *parsed)
 {
     const char *address = value_of(parsed, "hostaddr");
@@ -114,9 +115,10 @@ static void add_defaults(struct options *options, const PQconninfoOption *parsed
             add_option(options, defaults[i].name, defaults[i].value);
 }
 
-/* libpq would end a password at an "@" or a "/", and take it for a port if no host follows; its
- * errors name the ports, hosts and databases that it cannot use. */
-static bool is_clear(const char *place)
+/* Returns false if libpq could read a part of the password as something else: it ends a password at
+ * "@" or "/", reads it as a port if no host follows, and its errors quote ports, hosts and
+ * databases. */
+static bool is_unambiguous(const char *place)
 {
     const char *rest = strstr(place, "://");
     size_t user;
@@ -132,14 +134,14 @@ static bool is_clear(const char *place)
     return memchr(rest, '@', strcspn(rest, "?")) == NULL;
 }
 
-/* libpq's own message may contain the password. */
+/* Does not report libpq's own message, which may contain the password. */
 static CHECKED bool read_place(const char *place, PQconninfoOption **parsed, struct error *error)
 {
     if (strpbrk(place, "\r\n") != NULL)
         return error_set(
             error, ERROR_INVALID,
             "the address of the database has a line break, as at the end of a file: omit it");
-    *parsed = is_clear(place) ? PQconninfoParse(place, NULL) : NULL;
+    *parsed = is_unambiguous(place) ? PQconninfoParse(place, NULL) : NULL;
     if (*parsed != NULL)
         return true;
     return error_set(error, ERROR_INVALID,
@@ -150,9 +152,9 @@ static CHECKED bool read_place(const char *place, PQconninfoOption **parsed, str
 
 /* ---- Sessions ---- */
 
-/* Whatever its role or its database has set: statements see what was committed before them, and a
- * session lasts. Not every version has each limit. */
-#define OF_ANY_ROLE                                                                                \
+/* Overrides what the role or the database may have set, so that each statement sees what was
+ * committed before it, and a session lasts. Not every version has both limits. */
+#define OVERRIDES                                                                                  \
     "SET default_transaction_isolation = 'read committed'; "                                       \
     "SELECT set_config(name, '0', false) FROM pg_settings "                                        \
     "WHERE name IN ('idle_session_timeout', 'transaction_timeout')"
@@ -175,8 +177,8 @@ static CHECKED bool begin_session(struct postgres_connection *connection)
 {
     static const char *const scripts[] = {
         [SQL_CONNECTION_READER] = "SET statement_timeout = '60s'; "
-                                  "SET default_transaction_read_only = on; " OF_ANY_ROLE,
-        [SQL_CONNECTION_WRITER] = POSTGRES_WRITER_LIMITS("SET", "false") "; " OF_ANY_ROLE,
+                                  "SET default_transaction_read_only = on; " OVERRIDES,
+        [SQL_CONNECTION_WRITER] = POSTGRES_WRITER_LIMITS("SET", "false") "; " OVERRIDES,
     };
     struct error ignored; /* the result is kept for postgres_explain */
 
@@ -198,7 +200,7 @@ static void ignore_notice(void *context, const char *message)
     (void)message;
 }
 
-/* For people: without user and password. */
+/* Names the database in messages: without user and password. */
 static char *name_place(const PGconn *link)
 {
     TEXT_AUTO name = { 0 };
@@ -207,15 +209,15 @@ static char *name_place(const PGconn *link)
     return memory_copy_text(text_string(&name));
 }
 
-/* The environment is also what libpq reads, and what commands without such a flag read. */
+/* Sets it in the environment, where commands without such a setting find it. */
 void postgres_use_password_file(const char *path)
 {
     if (path[0] != '\0')
         setenv(PASSWORD_FILE, path, 1);
 }
 
-/* Where neither the URI nor the environment has one, from the file that the environment names;
- * PGPASSFILE is for libpq, which refuses a file that others may read. */
+/* Reads the password from the file that PASSWORD_FILE names, unless the URI or the environment has
+ * one. PGPASSFILE is no substitute: libpq ignores a file that others may read. */
 static CHECKED bool find_password(const PQconninfoOption *parsed, char out[PASSWORD_SIZE],
                                   struct error *error)
 {
@@ -253,8 +255,8 @@ static PGconn *connect_with(const char *place, const char *password, const PQcon
     return link;
 }
 
-/* False, with *link NULL: nothing can be connected to. Else *link may have failed. The password's
- * file is read each time: platforms replace it. */
+/* Returns false, with *link NULL, if there is nothing to connect to; otherwise the status of *link
+ * says whether it is connected. Reads the password's file each time: platforms replace it. */
 static CHECKED bool connect_to(const char *place, PGconn **link, struct error *error)
 {
     char password[PASSWORD_SIZE];
@@ -302,7 +304,8 @@ bool postgres_is_usable(struct postgres_connection *connection)
     return is_due ? connect_again(connection) : postgres_note_failure(connection, NULL);
 }
 
-/* Without UTF8 the server would refuse some texts, or count their bytes. */
+/* With another encoding than UTF8, the server would refuse some texts, or count bytes instead of
+ * characters. */
 static CHECKED bool check_server(const struct postgres_connection *connection, struct error *error)
 {
     const char *encoding = PQparameterStatus(connection->link, "server_encoding");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of PostgreSQL for copying a whole database. Only a superuser may suspend foreign keys,
- * so they are dropped and kept in the table opsbrain_references until they are added again, which
- * checks all rows. */
-
+/* Functions of PostgreSQL for copying an entire database. Only a superuser may suspend foreign
+ * keys, so they are dropped, and their definitions kept in the table opsbrain_references until they
+ * are added again, which checks all rows. */
 #include "base/core/text.h"
 #include "store/engine/postgres_private.h"
 #include "store/engine/sql.h"
@@ -20,8 +19,8 @@ bool postgres_version(struct sql_connection *connection, const struct migration_
                || postgres_read_version(connection, postgres_set_name(migrations), out, error));
 }
 
-/* The transaction's snapshot is taken at its first read. It stands still while what was read is
- * written elsewhere, and compared. */
+/* The first read takes the transaction's snapshot. The transaction may be idle for any time, while
+ * its rows are written elsewhere and compared. */
 bool postgres_snapshot(struct sql_connection *reader, struct error *error)
 {
     return sql_connection_run(reader, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", error)
@@ -69,7 +68,7 @@ static void add_value(struct text *out, const struct sql_value *value)
 static void write_rows(const struct sql_value *values, size_t columns, size_t rows,
                        struct text *out)
 {
-    static const char head[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0"; /* no flags, no more in it */
+    static const char head[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0"; /* no flags, no extension */
 
     text_add_bytes(out, head, sizeof head);
     for (size_t i = 0; i < rows * columns; i++) {

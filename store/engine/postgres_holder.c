@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which process a PostgreSQL database belongs to. A row of the table opsbrain_holder has the
- * holder, the time when its hold expires unless it renews it, and its fence: a number that each new
- * holder increments. Every writing transaction begins by updating the row with the writer's fence.
- * So a paused process that has lost the database changes nothing; and the row counts the
- * transactions, so that a writer whose COMMIT was not answered finds out in its next session
- * whether it took place. */
+/* Which process holds a PostgreSQL database, and may write to it. A row of the table
+ * opsbrain_holder has the holder, the time when its hold expires unless it is renewed, and the
+ * fence: a number that each new holder increments. Every writing transaction begins by updating the
+ * row with the writer's fence, so a paused process that has lost the database changes nothing. The
+ * row also counts the transactions, so that a writer whose COMMIT was not answered finds out in its
+ * next session whether it took place. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +20,13 @@
 
 #define HOLD "clock_timestamp() + interval '12 seconds'"
 #define HOLD_NS 12000000000
-#define LOOK_INTERVAL_NS 500000000
-/* Longer than a transaction is run again: one of which nobody knows whether it was committed must
- * not be. */
+#define POLL_INTERVAL_NS 500000000
+/* Longer than a failed transaction is run again, because one that may have been committed must not
+ * be run again. */
 #define COMMIT_PATIENCE_NS (SQL_REPEAT_PATIENCE_NS + 10000000000)
 #define RECORD_SIZE 256
 
-/* "HOST process 12", for people. */
+/* Writes "HOST process 12", for messages. */
 static void name_self(char out[RECORD_SIZE])
 {
     char host[128] = "";
@@ -36,7 +36,7 @@ static void name_self(char out[RECORD_SIZE])
     snprintf(out, RECORD_SIZE, "%s process %d", host, (int)getpid());
 }
 
-/* ---- Taking it ---- */
+/* ---- Becoming the holder ---- */
 
 /* The contents of the row. */
 struct record {
@@ -67,9 +67,9 @@ static CHECKED bool read_record(struct postgres_connection *writer, struct recor
     return true;
 }
 
-/* *taken: the row was still the same as `record`. */
-static CHECKED bool take(struct postgres_connection *writer, const struct record *record,
-                         bool *taken, struct error *error)
+/* Becomes the holder if the row is still the same as `record`; *done: it was. */
+static CHECKED bool replace_holder(struct postgres_connection *writer, const struct record *record,
+                                   bool *done, struct error *error)
 {
     char self[RECORD_SIZE], process[PROCESS_IDENTITY_SIZE];
     SQL_AUTO sql = sql_begin(
@@ -88,9 +88,9 @@ static CHECKED bool take(struct postgres_connection *writer, const struct record
     sql_bind_text(&sql, 2, self);
     sql_bind_text(&sql, 3, record->until);
     sql_bind_text(&sql, 4, process);
-    if (!sql_find(&sql, taken, error))
+    if (!sql_find(&sql, done, error))
         return false;
-    if (*taken) {
+    if (*done) {
         writer->fence = sql_integer(&sql, 0);
         writer->batch = sql_integer(&sql, 1);
     }
@@ -111,25 +111,25 @@ static CHECKED bool refuse(const struct postgres_connection *writer, const struc
                      writer->base.place, record->holder, record->since);
 }
 
-/* A live holder renews its hold while we wait; that of a dead one expires. If the database's clock
- * was set back meanwhile, that could take hours, so a hold that is not renewed for as long as one
- * may last counts as expired, whatever time it names. A holder that was only paused is kept out by
- * its fence; one in a long transaction has locked its row. */
+/* A live holder renews its hold while we wait, and the hold of a dead one expires. If the
+ * database's clock was set back, that could take hours: so a hold that is not renewed within
+ * HOLD_NS counts as expired, whatever time it names. If its holder was only paused, its old fence
+ * keeps it from writing; if it is in a long transaction, it has locked its row. */
 bool postgres_holder_take(struct postgres_connection *writer, struct error *error)
 {
-    int64_t until_ns = clock_monotonic_ns() + HOLD_NS + 2 * LOOK_INTERVAL_NS;
+    int64_t until_ns = clock_monotonic_ns() + HOLD_NS + 2 * POLL_INTERVAL_NS;
     struct record first, record;
-    bool taken = false;
+    bool done = false;
 
     if (!read_record(writer, &first, error))
         return false;
-    for (record = first;; sleep_ns(LOOK_INTERVAL_NS)) {
+    for (record = first;; sleep_ns(POLL_INTERVAL_NS)) {
         bool is_renewed = strcmp(record.until, first.until) != 0;
         bool is_free = record.is_free || (!is_renewed && clock_monotonic_ns() > until_ns);
 
-        if (is_free && !take(writer, &record, &taken, error))
+        if (is_free && !replace_holder(writer, &record, &done, error))
             return strcmp(writer->state, POSTGRES_LOCKED) == 0 && refuse(writer, &record, error);
-        if (taken)
+        if (done)
             return true;
         if (is_renewed)
             return refuse(writer, &record, error);
@@ -153,13 +153,14 @@ static CHECKED bool leave(struct postgres_connection *writer, struct error *erro
     return ensure_session(writer, error) && sql_run(&sql, error);
 }
 
-/* The session may have been lost while idle, which the first attempt detects. */
+/* Tries twice: the first attempt may find that the session was lost while idle. */
 void postgres_holder_leave(struct postgres_connection *writer)
 {
     struct error problem;
 
     if (writer->fence != 0 && !leave(writer, &problem) && !leave(writer, &problem))
-        log_warning("the database is not released at once: %s", problem.message);
+        log_warning("the hold of the database was not given up, and expires by itself: %s",
+                    problem.message);
 }
 
 /* ---- Transactions ---- */
@@ -167,7 +168,7 @@ void postgres_holder_leave(struct postgres_connection *writer)
 static CHECKED bool lost(struct postgres_connection *writer, struct error *error)
 {
     struct record record = { .holder = "unknown" };
-    struct error ignored; /* the new holder is then not known */
+    struct error ignored; /* the new holder is then "unknown" */
 
     error_ignore(read_record(writer, &record, &ignored));
     return error_set(error, ERROR_CONFLICT,
@@ -176,7 +177,7 @@ static CHECKED bool lost(struct postgres_connection *writer, struct error *error
                      writer->base.place, record.holder, record.since);
 }
 
-/* Also renews the hold. */
+/* Counts the transaction and renews the hold. CONFLICT: another process holds the database. */
 static CHECKED bool claim_batch(struct postgres_connection *writer, struct error *error)
 {
     SQL_AUTO sql =
@@ -204,7 +205,7 @@ static CHECKED bool has_room(struct postgres_connection *writer, struct error *e
     if (!writer->is_full)
         return true;
     writer->is_full = false;
-    /* it failed for another reason */
+    /* If the probe fails for another reason than a full disk, the disk may have room. */
     return postgres_run(writer, probe, error) || !writer->is_full;
 }
 
@@ -234,10 +235,10 @@ bool postgres_keep(struct sql_connection *connection, struct error *error)
 
 enum fate { FATE_UNKNOWN, FATE_COMMITTED, FATE_LOST };
 
-/* In a new session: whether that batch was committed. Locking the row proves that the former
- * session, which may still exist, has no open transaction. The row counts this holder's batches; if
- * another holder has followed, it has the number of this one's last batch; after a third holder,
- * that number is lost. */
+/* Finds out, in a new session, whether the batch was committed. Locking the row proves that the
+ * former session, which may still exist, has no open transaction. The row has the number of this
+ * holder's last batch in `batch` or, if one other holder has followed, in `batch_before`; after a
+ * second one that number is lost. */
 static CHECKED bool look_up_batch(struct postgres_connection *writer, enum fate *fate,
                                   struct error *error)
 {
@@ -257,9 +258,9 @@ static CHECKED bool look_up_batch(struct postgres_connection *writer, enum fate 
     return true;
 }
 
-static CHECKED bool find_out(struct postgres_connection *writer, struct error *error)
+static CHECKED bool find_fate(struct postgres_connection *writer, struct error *error)
 {
-    static const char look[] = "so it may be stored or not: look before you try again";
+    static const char advice[] = "so it may be stored or not: check before you try again";
     int64_t until_ns = clock_monotonic_ns() + COMMIT_PATIENCE_NS;
     const struct error reason = *error;
     enum fate fate;
@@ -268,13 +269,13 @@ static CHECKED bool find_out(struct postgres_connection *writer, struct error *e
         if (clock_monotonic_ns() > until_ns)
             return error_set(error, ERROR_BUSY,
                              "the connection to the database was lost while it stored this, %s",
-                             look);
-        sleep_ns(LOOK_INTERVAL_NS);
+                             advice);
+        sleep_ns(POLL_INTERVAL_NS);
     }
     if (fate == FATE_UNKNOWN)
         return error_set(error, ERROR_CONFLICT,
                          "database %s was taken over by another opsbrain while it stored this, %s",
-                         writer->base.place, look);
+                         writer->base.place, advice);
     if (fate == FATE_LOST)
         *error = reason;
     return fate == FATE_COMMITTED;
@@ -286,5 +287,5 @@ bool postgres_commit(struct sql_connection *connection, struct error *error)
 
     if (sql_connection_run(connection, "COMMIT", error))
         return true;
-    return PQstatus(writer->link) != CONNECTION_OK && find_out(writer, error);
+    return PQstatus(writer->link) != CONNECTION_OK && find_fate(writer, error);
 }

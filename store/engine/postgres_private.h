@@ -12,28 +12,28 @@
 #define POSTGRES_DISK_FULL "53100"
 #define POSTGRES_LOCKED "55P03"
 
-/* The limits of a writer's transaction. If its process is paused or cut off, the transaction is
- * ended before the hold expires, so that it keeps no row locked. Its commit is answered when it is
- * on disk, also where the role or the database has that switched off. `set`: SET or SET LOCAL;
- * `local`: "true" with the latter. */
+/* The limits of a writer's transaction. If its process is paused or loses the connection, the
+ * server ends the transaction before the hold expires, so that no row stays locked. A commit is
+ * answered only when it is on disk, even if the settings of the role or the database differ. `set`:
+ * SET or SET LOCAL; `local`: "false" or "true", in the same order. */
 #define POSTGRES_WRITER_LIMITS(set, local)                                                         \
     set " statement_timeout = '300s'; " set " lock_timeout = '30s'; " set                          \
         " idle_in_transaction_session_timeout = '10s'; "                                           \
         "SELECT set_config('synchronous_commit', 'on', " local ") "                                \
         "WHERE current_setting('synchronous_commit') = 'off'"
-/* For a transaction of the holder that works on all rows, however long that takes. Nobody takes the
- * database over meanwhile: it has locked the holder's row. */
+/* For a transaction of the holder that works on all rows, however long that takes. No other process
+ * can become the holder meanwhile: the transaction has locked the holder's row. */
 #define POSTGRES_NO_LIMIT "SET LOCAL statement_timeout = 0"
 
 struct postgres_connection {
     struct sql_connection base;
-    char *address; /* the URI, which may have a password in it */
+    char *address; /* the URI, which may contain a password */
     PGconn *link;  /* NULL: the password's file could not be read */
     enum sql_connection_kind kind;
-    /* Counts the sessions so far: a prepared statement belongs to one of them. 0: none. */
+    /* The number of the current session, from 1: a prepared statement belongs to one session. */
     unsigned session;
-    bool is_begun; /* the present session: it has its limits */
-    /* A pooler gives each transaction another session: nothing may be kept in one. */
+    bool is_begun; /* the current session has its limits */
+    /* A pooler gives each transaction another session, so nothing may be kept in a session. */
     bool is_pooled;
     unsigned names; /* prepared statements so far */
     int64_t changes;
@@ -48,7 +48,7 @@ struct postgres_connection {
 
 struct postgres_connection *postgres_of(struct sql_connection *connection);
 
-/* Keeps the error for `explain`. Returns false. `result` may be NULL. */
+/* Keeps the error for postgres_explain. Returns false. `result` may be NULL. */
 bool postgres_note_failure(struct postgres_connection *connection, const PGresult *result);
 /* Runs one or several statements without parameters. */
 CHECKED bool postgres_run(struct postgres_connection *connection, const char *script,
@@ -75,7 +75,7 @@ CHECKED bool postgres_explain(struct sql_connection *connection, struct error *e
 
 CHECKED bool postgres_prepare_schema(struct sql_connection *writer,
                                      const struct migration_set *migrations, struct error *error);
-/* The version of a set of migrations: "main" or "scrapes". */
+/* The name of a set of migrations, "main" or "scrapes", and its version in the database. */
 const char *postgres_set_name(const struct migration_set *migrations);
 CHECKED bool postgres_read_version(struct sql_connection *connection, const char *name,
                                    int64_t *version, struct error *error);
@@ -93,8 +93,10 @@ CHECKED bool postgres_copy_end(struct sql_connection *writer, struct error *erro
 
 /* ---- postgres_holder.c ---- */
 
-/* CONFLICT: another process holds the database. Waits until a dead holder's time has expired. */
+/* Becomes the holder; first waits until the hold of a dead holder has expired. CONFLICT: another
+ * process holds the database. */
 CHECKED bool postgres_holder_take(struct postgres_connection *writer, struct error *error);
+/* Gives the hold up at once, so that the next process need not wait until it expires. */
 void postgres_holder_leave(struct postgres_connection *writer);
 /* For struct sql_engine. */
 CHECKED bool postgres_begin(struct sql_connection *connection, struct error *error);
@@ -115,7 +117,7 @@ struct postgres_parameter {
 
 struct sql_statement {
     struct postgres_connection *connection;
-    char *text; /* the text with $1, $2 ... */
+    char *text; /* its parameters are $1, $2 ... */
     struct postgres_parameter parameters[POSTGRES_PARAMETERS_MAX];
     int parameter_count;
     bool is_kept;
@@ -124,7 +126,7 @@ struct sql_statement {
     char name[16];
     PGresult *result; /* NULL: not run yet */
     int row;
-    char (*shown)[32]; /* numbers as text, a slot for each column; NULL: none yet */
+    char (*shown)[32]; /* numbers as text, one slot per column; NULL: none was needed yet */
 };
 
 struct sql_statement *postgres_prepare(struct sql_connection *connection, const char *text,

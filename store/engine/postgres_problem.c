@@ -5,8 +5,8 @@
 
 #include "store/engine/postgres_private.h"
 
-/* `state`: its beginning; "": there was no answer, and libpq's message has these words. BUSY: it
- * passes, and may be tried again. */
+/* `state`: how the SQLSTATE begins; "": the server sent none, and libpq's message contains `words`.
+ * BUSY: the problem is temporary, so the call may be repeated. */
 static const struct problem {
     const char *state;
     enum error_kind kind;
@@ -24,8 +24,8 @@ static const struct problem {
     { "25P03", ERROR_BUSY, "the transaction was paused for too long: try again" },
     { "40", ERROR_BUSY, "another transaction of the database conflicted with this one: try again" },
     { "08P01", ERROR_BUSY,
-      "the database or its pooler refuses the connection; pgbouncer takes no `options`: there, set "
-      "the schema with ALTER ROLE ... SET search_path" },
+      "the database or its pooler refuses the connection; pgbouncer accepts no `options`: there, "
+      "set the schema with ALTER ROLE ... SET search_path" },
     { "08", ERROR_BUSY, "the connection to the database was lost: try again in a moment" },
     { POSTGRES_READ_ONLY, ERROR_BUSY,
       "the database can only be read (a standby, or read-only by its settings): connect to the "
@@ -66,7 +66,7 @@ static const struct problem {
     { "", ERROR_BUSY, "the database cannot be reached: check that it runs, and its address", "" },
 };
 
-static bool fits(const struct problem *problem, const struct postgres_connection *connection)
+static bool matches(const struct problem *problem, const struct postgres_connection *connection)
 {
     if (problem->words != NULL)
         return connection->state[0] == '\0' && strstr(connection->message, problem->words) != NULL;
@@ -76,7 +76,7 @@ static bool fits(const struct problem *problem, const struct postgres_connection
 static const struct problem *find_problem(const struct postgres_connection *connection)
 {
     for (size_t i = 0; i < sizeof problems / sizeof problems[0]; i++)
-        if (fits(&problems[i], connection))
+        if (matches(&problems[i], connection))
             return &problems[i];
     return NULL;
 }

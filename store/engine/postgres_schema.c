@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The schema of a PostgreSQL database: the table opsbrain_schema has the version of each set of
  * migrations. */
-
 #include "base/core/text.h"
 #include "store/engine/postgres_private.h"
 #include "store/engine/sql.h"
 
-/* "opsb" and a bit: key of the lock while these two tables are created */
+/* The key of the advisory lock under which both tables are created: any number of our own. */
 #define LOCK_ID "8029474310"
 
 const char *postgres_set_name(const struct migration_set *migrations)
@@ -27,7 +26,7 @@ bool postgres_read_version(struct sql_connection *connection, const char *name, 
     return true;
 }
 
-/* Refuses tables of another program, with which ours would be mixed. */
+/* Refuses a schema with the tables of another program. */
 static CHECKED bool check_identity(struct sql_connection *writer, struct error *error)
 {
     bool ours, found;
@@ -58,7 +57,7 @@ static CHECKED bool check_identity(struct sql_connection *writer, struct error *
 static CHECKED bool apply(struct sql_connection *writer, const struct migration_set *migrations,
                           int64_t version, struct error *error)
 {
-    TEXT_AUTO mark = { 0 };
+    TEXT_AUTO statement = { 0 };
 
     if (!postgres_run(postgres_of(writer), POSTGRES_NO_LIMIT, error))
         return false;
@@ -66,11 +65,11 @@ static CHECKED bool apply(struct sql_connection *writer, const struct migration_
         if (!postgres_run(postgres_of(writer), migrations->rows[i].sql, error))
             return error_set(error, error->kind, "migration %s: %s", migrations->rows[i].name,
                              error->message);
-    text_addf(&mark,
+    text_addf(&statement,
               "INSERT INTO opsbrain_schema (name, version) VALUES ('%s', %d) "
               "ON CONFLICT (name) DO UPDATE SET version = excluded.version",
               postgres_set_name(migrations), migrations->count);
-    return postgres_run(postgres_of(writer), text_string(&mark), error);
+    return postgres_run(postgres_of(writer), text_string(&statement), error);
 }
 
 static CHECKED bool check_version(struct sql_connection *writer,

@@ -18,7 +18,7 @@
 
 /* ---- Texts ---- */
 
-/* The number after a "?", or the next number; moves *text after it. */
+/* Reads the number after a "?" and moves *text after it. Returns `next` if there is none. */
 static int read_position(const char **text, int next)
 {
     char *end;
@@ -52,7 +52,7 @@ static char *number_parameters(const char *text, int *count)
     return memory_copy_text(text_string(&out));
 }
 
-/* For what is wrong with a statement before it is sent. */
+/* Notes what is wrong with a statement that is not sent. */
 __attribute__((format(printf, 3, 4))) static void note(struct postgres_connection *connection,
                                                        const char *state, const char *format, ...)
 {
@@ -118,7 +118,7 @@ bool postgres_bind(struct sql_statement *statement, int position, const struct s
 
 /* ---- Runs ---- */
 
-/* The parameters in the form that is sent. */
+/* The parameters as they are sent. */
 struct sent {
     const char *values[POSTGRES_PARAMETERS_MAX];
     int lengths[POSTGRES_PARAMETERS_MAX];
@@ -184,7 +184,7 @@ static void count_changes(struct postgres_connection *connection, PGresult *resu
         connection->changes = strtoll(PQcmdTuples(result), NULL, 10);
 }
 
-/* A writer's run is in a transaction, which ends with its session. */
+/* Reconnects only a reader: a writer is in a transaction, which ends with its session. */
 static bool is_connected(struct postgres_connection *connection)
 {
     if (connection->kind == SQL_CONNECTION_READER)

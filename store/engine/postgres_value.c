@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values in PostgreSQL's binary format, which is that of the functions typsend and typreceive of
- * each type (src/backend/utils/adt of PostgreSQL). */
+/* Values in PostgreSQL's binary format, which the functions typsend and typreceive of each type
+ * define (src/backend/utils/adt of PostgreSQL). */
 #include <endian.h>
 #include <math.h>
 #include <stdio.h>
@@ -78,8 +78,8 @@ static uint16_t read_half(const char *bytes)
     return (uint16_t)read_bits(bytes, sizeof(uint16_t));
 }
 
-/* Digits in base 10,000, the first of them times the base to the power of `weight`: the type of
- * sum() and avg() of integers. */
+/* Reads a NUMERIC, the type of sum() and avg() of integers: digits in base 10,000, the first of
+ * which counts NUMERIC_BASE to the power of `weight`. */
 static double read_numeric(const char *bytes)
 {
     uint16_t digits = read_half(bytes);
@@ -154,7 +154,7 @@ int64_t postgres_integer(struct sql_statement *statement, int column)
     }
 }
 
-/* A number as SQLite converts it. */
+/* Writes the number as SQLite would. */
 static const char *show_number(struct sql_statement *statement, int column)
 {
     Oid type = PQftype(statement->result, column);

@@ -18,11 +18,11 @@ struct presence {
         ino_t inode;
     } files[PRESENCE_FILES];
     size_t count;
-    atomic_bool lost; /* and was logged */
+    atomic_bool lost; /* a file is lost, and that was logged */
 };
 
-/* Remembers the folder, or a file in it, as it is now. One that is missing is not watched. */
+/* Remembers which file or folder is at `path`, to check it later. A missing one is not watched. */
 void presence_watch(struct presence *presence, const char *path);
 void presence_finish(struct presence *presence);
-/* Any thread. BUSY names the first that has changed. */
+/* Thread safe. BUSY: a file is gone or was replaced; the error names the first one. */
 CHECKED bool presence_check(struct presence *presence, struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "BOOT NAMESPACE PID START": the boot of the machine, the namespace that the number of the process
- * belongs to (two containers may have the same host name and numbers), and its start in ticks. */
+/* An identity is "BOOT NAMESPACE PID START": the id of the machine's boot, the PID namespace (two
+ * containers may have the same host name and PIDs), the PID, and the process's start in ticks. */
 #include "store/engine/process_identity.h"
 
 #include <errno.h>
@@ -35,8 +35,8 @@ void process_identity_write(char out[PROCESS_IDENTITY_SIZE])
                  stat.start);
 }
 
-/* It does not exist, is a zombie, or another process has its number now. A process that /proc hides
- * (hidepid) may exist. */
+/* Returns true if the process does not exist, is a zombie, or another process has its PID now. A
+ * process that /proc hides (hidepid) may still run. */
 static bool has_ended(int process, unsigned long long its_start)
 {
     struct process_stat stat;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Identifies a process of a machine in a text by which other processes can check whether it has
+/* Identifies a process by a text, so that other processes of its machine can check whether it has
  * ended. Private to store/. */
 #pragma once
 
@@ -7,8 +7,8 @@
 
 #define PROCESS_IDENTITY_SIZE 160
 
-/* The calling process; "" if /proc does not show it. */
+/* Writes the identity of the calling process; "" if /proc does not show it. */
 void process_identity_write(char out[PROCESS_IDENTITY_SIZE]);
-/* True only if it was a process of this machine, since its last boot, that the caller would see in
- * /proc if it still ran. */
+/* Returns true only if it is certain that the process has ended: it ran on this machine since the
+ * last boot, and in the caller's PID namespace. */
 bool process_identity_is_gone(const char *identity);

@@ -8,7 +8,7 @@
 #include "base/core/text.h"
 #include "store/engine/sql_engine.h"
 
-/* A text of one run. */
+/* A text that was repaired for one run. */
 struct sql_repaired {
     struct sql_repaired *next;
     struct text text;
@@ -48,7 +48,7 @@ bool sql_connection_has_table(struct sql_connection *connection, const char *nam
     return connection->engine->has_table(connection, name, found, error);
 }
 
-/* The slot of this text, or a free one; NULL if all are taken by other texts. */
+/* Returns the slot of this text, or a free one; NULL if other texts have all slots. */
 static struct sql_kept *slot_of(struct sql_connection *connection, const char *text)
 {
     size_t start = ((uintptr_t)text >> 3) % SQL_KEPT_STATEMENTS;
@@ -62,8 +62,8 @@ static struct sql_kept *slot_of(struct sql_connection *connection, const char *t
     return NULL;
 }
 
-/* Keeps the error for the first step: by then the connection may have run other statements, and
- * would report their errors. */
+/* Keeps the error for the first step: by then the connection may report the errors of other
+ * statements. */
 static void note_failure(struct sql *sql)
 {
     if (sql->failure != NULL)
@@ -76,7 +76,7 @@ struct sql sql_begin(struct sql_connection *connection, const char *text)
 {
     const struct sql_engine *engine = connection->engine;
     struct sql_kept *kept = slot_of(connection, text);
-    bool is_kept = kept != NULL && !kept->taken;
+    bool is_kept = kept != NULL && !kept->in_use;
     struct sql sql = { .connection = connection };
 
     if (is_kept && kept->statement != NULL)
@@ -87,7 +87,7 @@ struct sql sql_begin(struct sql_connection *connection, const char *text)
         note_failure(&sql);
     } else if (is_kept) {
         *kept = (struct sql_kept){ text, sql.statement, true };
-        sql.taken = &kept->taken;
+        sql.in_use = &kept->in_use;
     }
     return sql;
 }
@@ -105,11 +105,11 @@ static void free_repaired(struct sql_repaired *repaired)
 
 void sql_end(struct sql *sql)
 {
-    if (sql->taken == NULL) {
+    if (sql->in_use == NULL) {
         sql->connection->engine->finish(sql->statement);
     } else {
         sql->connection->engine->reset(sql->statement);
-        *sql->taken = false;
+        *sql->in_use = false;
     }
     free(sql->failure);
     free_repaired(sql->repaired);

@@ -16,7 +16,7 @@ CHECKED bool sql_connection_open(const struct sql_engine *engine, const char *pl
                                  enum sql_connection_kind kind, struct sql_connection **out,
                                  struct error *error);
 void sql_connection_close(struct sql_connection *connection); /* NULL is fine */
-/* Runs one statement that returns no rows; as sql_begin, `text` must be a static string. */
+/* Runs one statement that returns no rows. `text` must be a static string, as for sql_begin. */
 CHECKED bool sql_connection_run(struct sql_connection *connection, const char *text,
                                 struct error *error);
 /* Begins a transaction of a reader: until COMMIT its statements see the database as it is now,
@@ -25,23 +25,23 @@ CHECKED bool sql_connection_snapshot(struct sql_connection *reader, struct error
 CHECKED bool sql_connection_has_table(struct sql_connection *connection, const char *name,
                                       bool *found, struct error *error);
 
-/* One run of one statement: begin, bind, step, read, end. `end` is automatic: declare with
- * SQL_AUTO. An error before the first step is reported by that step. `text` must be a static
- * string: statements are kept by its address. Bound memory must live until the end of the run. */
+/* One run of one statement: begin, bind, step, read, end. Declared with SQL_AUTO, it ends by
+ * itself. An error before the first step is reported by that step. `text` must be a static string:
+ * statements are kept by its address. Bound memory must live until the end of the run. */
 struct sql {
     struct sql_connection *connection;
     struct sql_statement *statement;
-    bool *taken;           /* of the kept statement; NULL: the statement is used by this run only */
+    bool *in_use;          /* of the kept statement; NULL: only this run uses the statement */
     struct error *failure; /* heap: the error before the first step; NULL: none */
-    struct sql_repaired *repaired; /* heap: texts that are bound otherwise than they were given */
+    struct sql_repaired *repaired; /* heap: bound texts that differ from what was given */
 };
 #define SQL_AUTO __attribute__((cleanup(sql_end))) struct sql
 
 struct sql sql_begin(struct sql_connection *connection, const char *text);
 void sql_end(struct sql *sql);
 
-/* Whether the text is stored unchanged. Engines differ in what they accept, so NUL and invalid
- * UTF-8 are bound as U+FFFD (text_add_utf8). */
+/* Returns whether the text would be stored unchanged. Engines differ in what they accept, so NUL
+ * and invalid UTF-8 are bound as U+FFFD (text_add_utf8). */
 bool sql_is_storable(const char *text, size_t length);
 void sql_bind_text(struct sql *sql, int position, const char *text); /* NULL binds NULL */
 void sql_bind_bytes(struct sql *sql, int position, const char *text, size_t length); /* as text */
@@ -53,7 +53,7 @@ void sql_bind_blob(struct sql *sql, int position, const void *data, size_t lengt
 
 /* The greater of two expressions; NULL if the second is. */
 #define SQL_GREATER(a, b) "CASE WHEN " a " > " b " THEN " a " ELSE " b " END "
-/* The value of the column `sequence` of a new row: it orders rows whose times are equal. */
+/* The value for the column `sequence` of a new row, which orders rows whose times are equal. */
 #define SQL_NEXT_SEQUENCE(table) "(SELECT coalesce(max(sequence), 0) + 1 FROM " table ") "
 
 CHECKED enum sql_step sql_step(struct sql *sql, struct error *error);

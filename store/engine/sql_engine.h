@@ -13,7 +13,7 @@
 #include "store/engine/sql_types.h"
 
 #define SQL_KEPT_STATEMENTS 256
-/* For so long a transaction that may succeed later is run again, from its first run. */
+/* How long after its first run a transaction that may succeed later is run again. */
 #define SQL_REPEAT_PATIENCE_NS 20000000000
 
 /* Defined by the engine. */
@@ -22,13 +22,13 @@ struct sql_statement;
 struct sql_kept {
     const char *text;
     struct sql_statement *statement;
-    bool taken;
+    bool in_use;
 };
 
 /* The first member of an engine's own connection. */
 struct sql_connection {
     const struct sql_engine *engine;
-    char *place;                               /* the file, for error messages */
+    char *place;                               /* names the database in messages */
     struct sql_kept kept[SQL_KEPT_STATEMENTS]; /* open addressing by the text's address */
 };
 
@@ -42,10 +42,10 @@ struct sql_value {
 
 /* When an engine is asked to maintain its files. */
 enum sql_upkeep {
-    SQL_UPKEEP_BUSY, /* after a transaction, more are waiting */
-    SQL_UPKEEP_IDLE, /* after a transaction, none is waiting */
+    SQL_UPKEEP_BUSY, /* after a transaction, while others wait */
+    SQL_UPKEEP_IDLE, /* after a transaction, while none waits */
     SQL_UPKEEP_END,  /* before the last connection is closed */
-    SQL_UPKEEP_LOST, /* the same, and another server may own the files by now */
+    SQL_UPKEEP_LOST, /* likewise, but another server may own the files by now */
 };
 
 /* Statements are SQL that every engine understands (tests/check_sql.sh), with ?1, ?2 ... for
@@ -56,7 +56,7 @@ struct sql_engine {
     const char *name;
     const struct migration_set *main, *scrapes;
 
-    /* For a writer, makes the place if it is missing. */
+    /* Opening a writer creates the database if it is missing. */
     CHECKED bool (*open)(const char *place, enum sql_connection_kind kind,
                          struct sql_connection **out, struct error *error);
     void (*close)(struct sql_connection *connection); /* its statements are finished */
@@ -81,13 +81,11 @@ struct sql_engine {
     const char *(*text)(struct sql_statement *statement, int column);
     const void *(*blob)(struct sql_statement *statement, int column, size_t *length);
 
-    /* A transaction that writes. A commit whose answer was lost is looked up: true if it took
-     * place.
-     */
+    /* A transaction that writes. If the answer to a commit is lost, `commit` finds out whether it
+     * took place. */
     CHECKED bool (*begin)(struct sql_connection *writer, struct error *error);
     CHECKED bool (*commit)(struct sql_connection *writer, struct error *error);
-    /* Whether the transaction that failed last may succeed if all of it is run again in a
-     * moment. */
+    /* Returns whether the transaction that failed last may succeed if it is run again soon. */
     bool (*may_repeat)(struct sql_connection *writer);
     /* Called every few seconds while there is nothing to write; NULL: there is nothing to do. */
     CHECKED bool (*keep)(struct sql_connection *writer, struct error *error);
@@ -118,11 +116,11 @@ struct sql_engine {
     /* Call it outside of a transaction: from now on rows may be inserted before those that they
      * refer to. May be called again, also by a later process. */
     CHECKED bool (*copy_begin)(struct sql_connection *writer, struct error *error);
-    /* In a transaction: adds so many rows, which have a value for each column; one of type 0 is
-     * NULL. NULL: the engine is as fast row by row. */
+    /* In a transaction: adds `rows` rows. `values` has a value for each column of each row; type 0
+     * means NULL. The function is NULL if the engine is as fast row by row. */
     CHECKED bool (*copy_rows)(struct sql_connection *writer, const struct sql_table *table,
                               const struct sql_value *values, size_t rows, struct error *error);
-    /* Call it in a transaction: CONFLICT unless all references hold, which is enforced again from
-     * now on. New rows get ids above those of the copied rows. */
+    /* Call it in a transaction: from now on references are enforced again. CONFLICT: a row refers
+     * to a row that does not exist. New rows get ids above those of the copied rows. */
     CHECKED bool (*copy_end)(struct sql_connection *writer, struct error *error);
 };

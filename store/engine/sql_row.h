@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of statements as structs, by a table of their columns: one list gives a statement its
- * columns and its parameters, and the reader and the writer their order. OF is the statement's name
- * for the table, such as "n.".
+/* Reads rows into structs and binds them from structs: one list of columns gives a statement its
+ * columns or parameters, and each column its struct member. OF is the statement's prefix for the
+ * table, such as "n.".
  *
  *     #define NOTE_STORED(FIRST, COLUMN, OF) \
  *         FIRST(struct note, TEXT, id, OF "id") \
@@ -30,11 +30,11 @@ struct sql_column {
 };
 
 struct sql_member_kind {
-    /* False: the stored value is not valid. NULL: the member is only bound. */
+    /* Returns false if the stored value is not valid. NULL: the member is only bound. */
     bool (*read)(const struct sql_column *column, void *member);
-    void (*bind)(struct sql *sql, int position,
-                 const void *member); /* NULL: the member is only read */
-    void (*finish)(void *member);     /* NULL: it has nothing on the heap */
+    /* NULL: the member is only read. */
+    void (*bind)(struct sql *sql, int position, const void *member);
+    void (*finish)(void *member); /* NULL: the member has nothing on the heap */
 };
 
 struct sql_member {
@@ -51,13 +51,13 @@ extern const struct sql_member_kind sql_kind_integer, sql_kind_integer_or_null, 
     sql_kind_text, sql_kind_text_or_null, sql_kind_heap_text, sql_kind_heap_text_or_null,
     sql_kind_borrowed_text, sql_kind_digest;
 
-/* A member of another C type than `pointer` points at does not compile. A file may add kinds of its
- * own. */
+/* A member whose C type is not the one that `pointer` points to does not compile. A file may add
+ * kinds of its own. */
 #define SQL_KIND(kind, pointer, member) _Generic(&(member), pointer : sizeof(member)), &(kind)
 #define SQL_KIND_INTEGER(member) SQL_KIND(sql_kind_integer, int64_t *, member)
 #define SQL_KIND_INTEGER_OR_NULL(member) SQL_KIND(sql_kind_integer_or_null, int64_t *, member)
 #define SQL_KIND_REAL(member) SQL_KIND(sql_kind_real, double *, member)
-/* An array of characters; a longer text is cut. */
+/* An array of characters; a longer text is truncated. */
 #define SQL_KIND_TEXT(member) SQL_KIND(sql_kind_text, char(*)[sizeof(member)], member)
 #define SQL_KIND_TEXT_OR_NULL(member)                                                              \
     SQL_KIND(sql_kind_text_or_null, char(*)[sizeof(member)], member)
@@ -87,23 +87,24 @@ extern const struct sql_member_kind sql_kind_integer, sql_kind_integer_or_null, 
 
 #define SQL_SELECT(LIST, of) "SELECT " LIST(SQL_FIRST_NAME, SQL_NAME, of) " "
 #define SQL_INSERT(table, LIST) SQL_INSERT_WITH(table, LIST, "", "")
-/* `names` and `values` of further columns begin with a comma. */
+/* `names` and `values` are those of further columns, and begin with a comma unless they are empty.
+ */
 #define SQL_INSERT_WITH(table, LIST, names, values)                                                \
     "INSERT INTO " table " (" LIST(SQL_FIRST_NAME, SQL_NAME, "") names                             \
         ") VALUES (" LIST(SQL_FIRST_PARAMETER, SQL_PARAMETER, "") values ") "
 
-/* The current row, from its first column. On false nothing is to be freed. */
+/* Reads the current row, from its first column on. After false there is nothing to free. */
 CHECKED bool sql_row_read(const struct sql *sql, const struct sql_columns *columns, void *row,
                           struct error *error);
-/* The parameters from the first one; the row must live until the end of the run. A NULL pointer
- * binds NULL, as do 0 and "" of an OR_NULL. */
+/* Binds the parameters from the first one on; the row must live until the end of the run. A NULL
+ * pointer binds NULL, as do 0 and "" of an OR_NULL kind. */
 void sql_row_bind(struct sql *sql, const struct sql_columns *columns, const void *row);
 void sql_row_finish(const struct sql_columns *columns, void *row); /* may be called again */
 
 /* Steps to the only possible row, and reads it; if there is none, `row` stays as it was. */
 CHECKED bool sql_row_find(struct sql *sql, const struct sql_columns *columns, void *row,
                           bool *found, struct error *error);
-/* Reads all rows; free them with sql_rows_free. On false nothing is to be freed. */
+/* Reads all rows; free them with sql_rows_free. After false there is nothing to free. */
 CHECKED bool sql_rows_read(struct sql *sql, const struct sql_columns *columns, void **rows,
                            size_t *count, struct error *error);
 void sql_rows_free(const struct sql_columns *columns, void *rows, size_t count);

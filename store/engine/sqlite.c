@@ -14,10 +14,10 @@
 #include "store/engine/sql.h"
 
 #define BUSY_TIMEOUT_MS 5000
-/* Pages of the WAL at which it is checkpointed when there is nothing else to do. */
-#define CHECKPOINT_PAGES 1000
-#define CHECKPOINT_PAGES_MAX 8000 /* the same, while more writes wait */
-/* pages not given back to the file system: they are soon used again */
+/* How many pages the WAL has when it is checkpointed. */
+#define CHECKPOINT_PAGES 1000     /* while no writes wait */
+#define CHECKPOINT_PAGES_MAX 8000 /* while writes wait */
+/* Free pages that are not given back to the file system: they are soon used again. */
 #define FREE_PAGES_KEPT 2048
 
 struct sqlite_connection {
@@ -110,7 +110,7 @@ static int note_wal(void *context, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-/* sqlite3 would create it readable for everybody. */
+/* Creates the file with mode 0600: sqlite3 would make it readable for everybody. */
 static CHECKED bool create_file(const char *path, struct error *error)
 {
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -129,7 +129,7 @@ static void octet_length(sqlite3_context *context, int count, sqlite3_value **va
         sqlite3_result_int(context, sqlite3_value_bytes(values[0]));
 }
 
-/* octet_length: standard SQL, but in sqlite3 only since 3.43. */
+/* Adds octet_length, which is standard SQL, but in sqlite3 only since 3.43. */
 static int add_functions(sqlite3 *db)
 {
     if (sqlite3_libversion_number() >= 3043000)
@@ -298,7 +298,7 @@ static CHECKED bool commit(struct sql_connection *writer, struct error *error)
     return sql_connection_run(writer, "COMMIT", error);
 }
 
-/* There is no other writer, and a full disk stays full for a while. */
+/* Never: there is no other writer to wait for, and a full disk stays full for a while. */
 static bool may_repeat(struct sql_connection *writer)
 {
     (void)writer;
@@ -310,7 +310,7 @@ static int64_t changes(struct sql_connection *connection)
     return sqlite3_changes64(sqlite_handle(connection));
 }
 
-/* ---- Its files ---- */
+/* ---- The database's files ---- */
 
 static void checkpoint(struct sql_connection *writer, int mode)
 {
@@ -318,8 +318,8 @@ static void checkpoint(struct sql_connection *writer, int mode)
     sqlite3_wal_checkpoint_v2(sqlite_handle(writer), NULL, mode, NULL, NULL);
 }
 
-/* The last connection that is closed deletes the WAL at its path. */
-static void leave_wal(struct sql_connection *writer)
+/* Keeps sqlite3 from deleting the file at the WAL's path when the last connection is closed. */
+static void keep_wal(struct sql_connection *writer)
 {
     int on = 1;
 
@@ -341,7 +341,7 @@ static void upkeep(struct sql_connection *writer, enum sql_upkeep when)
         checkpoint(writer, SQLITE_CHECKPOINT_TRUNCATE);
         return;
     case SQL_UPKEEP_LOST:
-        leave_wal(writer);
+        keep_wal(writer);
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Creates the tables in memory, to read their columns from there. */
+/* Reads the tables' columns from a database in memory, in which the migrations are run. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ static struct sql_table *add_table(struct sql_catalogue *catalogue, const char *
     return table;
 }
 
-/* `key`: its place in the primary key, from 1; 0: it is not part of it. */
+/* `key`: the column's position in the primary key, from 1; 0: it is not in the key. */
 static void add_column(struct sql_table *table, const char *name, const char *declared, size_t key)
 {
     table->columns = sql_rows_grow(table->columns, table->column_count, sizeof *table->columns);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of SQLite for copying a whole database. */
+/* Functions of SQLite for copying an entire database. */
 #include "store/engine/sql.h"
 #include "store/engine/sqlite.h"
 
-/* The transaction's snapshot is taken at its first read. */
+/* The first read takes the transaction's snapshot. */
 bool sqlite_snapshot(struct sql_connection *reader, struct error *error)
 {
     SQL_AUTO sql = sql_begin(reader, "SELECT count(*) FROM sqlite_schema");
@@ -16,7 +16,7 @@ bool sqlite_copy_begin(struct sql_connection *writer, struct error *error)
     return sqlite_run(writer, "PRAGMA foreign_keys = OFF", error);
 }
 
-/* SQLite itself gives a new row the id after the greatest. */
+/* New ids need no care: SQLite gives a new row the id after the greatest one. */
 bool sqlite_copy_end(struct sql_connection *writer, struct error *error)
 {
     return sqlite_check_references(writer, error);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The schema of a SQLite file: its version is the number of migrations applied to it. */
-
 #include <string.h>
 
 #include "base/core/log.h"
@@ -9,7 +8,7 @@
 #include "store/engine/sqlite.h"
 
 #define APPLICATION_ID 0x6f707362            /* the letters "opsb" */
-#define CHECK_LIMIT_BYTES (64 * 1024 * 1024) /* larger files are not read whole at each start */
+#define CHECK_LIMIT_BYTES (64 * 1024 * 1024) /* larger files are not checked at each start */
 
 static CHECKED bool read_integer(struct sql_connection *connection, const char *query, int64_t *out,
                                  struct error *error)
@@ -22,25 +21,25 @@ static CHECKED bool read_integer(struct sql_connection *connection, const char *
     return true;
 }
 
-/* A new file has no tables; a file of opsbrain has its application id. */
+/* Accepts a new file, which has no tables, and one with the application id of opsbrain. */
 bool sqlite_version(struct sql_connection *connection, const struct migration_set *migrations,
                     int64_t *out, struct error *error)
 {
-    int64_t mark, tables;
+    int64_t application, tables;
 
     (void)migrations;
     if (!read_integer(connection, "PRAGMA user_version", out, error)
-        || !read_integer(connection, "PRAGMA application_id", &mark, error)
+        || !read_integer(connection, "PRAGMA application_id", &application, error)
         || !read_integer(connection, "SELECT count(*) FROM sqlite_schema", &tables, error))
         return false;
-    if (tables > 0 && mark != APPLICATION_ID)
+    if (tables > 0 && application != APPLICATION_ID)
         return error_set(error, ERROR_CONFLICT,
                          "%s is a database of another program: choose another data folder",
                          connection->place);
     return true;
 }
 
-static CHECKED bool check_whole(struct sql_connection *writer, struct error *error)
+static CHECKED bool check_integrity(struct sql_connection *writer, struct error *error)
 {
     int64_t pages, page_bytes;
     char verdict[200];
@@ -95,14 +94,15 @@ bool sqlite_check_references(struct sql_connection *connection, struct error *er
 static CHECKED bool apply(struct sql_connection *writer, const struct migration_set *migrations,
                           int64_t version, struct error *error)
 {
-    TEXT_AUTO mark = { 0 };
+    TEXT_AUTO statement = { 0 };
 
     for (int i = (int)version; i < migrations->count; i++)
         if (!sqlite_run(writer, migrations->rows[i].sql, error))
             return error_set(error, error->kind, "migration %s: %s", migrations->rows[i].name,
                              error->message);
-    text_addf(&mark, "PRAGMA user_version = %d", migrations->count);
-    return sqlite_check_references(writer, error) && sqlite_run(writer, text_string(&mark), error);
+    text_addf(&statement, "PRAGMA user_version = %d", migrations->count);
+    return sqlite_check_references(writer, error)
+           && sqlite_run(writer, text_string(&statement), error);
 }
 
 /* Applies all missing migrations in one transaction: after a failure, the previous version of
@@ -151,13 +151,13 @@ bool sqlite_prepare_schema(struct sql_connection *writer, const struct migration
             "database %s has version %lld, this opsbrain supports up to %d: run a newer "
             "opsbrain or restore a backup",
             writer->place, (long long)version, migrations->count);
-    if (migrations->rows
-        == migrations_sqlite_scrapes.rows) /* its rows are long: larger pages are faster */
+    /* The rows of scrapes.db are long: larger pages are faster. */
+    if (migrations->rows == migrations_sqlite_scrapes.rows)
         text_add(&settings, "PRAGMA page_size = 8192; ");
     text_addf(&settings, "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = %d;",
               APPLICATION_ID);
     if (version == 0 && !sqlite_run(writer, text_string(&settings), error))
         return false;
-    return use_wal(writer, error) && check_whole(writer, error)
+    return use_wal(writer, error) && check_integrity(writer, error)
            && migrate_unchecked(writer, migrations, version, error);
 }

@@ -6,26 +6,26 @@
 #include "base/core/log.h"
 #include "store/engine/sql_engine.h"
 
-/* Undoes one closure, which failed for `reason`. False, with *spoilt: the whole transaction is
- * over, or may not be committed. */
+/* Undoes one closure, which failed for `reason`. Returns false and sets *fatal if the transaction
+ * is over, or may not be committed. */
 static CHECKED bool undo(struct sql_connection *writer, const struct error *reason,
-                         struct error *spoilt)
+                         struct error *fatal)
 {
     if (writer->engine->in_transaction(writer))
-        return sql_connection_run(writer, "ROLLBACK TO one", spoilt)
-               && sql_connection_run(writer, "RELEASE one", spoilt);
-    *spoilt = *reason; /* such as a full disk, after which the engine rolls everything back */
+        return sql_connection_run(writer, "ROLLBACK TO one", fatal)
+               && sql_connection_run(writer, "RELEASE one", fatal);
+    *fatal = *reason; /* such as a full disk, after which the engine rolls everything back */
     return false;
 }
 
-/* Runs one closure; *ok: all its changes stay, otherwise none does. False, with *spoilt: nothing
- * else in the batch may be committed either. */
-static CHECKED bool apply_whole(struct sql_connection *writer, database_apply *apply, void *context,
-                                bool *ok, struct error *error, struct error *spoilt)
+/* Runs one closure; *ok: its changes stay, otherwise they are undone. Returns false and sets *fatal
+ * if nothing in the batch may be committed. */
+static CHECKED bool apply_one(struct sql_connection *writer, database_apply *apply, void *context,
+                              bool *ok, struct error *error, struct error *fatal)
 {
     *ok = sql_connection_run(writer, "SAVEPOINT one", error) && apply(writer, context, error)
           && sql_connection_run(writer, "RELEASE one", error);
-    return *ok || undo(writer, error, spoilt);
+    return *ok || undo(writer, error, fatal);
 }
 
 static CHECKED bool apply_deferred(struct sql_connection *writer,
@@ -33,11 +33,11 @@ static CHECKED bool apply_deferred(struct sql_connection *writer,
 {
     struct error reason;
     bool ok;
-    bool whole = apply_whole(writer, deferred->apply, deferred->context, &ok, &reason, error);
+    bool may_commit = apply_one(writer, deferred->apply, deferred->context, &ok, &reason, error);
 
     if (!ok)
         log_warning("a deferred update was not stored: %s", reason.message);
-    return whole;
+    return may_commit;
 }
 
 static CHECKED bool apply_each(struct sql_connection *writer, struct write_batch *batch,
@@ -49,12 +49,12 @@ static CHECKED bool apply_each(struct sql_connection *writer, struct write_batch
         if (!apply_deferred(writer, each, error))
             return false;
     for (struct write *write = batch->writes; write != NULL; write = write->next)
-        if (!apply_whole(writer, write->apply, write->context, &write->ok, write->error, error))
+        if (!apply_one(writer, write->apply, write->context, &write->ok, write->error, error))
             return false;
     return true;
 }
 
-/* Runs the whole batch once and rolls it back. */
+/* Runs the batch once and rolls it back. */
 static CHECKED bool rehearse(struct sql_connection *writer, struct write_batch *batch,
                              struct error *error)
 {

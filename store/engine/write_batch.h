@@ -34,7 +34,8 @@ struct write_batch {
 };
 
 /* Runs the deferred writes, then the others, and commits. `ok` and `error` of each write say how it
- * ended. False: nothing was committed, for a reason that is not one closure's (a full disk); the
- * transaction may still be open. `rehearses`: first runs all of them once and rolls that back. */
+ * ended. Returns false if nothing was committed, for a reason that no closure caused (a full disk);
+ * the transaction may then still be open. `rehearses`: first runs all of them once and rolls that
+ * back. */
 CHECKED bool write_batch_commit(struct write_batch *batch, struct sql_connection *writer,
                                 bool rehearses, struct error *error);
