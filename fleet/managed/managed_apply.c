@@ -68,7 +68,7 @@ static CHECKED enum job_end finish_done(struct apply *apply, char **outcome, str
                                         .baseline = baseline,
                                         .wish = destroyed ? NULL : wish,
                                         .door = door,
-                                        .is_so = !destroyed && !stopped };
+                                        .sets_terms = !destroyed && !stopped };
 
     if (!apply_keep_registered(apply, error) || !end_plan(apply, &end, error))
         return JOB_END_FAILED;

@@ -6,17 +6,17 @@
 
 struct settling {
     const char *place;
-    bool overwrites;
-    char id[ID_SIZE], kept[2 * DIGEST_TEXT_SIZE];
+    bool overwrites; /* also a place that is already recorded */
+    char id[ID_SIZE], recorded[2 * DIGEST_TEXT_SIZE];
 };
 
 static CHECKED bool apply_settle(struct sql_connection *connection, void *context,
                                  struct error *error)
 {
     static const char KEEP[] =
-        "INSERT INTO fleet_instance (\"only\", id, place) VALUES (1, ?1, ?2) ON CONFLICT "
-        "(\"only\") DO "
-        "UPDATE SET place = CASE WHEN ?3 <> 0 OR fleet_instance.place = '' THEN excluded.place "
+        "INSERT INTO fleet_instance (\"only\", id, place) VALUES (1, ?1, ?2) "
+        "ON CONFLICT (\"only\") DO UPDATE SET place = CASE WHEN ?3 <> 0 OR fleet_instance.place = "
+        "'' THEN excluded.place "
         "ELSE fleet_instance.place END "
         "RETURNING id, place";
     struct settling *settling = context;
@@ -30,7 +30,7 @@ static CHECKED bool apply_settle(struct sql_connection *connection, void *contex
     if (sql_step(&sql, error) != SQL_ROW)
         return false;
     sql_text(&sql, 0, settling->id, sizeof settling->id);
-    sql_text(&sql, 1, settling->kept, sizeof settling->kept);
+    sql_text(&sql, 1, settling->recorded, sizeof settling->recorded);
     return true;
 }
 
@@ -42,7 +42,7 @@ bool fleet_instance_read(struct store *store, const char *place, struct fleet_in
     if (!database_write(store->main, apply_settle, &settling, error))
         return false;
     text_copy(out->id, sizeof out->id, settling.id);
-    out->moved = strstr(settling.kept, place) == NULL;
+    out->moved = strstr(settling.recorded, place) == NULL;
     return true;
 }
 

@@ -143,7 +143,7 @@ bool fleet_managed_adopt(struct store *store, const struct fleet_managed_row *ro
 
 /* ---- Observations ---- */
 
-/* Its cost since the last count: a stopped server has no known cost. */
+/* Adds the cost since the last count: a stopped server has no known cost. */
 #define COUNT                                                                                      \
     "UPDATE fleet_managed SET spent_usd = spent_usd + CASE WHEN state IN ('creating', 'running', " \
     "'failed') AND ?2 > spent_ms THEN usd_per_hour * (?2 - spent_ms) / 3600000.0 ELSE 0 END, "     \

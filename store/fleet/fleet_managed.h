@@ -18,13 +18,13 @@ struct fleet_managed_row {
     double usd_per_hour;
     int64_t ends_ms; /* 0: no end */
     char at_end[16];
-    int64_t warned;      /* warnings of its end: 1 an hour before, 2 ten minutes before */
+    int64_t warned;      /* the last warning of its end: 1 an hour before, 2 ten minutes before */
     char *observed;      /* JSON, heap */
     int64_t observed_ms; /* 0: never */
     char problem[512];   /* why it could not be observed; "" */
     char *baseline;      /* JSON, heap: its fields as the newest plan left them */
     char *door;          /* JSON, heap: the address to which its key is sent; {} for none */
-    double spent_usd;    /* cost until spent_ms, as far as the price is known */
+    double spent_usd;    /* cost until spent_ms, where the price was known */
     int64_t spent_ms;
     int64_t created_ms, ended_ms;
     char created_by[64];
@@ -32,15 +32,16 @@ struct fleet_managed_row {
 void fleet_managed_finish(struct fleet_managed_row *row);
 void fleet_managed_rows_free(struct fleet_managed_row *rows, size_t count);
 
-/* *found false: no deployment of that name is managed now. */
+/* *found false: no deployment of that name is managed now. Free with fleet_managed_finish. */
 CHECKED bool fleet_managed_find(struct store *store, const char *deployment,
                                 struct fleet_managed_row *out, bool *found, struct error *error);
-/* Those that are not gone, by name. */
+/* Lists those that are not gone, in order of name. Free with fleet_managed_rows_free. */
 CHECKED bool fleet_managed_list(struct store *store, struct fleet_managed_row **out, size_t *count,
                                 struct error *error);
-/* For a server that opsbrain did not create: `row` has deployment, target, state ("": running),
- * rights, wish, observed and door (NULL: none), ends_ms and at_end. CONFLICT where it is managed
- * already. */
+/* Manages a server that opsbrain did not create. `row` has deployment, target, state ("": running),
+ * rights, wish, observed and door (NULL: none), ends_ms and at_end. CONFLICT: it is managed
+ * already.
+ */
 CHECKED bool fleet_managed_adopt(struct store *store, const struct fleet_managed_row *row,
                                  int64_t now_ms, struct change *change, struct error *error);
 
@@ -55,15 +56,14 @@ struct fleet_sighting {
 };
 CHECKED bool fleet_managed_note(struct store *store, const struct fleet_sighting *sighting,
                                 struct error *error);
-/* *first: this warning was not given before. */
+/* Records a warning of the deployment's end; *first: it was not given before. `level` is as in
+ * `warned`. */
 CHECKED bool fleet_managed_warn(struct store *store, const char *id, int64_t level, bool *first,
                                 struct error *error);
 
-/* The id of this database, a label on every resource that it creates, and whether the database is
- * at the place where it was last used: a copy only reads the clouds. */
 struct fleet_instance {
-    char id[ID_SIZE];
-    bool moved;
+    char id[ID_SIZE]; /* of this database: a label on every resource that it creates */
+    bool moved;       /* the database was last used at another place, so it only reads the clouds */
 };
 /* Creates the id if there is none, and records the place. */
 CHECKED bool fleet_instance_read(struct store *store, const char *place, struct fleet_instance *out,

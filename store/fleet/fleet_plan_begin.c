@@ -14,7 +14,8 @@ struct planning {
     int64_t now_ms;
     const struct change *change;
     struct fleet_plan_row plan;
-    struct fleet_plan_row whole; /* the same for the deployment's whole life; borrows from `plan` */
+    struct fleet_plan_row
+        life; /* `plan`, but created_ms is the deployment's; borrows from `plan` */
     struct fleet_target_row target;
     struct fleet_plan_begun begun;
 };
@@ -26,7 +27,7 @@ static CHECKED bool check_allowed(struct sql_connection *connection,
     size_t count;
 
     return fleet_plan_read_approvals(connection, planning->id, &approvals, &count, error)
-           && fleet_plan_allowed(&planning->target, &planning->whole, approvals, count, error);
+           && fleet_plan_allowed(&planning->target, &planning->life, approvals, count, error);
 }
 
 static CHECKED bool check_total(struct sql_connection *connection, const struct planning *planning,
@@ -53,7 +54,7 @@ static CHECKED bool check_total(struct sql_connection *connection, const struct 
                      plan->deployment, plan->usd_per_hour, others, plan->target, limit);
 }
 
-/* A registered name would lose its server to the new one. */
+/* A name that is registered already would then lead to the new server. */
 static CHECKED bool check_name(struct sql_connection *connection, const char *name,
                                struct error *error)
 {
@@ -150,20 +151,20 @@ static CHECKED bool check_target(const struct planning *planning, struct error *
                      (long long)planning->target.revision, (long long)plan->target_revision);
 }
 
-/* The limits on duration and cost apply to the whole life, however often it is extended. */
-static CHECKED bool find_whole(struct sql_connection *connection, struct planning *planning,
-                               struct error *error)
+/* Limits of duration and cost apply to the deployment's life, however often it is extended. */
+static CHECKED bool find_life(struct sql_connection *connection, struct planning *planning,
+                              struct error *error)
 {
     bool found;
     SQL_AUTO sql = sql_begin(connection, "SELECT created_ms FROM fleet_managed "
                                          "WHERE deployment = ?1 AND state <> 'gone'");
 
-    planning->whole = planning->plan;
+    planning->life = planning->plan;
     sql_bind_text(&sql, 1, planning->plan.deployment);
     if (!sql_find(&sql, &found, error))
         return false;
     if (found)
-        planning->whole.created_ms = sql_integer(&sql, 0);
+        planning->life.created_ms = sql_integer(&sql, 0);
     return true;
 }
 
@@ -174,14 +175,14 @@ static CHECKED bool begin(struct sql_connection *connection, struct planning *pl
 
     if (!fleet_plan_check_good(plan, planning->now_ms, error)
         || !fleet_target_read(connection, plan->target, &planning->target, error)
-        || !check_target(planning, error) || !find_whole(connection, planning, error))
+        || !check_target(planning, error) || !find_life(connection, planning, error))
         return false;
     if (planning->way != NULL
         && !fleet_plan_insert_approval(connection, planning->id, planning->way, planning->now_ms,
                                        planning->change, error))
         return false;
     if (!check_allowed(connection, planning, error)
-        || !fleet_plan_within(&planning->target, &planning->whole, error)
+        || !fleet_plan_within(&planning->target, &planning->life, error)
         || !check_alone(connection, planning, error) || !check_total(connection, planning, error))
         return false;
     return (strcmp(plan->verb, "create") == 0 ? begin_new(connection, planning, error)

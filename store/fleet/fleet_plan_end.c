@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends a plan and updates its deployment's row; and gives a plan a job. */
+/* Ends a plan and updates its deployment's row; and queues the job of a plan. */
 #include <string.h>
 
 #include "store/fleet/fleet_plans.h"
@@ -61,13 +61,13 @@ static CHECKED bool keep_terms(struct sql_connection *connection, const struct e
     static const char KEEP[] = "UPDATE fleet_managed SET usd_per_hour = p.usd_per_hour, usd_known "
                                "= p.usd_known, " KEEP_END;
 
-    return !ending->end->is_so || job_execute(connection, KEEP, ending->id, 0, error);
+    return !ending->end->sets_terms || job_execute(connection, KEEP, ending->id, 0, error);
 }
 
-/* A plan whose every change was refused leaves the earlier price, which is never above the one
- * reserved: the ceilings hold. After one that may have changed something, the platform may bill the
- * higher price and end the server at the earlier of the two ends: these stay, and opsbrain ends it
- * then, too. */
+/* If the platform refused every change of the failed plan, the earlier price is restored. It is
+ * never above the reserved one, so the ceilings are kept. If the plan may have changed something,
+ * the platform may bill the higher price and end the server at the earlier end: so these stay, and
+ * opsbrain ends the server then, too. */
 static CHECKED bool settle_failed(struct sql_connection *connection, const struct ending *ending,
                                   struct error *error)
 {
@@ -101,7 +101,7 @@ bool fleet_plan_end(struct store *store, const struct claim *claim, const char *
     return database_write(store->main, apply_end, &ending, error);
 }
 
-/* ---- Its job ---- */
+/* ---- A plan's job ---- */
 
 bool fleet_plan_queue(struct sql_connection *connection, const struct fleet_plan_row *plan,
                       const char *principal, int64_t now_ms, char job_id[ID_SIZE],
@@ -126,7 +126,7 @@ struct requeuing {
     size_t count;
 };
 
-/* In the plan only id, principal and the earlier job are set. */
+/* Finds a plan whose job ended before it. Sets only its id, its principal and that job. */
 static CHECKED bool find_stranded(struct sql_connection *connection, struct fleet_plan_row *out,
                                   bool *found, struct error *error)
 {
@@ -145,7 +145,7 @@ static CHECKED bool find_stranded(struct sql_connection *connection, struct flee
     return true;
 }
 
-/* A cancelled plan stays cancelled. */
+/* The new job is cancelled if the old one was. */
 static CHECKED bool keep_cancel(struct sql_connection *connection, const char *old, const char *job,
                                 struct error *error)
 {
@@ -185,7 +185,7 @@ static CHECKED bool apply_requeue(struct sql_connection *connection, void *conte
     return true;
 }
 
-/* Usually there is none: that costs no transaction. */
+/* Usually there is none, which a reader finds out without a writing transaction. */
 static CHECKED bool any_stranded(struct store *store, bool *found, struct error *error)
 {
     struct fleet_plan_row plan = { 0 };

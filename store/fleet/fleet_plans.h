@@ -28,22 +28,24 @@ struct fleet_plan_row {
 };
 void fleet_plan_finish(struct fleet_plan_row *plan);
 
-/* *out is finished by the caller. Its state and principal are set here, and its id if it has
- * none. */
+/* Sets the plan's state, its principal, and its id if it has none. Free *out with
+ * fleet_plan_finish.
+ */
 CHECKED bool fleet_plan_add(struct store *store, const struct fleet_plan_row *plan,
                             struct change *change, struct fleet_plan_row *out, struct error *error);
+/* NOT_FOUND names the id. Free *out with fleet_plan_finish. */
 CHECKED bool fleet_plan_find(struct store *store, const char *id, struct fleet_plan_row *out,
                              struct error *error);
 /* Newest first, of one deployment (NULL: of all); free with fleet_plan_rows_free. */
 CHECKED bool fleet_plan_list(struct store *store, const char *deployment, size_t limit,
                              struct fleet_plan_row **out, size_t *count, struct error *error);
-/* Those that wait for somebody to agree or apply, newest first. */
+/* Lists the valid plans that nobody has begun, newest first; free with fleet_plan_rows_free. */
 CHECKED bool fleet_plan_waiting(struct store *store, int64_t now_ms, size_t limit,
                                 struct fleet_plan_row **out, size_t *count, struct error *error);
 void fleet_plan_rows_free(struct fleet_plan_row *rows, size_t count);
 
-/* How a plan was agreed to: by a person whom the client asked, at the command line, or by an agent
- * that repeated the digest. */
+/* How a plan was agreed to: by a person at a page or in a client, by a person at the command line,
+ * or by an agent that repeated the digest. */
 #define FLEET_WAY_PERSON "person"
 #define FLEET_WAY_COMMAND_LINE "command line"
 #define FLEET_WAY_AGENT "agent"
@@ -56,27 +58,27 @@ struct fleet_approval {
 /* CONFLICT: the plan is no longer valid. Agreeing twice changes nothing. */
 CHECKED bool fleet_plan_approve(struct store *store, const char *id, const char *way,
                                 int64_t now_ms, struct change *change, struct error *error);
-/* Oldest first; free(*out). */
+/* Lists a plan's approvals, oldest first; free(*out). */
 CHECKED bool fleet_plan_approvals(struct store *store, const char *id, struct fleet_approval **out,
                                   size_t *count, struct error *error);
-/* Whether these approvals are the go-ahead that the target requires. FORBIDDEN says what is
- * missing. A person's approval always counts; an agent's counts up to the target's ceilings for
+/* FORBIDDEN unless these approvals are the go-ahead that the target requires; the error says what
+ * is missing. A person's approval always counts; an agent's counts up to the target's ceilings for
  * agents, and for plans that only end something. */
 CHECKED bool fleet_plan_allowed(const struct fleet_target_row *target,
                                 const struct fleet_plan_row *plan,
                                 const struct fleet_approval *approvals, size_t count,
                                 struct error *error);
-/* Whether the plan stays within the target's ceilings for one deployment. */
+/* FORBIDDEN unless the plan stays within the target's ceilings for one deployment. */
 CHECKED bool fleet_plan_within(const struct fleet_target_row *target,
                                const struct fleet_plan_row *plan, struct error *error);
 
-/* Begins the plan, in one transaction: the go-ahead, the ceilings, the name, and the job that
- * carries it out. `way`: how the caller of `change` agrees by this very call; NULL: it does not.
- * *existed: it was begun before, and nothing changes; the job is the same. */
 struct fleet_plan_begun {
     char job_id[ID_SIZE];
-    bool existed;
+    bool existed; /* the plan was begun before, with this job: nothing was changed */
 };
+/* Checks the go-ahead, the ceilings and the name, and queues the job that carries out the plan, in
+ * one transaction. `way`: how the caller of `change` agrees by this call; NULL: it does not.
+ * `wish`: as in struct fleet_managed_row. */
 CHECKED bool fleet_plan_begin(struct store *store, const char *id, const char *way,
                               const char *wish, int64_t now_ms, struct change *change,
                               struct fleet_plan_begun *out, struct error *error);
@@ -86,8 +88,8 @@ struct fleet_plan_end {
     const char *state, *reason;      /* of the plan */
     const char *managed;             /* state of the deployment; NULL: unchanged */
     const char *observed, *baseline; /* JSON; NULL: unchanged */
-    const char *wish, *door;         /* the same */
-    bool is_so;                      /* the plan's price, end and at_end become the deployment's */
+    const char *wish, *door;         /* JSON; NULL: unchanged */
+    bool sets_terms;                 /* the plan's price, end and at_end become the deployment's */
     bool changed_nothing;            /* it failed, and the platform refused each of its changes */
 };
 /* CONFLICT if the claim is stale. */
@@ -108,11 +110,11 @@ struct fleet_journal_row {
     char *poll_url, *detail; /* heap */
     int64_t at_ms;
 };
-/* On disk when it returns. CONFLICT if the claim is stale: then nothing may be requested any more.
- */
+/* The row is on disk when this returns. CONFLICT: the claim is stale, so nothing more may be
+ * requested. */
 CHECKED bool fleet_journal_add(struct store *store, const struct claim *claim, const char *plan_id,
                                const struct fleet_journal_row *row, struct error *error);
-/* In their order; free with fleet_journal_rows_free. */
+/* Lists the rows in the order in which they were added; free with fleet_journal_rows_free. */
 CHECKED bool fleet_journal_list(struct store *store, const char *plan_id,
                                 struct fleet_journal_row **out, size_t *count, struct error *error);
 void fleet_journal_rows_free(struct fleet_journal_row *rows, size_t count);

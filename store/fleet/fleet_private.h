@@ -15,7 +15,7 @@ CHECKED bool fleet_target_read(struct sql_connection *connection, const char *na
                                struct fleet_target_row *out, struct error *error);
 CHECKED bool fleet_plan_read(struct sql_connection *connection, const char *id,
                              struct fleet_plan_row *out, struct error *error);
-/* CONFLICT: it was begun before, or is too old. */
+/* CONFLICT: the plan was begun before, or has expired. */
 CHECKED bool fleet_plan_check_good(const struct fleet_plan_row *plan, int64_t now_ms,
                                    struct error *error);
 CHECKED bool fleet_plan_read_approvals(struct sql_connection *connection, const char *id,
@@ -24,15 +24,15 @@ CHECKED bool fleet_plan_read_approvals(struct sql_connection *connection, const 
 CHECKED bool fleet_plan_insert_approval(struct sql_connection *connection, const char *id,
                                         const char *way, int64_t now_ms,
                                         const struct change *change, struct error *error);
-/* Adds the job that carries it out. */
+/* Adds the job that carries out the plan. */
 CHECKED bool fleet_plan_queue(struct sql_connection *connection, const struct fleet_plan_row *plan,
                               const char *principal, int64_t now_ms, char job_id[ID_SIZE],
                               struct error *error);
-/* *found false: no deployment of that name is managed. */
+/* *found false: no deployment of that name is managed. Free with fleet_managed_finish. */
 CHECKED bool fleet_managed_read(struct sql_connection *connection, const char *deployment,
                                 struct fleet_managed_row *out, bool *found, struct error *error);
 CHECKED bool fleet_managed_insert(struct sql_connection *connection,
                                   const struct fleet_managed_row *row, struct error *error);
-/* Adds its cost since the last count. */
+/* Adds the cost, since the last count, of the deployment that this plan changed last. */
 CHECKED bool fleet_managed_count(struct sql_connection *connection, const char *plan_id,
                                  int64_t now_ms, struct error *error);

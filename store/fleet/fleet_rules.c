@@ -32,7 +32,8 @@ static size_t count_people(const struct fleet_approval *approvals, size_t count)
     return people;
 }
 
-/* Up to the target's ceilings for agents, if the cost is known and there is an end. */
+/* An agent may approve up to the target's ceilings for agents, if the cost and the end are known.
+ */
 static bool agent_may(const struct fleet_target_row *target, const struct fleet_plan_row *plan)
 {
     double hours = (double)(plan->ends_ms - plan->created_ms) / HOUR_MS;
@@ -48,15 +49,14 @@ static CHECKED bool refuse(const struct fleet_target_row *target, const struct f
 {
     if (target->needs_two)
         return error_set(error, ERROR_FORBIDDEN,
-                         "the target %s requires the go-ahead of two people, and the plan has that "
-                         "of %zu: another principal agrees at the page /plans/%s or by "
+                         "the target %s requires the go-ahead of two people, and %zu gave it: "
+                         "another principal agrees at the page /plans/%s or by "
                          "plan_approve, or an administrator runs `opsbrain plan approve %s`",
                          target->name, people, plan->id, plan->id);
     return error_set(
         error, ERROR_FORBIDDEN,
-        "the plan %s needs a person's go-ahead%s: at the question of a client that "
-        "can ask (deployment_apply, plan_approve), at the page /plans/%s, or by `opsbrain plan "
-        "approve %s`",
+        "the plan %s needs a person's go-ahead%s: in a client that can ask "
+        "(deployment_apply, plan_approve), at the page /plans/%s, or by `opsbrain plan approve %s`",
         plan->id, agent ? ", as its cost is above what an agent may approve on this target" : "",
         plan->id, plan->id);
 }

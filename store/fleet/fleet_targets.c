@@ -42,7 +42,7 @@ static const struct sql_columns columns = SQL_COLUMNS(struct fleet_target_row, T
     "FROM fleet_targets t JOIN fleet_target_revisions r "                                          \
     "ON r.target = t.name AND r.revision = t.revision "
 
-/* A retired one too. */
+/* Finds retired targets, too. */
 static CHECKED bool find(struct sql_connection *connection, const char *name,
                          struct fleet_target_row *out, bool *found, struct error *error)
 {
@@ -99,50 +99,43 @@ bool fleet_target_read(struct sql_connection *connection, const char *name,
 /* ---- Changes ---- */
 
 struct edit {
-    struct fleet_target_row wanted, row;
+    struct fleet_target_row wanted;
+    struct fleet_target_row row; /* as stored */
     bool changed;
     int64_t now_ms;
     struct text described;
 };
 
-#define TEXT_MEMBER(member)                                                                        \
+#define MEMBER(kind, member)                                                                       \
     {                                                                                              \
-#member, offsetof(struct fleet_target_row, member), 't'                                    \
-    }
-#define REAL_MEMBER(member)                                                                        \
-    {                                                                                              \
-#member, offsetof(struct fleet_target_row, member), 'r'                                    \
-    }
-#define NUMBER_MEMBER(member)                                                                      \
-    {                                                                                              \
-#member, offsetof(struct fleet_target_row, member), 'i'                                    \
+        MEMBER_##kind, offsetof(struct fleet_target_row, member), #member                          \
     }
 
 /* The members of a target that an admin sets. */
 static const struct {
-    const char *name;
+    enum { MEMBER_TEXT, MEMBER_REAL, MEMBER_NUMBER } kind;
     size_t offset;
-    char kind;
+    const char *name;
 } members[] = {
-    TEXT_MEMBER(provider),        TEXT_MEMBER(place),
-    TEXT_MEMBER(regions),         TEXT_MEMBER(source_ranges),
-    TEXT_MEMBER(credential),      TEXT_MEMBER(credential_file),
-    TEXT_MEMBER(proxy),           TEXT_MEMBER(recipes),
-    REAL_MEMBER(deployment_usd),  REAL_MEMBER(total_usd),
-    NUMBER_MEMBER(life_limit_s),  NUMBER_MEMBER(allows_no_price),
-    NUMBER_MEMBER(allows_no_end), NUMBER_MEMBER(allows_no_guard),
-    NUMBER_MEMBER(needs_two),     REAL_MEMBER(agent_usd),
-    REAL_MEMBER(agent_life_usd),
+    MEMBER(TEXT, provider),        MEMBER(TEXT, place),
+    MEMBER(TEXT, regions),         MEMBER(TEXT, source_ranges),
+    MEMBER(TEXT, credential),      MEMBER(TEXT, credential_file),
+    MEMBER(TEXT, proxy),           MEMBER(TEXT, recipes),
+    MEMBER(REAL, deployment_usd),  MEMBER(REAL, total_usd),
+    MEMBER(NUMBER, life_limit_s),  MEMBER(NUMBER, allows_no_price),
+    MEMBER(NUMBER, allows_no_end), MEMBER(NUMBER, allows_no_guard),
+    MEMBER(NUMBER, needs_two),     MEMBER(REAL, agent_usd),
+    MEMBER(REAL, agent_life_usd),
 };
 
-/* As text: %g is precise enough for a ceiling. */
+/* Appends the member as text; %.15g is precise enough for a ceiling. */
 static void write_member(const struct fleet_target_row *row, size_t index, struct text *out)
 {
     const char *at = (const char *)row + members[index].offset;
 
-    if (members[index].kind == 't')
+    if (members[index].kind == MEMBER_TEXT)
         text_add(out, at);
-    else if (members[index].kind == 'r')
+    else if (members[index].kind == MEMBER_REAL)
         text_addf(out, "%.15g", *(const double *)(const void *)at);
     else
         text_add_integer(out, *(const int64_t *)(const void *)at);
@@ -192,7 +185,7 @@ static CHECKED bool advance(struct sql_connection *connection, const struct flee
 }
 
 static CHECKED bool check_unused(struct sql_connection *connection, const char *name,
-                                 const char *so, struct error *error)
+                                 const char *advice, struct error *error)
 {
     char deployment[64];
     bool found;
@@ -208,7 +201,7 @@ static CHECKED bool check_unused(struct sql_connection *connection, const char *
     return error_set(error, ERROR_CONFLICT,
                      "the target \"%s\" has the managed deployment %s%s: call deployment_destroy "
                      "first",
-                     name, deployment, so);
+                     name, deployment, advice);
 }
 
 /* The place of a target must not change while deployments run there: they could no longer be found

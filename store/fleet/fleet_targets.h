@@ -11,30 +11,31 @@ struct fleet_target_row {
     char provider[32];
     char place[4096];          /* JSON object of texts: project, cluster, namespace, network, ... */
     char regions[1024];        /* JSON array of texts */
-    char source_ranges[1024];  /* the same, of CIDR ranges */
-    char credential[24];       /* its kind */
-    char credential_file[128]; /* its name in the secrets folder; "" */
+    char source_ranges[1024];  /* JSON array of CIDR ranges */
+    char credential[24];       /* the kind of the credential */
+    char credential_file[128]; /* name in the secrets folder; "": none */
     char proxy[256];
     char recipes[2048];               /* JSON array of names; []: all */
     double deployment_usd, total_usd; /* per hour; 0: only what costs nothing */
     int64_t life_limit_s;             /* 0: no limit */
     int64_t allows_no_price, allows_no_end, allows_no_guard, needs_two; /* 0 or 1 */
-    double agent_usd, agent_life_usd; /* what an agent may approve alone, per hour and per life */
+    double agent_usd, agent_life_usd; /* what an agent may approve alone, per hour and in all */
     char created_by[64];
     int64_t changed_ms, retired_ms; /* 0: not retired */
 };
 
-/* Adds the target, or a new revision if it has one that differs. *changed false: it was already the
- * same. A retired target becomes active again. */
+/* Adds the target, or a new revision if there is one that differs. *changed false: it already was
+ * as requested. A retired target becomes active again. CONFLICT: the provider would change, or the
+ * place or the regions while a deployment runs there. */
 CHECKED bool fleet_target_put(struct store *store, const struct fleet_target_row *target,
                               int64_t now_ms, struct change *change, struct fleet_target_row *out,
                               bool *changed, struct error *error);
 /* NOT_FOUND lists the existing targets. Retired ones are not found by name. */
 CHECKED bool fleet_target_find(struct store *store, const char *name, struct fleet_target_row *out,
                                struct error *error);
-/* Those that are not retired, by name. free(*out). */
+/* Lists the targets that are not retired, in order of name. free(*out). */
 CHECKED bool fleet_target_list(struct store *store, struct fleet_target_row **out, size_t *count,
                                struct error *error);
-/* CONFLICT while a deployment on it is managed. */
+/* CONFLICT: the target has a managed deployment. */
 CHECKED bool fleet_target_retire(struct store *store, const char *name, int64_t now_ms,
                                  struct change *change, struct error *error);

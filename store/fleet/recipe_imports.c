@@ -52,7 +52,7 @@ static CHECKED bool check_room(struct sql_connection *connection, struct error *
         return false;
     return sql_integer(&sql, 0) < RECIPE_IMPORTS_MAX
            || error_set(error, ERROR_CONFLICT,
-                        "%d recipes are imported, the most that can be: import a new revision of "
+                        "%d recipes are imported, which is the limit: import a new revision of "
                         "one of them, or put recipes into the team's folder",
                         RECIPE_IMPORTS_MAX);
 }

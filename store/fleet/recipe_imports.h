@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recipes that admins imported. A revision is never changed: plans point at it. */
+/* Recipes that admins imported. A revision never changes, because plans refer to it. */
 #pragma once
 
 #include "store/ledger/change.h"
 
-#define RECIPE_IMPORTS_MAX 500 /* names */
+#define RECIPE_IMPORTS_MAX 500 /* different names */
 
 struct recipe_import {
     char name[64];
@@ -16,14 +16,15 @@ struct recipe_import {
 void recipe_import_finish(struct recipe_import *row);
 void recipe_imports_free(struct recipe_import *rows, size_t count);
 
-/* As the next revision of its name, or, *existed, the newest one if its document is the same.
- * CONFLICT: there are RECIPE_IMPORTS_MAX names. `out` is finished by the caller. */
+/* Adds the next revision of the name; *existed: the newest one has the same document, and is
+ * returned instead. CONFLICT: there are RECIPE_IMPORTS_MAX names. Free *out with
+ * recipe_import_finish. */
 CHECKED bool recipe_import_put(struct store *store, const char *name, const char *document,
                                int64_t now_ms, struct change *change, struct recipe_import *out,
                                bool *existed, struct error *error);
-/* The newest revision. */
+/* Finds the newest revision. Free *out with recipe_import_finish. */
 CHECKED bool recipe_import_find(struct store *store, const char *name, struct recipe_import *out,
                                 bool *found, struct error *error);
-/* The newest revision of each, by name. */
+/* Lists the newest revision of each name, in order of name. Free with recipe_imports_free. */
 CHECKED bool recipe_import_list(struct store *store, struct recipe_import **out, size_t *count,
                                 struct error *error);

@@ -74,7 +74,7 @@ static struct fleet_plan_end end_of(const struct fleet_plan_row *plan, struct ge
     return (struct fleet_plan_end){ .state = fails ? "failed" : "done",
                                     .reason = "",
                                     .managed = fails ? failed : done,
-                                    .is_so = !fails && strcmp(done, "running") == 0,
+                                    .sets_terms = !fails && strcmp(done, "running") == 0,
                                     .changed_nothing =
                                         fails && generator_below(generator, 2) == 0 };
 }

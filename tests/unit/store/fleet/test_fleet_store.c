@@ -124,7 +124,7 @@ static void end_with(struct ledger *ledger, const struct fleet_plan_row *plan,
 static void finish(struct ledger *ledger, const struct fleet_plan_row *plan, const char *managed)
 {
     const struct fleet_plan_end end = {
-        .state = "done", .reason = "", .managed = managed, .is_so = true
+        .state = "done", .reason = "", .managed = managed, .sets_terms = true
     };
 
     end_with(ledger, plan, &end);
@@ -273,8 +273,7 @@ static void two_people_are_two_principals(void **state)
                                          &ledger->error));
     assert_ok(ledger, fleet_plan_approve(ledger->store, plan.id, FLEET_WAY_COMMAND_LINE, NOW, &line,
                                          &ledger->error));
-    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN,
-           "two people, and the plan has that of 1");
+    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "two people, and 1 gave it");
     assert_ok(ledger, fleet_plan_approve(ledger->store, plan.id, FLEET_WAY_PERSON, NOW, &bob,
                                          &ledger->error));
     assert_ok(ledger, fleet_plan_approve(ledger->store, plan.id, FLEET_WAY_PERSON, NOW, &bob,
