@@ -6,7 +6,7 @@
 
 #include "store/ledger/change.h"
 
-/* As columns: {"at_ms": [...], "requests_running": [...], ...}. NOT_FOUND if none are stored. New
- * reference. */
+/* Reads the scrapes as columns: {"at_ms": [...], "requests_running": [...], ...}. NOT_FOUND: none
+ * are stored. *out: new reference. */
 CHECKED bool attempt_series_find(struct store *store, int64_t attempt_id, json_t **out,
                                  struct error *error);

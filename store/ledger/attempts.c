@@ -13,7 +13,7 @@ struct beginning {
     int64_t cell_id, now_ms, attempt_id;
 };
 
-/* The cell belongs to the sweep of this job, is pending, and has no running attempt. */
+/* CONFLICT unless the cell belongs to this job's sweep, is pending, and has no running attempt. */
 static CHECKED bool check_cell(struct sql_connection *connection, const struct beginning *beginning,
                                struct error *error)
 {
@@ -34,7 +34,7 @@ static CHECKED bool check_cell(struct sql_connection *connection, const struct b
                          (long long)beginning->cell_id, beginning->claim->job_id);
     sql_text(&sql, 0, state, sizeof state);
     if (strcmp(state, "pending") != 0)
-        return error_set(error, ERROR_CONFLICT, "cell %lld is already %s: it is not measured again",
+        return error_set(error, ERROR_CONFLICT, "cell %lld is already %s: a cell is measured once",
                          (long long)beginning->cell_id, state);
     return sql_integer(&sql, 1) == 0
            || error_set(error, ERROR_CONFLICT, "cell %lld is already being measured",
@@ -187,7 +187,7 @@ static CHECKED bool insert_series(struct sql_connection *connection, const struc
     return sql_run(&sql, error);
 }
 
-/* A run ends with its last pending cell. */
+/* Finishes the runs that have no pending cell left. */
 static CHECKED bool finish_runs(struct sql_connection *connection, const char *job_id,
                                 int64_t now_ms, struct error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Browsers that signed in with an API key; server/access/sign_ins.h holds them in memory. */
+/* Browsers that signed in with an API key; server/access/sign_ins.h keeps them in memory. */
 #pragma once
 
 #include "base/core/digest.h"
@@ -7,10 +7,10 @@
 #include "store/ledger/change.h"
 
 struct browser_session {
-    char id[ID_SIZE]; /* names the session in the audit log; the cookie holds another value, */
-    uint8_t digest[DIGEST_BYTES]; /* of which this is the digest */
+    char id[ID_SIZE];             /* names the session in the audit log; not the cookie's value */
+    uint8_t digest[DIGEST_BYTES]; /* of the cookie's value */
     uint8_t key_digest[DIGEST_BYTES];
-    char role[16]; /* of the key's principal when it signed in */
+    char role[16]; /* the role of the key's principal when it signed in */
     int64_t created_ms, last_seen_ms;
 };
 

@@ -33,7 +33,7 @@ void dataset_entries_free(struct dataset_entry *entries, size_t count)
     sql_rows_free(&columns, entries, count);
 }
 
-/* ---- A new one ------------------------------------------------------------------------------- */
+/* ---- Creating ---- */
 
 struct creation {
     const struct dataset_entry *entry;
@@ -45,7 +45,7 @@ struct creation {
     bool existed;
 };
 
-/* The one of this name, if there is one. */
+/* Sets `existed` if there is a dataset of this name and digest. */
 static CHECKED bool check_name(struct sql_connection *connection, struct creation *creation,
                                struct error *error)
 {
@@ -63,8 +63,8 @@ static CHECKED bool check_name(struct sql_connection *connection, struct creatio
     creation->existed = strcmp(digest, creation->entry->digest) == 0;
     return creation->existed
            || error_set(error, ERROR_CONFLICT,
-                        "there is already a different dataset \"%s\", and runs may point at it: "
-                        "give this one another name",
+                        "there is already a different dataset \"%s\", which runs may use: give "
+                        "this one another name",
                         creation->entry->name);
 }
 
@@ -110,7 +110,7 @@ bool dataset_entry_create(struct store *store, const struct dataset_entry *entry
     return true;
 }
 
-/* ---- Reading --------------------------------------------------------------------------------- */
+/* ---- Reading ---- */
 
 bool dataset_entry_find(struct store *store, const char *name, struct dataset_entry *out,
                         void **data, size_t *length, struct error *error)
@@ -127,10 +127,10 @@ bool dataset_entry_find(struct store *store, const char *name, struct dataset_en
         return error_set(error, ERROR_NOT_FOUND,
                          "there is no dataset \"%.60s\": dataset_list shows all of them", name);
     if (data != NULL) {
-        const void *kept = sql_blob(&sql, DATA_COLUMN, length);
+        const void *stored = sql_blob(&sql, DATA_COLUMN, length);
 
         *data = memory_zeroed(*length + 1, 1);
-        memcpy(*data, kept, *length);
+        memcpy(*data, stored, *length);
     }
     return true;
 }

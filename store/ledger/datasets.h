@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prompts and lengths that people import for their sweeps: never changed, since runs point at them.
- * What `data` holds is written and read by bench/workload/dataset.h. */
+/* Prompts and lengths that users import for their sweeps. A dataset never changes, because runs
+ * refer to it. bench/workload/dataset.h writes and reads `data`. */
 #pragma once
 
 #include "store/ledger/change.h"
@@ -15,14 +15,15 @@ struct dataset_entry {
 void dataset_entry_finish(struct dataset_entry *entry);
 void dataset_entries_free(struct dataset_entry *entries, size_t count);
 
-/* Stores a dataset with its audit row; `entry` has no principal and time. If one of this name and
- * digest exists: *existed; if another one has the name: CONFLICT. */
+/* Stores a dataset with its audit row; the principal and the time are set here. *existed: there was
+ * already one of this name and digest. CONFLICT: another dataset has the name. */
 CHECKED bool dataset_entry_create(struct store *store, const struct dataset_entry *entry,
                                   const void *data, size_t length, int64_t now_ms,
                                   struct change *change, bool *existed, struct error *error);
-/* NOT_FOUND names it. `data` (heap) may be NULL. */
+/* Finds a dataset by its name, with its data (heap) unless `data` is NULL. NOT_FOUND names the
+ * dataset. Free *out with dataset_entry_finish. */
 CHECKED bool dataset_entry_find(struct store *store, const char *name, struct dataset_entry *out,
                                 void **data, size_t *length, struct error *error);
-/* By name. */
+/* Lists up to 1,000 datasets in order of name. Free with dataset_entries_free. */
 CHECKED bool dataset_entry_list(struct store *store, struct dataset_entry **out, size_t *count,
                                 struct error *error);

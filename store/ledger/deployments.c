@@ -49,7 +49,7 @@ static const char LIST[] =
     SELECT_DEPLOYMENTS "ON r.deployment_id = d.id AND r.revision = d.revision "
                        "WHERE d.retired_ms IS NULL AND d.name > ?1 ORDER BY d.name LIMIT ?2";
 
-/* Retired ones too. */
+/* Finds retired deployments, too. */
 static CHECKED bool find(struct sql_connection *connection, const char *name,
                          struct deployment *out, bool *found, struct error *error)
 {
@@ -73,7 +73,7 @@ static CHECKED bool list(struct sql_connection *connection, const char *after, s
     return true;
 }
 
-/* The error names the existing deployments, so that the caller can correct a typing error. */
+/* Names some existing deployments, so that the caller can correct a typing error. */
 static CHECKED bool not_found(struct sql_connection *connection, const char *name,
                               struct error *error)
 {
@@ -90,8 +90,11 @@ static CHECKED bool not_found(struct sql_connection *connection, const char *nam
         text_add(&names, ", ...");
     free(rows);
     if (count == 0)
-        return error_set(error, ERROR_NOT_FOUND,
-                         "no deployment is named \"%s\": none is registered yet", name);
+        return error_set(
+            error, ERROR_NOT_FOUND,
+            "no deployment is named \"%s\": none is registered yet, deployment_register "
+            "adds one",
+            name);
     return error_set(error, ERROR_NOT_FOUND, "no deployment is named \"%s\"; there are: %s", name,
                      text_string(&names));
 }
@@ -197,8 +200,8 @@ static CHECKED bool check_owner(const struct edit *edit, const struct deployment
         return true;
     return error_set(
         error, ERROR_FORBIDDEN,
-        "the name \"%s\" is that of a removed deployment of %s: choose another name, or "
-        "let %s or an admin register it",
+        "the name \"%s\" belongs to a removed deployment of %s: choose another name, or let "
+        "%s or an admin register it",
         old->name, old->owner, old->owner);
 }
 

@@ -12,8 +12,7 @@ struct deployment {
     char url[1025]; /* without a trailing '/' or '/v1' */
     char provider[32];
     char model[256];
-    char model_revision[96]; /* commit or tag of the weights; like the other texts, "" if not stated
-                              */
+    char model_revision[96]; /* commit or tag of the weights; "" if not stated, like other texts */
     char quantization[64];
     char engine[32];
     char hardware[128];
@@ -21,23 +20,24 @@ struct deployment {
     char region[64];
     char secret[64];   /* the secret's name */
     char labels[2048]; /* JSON object of strings */
-    char limits[1024]; /* JSON object: max_instances, container_concurrency, max_running (integers)
-                        */
+    /* JSON object of integers: max_instances, container_concurrency, max_running. */
+    char limits[1024];
     char created_by[64];
-    char owner[64]; /* may change its URL and remove it, as admins may */
+    char owner[64]; /* the principal that may change its URL and remove it, as admins may */
     int64_t created_ms, changed_ms, retired_ms; /* 0: not retired */
-    /* Only written, never read: the origin to which its secret is bound together with this
-     * revision; "": none. */
+    /* Only written, never read: the origin to which the secret is bound when this revision is
+     * stored; "": none. */
     char binds[ORIGIN_SIZE];
 };
 
-/* CONFLICT when the name is taken by one that is not retired. A retired one of that name comes back
- * as a new revision with the same owner: FORBIDDEN for others, except admins. */
+/* CONFLICT: a deployment that is not retired has the name. A retired deployment of that name
+ * becomes active again, as a new revision with the same owner; FORBIDDEN: the caller is neither
+ * that owner nor an admin. */
 CHECKED bool deployment_add(struct store *store, const struct deployment *deployment,
                             int64_t now_ms, struct change *change, struct deployment *out,
                             struct error *error);
-/* A new revision with the fields of `deployment`; its `revision` must be the current one (else
- * CONFLICT). */
+/* Adds a revision with the fields of `deployment`. CONFLICT: its `revision` is not the current one.
+ */
 CHECKED bool deployment_change(struct store *store, const struct deployment *deployment,
                                int64_t now_ms, struct change *change, struct deployment *out,
                                struct error *error);
@@ -48,10 +48,10 @@ CHECKED bool deployment_find(struct store *store, const char *name, struct deplo
                              struct error *error);
 CHECKED bool deployment_find_revision(struct store *store, int64_t id, int64_t revision,
                                       struct deployment *out, struct error *error);
-/* Whether both are the same thing to measure: everything except labels, owner, author and the
- * secret, which only gives access. */
+/* Returns whether a measurement of one also describes the other: all is equal except labels, owner,
+ * author and the secret, which only gives access. */
 bool deployment_measures_same(const struct deployment *a, const struct deployment *b);
-/* Finds the earliest revision that measures the same as this one, as do all between them. */
+/* Finds the first revision of the unbroken series up to this one that measure the same. */
 CHECKED bool deployment_same_since(struct store *store, int64_t id, int64_t revision,
                                    int64_t *first, struct error *error);
 /* Lists deployments in order of name, beginning after the name `after` ("": from the start).
@@ -65,7 +65,7 @@ struct model_facts {
     int64_t context_tokens; /* 0: not reported */
     char details[4096];     /* JSON object */
 };
-/* Adds a row if it differs from the newest one. */
+/* Adds a row if the facts differ from the newest ones. */
 CHECKED bool model_facts_note(struct store *store, const struct model_facts *facts,
                               struct error *error);
 CHECKED bool model_facts_latest(struct store *store, int64_t deployment_id, struct model_facts *out,

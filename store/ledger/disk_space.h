@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much room there is: on the disk of the data folder, part of which is reserved for running
- * jobs and admins, and for each principal. */
+/* Limits of space: on the disk of the data folder, part of which is reserved for running jobs and
+ * admins, and for each principal. */
 #pragma once
 
 #include "store/ledger/change.h"
 
 struct disk_space {
     int64_t total_bytes, free_bytes;
-    int64_t reserve_bytes; /* reserved; 0: nothing is */
+    int64_t reserve_bytes; /* 0: nothing is reserved */
 };
 
+/* The usual `share` for disk_space_reserve. */
 #define DISK_SPACE_SHARE 10
 
 /* Reserves `bytes` of the disk, but at most the fraction 1 / share of it. Call it before anything
  * else is done with the store. */
 void disk_space_reserve(struct store *store, int64_t bytes, int64_t share);
-/* The present state. If it cannot be read, the disk counts as having room. */
+/* Reads the current state. If that fails, the disk counts as having room. */
 void disk_space_read(const struct store *store, struct disk_space *out);
 /* Call it before adding data that is not needed to finish or clean up anything. BUSY: no more than
  * the reserve is left. */
 CHECKED bool disk_space_check(const struct store *store, struct error *error);
 
-/* What a principal has stored or caused to be stored, except the audit log. */
+/* Approximately what a principal has stored or caused to be stored, except the audit log. */
 struct usage {
     int64_t imports_bytes, datasets_bytes, sweeps_bytes, deployments_bytes;
 };
 CHECKED bool usage_read(struct store *store, const char *principal, struct usage *out,
                         struct error *error);
-/* CONFLICT: the principal has `limit_bytes` (0: any) or more; the error says of what. */
+/* CONFLICT: the principal has stored `limit_bytes` (0: no limit) or more; the error says how much
+ * of which kind. */
 CHECKED bool usage_check(struct store *store, const char *principal, int64_t limit_bytes,
                          struct error *error);

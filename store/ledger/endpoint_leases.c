@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The endpoints that jobs measure on, one measurement at a time: their names, their holders and the
- * jobs that wait. */
+/* The endpoints where jobs measure, one job at a time: their names, their holders and the jobs that
+ * wait. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "store/ledger/jobs.h"
 #include "store/ledger/store_private.h"
 
-/* All names of this machine are one endpoint: replaces them by a single name. */
-static const char *one_name(const char *host)
+/* Replaces the names of this machine by one of them: they are the same endpoint. */
+static const char *unify_host(const char *host)
 {
     return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ? "127.0.0.1" : host;
 }
@@ -22,7 +22,7 @@ bool endpoint_lease_name(const char *url, char out[ENDPOINT_NAME_SIZE], struct e
 
     if (!url_check(url, host, &port, error))
         return false;
-    snprintf(out, ENDPOINT_NAME_SIZE, "%s:%d", one_name(host), port);
+    snprintf(out, ENDPOINT_NAME_SIZE, "%s:%d", unify_host(host), port);
     return true;
 }
 
@@ -65,7 +65,7 @@ bool endpoint_lease_list(struct store *store, struct endpoint_lease **out, size_
     return true;
 }
 
-/* Finds the job's own row in a line: its endpoint and its place. */
+/* Finds the endpoint that the job waits for, and the job's place in the line. */
 static CHECKED bool find_own(struct sql_connection *connection, const char *job_id,
                              struct line_place *out, bool *found, struct error *error)
 {
@@ -87,7 +87,7 @@ static CHECKED bool find_own(struct sql_connection *connection, const char *job_
     return true;
 }
 
-/* The holder of the endpoint; if there is none, the first in line. */
+/* Finds the holder of the endpoint or, if there is none, the first in line. */
 static CHECKED bool find_first(struct sql_connection *connection, struct line_place *out,
                                struct error *error)
 {

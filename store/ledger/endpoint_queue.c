@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lines of jobs that wait for endpoints: places, and when a job may run. A job that needs two
- * endpoints gets in line for the second one only when it holds the first, in order of their names,
- * so that no two jobs wait for one another. Everything here runs in the caller's transaction. */
+ * endpoints joins the line of the second only when it holds the first, in order of their names: so
+ * no two jobs wait for each other. Everything here runs in the caller's transaction. */
 #include "base/core/memory.h"
 #include "store/ledger/jobs.h"
 #include "store/ledger/store_private.h"
@@ -26,9 +26,9 @@ static CHECKED bool next_turn(struct sql_connection *connection, const char *job
     return true;
 }
 
-/* The jobs of a principal run in rounds, and a new principal begins in the holder's round. So
- * everybody who waits runs one job before the first of them runs a second, and queueing again gains
- * nothing. */
+/* The line is served in rounds, with one job of each principal per round; a new principal begins in
+ * the holder's round. So every principal that waits runs one job before any runs a second, and
+ * leaving the line and joining it again gains nothing. */
 static CHECKED bool queue_at(struct sql_connection *connection, const char *job_id,
                              const char *endpoint, struct error *error)
 {
@@ -44,7 +44,7 @@ static CHECKED bool queue_at(struct sql_connection *connection, const char *job_
     return sql_run(&sql, error);
 }
 
-/* Enters the line of the next endpoint that it needs; *stands false: there is none. */
+/* Joins the line of the next endpoint that the job needs; *is_queued false: there is none. */
 static CHECKED bool queue_at_next(struct sql_connection *connection, const char *job_id,
                                   bool *is_queued, struct error *error)
 {
@@ -61,8 +61,8 @@ static CHECKED bool queue_at_next(struct sql_connection *connection, const char 
     return queue_at(connection, job_id, endpoint, error);
 }
 
-static CHECKED bool need(struct sql_connection *connection, const char *job_id, const char *url,
-                         struct error *error)
+static CHECKED bool add_endpoint(struct sql_connection *connection, const char *job_id,
+                                 const char *url, struct error *error)
 {
     char endpoint[ENDPOINT_NAME_SIZE];
     struct error ignored; /* a deployment without a valid URL has no endpoint to wait for */
@@ -90,14 +90,14 @@ bool endpoint_queue_join(struct sql_connection *connection, const char *job_id, 
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
         FREE_AUTO char *url = sql_text_copy(&sql, 0);
 
-        if (!need(connection, job_id, url, error))
+        if (!add_endpoint(connection, job_id, url, error))
             return false;
     }
     return step == SQL_DONE && queue_at_next(connection, job_id, &is_queued, error);
 }
 
-/* The condition for the row by which a job waits in a line. */
-#define ITS_ROW "job_id = ?1 AND turn IS NOT NULL AND granted_ms IS NULL "
+/* The condition for the row with which a job waits in a line. */
+#define WAITING_ROW "job_id = ?1 AND turn IS NOT NULL AND granted_ms IS NULL "
 
 bool endpoint_queue_advance(struct sql_connection *connection, const char *job_id, int64_t now_ms,
                             bool *holds, struct error *error)
@@ -105,9 +105,9 @@ bool endpoint_queue_advance(struct sql_connection *connection, const char *job_i
     static const char SERVED[] =
         "INSERT INTO served_endpoints (endpoint, number, turn) SELECT endpoint, "
         "(SELECT coalesce(max(number), 0) + 1 FROM served_endpoints), turn "
-        "FROM endpoint_leases WHERE " ITS_ROW
+        "FROM endpoint_leases WHERE " WAITING_ROW
         "ON CONFLICT (endpoint) DO UPDATE SET number = excluded.number, turn = excluded.turn";
-    static const char GRANT[] = "UPDATE endpoint_leases SET granted_ms = ?2 WHERE " ITS_ROW;
+    static const char GRANT[] = "UPDATE endpoint_leases SET granted_ms = ?2 WHERE " WAITING_ROW;
     bool is_queued;
 
     if (!job_execute(connection, SERVED, job_id, 0, error)
@@ -119,8 +119,8 @@ bool endpoint_queue_advance(struct sql_connection *connection, const char *job_i
 }
 
 /* Later jobs of the same principal move up by a turn. */
-static CHECKED bool close_up(struct sql_connection *connection, const char *job_id,
-                             struct error *error)
+static CHECKED bool advance_others(struct sql_connection *connection, const char *job_id,
+                                   struct error *error)
 {
     static const char OTHERS[] =
         "UPDATE endpoint_leases SET turn = turn - 1 WHERE granted_ms IS NULL AND EXISTS "
@@ -130,7 +130,7 @@ static CHECKED bool close_up(struct sql_connection *connection, const char *job_
         "(SELECT principal FROM jobs WHERE id = ?1)";
     static const char LAST[] = "UPDATE line_turns SET turn = turn - 1 WHERE principal = "
                                "(SELECT principal FROM jobs WHERE id = ?1) AND endpoint IN "
-                               "(SELECT endpoint FROM endpoint_leases WHERE " ITS_ROW ")";
+                               "(SELECT endpoint FROM endpoint_leases WHERE " WAITING_ROW ")";
 
     return job_execute(connection, OTHERS, job_id, 0, error)
            && job_execute(connection, LAST, job_id, 0, error);
@@ -141,7 +141,8 @@ bool endpoint_queue_leave(struct sql_connection *connection, const char *job_id,
 {
     static const char LEAVE[] = "DELETE FROM endpoint_leases WHERE job_id = ?1";
 
-    return close_up(connection, job_id, error) && job_execute(connection, LEAVE, job_id, 0, error);
+    return advance_others(connection, job_id, error)
+           && job_execute(connection, LEAVE, job_id, 0, error);
 }
 
 bool endpoint_queue_step_aside(struct sql_connection *connection, const char *job_id,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls that are answered by a stream of events: what a client that comes back can learn about
- * one.
+/* Calls that are answered by a stream of events: what a client that reconnects can learn about
+ * them.
  */
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "store/ledger/events.h"
 #include "store/ledger/store_private.h"
 
-#define LOST_MS (24 * 60 * 60 * 1000LL) /* how long calls that never ended are remembered */
+#define UNENDED_KEPT_MS (24 * 60 * 60 * 1000LL) /* for calls that never ended */
 
 struct opening {
     char stream[EVENT_STREAM_SIZE];
@@ -130,7 +130,7 @@ static CHECKED bool apply_expire(struct sql_connection *connection, void *contex
 
     sql_bind_integer(&events, 1, *now_ms - EVENTS_KEPT_MS);
     sql_bind_integer(&calls, 1, *now_ms - EVENTS_KEPT_MS);
-    sql_bind_integer(&calls, 2, *now_ms - LOST_MS);
+    sql_bind_integer(&calls, 2, *now_ms - UNENDED_KEPT_MS);
     return sql_run(&events, error) && sql_run(&calls, error);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The events of streams, with a cursor per stream, so that a stream can be resumed after it was
- * cut. */
+/* The events of streams, numbered per stream, so that a client can resume a stream after its
+ * connection was lost. */
 #pragma once
 
 #include "base/core/random.h"
@@ -13,38 +13,40 @@ struct event_row {
 #define EVENTS_PER_STREAM 256
 #define EVENTS_KEPT_MS (10 * 60 * 1000)
 #define EVENT_STREAM_SIZE (ID_SIZE + 24)
-/* The name by which the store knows a session's stream. */
+/* Writes the name that a session's stream has in the store. */
 void event_stream(const char *session, const char *stream, char out[EVENT_STREAM_SIZE]);
-/* Frames are written together within a second; sequence numbers are the caller's, ascending per
- * stream. Of each stream the newest EVENTS_PER_STREAM are kept. BUSY when too many wait. */
+/* Adds an event. Frames are written together within a second; sequence numbers are the caller's,
+ * ascending per stream. Of each stream the newest EVENTS_PER_STREAM are kept. BUSY when too many
+ * wait. */
 CHECKED bool event_add(struct store *store, const char *stream, int64_t sequence, const char *frame,
                        int64_t now_ms, struct error *error);
-/* Ascending from after `after`; events added before the call are included. Free with
- * event_rows_free.
- */
+/* Lists the events after number `after`, in ascending order, including all that were added before
+ * this call. Free with event_rows_free. */
 CHECKED bool event_list(struct store *store, const char *stream, int64_t after, size_t limit,
                         struct event_row **out, size_t *count, struct error *error);
 void event_rows_free(struct event_row *rows, size_t count);
-/* Every minute or so: deletes events older than EVENTS_KEPT_MS, and calls that ended before. */
+/* Deletes the events older than EVENTS_KEPT_MS and the calls that ended before that time. Called
+ * once a minute. */
 CHECKED bool events_expire(struct store *store, int64_t now_ms, struct error *error);
 
 /* A call of a session that is answered by a stream. */
 struct event_call {
-    char *message_id;    /* JSON: the id its answer must have; heap */
-    char request_id[40]; /* of the log line and the audit */
-    int64_t created_ms,
-        ended_ms;     /* ended_ms 0: it still runs, or the server was killed while it ran */
+    char *message_id;    /* JSON: the id of its answer; heap */
+    char request_id[40]; /* as in the log and the audit log */
+    int64_t created_ms;
+    int64_t ended_ms; /* 0: it still runs, or the server was killed while it ran */
     int64_t sequence; /* of its newest event; 0: none is kept */
 };
-/* On disk when it returns: a client that knows of the stream may come back to it. */
+/* The call is on disk when this returns: from then on a client may resume the stream. */
 CHECKED bool event_call_begin(struct store *store, const char *session, const char *stream,
                               const char *message_id, const char *request_id, int64_t now_ms,
                               struct error *error);
-/* Flushed with the events. */
+/* Written within a second, together with events. */
 CHECKED bool event_call_end(struct store *store, const char *session, const char *stream,
                             int64_t now_ms, struct error *error);
+/* Finds the call of a stream. The caller frees out->message_id. */
 CHECKED bool event_call_find(struct store *store, const char *session, const char *stream,
                              struct event_call *out, bool *found, struct error *error);
-/* The job it started, according to its audit row; "": none. */
+/* Finds the job that the call started, according to its audit row; "": none. */
 CHECKED bool event_call_job(struct store *store, const struct event_call *call, char job[ID_SIZE],
                             struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same key and arguments give the same answer. */
+/* Idempotency keys: a call with the same key and arguments gets the same answer. */
 #include <string.h>
 
 #include "store/ledger/jobs.h"
@@ -50,14 +50,14 @@ bool idempotency_find(struct store *store, const char *principal, const char *to
                       struct error *error)
 {
     struct idempotency idempotency = { principal, tool, key, arguments_digest };
-    char kept[ID_SIZE];
+    char stored[ID_SIZE];
     bool any;
     READER_AUTO reader = database_reader(store->main);
 
-    if (!idempotency_read(reader.connection, &idempotency, kept, &any, error))
+    if (!idempotency_read(reader.connection, &idempotency, stored, &any, error))
         return false;
     *found = any;
     if (any)
-        memcpy(subject, kept, sizeof kept);
+        memcpy(subject, stored, sizeof stored);
     return true;
 }

@@ -137,13 +137,14 @@ bool import_each_cell(struct store *store, const char *id,
     return step == SQL_DONE;
 }
 
-/* ---- A new one ---- */
+/* ---- Creating ---- */
 
 struct creation {
     struct import_order order;
     const char *principal;
     int64_t now_ms, cells;
-    char id[ID_SIZE], earlier[ID_SIZE]; /* the newest of the same file and format; "" */
+    char id[ID_SIZE];
+    char earlier[ID_SIZE]; /* the newest import of the same file and format; "": none */
     char detail[300];
     bool existed;
     struct import_row row;
@@ -164,7 +165,7 @@ struct creation {
     COLUMN(struct creation, BORROWED_TEXT, order.document, OF "document")
 static const struct sql_columns stored = SQL_COLUMNS(struct creation, IMPORT_STORED);
 
-/* The newest of this file and format, or of these stated facts too. */
+/* Finds the newest import of this file and format and, if requested, of these stated facts. */
 static CHECKED bool find_earlier(struct sql_connection *connection,
                                  const struct import_order *order, bool same_facts,
                                  char out[ID_SIZE], struct error *error)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs that other tools measured, as in their files. The JSON of a cell or a run is written and
- * read by analysis/evidence/evidence.h. */
+/* Runs that other tools measured, imported from their files. The JSON of a cell or a run is written
+ * and read by analysis/evidence/evidence.h. */
 #pragma once
 
 #include "base/core/random.h"
 #include "store/ledger/change.h"
 
 struct import_row {
-    char id[ID_SIZE], corrects[ID_SIZE]; /* corrects "": it corrects none */
+    char id[ID_SIZE];
+    char corrects[ID_SIZE]; /* the earlier import of the same file that it corrects; "": none */
     char digest[65], format[32], name[160], deployment[96], principal[64];
     int64_t file_bytes, cells, created_ms;
     char *stated, *document; /* JSON, heap */
-    char *other_names;       /* JSON list, heap */
+    char *other_names;       /* JSON array of the file's other names, heap */
 };
 void import_row_finish(struct import_row *row);
 void import_rows_free(struct import_row *rows, size_t count);

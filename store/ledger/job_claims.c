@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the holder of a job does: claim it, send its heartbeat, finish it or give it back. */
+/* What the owner of a job does: claims it, sends heartbeats, finishes it or gives it back. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,23 +32,23 @@ struct claiming {
     bool found;
 };
 
-static bool kind_wanted(const char *const *kinds, const char *kind)
+static bool is_listed(const char *const *kinds, const char *kind)
 {
     while (*kinds != NULL && strcmp(*kinds, kind) != 0)
         kinds++;
     return *kinds != NULL;
 }
 
-/* Only jobs of other processes can be orphaned: a process's own jobs end with it, even if a changed
- * clock makes their leases look expired. */
+/* A job of this process is never orphaned, even if its lease looks expired after a change of the
+ * clock. */
 #define ORPHANED "(state = 'running' AND lease_until_ms < ?1 AND owner <> ?2) "
 /* Another job holds the endpoint that the job waits for, or is ahead of it in line. */
-#define ENDPOINT_TAKEN                                                                             \
+#define ENDPOINT_BUSY                                                                              \
     "EXISTS (SELECT 1 FROM endpoint_leases mine JOIN endpoint_leases other "                       \
     "ON other.endpoint = mine.endpoint AND other.id <> mine.id WHERE mine.job_id = jobs.id "       \
     "AND mine.turn IS NOT NULL AND mine.granted_ms IS NULL AND (other.granted_ms IS NOT NULL "     \
     "OR other.turn < mine.turn OR (other.turn = mine.turn AND other.id < mine.id))) "
-/* When the job's principal, and the endpoints that it needs, were last given a worker. */
+/* Numbers that order principals and endpoints by when a job of theirs was last claimed. */
 #define PRINCIPAL_SERVED                                                                           \
     "coalesce((SELECT number FROM served_principals s WHERE s.principal = jobs.principal), 0) "
 #define ENDPOINTS_SERVED                                                                           \
@@ -59,7 +59,7 @@ static CHECKED bool find_claimable(struct sql_connection *connection, struct cla
                                    struct error *error)
 {
     static const char CLAIMABLE[] =
-        SELECT_JOBS "WHERE (state = 'queued' AND NOT " JOB_WAITS "AND NOT " ENDPOINT_TAKEN
+        SELECT_JOBS "WHERE (state = 'queued' AND NOT " JOB_WAITS "AND NOT " ENDPOINT_BUSY
                     ") OR " ORPHANED "ORDER BY state = 'running' DESC, "
                     "(SELECT count(*) FROM jobs b WHERE b.state = 'running' AND b.principal = "
                     "jobs.principal), " PRINCIPAL_SERVED ", " ENDPOINTS_SERVED
@@ -73,15 +73,15 @@ static CHECKED bool find_claimable(struct sql_connection *connection, struct cla
     while ((step = sql_step(&sql, error)) == SQL_ROW) {
         if (!sql_row_read(&sql, &job_columns, &claiming->job, error))
             return false;
-        claiming->found = kind_wanted(claiming->kinds, claiming->job.kind);
+        claiming->found = is_listed(claiming->kinds, claiming->job.kind);
         if (claiming->found)
             return true;
     }
     return step == SQL_DONE;
 }
 
-static CHECKED bool take(struct sql_connection *connection, const struct claiming *claiming,
-                         struct error *error)
+static CHECKED bool mark_running(struct sql_connection *connection, const struct claiming *claiming,
+                                 struct error *error)
 {
     SQL_AUTO sql = sql_begin(
         connection,
@@ -108,8 +108,8 @@ static CHECKED bool note_served(struct sql_connection *connection, const char *j
     return job_execute(connection, SERVED, job_id, 0, error);
 }
 
-/* A job that has one endpoint of two joins the line for the other, and the next job may be claimed
- * meanwhile. */
+/* Finds a job that holds all its endpoints. One that gets the first of two joins the line for the
+ * second, and meanwhile the next job may be found. */
 static CHECKED bool find_ready(struct sql_connection *connection, struct claiming *claiming,
                                struct error *error)
 {
@@ -139,12 +139,12 @@ static CHECKED bool apply_claim(struct sql_connection *connection, void *context
         return false;
     if (!claiming->found)
         return true;
-    return take(connection, claiming, error) && note_served(connection, id, error)
+    return mark_running(connection, claiming, error) && note_served(connection, id, error)
            && job_execute(connection, INTERRUPT, id, claiming->now_ms, error)
            && job_read(connection, id, &claiming->job, error);
 }
 
-/* Usually there is none: that costs no transaction. */
+/* Usually there is none, which a reader finds out without a writing transaction. */
 static CHECKED bool any_claimable(struct store *store, struct claiming *claiming,
                                   struct error *error)
 {
@@ -196,7 +196,8 @@ bool job_orphans_release(struct store *store, const char *owner, struct error *e
 struct beating {
     struct job_beat *beats;
     size_t count;
-    int64_t now_ms, lease_ms, asked_ns;
+    int64_t now_ms, lease_ms;
+    int64_t called_ns; /* when job_heartbeat was called, on the monotonic clock */
 };
 
 static CHECKED bool beat_one(struct sql_connection *connection, struct job_beat *beat,
@@ -207,7 +208,7 @@ static CHECKED bool beat_one(struct sql_connection *connection, struct job_beat 
         "updated_ms = CASE WHEN progress = ?4 AND progress_total = ?5 AND message = ?6 "
         "THEN updated_ms ELSE ?7 END "
         "WHERE id = ?1 AND fence = ?2 AND state = 'running' "
-        "RETURNING cancel_requested_ms"; /* plain: sqlite 3.40 gets IS NOT NULL wrong here */
+        "RETURNING cancel_requested_ms"; /* not IS NOT NULL, which SQLite 3.40 gets wrong here */
     bool found;
     SQL_AUTO sql = sql_begin(connection, BEAT);
 
@@ -229,8 +230,8 @@ static CHECKED bool apply_beats(struct sql_connection *connection, void *context
                                 struct error *error)
 {
     const struct beating *beating = context;
-    /* A slow disk must not cost the lease: time spent in the queue does not count. */
-    int64_t waited_ms = (clock_monotonic_ns() - beating->asked_ns) / 1000000;
+    /* Time spent in the queue does not count: a slow disk must not end the lease. */
+    int64_t waited_ms = (clock_monotonic_ns() - beating->called_ns) / 1000000;
     int64_t until_ms = beating->now_ms + waited_ms + beating->lease_ms;
 
     for (size_t i = 0; i < beating->count; i++)

@@ -39,7 +39,8 @@ static bool read_state(const struct sql_column *column, void *member)
 
     sql_text(column->sql, column->index, name, sizeof name);
     return job_state_find(name, member)
-           || error_set(column->error, ERROR_INTERNAL, "a stored job has the state \"%s\"", name);
+           || error_set(column->error, ERROR_INTERNAL, "a stored job has the unknown state \"%s\"",
+                        name);
 }
 
 static const struct sql_member_kind kind_state = { read_state, NULL, NULL };
@@ -191,8 +192,8 @@ struct cancelling {
     struct text changed;
 };
 
-/* Whether the job, once it is asked to stop, must run again to undo what it did. It does so even if
- * it never ran, because its plan ends with it. */
+/* Returns whether a cancelled job must still run, to undo what it did; even if it never ran,
+ * because its plan ends with it. */
 static bool undoes(const struct job *job)
 {
     return strcmp(job->kind, JOB_KIND_APPLY) == 0;
@@ -217,9 +218,8 @@ static CHECKED bool apply_cancel(struct sql_connection *connection, void *contex
         return false;
     if (job_is_over(job))
         return error_set(error, ERROR_CONFLICT,
-                         "job %s has already ended (%s): it cannot be "
-                         "cancelled",
-                         id, state_names[job->state]);
+                         "job %s has already ended (%s): it cannot be cancelled", id,
+                         state_names[job->state]);
     audit_changed_text(&cancelling->changed, "state", state_names[job->state],
                        job->state == JOB_RUNNING || undoes(job) ? "asked to stop" : "cancelled");
     if (job->state == JOB_RUNNING || undoes(job))

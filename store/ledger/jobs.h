@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs: durable work with a lease and a fencing token; and the line in front of each endpoint, in
- * which a queued job waits until nobody else measures there. */
+/* Jobs: durable work with a lease and a fencing token; and the lines in which queued jobs wait
+ * until no other job measures at an endpoint. */
 #pragma once
 
 #include "base/core/random.h"
 #include "store/ledger/change.h"
 
-/* Up to JOB_RUNNING it has not ended. WAITING: for answers to its questions (questions.h). */
+/* Up to JOB_RUNNING, a job has not ended. JOB_WAITING: for answers to its questions (questions.h).
+ */
 enum job_state { JOB_QUEUED, JOB_WAITING, JOB_RUNNING, JOB_COMPLETED, JOB_FAILED, JOB_CANCELLED };
 const char *job_state_name(enum job_state state);
 bool job_state_find(const char *name, enum job_state *out);
@@ -35,8 +36,8 @@ struct claim {
     int64_t fence;
 };
 
-/* The kind that changes what runs in a cloud (store/fleet/fleet_plans.h): if it is cancelled, it
- * undoes what it did. */
+/* The kind of the jobs that carry out plans (store/fleet/fleet_plans.h). A cancelled one undoes
+ * what it did. */
 #define JOB_KIND_APPLY "apply"
 
 /* Queues a job of any kind except a sweep's, which sweep_create makes. */
@@ -55,11 +56,11 @@ CHECKED bool job_list(struct store *store, const struct job_filter *filter, size
 CHECKED bool job_counts(struct store *store, int64_t counts[JOB_CANCELLED + 1],
                         struct error *error);
 
-/* Takes a job that another owner runs and whose lease ended before now_ms, or else a queued one
- * that has its endpoints to itself; *found false if there is none. Among queued ones principals
- * take turns, those with the fewest running jobs first, then endpoints, then the oldest is first.
- * The fence counts up; attempts the last holder left running become interrupted in the same
- * transaction. */
+/* Claims a job of another owner whose lease ended before now_ms, or else a queued one that no
+ * longer waits for an endpoint; *found false: there is none. Among queued jobs, principals with
+ * fewer running jobs are first, then those that waited longer for a turn, then endpoints likewise,
+ * then older jobs. Increments the fence, and marks attempts that the last owner left running as
+ * interrupted, in the same transaction. */
 CHECKED bool job_claim(struct store *store, const char *owner, const char *const *kinds,
                        int64_t now_ms, int64_t lease_ms, struct job *out, bool *found,
                        struct error *error);
@@ -67,14 +68,14 @@ CHECKED bool job_claim(struct store *store, const char *owner, const char *const
  * claimable: at once if the folder's lock proves that no other process has the store, else when
  * their leases end. */
 CHECKED bool job_orphans_release(struct store *store, const char *owner, struct error *error);
-/* Extends the leases of all these claims and stores their progress, in one transaction. A stale
- * claim's `stale` is set. */
 struct job_beat {
     struct claim claim;
     double progress, progress_total;
     char message[256];
-    bool stale, cancel_requested; /* out */
+    bool stale;            /* out: the claim is stale */
+    bool cancel_requested; /* out */
 };
+/* Extends the leases of all these claims and stores their progress, in one transaction. */
 CHECKED bool job_heartbeat(struct store *store, struct job_beat *beats, size_t count,
                            int64_t now_ms, int64_t lease_ms, struct error *error);
 struct job_ending {
@@ -87,16 +88,16 @@ struct job_ending {
  * An attempt that still runs becomes interrupted. A sweep that has ended stays as it is. */
 CHECKED bool job_finish(struct store *store, const struct claim *claim,
                         const struct job_ending *ending, int64_t now_ms, struct error *error);
-/* Gives a running job back to the queue: it keeps its endpoints, unless it asked something. */
+/* Gives a running job back to the queue. It keeps its endpoints unless it waits for an answer. */
 CHECKED bool job_yield(struct store *store, const struct claim *claim, struct error *error);
-/* A queued job is cancelled at once (its sweep too), a running one, and one of JOB_KIND_APPLY, is
- * asked to stop; a finished one: CONFLICT. */
+/* Cancels a queued job, and its sweep, at once; asks a running one, or one of JOB_KIND_APPLY, to
+ * stop. CONFLICT: the job has ended. */
 CHECKED bool job_cancel(struct store *store, const char *id, int64_t now_ms, struct change *change,
                         struct job *out, struct error *error);
 
 #define ENDPOINT_NAME_SIZE 264
-/* "127.0.0.1:8000": the host and port of a model server's URL, and where a job that measures there
- * waits in line. */
+/* Writes the name of the endpoint that a URL leads to: its host and port, such as "127.0.0.1:8000".
+ * INVALID: the URL is not valid. */
 CHECKED bool endpoint_lease_name(const char *url, char out[ENDPOINT_NAME_SIZE],
                                  struct error *error);
 
@@ -113,14 +114,14 @@ CHECKED bool endpoint_lease_list(struct store *store, struct endpoint_lease **ou
 struct line_place {
     char endpoint[ENDPOINT_NAME_SIZE];
     size_t place;                /* from 1 */
-    struct endpoint_lease first; /* the holder of the endpoint; if there is none, the next in line
-                                  */
+    struct endpoint_lease first; /* the endpoint's holder; if there is none, the first in line */
 };
 /* *found false: the job waits in no line. */
 CHECKED bool job_line_place(struct store *store, const char *job_id, struct line_place *out,
                             bool *found, struct error *error);
 
-/* Remembers and finds the answer of a call with an idempotency key. */
+/* Finds what a call with this idempotency key started: `subject`. CONFLICT: the key was used with
+ * other arguments. */
 CHECKED bool idempotency_find(struct store *store, const char *principal, const char *tool,
                               const char *key, const char *arguments_digest, char subject[ID_SIZE],
                               bool *found, struct error *error);

@@ -67,7 +67,7 @@ bool model_facts_note(struct store *store, const struct model_facts *facts, stru
     if (!model_facts_latest(store, facts->deployment_id, &newest, &found, error))
         return false;
     if (found && same(&newest, facts))
-        return true; /* usually nothing has changed, which then costs no transaction */
+        return true; /* the usual case, without a writing transaction */
     return database_write(store->main, apply_note, &facts, error);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What calls ask of a person at a page of this server, and the answers. */
+/* Questions that calls ask a person on a page of this server, and the answers. */
 #pragma once
 
 #include "base/core/random.h"
@@ -9,9 +9,8 @@ struct page_question {
     char id[ID_SIZE];
     char principal[64]; /* the principal whose call asks */
     char tool[64], client[128];
-    char *params; /* JSON object: the params of elicitation/create, with message and requestedSchema
-                   */
-    char *answer; /* JSON object: action and content; NULL: not answered */
+    char *params; /* JSON object of elicitation/create, with message and requestedSchema; heap */
+    char *answer; /* JSON object with action and content, heap; NULL: not answered */
     int64_t asked_ms, expires_ms;
     int64_t answered_ms; /* 0: not answered */
 };

@@ -42,8 +42,9 @@ static CHECKED bool apply_memory(struct sql_connection *connection, void *contex
     return sql_run(&sql, error);
 }
 
-/* With the lock held: the record to store for the next process; NULL: one was stored recently. */
-static struct timeline_memory *take_memory(struct store_clock *clock, bool changed, int64_t wall_ms,
+/* With the lock held: returns the record to store for the next process (heap), or NULL if one was
+ * stored recently. */
+static struct timeline_memory *make_memory(struct store_clock *clock, bool changed, int64_t wall_ms,
                                            int64_t uptime_ms)
 {
     struct timeline_memory *memory;
@@ -56,7 +57,7 @@ static struct timeline_memory *take_memory(struct store_clock *clock, bool chang
     return memory;
 }
 
-static void say(const struct timeline_verdict *verdict, bool changed)
+static void log_verdict(const struct timeline_verdict *verdict, bool changed)
 {
     char text[CLOCK_TEXT_SIZE];
 
@@ -85,9 +86,9 @@ struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int
     struct timeline_verdict verdict = timeline_judge(&clock->timeline, wall_ms, uptime_ms);
     bool doubted = verdict.ahead_ms > 0, changed = doubted != clock->doubted;
     clock->doubted = doubted;
-    memory = take_memory(clock, first || changed, wall_ms, uptime_ms);
+    memory = make_memory(clock, first || changed, wall_ms, uptime_ms);
     pthread_mutex_unlock(&clock->lock);
-    say(&verdict, changed);
+    log_verdict(&verdict, changed);
     if (memory != NULL && !database_defer_take(store->main, apply_memory, memory, free, &problem))
         log_warning("the time of %s is not stored: %s", store->folder, problem.message);
     return verdict;

@@ -55,8 +55,8 @@ static bool read_role_name(const struct sql_column *column, void *member)
 
     sql_text(column->sql, column->index, name, sizeof name);
     return role_find(name, member)
-           || error_set(column->error, ERROR_INTERNAL, "a stored principal has the role \"%s\"",
-                        name);
+           || error_set(column->error, ERROR_INTERNAL,
+                        "a stored principal has the unknown role \"%s\"", name);
 }
 
 static const struct sql_member_kind kind_role = { read_role_name, NULL, NULL };
@@ -138,7 +138,7 @@ static const char *article(enum role role)
     return role == ROLE_VIEWER ? "a" : "an";
 }
 
-/* A principal has one role: a key with another would change that of all its keys. */
+/* A principal has one role: a key with another role would change the role of all its keys. */
 static CHECKED bool find_principal(struct sql_connection *connection, const struct api_key *key,
                                    int64_t *id, struct error *error)
 {

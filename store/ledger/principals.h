@@ -7,16 +7,17 @@
 #include "base/core/random.h"
 #include "store/ledger/change.h"
 
-/* Each may do what those before it may. */
+/* Each role may do all that the roles before it may. */
 enum role {
-    ROLE_NONE, /* no role; in a table, a row that forgot it: nothing is allowed */
+    ROLE_NONE, /* allows nothing: also the role in a table's row that names none */
     ROLE_VIEWER,
     ROLE_OPERATOR,
     ROLE_ADMIN,
 };
 const char *role_name(enum role role);
-bool role_find(const char *name, enum role *out); /* false also for ROLE_NONE's name */
-/* Whether the role `has` may do what requires the role `needs`. Never, if either is ROLE_NONE. */
+bool role_find(const char *name, enum role *out); /* does not find ROLE_NONE */
+/* Returns whether the role `has` may do what requires the role `needs`; false if either is
+ * ROLE_NONE. */
 bool role_allows(enum role has, enum role needs);
 
 struct principal {
@@ -26,7 +27,7 @@ struct principal {
     uint8_t key_digest[DIGEST_BYTES]; /* digest of that key; zero: none was presented */
 };
 
-/* Whether there is a principal of this name: one that has a key, or `local`. */
+/* *out: there is a principal of this name, one that has or had a key, or `local`. */
 CHECKED bool principal_exists(struct store *store, const char *name, bool *out,
                               struct error *error);
 
@@ -44,22 +45,23 @@ struct api_key {
 CHECKED bool api_key_add(struct store *store, const char *principal, enum role role,
                          const char *label, const uint8_t digest[DIGEST_BYTES], int64_t expires_ms,
                          struct change *change, struct api_key *out, struct error *error);
-/* A key with its digest. api_key_load reads all keys in order of digest, to be kept in memory.
- * free(*out). */
+/* A key with its digest. */
 struct recognized_key {
     uint8_t digest[DIGEST_BYTES];
     struct api_key key;
 };
+/* Reads all keys, in order of digest. free(*out). */
 CHECKED bool api_key_load(struct store *store, struct recognized_key **out, size_t *count,
                           struct error *error);
 /* UNAUTHENTICATED if the key has expired at now_ms, or was revoked. */
 CHECKED bool api_key_check(const struct api_key *key, int64_t now_ms, struct error *error);
 /* Records the use within about a second; never waits. */
 void api_key_note_use(struct store *store, const char *id, int64_t now_ms);
+/* Lists all keys, oldest first. free(*out). */
 CHECKED bool api_key_list(struct store *store, struct api_key **out, size_t *count,
-                          struct error *error); /* free(*out) */
-/* Revokes the key of that id, or every key of the principal of that name; NOT_FOUND: there is
- * neither. *revoked: the number of keys. */
+                          struct error *error);
+/* Revokes the key of that id, or every key of the principal of that name. *revoked: how many.
+ * NOT_FOUND: there is no such key that is still valid. */
 CHECKED bool api_key_revoke(struct store *store, const char *id_or_principal, int64_t now_ms,
                             struct change *change, int64_t *revoked, struct error *error);
 
@@ -67,7 +69,7 @@ CHECKED bool api_key_revoke(struct store *store, const char *id_or_principal, in
 struct principal_row {
     struct principal principal;
     int64_t created_ms, last_used_ms; /* 0: never used */
-    int64_t keys, valid_keys;         /* all that it ever had; those that are valid now */
+    int64_t keys, valid_keys;         /* how many keys it ever had; how many are valid now */
 };
 /* Lists principals in order of name. free(*out). */
 CHECKED bool principal_list(struct store *store, struct principal_row **out, size_t *count,
@@ -84,17 +86,16 @@ struct session_row {
     char client[128];
     char *capabilities; /* JSON, heap */
     int64_t created_ms, last_seen_ms;
+    /* session_add ignores the following members. */
     int64_t received;   /* the newest event of its standing stream that a connection received */
     int64_t last_event; /* the newest event of that stream; 0: none is kept */
-    int64_t log_level;  /* the level that its client set; -1: none. Like the two members above,
-                           ignored by session_add */
+    int64_t log_level;  /* the level that its client set; -1: none */
 };
 /* The id of every session's standing stream (events.h). */
 #define SESSION_STANDING "0"
 CHECKED bool session_add(struct store *store, const struct session_row *session,
                          struct error *error);
-/* These write within about a second, and never wait. An earlier value than the stored one changes
- * nothing. */
+/* Store the value within about a second, without waiting; the stored value never decreases. */
 void session_set_seen(struct store *store, const char *id, int64_t now_ms);
 void session_set_received(struct store *store, const char *id, int64_t sequence);
 /* The level is on disk when this returns. */

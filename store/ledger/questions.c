@@ -46,11 +46,11 @@ static CHECKED bool check_question(const struct question_text *question, struct 
 
     if (key == 0 || key >= QUESTION_KEY_SIZE)
         return error_set(error, ERROR_INVALID,
-                         "the key of a question is %zu bytes long, it may be 1 to %d", key,
+                         "the key of a question is %zu bytes long: it may have 1 to %d", key,
                          QUESTION_KEY_SIZE - 1);
     if (request > QUESTION_REQUEST_LIMIT_BYTES)
         return error_set(error, ERROR_INVALID,
-                         "the question \"%s\" is %zu bytes long, it may be %d at most",
+                         "the question \"%s\" is %zu bytes long: it may have %d at most",
                          question->key, request, QUESTION_REQUEST_LIMIT_BYTES);
     return true;
 }
@@ -70,7 +70,7 @@ bool question_add(struct store *store, const struct claim *claim,
 struct answering {
     const char *job_id;
     const struct answer_text *answers;
-    size_t count, taken;
+    size_t count, stored;
     int64_t now_ms;
     char detail[64];
 };
@@ -87,7 +87,7 @@ static CHECKED bool answer_one(struct sql_connection *connection, struct answeri
     sql_bind_integer(&sql, 4, answering->now_ms);
     if (!sql_run(&sql, error))
         return false;
-    answering->taken += (size_t)sql_changes(&sql);
+    answering->stored += (size_t)sql_changes(&sql);
     return true;
 }
 
@@ -98,20 +98,20 @@ static CHECKED bool apply_answer(struct sql_connection *connection, void *contex
     struct answering *answering = context;
     struct job job;
 
-    answering->taken = 0;
+    answering->stored = 0;
     if (!job_read(connection, answering->job_id, &job, error))
         return false;
     for (size_t i = 0; i < answering->count; i++)
         if (!answer_one(connection, answering, i, error))
             return false;
     snprintf(answering->detail, sizeof answering->detail, "%zu of %zu answers were requested",
-             answering->taken, answering->count);
-    return answering->taken == 0
+             answering->stored, answering->count);
+    return answering->stored == 0
            || job_execute(connection, UPDATED, job.id, answering->now_ms, error);
 }
 
 bool question_answer(struct store *store, const char *job_id, const struct answer_text *answers,
-                     size_t count, int64_t now_ms, struct change *change, size_t *taken,
+                     size_t count, int64_t now_ms, struct change *change, size_t *stored,
                      struct error *error)
 {
     struct answering answering = {
@@ -121,12 +121,12 @@ bool question_answer(struct store *store, const char *job_id, const struct answe
     for (size_t i = 0; i < count; i++)
         if (strlen(answers[i].answer) > QUESTION_ANSWER_LIMIT_BYTES)
             return error_set(error, ERROR_INVALID,
-                             "the answer to \"%.64s\" is %zu bytes long, it may be %d at most",
+                             "the answer to \"%.64s\" is %zu bytes long: it may have %d at most",
                              answers[i].key, strlen(answers[i].answer),
                              QUESTION_ANSWER_LIMIT_BYTES);
     if (!store_change(store, change, apply_answer, &answering, job_id, answering.detail, error))
         return false;
-    *taken = answering.taken;
+    *stored = answering.stored;
     return true;
 }
 

@@ -9,20 +9,20 @@
 
 /* ---- The key ---- */
 
-struct key_wanted {
+struct key_request {
     const char *name;
     uint8_t *out;
 };
 
-static CHECKED bool apply_key_insert(struct sql_connection *connection,
-                                     const struct key_wanted *wanted, struct error *error)
+static CHECKED bool insert_key(struct sql_connection *connection, const struct key_request *request,
+                               struct error *error)
 {
     uint8_t fresh[DIGEST_BYTES];
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO server_keys (name, key, created_ms) "
                                          "VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING");
 
     random_bytes(fresh, sizeof fresh);
-    sql_bind_text(&sql, 1, wanted->name);
+    sql_bind_text(&sql, 1, request->name);
     sql_bind_blob(&sql, 2, fresh, sizeof fresh);
     sql_bind_integer(&sql, 3, clock_utc_ms());
     return sql_run(&sql, error);
@@ -30,21 +30,21 @@ static CHECKED bool apply_key_insert(struct sql_connection *connection,
 
 static CHECKED bool apply_key(struct sql_connection *connection, void *context, struct error *error)
 {
-    const struct key_wanted *wanted = context;
+    const struct key_request *request = context;
     const void *key;
     size_t length;
 
-    if (!apply_key_insert(connection, wanted, error))
+    if (!insert_key(connection, request, error))
         return false;
     SQL_AUTO sql = sql_begin(connection, "SELECT key FROM server_keys WHERE name = ?1");
-    sql_bind_text(&sql, 1, wanted->name);
+    sql_bind_text(&sql, 1, request->name);
     if (sql_step(&sql, error) != SQL_ROW)
         return false;
     key = sql_blob(&sql, 0, &length);
     if (length != DIGEST_BYTES)
         return error_set(error, ERROR_INTERNAL, "the key \"%s\" of the database has %zu bytes",
-                         wanted->name, length);
-    memcpy(wanted->out, key, DIGEST_BYTES);
+                         request->name, length);
+    memcpy(request->out, key, DIGEST_BYTES);
     return true;
 }
 
@@ -52,12 +52,12 @@ static CHECKED bool apply_key(struct sql_connection *connection, void *context, 
 bool request_nonce_key_load(struct store *store, const char *name, uint8_t out[DIGEST_BYTES],
                             struct error *error)
 {
-    struct key_wanted wanted = { name, out };
+    struct key_request request = { name, out };
 
-    return database_write(store->main, apply_key, &wanted, error);
+    return database_write(store->main, apply_key, &request, error);
 }
 
-/* ---- What was done ---- */
+/* ---- Requests that were carried out ---- */
 
 static CHECKED bool check_fresh(struct sql_connection *connection, const char *nonce,
                                 struct error *error)

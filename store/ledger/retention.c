@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deletes what is too old, in small transactions. */
+/* Deletes rows that are too old, in small transactions. */
 #include <stddef.h>
 
 #include "store/ledger/store.h"
@@ -17,7 +17,7 @@ struct rule {
     int64_t fixed_days;    /* if not 0: used instead of `days` */
 };
 
-/* A trigger also deletes the chunks of these blocks. */
+/* The schema's trigger also deletes the chunks of these blocks. */
 #define DELETE_BLOCKS(level)                                                                       \
     "DELETE FROM blocks WHERE id IN (SELECT id FROM blocks WHERE level = " level                   \
     " AND to_ms <= ?1 LIMIT ?2)"
@@ -69,8 +69,8 @@ static CHECKED bool apply_delete(struct sql_connection *connection, void *contex
     return true;
 }
 
-static CHECKED bool follow(struct database *database, const struct rule *rule, int64_t before_ms,
-                           struct error *error)
+static CHECKED bool apply_rule(struct database *database, const struct rule *rule,
+                               int64_t before_ms, struct error *error)
 {
     struct deletion deletion = { .rule = rule, .before_ms = before_ms };
 
@@ -110,7 +110,7 @@ bool store_retain(struct store *store, const struct retention *retention, int64_
         struct database *database = rule->of_scrapes ? store->scrapes : store->main;
 
         if (days > 0)
-            ok = follow(database, rule, now_ms - days * DAY_MS, error) && ok;
+            ok = apply_rule(database, rule, now_ms - days * DAY_MS, error) && ok;
     }
     if (retention->audit_days > 0)
         ok = audit_shorten(store, now_ms - retention->audit_days * DAY_MS, error) && ok;

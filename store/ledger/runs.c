@@ -91,8 +91,8 @@ bool run_list(struct store *store, const char *deployment, const char *sweep_id,
     return true;
 }
 
-/* Finds the run that this one replaces; "": none. */
-static const char *corrected(const struct run_order *run)
+/* Returns the id of the run that this one replaces; "": none. */
+static const char *find_corrected(const struct run_order *run)
 {
     const struct sweep_order *order = run->sweep;
 
@@ -121,7 +121,7 @@ bool run_insert(struct sql_connection *connection, const struct run_order *run, 
 
     text_copy(row.id, sizeof row.id, run->id);
     text_copy(row.sweep_id, sizeof row.sweep_id, run->sweep_id);
-    text_copy(row.corrects, sizeof row.corrects, corrected(run));
+    text_copy(row.corrects, sizeof row.corrects, find_corrected(run));
     sql_row_bind(&sql, &stored, &row);
     return sql_run(&sql, error);
 }

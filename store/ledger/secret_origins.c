@@ -18,9 +18,8 @@ static bool is_listed(const struct secret_origin *rows, size_t count,
     return false;
 }
 
-/* Rows of an upgrade hold a deployment's URL as it was typed: one that no longer is a URL is read
- * as
- * "", and binds nothing. */
+/* Rows from before the upgrade contain a deployment's URL as it was typed. One that is no longer a
+ * valid URL is read as "", and binds nothing. */
 static bool read_origin(const struct sql_column *column, void *member)
 {
     char url[URL_SIZE];
@@ -49,7 +48,7 @@ static const struct sql_columns columns = SQL_COLUMNS(struct secret_origin, ORIG
 #define SELECT_ORIGINS SQL_SELECT(ORIGIN_COLUMNS, "") "FROM secret_origins "
 
 /* Drops rows that bind nothing, and duplicates; returns how many are left. */
-static size_t drop_useless(struct secret_origin *rows, size_t count)
+static size_t drop_redundant(struct secret_origin *rows, size_t count)
 {
     size_t kept = 0;
 
@@ -69,7 +68,7 @@ static CHECKED bool list(struct sql_connection *connection, const char *secret,
     sql_bind_text(&sql, 1, secret);
     if (!sql_rows_read(&sql, &columns, &rows, count, error))
         return false;
-    *count = drop_useless(rows, *count);
+    *count = drop_redundant(rows, *count);
     *out = rows;
     return true;
 }
@@ -112,7 +111,7 @@ static CHECKED bool delete_url(struct sql_connection *connection, const char *se
     return sql_run(&sql, error);
 }
 
-/* Deletes all rows of an origin: after an upgrade there may be several URLs of it. */
+/* Deletes all rows of an origin: after an upgrade, several URLs may have the same origin. */
 static CHECKED bool apply_delete(struct sql_connection *connection, void *context,
                                  struct error *error)
 {

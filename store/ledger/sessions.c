@@ -88,7 +88,7 @@ bool session_set_log_level(struct store *store, const char *id, int64_t level, s
     return database_write(store->main, apply_log_level, &leveling, error);
 }
 
-/* The streams of a session are called <session>/<stream>; '0' is the byte after '/'. */
+/* The streams of a session are named <session>/<stream>, and '0' is the byte after '/'. */
 static CHECKED bool apply_remove(struct sql_connection *connection, void *context,
                                  struct error *error)
 {

@@ -44,12 +44,12 @@ static CHECKED bool open_databases(struct store *store, const char *database, un
                      error);
 }
 
-static CHECKED bool guard(void *context, struct error *error)
+static CHECKED bool guard_files(void *context, struct error *error)
 {
     return presence_check(context, error);
 }
 
-/* From now on nothing is written to files that were deleted or replaced. */
+/* From now on nothing is written if one of the files is deleted or replaced. */
 static void watch_files(struct store *store, const char *folder)
 {
     static const char *const names[] = {
@@ -62,8 +62,8 @@ static void watch_files(struct store *store, const char *folder)
         text_addf(&path, "%s%s", folder, names[i]);
         presence_watch(&store->presence, text_string(&path));
     }
-    database_guard(store->main, guard, &store->presence);
-    database_guard(store->scrapes, guard, &store->presence);
+    database_guard(store->main, guard_files, &store->presence);
+    database_guard(store->scrapes, guard_files, &store->presence);
 }
 
 void store_use_password_file(const char *path)
@@ -111,7 +111,7 @@ bool store_require(const char *folder, struct error *error)
                         folder);
 }
 
-/* The first of the two to be closed removes its WAL itself. */
+/* Closing a database removes its WAL, which must not stop the writes of the other database. */
 static void stop_watching(struct store *store)
 {
     struct error ignored;
@@ -143,7 +143,7 @@ void store_close(struct store *store)
     free(store);
 }
 
-/* Really writes, but leaves nothing behind. */
+/* Writes a row and deletes it again. */
 static CHECKED bool apply_probe(struct sql_connection *connection, void *context,
                                 struct error *error)
 {

@@ -28,7 +28,7 @@ struct store_clock {
     bool begun, doubted;
     struct timeline_memory memory; /* what the previous process recorded */
     struct timeline timeline;
-    int64_t kept_at_ms; /* when the record was last stored, in uptime */
+    int64_t kept_at_ms; /* the uptime when the record was last stored */
 };
 
 struct store {
@@ -61,12 +61,12 @@ CHECKED bool store_change(struct store *store, struct change *change, database_a
                           void *context, const char *subject, const char *detail,
                           struct error *error);
 
-/* The same, with `changed`, which the closure fills with the members before and after, in its row;
- * frees `changed`. */
+/* The same, but the audit row also has `changed`, which the closure fills; frees `changed`. */
 CHECKED bool store_change_described(struct store *store, struct change *change,
                                     database_apply *apply, void *context, const char *subject,
                                     const char *detail, struct text *changed, struct error *error);
-/* These add to `changed`, which is empty at first, what differs between `before` and `after`. */
+/* Add to `changed`, which is empty at first, the members that differ between `before` and `after`.
+ */
 void audit_changed_text(struct text *changed, const char *member, const char *before,
                         const char *after);
 void audit_changed_number(struct text *changed, const char *member, int64_t before, int64_t after);
@@ -100,8 +100,8 @@ CHECKED bool secret_origin_insert(struct sql_connection *connection,
                                   const struct secret_origin *row, struct error *error);
 
 #define CLIP_LIMIT 4096
-/* JSON that is kept up to `limit` bytes with its NUL: what is longer becomes
- * {"truncated":true,"bytes":N,"start":"..."}. NULL becomes {}. Heap. */
+/* Returns a heap copy of JSON that has at most `limit` bytes with its NUL. Longer JSON becomes
+ * {"truncated":true,"bytes":N,"start":"..."}, and NULL becomes {}. */
 char *audit_log_clip(const char *json, size_t limit);
 
 /* CONFLICT unless the claim is the job's newest and the job runs. */
@@ -113,17 +113,17 @@ CHECKED bool job_insert(struct sql_connection *connection, const struct job *job
 /* Puts the job in line for the servers of the deployments that its sweep measures. */
 CHECKED bool endpoint_queue_join(struct sql_connection *connection, const char *job_id,
                                  struct error *error);
-/* Grants a job that is first in line the endpoint that it waits for. *holds: it now has all that it
- * needs; otherwise it enters the line for the next one. */
+/* Grants a job that is first in line the endpoint that it waits for. *holds: it now has all
+ * endpoints that it needs; otherwise it joins the line for the next one. */
 CHECKED bool endpoint_queue_advance(struct sql_connection *connection, const char *job_id,
                                     int64_t now_ms, bool *holds, struct error *error);
+/* Gives up the job's endpoints and its places in lines. */
 CHECKED bool endpoint_queue_leave(struct sql_connection *connection, const char *job_id,
                                   struct error *error);
-/* Takes a job that waits for an answer out of its lines, so that it delays no other. */
+/* Removes a job that waits for an answer from its lines, so that it delays no other job. */
 CHECKED bool endpoint_queue_step_aside(struct sql_connection *connection, const char *job_id,
                                        struct error *error);
-/* Puts jobs in line that an older version queued, in which jobs joined the line only when they ran.
- */
+/* Puts the jobs of an older version in line: there, jobs joined a line only when they ran. */
 CHECKED bool endpoint_queue_restore(struct sql_connection *connection, struct error *error);
 /* A new run: one repetition of a sweep's plan on one of its subjects. Borrowed strings. */
 struct run_order {
@@ -150,7 +150,7 @@ CHECKED bool idempotency_read(struct sql_connection *connection,
                               const struct idempotency *idempotency, char subject[ID_SIZE],
                               bool *found, struct error *error);
 
-/* The author of the change; "local" if none is given. */
+/* Returns the principal that makes the change; "local" if there is none. */
 const char *store_change_principal(const struct change *change);
 /* Inserts the sweep's row alone, without its subjects, runs and cells. */
 CHECKED bool sweep_insert(struct sql_connection *connection, const struct sweep_row *row,
@@ -192,7 +192,7 @@ CHECKED bool job_read(struct sql_connection *connection, const char *id, struct 
 /* Runs a statement whose parameters are a job's id and, where it is not 0, a time. */
 CHECKED bool job_execute(struct sql_connection *connection, const char *statement, const char *id,
                          int64_t time_ms, struct error *error);
-/* Ends the sweep that the job works on, unless it has ended. `reason` NULL: its job ended.
+/* Ends the sweep that the job works on, unless it has ended. `reason` NULL: because its job ended.
  */
 CHECKED bool job_end_sweep(struct sql_connection *connection, const char *job_id, const char *state,
                            const char *reason, int64_t now_ms, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A new sweep: its job, runs and cells at once. */
+/* Creates a sweep with its job, runs and cells, in one transaction. */
 #include <string.h>
 
 #include "base/core/memory.h"
@@ -10,7 +10,7 @@
 #define REPETITIONS_MAX 1000
 #define CELLS_MAX 1000000
 
-struct run_made {
+struct new_run {
     int64_t repetition;
     size_t subject;
     char id[ID_SIZE];
@@ -23,7 +23,7 @@ struct creation {
     int64_t now_ms;
     const struct deployment *subjects[SWEEP_SUBJECTS_MAX];
     size_t subject_count;
-    struct run_made *runs; /* has room for `order->repetitions` runs of each subject */
+    struct new_run *runs; /* has room for `order->repetitions` runs of each subject */
     size_t run_count;
     char sweep_id[ID_SIZE], detail[96];
     struct sweep_row row;
@@ -78,25 +78,26 @@ static CHECKED bool insert_subjects(struct sql_connection *connection,
     return true;
 }
 
-static size_t runs_wanted(const struct creation *creation)
+static size_t expected_runs(const struct creation *creation)
 {
     return (size_t)creation->order->repetitions * creation->subject_count;
 }
 
-/* Finds the run of the cell's repetition and subject, and makes it if it is new. */
+/* Finds the run of the cell's repetition and subject, or inserts it. */
 static CHECKED bool run_of(struct sql_connection *connection, struct creation *creation,
                            const struct cell_plan *cell, const char **id, struct error *error)
 {
-    struct run_made *run = creation->runs;
-    const struct run_made *end = run + creation->run_count;
+    struct new_run *run = creation->runs;
+    const struct new_run *end = run + creation->run_count;
 
     while (run < end && (run->repetition != cell->repetition || run->subject != cell->subject))
         run++;
     *id = run->id;
     if (run < end)
         return true;
-    if (cell->subject >= creation->subject_count || creation->run_count == runs_wanted(creation))
-        return error_set(error, ERROR_INVALID, "the cells name more than %lld repetitions of %zu",
+    if (cell->subject >= creation->subject_count || creation->run_count == expected_runs(creation))
+        return error_set(error, ERROR_INVALID,
+                         "the cells name more than %lld repetitions of %zu deployments",
                          (long long)creation->order->repetitions, creation->subject_count);
     creation->run_count++;
     run->repetition = cell->repetition;
@@ -140,9 +141,9 @@ static CHECKED bool insert_cells(struct sql_connection *connection, struct creat
         if (!sql_run(&sql, error))
             return false;
     }
-    return creation->run_count == runs_wanted(creation)
+    return creation->run_count == expected_runs(creation)
            || error_set(error, ERROR_INVALID, "the cells name %zu repetitions, not %zu",
-                        creation->run_count, runs_wanted(creation));
+                        creation->run_count, expected_runs(creation));
 }
 
 bool sweep_create_check_space(struct sql_connection *connection, const char *principal,
@@ -231,7 +232,7 @@ bool sweep_create(struct store *store, const struct sweep_order *order, int64_t 
 
     if (!check_order(order, error))
         return false;
-    FREE_AUTO struct run_made *runs = memory_zeroed(runs_wanted(&creation), sizeof *runs);
+    FREE_AUTO struct new_run *runs = memory_zeroed(expected_runs(&creation), sizeof *runs);
     creation.runs = runs;
     if (!store_change(store, change, apply_create, &creation, creation.sweep_id, creation.detail,
                       error)) {

@@ -193,7 +193,8 @@ static CHECKED bool check_idle(struct sql_connection *connection, const struct s
     if (!sql_find(&sql, &found, error))
         return false;
     return !found
-           || error_set(error, ERROR_CONFLICT, "sweep %s is being worked on by job %s", row->id,
+           || error_set(error, ERROR_CONFLICT,
+                        "sweep %s is being measured by job %s: wait until it has ended", row->id,
                         row->job_id);
 }
 
@@ -201,7 +202,7 @@ static CHECKED bool check_idle(struct sql_connection *connection, const struct s
     "sweep_id = ?1 AND run_id IN (SELECT id FROM runs WHERE sweep_id = ?1 AND finished_ms IS "     \
     "NULL) "
 
-/* A finished run stays as it is: what failed in it is measured anew by a run that corrects it. */
+/* Cells of a finished run stay as they are: a new run that corrects it measures them again. */
 static CHECKED bool put_back_failed(struct sql_connection *connection, const char *id,
                                     struct error *error)
 {
@@ -212,9 +213,8 @@ static CHECKED bool put_back_failed(struct sql_connection *connection, const cha
     static const char PUT_BACK_INFERRED[] =
         "UPDATE cells SET state = 'pending', reason = '' WHERE " OF_UNFINISHED_RUNS
         "AND state = 'inferred' AND EXISTS (SELECT 1 FROM cells f WHERE f.run_id = cells.run_id "
-        "AND f.input_tokens = "
-        "cells.input_tokens AND f.output_tokens = cells.output_tokens AND f.state IN ('failed', "
-        "'skipped'))";
+        "AND f.input_tokens = cells.input_tokens AND f.output_tokens = cells.output_tokens "
+        "AND f.state IN ('failed', 'skipped'))";
     static const char PUT_BACK[] =
         "UPDATE cells SET state = 'pending', reason = '', attempt_id = NULL "
         "WHERE " OF_UNFINISHED_RUNS "AND state IN ('failed', 'skipped')";
@@ -312,7 +312,7 @@ struct held_write {
     int64_t deployment_id, now_ms;
 };
 
-/* The sweep must be the one that the claimed job works on. */
+/* Runs a statement that changes the sweep only if the claimed job works on it. */
 static CHECKED bool run_for_holder(struct sql *sql, const struct held_write *held_write,
                                    struct error *error)
 {

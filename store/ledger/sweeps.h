@@ -30,7 +30,7 @@ struct sweep_row {
     char state[16], reason[256];
     char principal[64];
     int64_t created_ms, started_ms, finished_ms;
-    int64_t cells_total, cells_done, cells_inferred; /* done: no longer pending */
+    int64_t cells_total, cells_done, cells_inferred; /* done: not pending */
     int64_t repetitions;
 };
 void sweep_row_finish(struct sweep_row *row);
@@ -68,10 +68,10 @@ struct run_row {
     int64_t repetition;
     char deployment[64];
     int64_t deployment_id, revision;
-    char fingerprint[65];                    /* digest; "" before the first cell */
-    char corrects[ID_SIZE];                  /* the run it replaces; "" if none */
-    char corrected_by[ID_SIZE];              /* the newest run that replaces it, once it is finished
-                                              * and measured something; "" if none */
+    char fingerprint[65];   /* digest; "" before the first cell */
+    char corrects[ID_SIZE]; /* the run it replaces; "" if none */
+    /* The newest run that replaces it, is finished and measured something; "" if none. */
+    char corrected_by[ID_SIZE];
     char *fingerprint_document, *provenance; /* JSON, heap */
     int64_t created_ms, finished_ms;
     char sweep_state[16];
@@ -102,84 +102,90 @@ struct sweep_order {
     const struct cell_plan *cells;
     size_t cell_count;
     int64_t repetitions;
-    int64_t active_limit;        /* sweeps that the principal may have queued or running; 0: any */
+    int64_t active_limit;        /* of the principal's queued and running sweeps; 0: none */
     const char *idempotency_key; /* NULL: none; else the change must name its actor */
     const char *arguments_digest;
 };
 
-/* Creates job (kind "sweep"), sweep, runs, cells and place in line at once, with the audit row and
- * the idempotency row. A key that was used before with the same arguments returns the first sweep
- * and starts nothing; with others: CONFLICT. A run is made for each repetition of a subject that
- * the cells name; there must be `repetitions` of each. BUSY: the principal already has
- * `active_limit` sweeps queued or running. */
+/* Creates the job (kind "sweep"), the sweep, its runs and cells, its place in line, the audit row
+ * and the idempotency row, in one transaction. If the key was used before with the same arguments,
+ * *out is the first sweep, and nothing is started; with other arguments: CONFLICT. The cells must
+ * name `repetitions` repetitions of each subject, and each becomes a run. BUSY: the principal
+ * already has `active_limit` sweeps queued or running. Free *out with sweep_row_finish. */
 CHECKED bool sweep_create(struct store *store, const struct sweep_order *order, int64_t now_ms,
                           struct change *change, struct sweep_row *out, struct error *error);
-/* A new job for the cells that are still pending (of a stopped, cancelled or failed sweep).
- * CONFLICT if it is running or nothing is pending; BUSY as above. With `retry_failed`, failed and
- * skipped cells of unfinished runs become pending again, together with the cells inferred from
- * them; their measurements are kept as rejected attempts. */
+/* Queues a new job for the cells of a stopped, cancelled or failed sweep that are still pending.
+ * CONFLICT: the sweep is running, or nothing is pending; BUSY as for sweep_create. With
+ * `retry_failed`, failed and skipped cells of unfinished runs become pending again, together with
+ * the cells inferred from them; their measurements are kept as rejected attempts. */
 CHECKED bool sweep_reopen(struct store *store, const char *id, bool retry_failed,
                           int64_t active_limit, int64_t now_ms, struct change *change,
                           struct sweep_row *out, struct error *error);
+/* NOT_FOUND names the id. Free *out with sweep_row_finish. */
 CHECKED bool sweep_find(struct store *store, const char *id, struct sweep_row *out,
                         struct error *error);
 /* Newest first; deployment NULL: all; before_ms 0: from the newest. Free each with
  * sweep_row_finish, then the array. */
 CHECKED bool sweep_list(struct store *store, const char *deployment, int64_t before_ms,
                         size_t limit, struct sweep_row **out, size_t *count, struct error *error);
-/* The oldest that is planned, queued or running on a deployment of this name, as its own or as the
- * candidate; "": none. */
+/* Finds the oldest sweep that is planned, queued or running and measures a deployment of this name;
+ * "": none. */
 CHECKED bool sweep_find_active(struct store *store, const char *deployment, char id[ID_SIZE],
                                struct error *error);
-/* Cells in order of measurement, with their accepted measurement (run_id NULL: all runs of the
- * sweep). */
+/* Lists cells in order of measurement, with their accepted measurement; run_id NULL: of all runs of
+ * the sweep. Free with cell_rows_free. */
 CHECKED bool cell_list(struct store *store, const char *sweep_id, const char *run_id,
                        struct cell_row **out, size_t *count, struct error *error);
+/* Lists the attempts at a sweep's cells; state NULL: in all states. free(*out). */
 CHECKED bool cell_attempt_list(struct store *store, const char *sweep_id, const char *state,
-                               struct attempt_row **out, size_t *count,
-                               struct error *error); /* state NULL: all; free(*out) */
+                               struct attempt_row **out, size_t *count, struct error *error);
+/* NOT_FOUND names the id. The caller frees the JSON texts of *out. */
 CHECKED bool run_find(struct store *store, const char *id, struct run_row *out,
                       struct error *error);
+/* Lists runs, the newest first, of a deployment and a sweep (NULL: of all); before_ms 0: from the
+ * newest. Free with run_rows_free. */
 CHECKED bool run_list(struct store *store, const char *deployment, const char *sweep_id,
                       int64_t before_ms, size_t limit, struct run_row **out, size_t *count,
                       struct error *error);
 
-/* For the job's holder; CONFLICT if the claim is stale. The sweep ends with the job
- * (job_finish). */
+/* The following functions are for the job's owner. CONFLICT: the claim is stale. A sweep ends with
+ * its job (job_finish). */
 CHECKED bool sweep_begin(struct store *store, const struct claim *claim, const char *sweep_id,
                          int64_t now_ms, struct error *error);
 /* Stores how prompts are made for one of its deployments. */
 CHECKED bool sweep_workload_keep(struct store *store, const struct claim *claim,
                                  const char *sweep_id, int64_t deployment_id,
                                  const char *workload_json, struct error *error);
-/* Sets it for the sweep's runs on this deployment that have none. */
+/* Sets the fingerprint of the sweep's runs on this deployment that have none. */
 CHECKED bool run_fingerprint_set(struct store *store, const struct claim *claim,
                                  const char *sweep_id, int64_t deployment_id,
                                  const char *fingerprint_json, struct error *error);
 CHECKED bool attempt_begin(struct store *store, const struct claim *claim, int64_t cell_id,
                            int64_t now_ms, int64_t *attempt_id, struct error *error);
-/* Stores a whole cell: measurement, histograms, records, the cell's state, in one transaction.
- * Anything but PENDING ends the cell; PENDING rejects the attempt and keeps the cell to be
- * measured. CONFLICT if the attempt does not run under this claim, or the cell is not pending: none
+/* Stores a cell's result in one transaction: measurement, histograms, records and the cell's state.
+ * CELL_PENDING rejects the attempt, and the cell will be measured again; any other state is final.
+ * CONFLICT: the attempt does not run under this claim, or the cell is not pending, because no cell
  * is measured twice. */
 CHECKED bool attempt_accept(struct store *store, const struct claim *claim, int64_t attempt_id,
                             const struct cell_result *result, int64_t now_ms, struct error *error);
 CHECKED bool attempt_interrupt(struct store *store, const struct claim *claim, int64_t attempt_id,
                                const char *reason, int64_t now_ms, struct error *error);
+/* Skips every pending cell. */
 CHECKED bool sweep_skip_cells(struct store *store, const struct claim *claim, const char *sweep_id,
-                              const char *reason, int64_t now_ms,
-                              struct error *error); /* every pending cell */
-/* Cells that an adaptive sweep need not measure, and why; all in one transaction. Cells that are no
- * longer pending stay as they are. */
+                              const char *reason, int64_t now_ms, struct error *error);
+/* A cell that an adaptive sweep need not measure, and why. */
 struct cell_inference {
     int64_t cell_id;
     char reason[256];
 };
+/* Stores inferences in one transaction. Cells that are not pending stay as they are. */
 CHECKED bool sweep_infer_cells(struct store *store, const struct claim *claim, const char *sweep_id,
                                const struct cell_inference *inferences, size_t count,
                                int64_t now_ms, struct error *error);
+/* NOT_FOUND: the attempt has no histogram of this metric. Free with histogram_destroy. */
 CHECKED bool cell_histogram_find(struct store *store, int64_t attempt_id, enum metric metric,
                                  struct histogram **out, struct error *error);
-/* The raw records as stored (compressed); NOT_FOUND after retention. *out is heap memory. */
+/* Reads the compressed raw records; *requests: how many. *out is heap memory. NOT_FOUND: retention
+ * deleted them, or none were written. */
 CHECKED bool cell_records_find(struct store *store, int64_t attempt_id, void **out, size_t *length,
                                int64_t *requests, struct error *error);

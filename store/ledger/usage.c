@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a principal has stored. */
+/* Counts what a principal has stored. */
 #include <stddef.h>
 
 #include "store/ledger/disk_space.h"

@@ -355,7 +355,7 @@ static void a_question_too_long_fails_the_job(void **state)
 
     job_pool_wake(jobs);
     job = await(ledger, jobs, job.id, JOB_FAILED);
-    assert_non_null(strstr(job.outcome, "it may be 16384 at most"));
+    assert_non_null(strstr(job.outcome, "it may have 16384 at most"));
     job_pool_destroy(jobs, 1000);
 }
 

@@ -208,7 +208,7 @@ static void keeps_its_owner_when_its_name_comes_back(void **state)
     act_as(world, "olga", ROLE_OPERATOR);
     world_refused(world, "deployment_register",
                   "{\"name\":\"demo\",\"url\":\"http://127.0.0.1:1\"}", ERROR_FORBIDDEN,
-                  "the name \"demo\" is that of a removed deployment of otto");
+                  "the name \"demo\" belongs to a removed deployment of otto");
     act_as(world, "alice", ROLE_ADMIN);
     world_register(world, "demo");
     act_as(world, "otto", ROLE_OPERATOR);

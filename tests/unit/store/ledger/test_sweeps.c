@@ -219,7 +219,7 @@ static void a_stopped_sweep_continues_with_its_pending_cells(void **state)
     assert_refused(
         ledger,
         sweep_reopen(ledger->store, scene.sweep.id, false, 0, 400, &change, &again, &ledger->error),
-        ERROR_CONFLICT, "is being worked on by job");
+        ERROR_CONFLICT, "is being measured by job");
     assert_ok(ledger, job_finish(ledger->store, &scene.claim,
                                  &(struct job_ending){ .state = JOB_COMPLETED,
                                                        .sweep_state = "stopped",
