@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A part of a deployment's scrapes at one level, packed by series: the times, stored once for all
- * series, and the directory of its families (the series of one name), whose lanes match the times.
- * Private to store/. */
+/* A part of a deployment's scrapes at one level, packed by series: the times, which all series
+ * share, and the directory of the families. A family is the series of one name; each of them has a
+ * lane, whose points are parallel to the times. Private to store/. */
 #pragma once
 
 #include "base/core/error.h"
@@ -12,8 +12,8 @@
 #define BLOCK_POINTS_LIMIT 65536 /* a block never has more points */
 #define BLOCK_FAMILIES 65536
 #define BLOCK_EARLY_MS (10 * 60 * 1000LL) /* a block begins at a multiple of this */
-int64_t
-block_span_ms(enum scrape_level level); /* a block does not extend across a multiple of this */
+/* A block does not extend across a multiple of this. */
+int64_t block_span_ms(enum scrape_level level);
 
 struct block {
     struct scrape_point *times; /* at_ms, count and covered_ms of all scrapes; the rest is 0 */
@@ -21,15 +21,17 @@ struct block {
     int64_t *families; /* ids, ascending; a family that has several rows is listed once for each */
     size_t family_count;
 };
+/* Appends the block in packed form. */
 void block_pack(const struct block *block, struct text *out);
+/* INTERNAL: the data is damaged. Free *out with block_finish. */
 CHECKED bool block_unpack(const void *data, size_t length, struct block *out, struct error *error);
 void block_finish(struct block *block);
-/* The place of the family's first row among the rows of the block; -1: it has none. */
+/* Returns the index of the family's first row among the rows of the block; -1: it has none. */
 int64_t block_place(const struct block *block, int64_t family);
 
-/* Adds to a point what came later within the same step. */
+/* Adds a later point of the same step to `point`. */
 void block_point_merge(struct scrape_point *point, const struct scrape_point *later);
-/* The point of one scrape of a series, given the scrape before it (before_ms -1: there is none). */
+/* Makes the point of one scrape of a series, given the previous scrape (before_ms -1: none). */
 struct scrape_point block_point_of(int64_t at_ms, double value, bool counter, int64_t before_ms,
                                    double before);
 

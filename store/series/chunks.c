@@ -3,7 +3,7 @@
 
 #include "store/engine/sql.h"
 
-/* Before compression; a row ends with the lane that reaches it. */
+/* A row ends with the lane that reaches this size before compression. */
 #define CHUNK_BYTES (256UL * 1024)
 
 /* ---- Reading ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The families of a block in the table chunks: each in one row, or in several if it is large.
+/* The families of a block, in the table chunks: a family has one row, or several if it is large.
  * Private to store/. */
 #pragma once
 
@@ -12,19 +12,20 @@ struct family_reader {
     struct sql_connection *connection;
     const struct block *block;
     enum scrape_level level;
-    int64_t block_id, family, place; /* place: of the next row */
+    int64_t block_id, family;
+    int64_t place; /* the index of the next row in the block */
     struct series_reader *lanes;
 };
-/* A block without the family has no lanes. Borrows `block`. */
+/* Borrows `block`. If the block lacks the family, there are no lanes. */
 struct family_reader family_reader_begin(struct sql_connection *connection, int64_t block_id,
                                          const struct block *block, enum scrape_level level,
                                          int64_t family);
-/* *out NULL: there are no more; else borrowed until the next call. */
+/* *out NULL: there are no more lanes. Otherwise *out is borrowed until the next call. */
 CHECKED bool family_reader_next(struct family_reader *reader, const struct lane **out,
                                 struct error *error);
 void family_reader_end(struct family_reader *reader);
 
-/* Adds families to a block, one after the other, by ascending id. */
+/* Adds families to a block, in ascending order of their ids. */
 struct family_writer {
     struct sql_connection *connection;
     struct block *block; /* the block whose directory it fills */

@@ -7,9 +7,10 @@
 
 enum mode { MODE_AS_PREDICTED, MODE_WHOLE, MODE_BITS };
 
-/* In MODE_BITS, a byte with this bit precedes a number that was predicted wrongly. Three of its
- * other bits count the zero bytes before those that differ from the prediction, three those after
- * them. A byte without this bit is the number of right predictions that follow, less one. */
+/* In MODE_BITS, a byte with this bit precedes a number that was predicted wrongly: its XOR with the
+ * prediction without the zero bytes at both ends. Three bits of the byte count the most significant
+ * zero bytes, three the least significant ones. A byte without this bit is the number of right
+ * predictions that follow, minus one. */
 #define MISS 0x80
 #define HITS_MAX 128
 #define MISS_MAX 9 /* bytes */
@@ -52,7 +53,7 @@ static uint8_t *put_hits(uint8_t *to, size_t *hits)
     return to;
 }
 
-/* An odd number stands for a difference, an even one for a number of right predictions. */
+/* Writes differences as odd numbers, and numbers of right predictions as even ones. */
 static uint8_t *pack_whole(uint8_t *to, const double *values, size_t count,
                            const struct prediction *prediction)
 {
@@ -74,11 +75,11 @@ static uint8_t *pack_whole(uint8_t *to, const double *values, size_t count,
 static uint8_t *put_miss(uint8_t *to, uint64_t missed)
 {
     unsigned front = (unsigned)__builtin_clzll(missed) / 8;
-    unsigned behind = (unsigned)__builtin_ctzll(missed) / 8;
-    size_t length = 8 - front - behind;
+    unsigned back = (unsigned)__builtin_ctzll(missed) / 8;
+    size_t length = 8 - front - back;
 
-    *to++ = (uint8_t)(MISS | front << 3 | behind);
-    missed >>= behind * 8;
+    *to++ = (uint8_t)(MISS | front << 3 | back);
+    missed >>= back * 8;
     memcpy(to, &missed, length); /* little endian on all our machines */
     return to + length;
 }
@@ -131,7 +132,7 @@ static bool unpack_whole(const uint8_t **in, const uint8_t *end, double *values,
                 return false;
             hits = (word & 1) == 0 ? word >> 1 : 0;
             if ((word & 1) != 0) {
-                /* in doubles: both are whole, and damaged bytes overflow nothing */
+                /* Added as doubles: both are whole, and damaged bytes cause no overflow. */
                 values[i] = (double)zigzag_back(word >> 1) + predicted;
                 continue;
             }
@@ -144,14 +145,14 @@ static bool unpack_whole(const uint8_t **in, const uint8_t *end, double *values,
 
 static bool get_miss(const uint8_t **in, const uint8_t *end, uint8_t head, uint64_t *missed)
 {
-    unsigned front = head >> 3 & 7, behind = head & 7;
+    unsigned front = head >> 3 & 7, back = head & 7;
 
-    if (front + behind > 7 || end - *in < (ptrdiff_t)(8 - front - behind))
+    if (front + back > 7 || end - *in < (ptrdiff_t)(8 - front - back))
         return false;
     *missed = 0;
-    memcpy(missed, *in, 8 - front - behind);
-    *missed <<= behind * 8;
-    *in += 8 - front - behind;
+    memcpy(missed, *in, 8 - front - back);
+    *missed <<= back * 8;
+    *in += 8 - front - back;
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A column of numbers, packed as the errors of a prediction: nothing if it was right, whole numbers
- * as differences, other ones as the bytes that differ. Private to store/. */
+/* Packs a column of numbers as the errors of a prediction: almost nothing where it is right, whole
+ * numbers as differences, other numbers as the bytes that differ. Private to store/. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,8 +9,8 @@
 
 #include "base/core/text.h"
 
-/* How value i is predicted: base[i] (0 if `base` is NULL), plus the value before it if `chained` is
- * set (0 before the first value). */
+/* How value i is predicted: base[i] (0 if `base` is NULL), plus value i - 1 if `chained` is set
+ * (0 before the first value). */
 struct prediction {
     const double *base;
     bool chained;
@@ -19,6 +19,6 @@ struct prediction {
 /* Appends the column to the bytes in `out`. Unpacking restores every double bit by bit. */
 void column_codec_pack(struct text *out, const double *values, size_t count,
                        const struct prediction *prediction);
-/* Reads `count` values and moves *in after them. False: damaged. */
+/* Reads `count` values and moves *in after them. Returns false if the bytes are damaged. */
 bool column_codec_unpack(const uint8_t **in, const uint8_t *end, double *values, size_t count,
                          const struct prediction *prediction);

@@ -10,7 +10,7 @@
 
 #define DAY_MS (24 * 60 * 60 * 1000LL)
 
-/* The last scrape stays: the next window counts growth from it. */
+/* Keeps the last scrape, because the next window counts growth from it. */
 static CHECKED bool delete_scrapes(const struct rollup_window *window, struct error *error)
 {
     SQL_AUTO sql = sql_begin(window->connection, "DELETE FROM samples WHERE deployment_id = ?1 "
@@ -21,7 +21,7 @@ static CHECKED bool delete_scrapes(const struct rollup_window *window, struct er
     return sql_run(&sql, error);
 }
 
-/* Records when a series last had a value. The time is up to a day too late, so that it is rarely
+/* Records when a series last had a value: up to a day too late, so that the time is rarely
  * written. */
 static CHECKED bool note_seen(const struct rollup_window *window, struct error *error)
 {
@@ -66,7 +66,7 @@ static CHECKED bool grow_all(struct rollup_window *window,
     return true;
 }
 
-/* Every level grows at once, so that the scrapes are read once. */
+/* Adds the window to all levels together, so that its scrapes are read only once. */
 static CHECKED bool grow_levels(struct rollup_window *window, struct error *error)
 {
     struct rollup_writer growths[SCRAPE_LEVELS] = { 0 };
@@ -134,7 +134,7 @@ static CHECKED bool compact_one(struct store *store, int64_t deployment_id, int6
     return true;
 }
 
-/* A deployment that cannot be rolled up delays no other; the last such error is returned. */
+/* Continues after a deployment that cannot be rolled up, and returns the last such error. */
 bool scrape_compact(struct store *store, int64_t now_ms, struct error *error)
 {
     FREE_AUTO int64_t *deployments = NULL;

@@ -18,7 +18,7 @@
 
 /* ---- Which window is next ---- */
 
-/* INT64_MAX: there is none. */
+/* *at_ms: the first scrape that is not rolled up; INT64_MAX: there is none. */
 static CHECKED bool find_first(const struct rollup_window *window, int64_t *at_ms,
                                struct error *error)
 {
@@ -73,9 +73,9 @@ bool rollup_window_find(struct rollup_window *window, int64_t now_ms, struct err
     return true;
 }
 
-/* ---- Its times and series ---- */
+/* ---- The window's times and series ---- */
 
-/* *epoch -1: there is none. */
+/* Finds the scrape before the window; *epoch -1: there is none. */
 static CHECKED bool read_time_before(struct rollup_window *window, int64_t *epoch,
                                      struct error *error)
 {
@@ -145,7 +145,7 @@ bool rollup_window_read(struct rollup_window *window, struct error *error)
     return read_times(window, error) && read_sources(window, error);
 }
 
-/* ---- Values of some of its series ---- */
+/* ---- The values of some series ---- */
 
 struct batch {
     struct source **sources; /* by series */
@@ -177,10 +177,10 @@ static void make_batch(struct rollup_window *window, size_t first, struct batch 
     qsort(out->sources, out->count, sizeof *out->sources, by_series);
 }
 
-/* Gives one scrape's samples to their series: as the index-th values of the window, or (-1) as
- * those before it. A value that is not finite counts as absent. */
-static CHECKED bool take_scrape(struct batch *batch, const void *data, size_t length, int64_t index,
-                                struct error *error)
+/* Stores one scrape's samples in their series: at `index` in the window or, with -1, as the values
+ * before it. A value that is not finite counts as absent. */
+static CHECKED bool store_samples(struct batch *batch, const void *data, size_t length,
+                                  int64_t index, struct error *error)
 {
     FREE_AUTO struct sample *samples = NULL;
     size_t count, at = 0;
@@ -204,7 +204,7 @@ static CHECKED bool take_scrape(struct batch *batch, const void *data, size_t le
     return true;
 }
 
-/* From the scrape before the window on, if there is one. */
+/* Begins with the scrape before the window, if there is one. */
 static CHECKED bool read_scrapes(const struct rollup_window *window, struct batch *batch,
                                  struct error *error)
 {
@@ -221,7 +221,7 @@ static CHECKED bool read_scrapes(const struct rollup_window *window, struct batc
     while ((step = sql_step(&sql, error)) == SQL_ROW && index < (int64_t)window->count) {
         const void *data = sql_blob(&sql, 0, &length);
 
-        if (!take_scrape(batch, data, length, index++, error))
+        if (!store_samples(batch, data, length, index++, error))
             return false;
     }
     return step != SQL_FAILED;

@@ -10,12 +10,13 @@
 
 struct sql_connection;
 
-/* A series, and its values in the window. */
+/* A series, with its values in the window. */
 struct source {
     int64_t series, family;
     int64_t seen_ms; /* the blocks have no newer point of this series */
-    bool counter, any;
-    double before;  /* at the scrape before the window; NaN: absent there */
+    bool counter;
+    bool any;       /* the window has a value of it */
+    double before;  /* the value at the scrape before the window; NaN: absent there */
     double *values; /* one per scrape; NaN: absent. Only while loaded */
 };
 
@@ -24,20 +25,20 @@ struct rollup_window {
     int64_t deployment_id, from_ms, to_ms;
     int64_t before_ms; /* time of the scrape before the window; -1: there is none */
     int64_t *at_ms;
-    bool *follows; /* growth is counted from the scrape before, which is of the same epoch */
+    bool *follows; /* the previous scrape is of the same epoch, so growth is counted from it */
     size_t count;
     struct source *sources; /* by family, then series */
     size_t source_count;
     double *values; /* values of the sources that are loaded */
 };
 
-/* Finds the oldest whole hour (or ten minutes, if there are many scrapes) that is over and not yet
- * rolled up. count 0: nothing is due. */
+/* Finds the oldest complete hour, or ten minutes if there are many scrapes, that is not yet rolled
+ * up. count 0: nothing is due. */
 CHECKED bool rollup_window_find(struct rollup_window *window, int64_t now_ms, struct error *error);
-/* Reads the times of its scrapes, and its series. */
+/* Reads the times of the window's scrapes, and the deployment's series. */
 CHECKED bool rollup_window_read(struct rollup_window *window, struct error *error);
-/* Loads the values of the sources from `first` on, as many as fit in some megabytes; *count is
- * their number. Values loaded earlier are unloaded. */
+/* Loads the values of the sources from `first` on, as many as fit in some megabytes; *count: how
+ * many. Unloads the values loaded earlier. */
 CHECKED bool rollup_window_load(struct rollup_window *window, size_t first, size_t *count,
                                 struct error *error);
 void rollup_window_finish(struct rollup_window *window);

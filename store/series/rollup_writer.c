@@ -15,8 +15,8 @@ static int64_t step_of(const struct rollup_writer *growth, size_t scrape)
     return at_ms - at_ms % scrape_level_ms(growth->level);
 }
 
-/* Whether the old block must not grow: it is full and the window follows it, or together they are
- * more than one block may hold. */
+/* Returns whether the old block must not grow: it is full and the window follows it, or both
+ * together have more points than a block may have. */
 static bool is_closed(const struct rollup_writer *growth)
 {
     const struct block *old = &growth->old;
@@ -26,8 +26,8 @@ static bool is_closed(const struct rollup_writer *growth)
            || old->count + growth->window->count > BLOCK_POINTS_LIMIT;
 }
 
-/* The row of the last block before the window's end: it grows, unless it is closed. */
-static CHECKED bool take_old(struct rollup_writer *growth, const struct sql *sql,
+/* Reads the last block before the window's end, which grows unless it is closed. */
+static CHECKED bool read_old(struct rollup_writer *growth, const struct sql *sql,
                              struct error *error)
 {
     const struct rollup_window *window = growth->window;
@@ -64,7 +64,7 @@ static CHECKED bool find_old(struct rollup_writer *growth, struct error *error)
     sql_bind_integer(&sql, 1, window->deployment_id);
     sql_bind_integer(&sql, 2, growth->level);
     sql_bind_integer(&sql, 3, window->to_ms);
-    return sql_find(&sql, &found, error) && (!found || take_old(growth, &sql, error));
+    return sql_find(&sql, &found, error) && (!found || read_old(growth, &sql, error));
 }
 
 /* Adds a time at the end of the block's times, unless it is the last one already; returns its
@@ -149,7 +149,7 @@ static CHECKED bool begin_family(struct rollup_writer *growth, int64_t family, s
     return family_reader_next(&growth->reader, &growth->before, error);
 }
 
-/* The series' values in the block so far; NULL: none. */
+/* Finds the series' lane in the old block; *out NULL: there is none. */
 static CHECKED bool find_before(struct rollup_writer *growth, const struct source *source,
                                 const struct lane **out, struct error *error)
 {
@@ -184,7 +184,7 @@ bool rollup_writer_add(struct rollup_writer *growth, const struct source *source
     return family_writer_add(&growth->writer, source->family, &lane, error);
 }
 
-/* ---- Its beginning and end ---- */
+/* ---- Beginning and end ---- */
 
 static CHECKED bool delete_old(const struct rollup_writer *growth, struct error *error)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a block of one level grows by a window. Private to store/. */
+/* Adds a window to a block of one level. Private to store/. */
 #pragma once
 
 #include "store/series/chunks.h"
 #include "store/series/rollup_window.h"
 
-/* The block as it was (`old`), and as it becomes. */
+/* The block before (`old`) and after (`block`). */
 struct rollup_writer {
     struct rollup_window *window;
     enum scrape_level level;
@@ -13,20 +13,22 @@ struct rollup_writer {
     int64_t from_ms, to_ms;
     struct block old, block;
     size_t *old_places;          /* the position of each old time among the block's times */
-    size_t *places;              /* and of each scrape of the window */
-    struct scrape_point *points; /* of the series that is being added */
+    size_t *places;              /* the position of each scrape of the window, likewise */
+    struct scrape_point *points; /* the points of the series that is being added */
     struct family_reader reader; /* reads the old block */
     const struct lane *before;   /* the old block's next lane; NULL: there is none */
     struct family_writer writer;
 };
 
-/* Begins a row that replaces the last block before the window's end, or follows it if that is full.
- * A window that lies within a block, as after a clock was set back, is merged into it. */
+/* Begins a block that replaces the last one before the window's end, or follows it if that one is
+ * full. A window within a block, as there is after a clock was set back, is merged into it. */
 CHECKED bool rollup_writer_begin(struct rollup_writer *growth, struct rollup_window *window,
                                  enum scrape_level level, struct error *error);
-/* Call it for all of the window's sources, in their order, with their values loaded. */
+/* Adds a series. Call it for all of the window's sources, in their order, with their values loaded.
+ */
 CHECKED bool rollup_writer_add(struct rollup_writer *growth, const struct source *source,
                                struct error *error);
+/* Writes the block and deletes the old one. */
 CHECKED bool rollup_writer_end(struct rollup_writer *growth, struct error *error);
-void rollup_writer_finish(
-    struct rollup_writer *growth); /* works on a zeroed struct, and after begin failed */
+/* May be called on a zeroed struct, and after rollup_writer_begin failed. */
+void rollup_writer_finish(struct rollup_writer *growth);

@@ -37,7 +37,7 @@ static bool get_value(const uint8_t **in, const uint8_t *end, bool whole, double
     return true;
 }
 
-/* Sorts by series, and samples of one series by their place. */
+/* Orders by series, and samples of one series by their position in the array. */
 static int by_series(const void *a, const void *b)
 {
     const struct sample *x = *(const struct sample *const *)a;
@@ -48,8 +48,7 @@ static int by_series(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* A metrics page lists its series in the same order each time, so that there is usually nothing to
- * sort. */
+/* Usually there is nothing to sort: a metrics page lists its series in the same order each time. */
 static void sort(struct sample *samples, size_t count, struct sample **order)
 {
     bool sorted = true;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scrapes rolled up: the levels, and what is stored of a step of time. */
+/* The levels that scrapes are rolled up to, and what is stored for a step of time. */
 #pragma once
 
 #include <stdint.h>
 
-/* The levels that scrapes are rolled up to. Every level covers all scrapes; each has its own
- * retention. */
+/* Every level covers all scrapes; each has its own retention. */
 enum scrape_level { SCRAPE_RAW, SCRAPE_10_S, SCRAPE_1_MIN, SCRAPE_1_H, SCRAPE_LEVELS };
 int64_t scrape_level_ms(enum scrape_level level); /* 1 for SCRAPE_RAW */
 
@@ -14,7 +13,7 @@ struct scrape_point {
     int64_t at_ms;              /* the step's start */
     double count;               /* of scrapes; a whole number */
     double last, min, max, sum; /* counters have only `last` */
-    double increase,
-        covered_ms; /* of counters: growth from each scrape to the next, if both have the series
-                       (from 0 after a restart); and the time between them */
+    /* Of counters: the growth from each scrape to the next, if both have the series (from 0 after a
+     * restart), and the time between them. */
+    double increase, covered_ms;
 };

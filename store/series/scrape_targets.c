@@ -109,8 +109,7 @@ bool scrape_target_find(struct store *store, int64_t deployment_id, struct scrap
     return true;
 }
 
-/* Writes into the target's row how its last scrape went. The row is in the other database; it is
- * written within a second. */
+/* How the last scrape of a target went. */
 struct outcome {
     int64_t deployment_id, at_ms;
     char error[256];

@@ -19,7 +19,7 @@ struct scrape {
     const struct scrape_value **values;
     int64_t *ids; /* parallel to the values; 0: not known yet */
     size_t count;
-    uint64_t generation; /* generation of the ids; see series_cache_generation */
+    uint64_t generation; /* of the ids; see series_cache_generation */
     /* The part that is stored, determined anew in each run of the transaction. */
     const struct scrape_value **kept;
     struct sample *samples; /* parallel to `kept`, followed by `extra` further samples */
@@ -78,11 +78,11 @@ static CHECKED bool read_number(struct sql_connection *connection, const char *s
     return true;
 }
 
-/* Gives an id to a series that is not known here; 0: it is new and beyond the limit. *known: how
- * many the deployment has, or -1. */
-static CHECKED bool give_id(struct sql_connection *connection, int64_t deployment_id,
-                            const struct scrape_value *value, int64_t *known, int64_t *id,
-                            struct error *error)
+/* Finds or inserts a series; *id 0: it is new and beyond the limit. *known: how many series the
+ * deployment has; -1: not counted yet. */
+static CHECKED bool find_or_insert(struct sql_connection *connection, int64_t deployment_id,
+                                   const struct scrape_value *value, int64_t *known, int64_t *id,
+                                   struct error *error)
 {
     if (!series_find(connection, deployment_id, value, id, error))
         return false;
@@ -96,8 +96,8 @@ static CHECKED bool give_id(struct sql_connection *connection, int64_t deploymen
            || series_insert(connection, deployment_id, value, id, error);
 }
 
-/* Gives ids to the series that have none, and omits those beyond the limit. If series were freed
- * since the ids were looked up, which only this thread does, the ids are looked up again. */
+/* Finds the missing ids, and omits series beyond the limit. If unused series were deleted since the
+ * ids were found, which only the writer's thread does, all ids are found again. */
 static CHECKED bool apply_series(struct sql_connection *connection, struct scrape *scrape,
                                  struct error *error)
 {
@@ -110,7 +110,8 @@ static CHECKED bool apply_series(struct sql_connection *connection, struct scrap
         const struct scrape_value *value = scrape->values[i];
         int64_t id = scrape->kept_generation == scrape->generation ? scrape->ids[i] : 0;
 
-        if (id == 0 && !give_id(connection, scrape->deployment_id, value, &known, &id, error))
+        if (id == 0
+            && !find_or_insert(connection, scrape->deployment_id, value, &known, &id, error))
             return false;
         if (id == 0) {
             scrape->left_out->by_deployment++;
@@ -172,7 +173,7 @@ static bool is_limit(void *context, const struct scrape_series *series, size_t *
     return false;
 }
 
-static void take_most(void *context, size_t tag, const struct scrape_point *point)
+static void keep_highest(void *context, size_t tag, const struct scrape_point *point)
 {
     size_t *number = number_of(context, &limits[tag]);
 
@@ -184,11 +185,11 @@ bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
                           enum scrape_level level, struct scrape_left_out *out, struct error *error)
 {
     struct scrape_left_out most = { 0 };
-    const struct scrape_visitor visitor = { is_limit, take_most, &most };
-    struct scrape_range of = *range;
+    const struct scrape_visitor visitor = { is_limit, keep_highest, &most };
+    struct scrape_range own_range = *range;
 
-    of.name = SCRAPE_LEFT_OUT;
-    if (!scrape_visit(store, &of, level, &visitor, error))
+    own_range.name = SCRAPE_LEFT_OUT;
+    if (!scrape_visit(store, &own_range, level, &visitor, error))
         return false;
     *out = most;
     return true;
@@ -196,9 +197,9 @@ bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
 
 /* ---- A scrape ---- */
 
-/* After a clock was set back, new scrapes are rolled up among earlier ones. Of the earlier ones,
- * only the last is still in `samples`, because growth is counted from it; it is rolled up already,
- * so that it can be deleted. */
+/* After a clock was set back, new scrapes are rolled up among earlier ones. The last of those is
+ * still in `samples`, because growth would be counted from it; as it is rolled up already, it can
+ * be deleted. */
 static CHECKED bool go_back(struct sql_connection *connection, const struct scrape *scrape,
                             int64_t until_ms, struct error *error)
 {
@@ -262,8 +263,8 @@ static bool fits(const struct scrape_value *value)
     return strlen(value->name) < SCRAPE_NAME_SIZE && strlen(value->labels) < SCRAPE_LABELS_SIZE;
 }
 
-/* Fills in the known ids of samples that fit; returns how many ids are unknown. */
-static size_t take_values(struct scrape *scrape, const struct scrape_value *values, size_t count)
+/* Selects the values that fit, with the ids that are known; returns how many ids are not. */
+static size_t select_values(struct scrape *scrape, const struct scrape_value *values, size_t count)
 {
     size_t unknown = 0;
 
@@ -286,7 +287,7 @@ bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
                 const struct scrape_value *values, size_t count, struct scrape_left_out *left_out,
                 struct error *error)
 {
-    FREE_AUTO const struct scrape_value **taken = memory_zeroed(count, sizeof *taken);
+    FREE_AUTO const struct scrape_value **selected = memory_zeroed(count, sizeof *selected);
     FREE_AUTO const struct scrape_value **kept = memory_zeroed(count, sizeof *kept);
     FREE_AUTO int64_t *ids = memory_zeroed(count, sizeof *ids);
     FREE_AUTO struct sample *samples = memory_zeroed(count + LIMITS, sizeof *samples);
@@ -294,13 +295,13 @@ bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
     struct scrape scrape = { .series = store->series,
                              .deployment_id = deployment_id,
                              .at_ms = at_ms,
-                             .values = taken,
+                             .values = selected,
                              .ids = ids,
                              .kept = kept,
                              .samples = samples,
                              .left_out = left_out != NULL ? left_out : &own };
 
-    size_t unknown = take_values(&scrape, values, count);
+    size_t unknown = select_values(&scrape, values, count);
     if (!disk_space_check(store, error)
         || !database_write(store->scrapes, apply_scrape, &scrape, error))
         return false;

@@ -5,18 +5,20 @@
 #include "store/ledger/change.h"
 #include "store/series/scrape_point.h"
 
-#define SCRAPE_USUAL_MS 15000 /* the default */
+#define SCRAPE_USUAL_MS 15000 /* the default interval */
 struct scrape_target {
     int64_t deployment_id, interval_ms, last_ms; /* interval 0: it is not scraped */
     char last_error[256];
 };
+/* Sets how often a deployment is scraped; 0: never. NOT_FOUND: there is no such deployment. */
 CHECKED bool scrape_target_set(struct store *store, int64_t deployment_id, int64_t interval_ms,
                                struct change *change, struct error *error);
-/* The targets of all deployments that are not retired, including those with interval 0. */
+/* Lists the targets of all deployments that are not retired, including those with interval 0.
+ * free(*out). */
 CHECKED bool scrape_target_list(struct store *store, struct scrape_target **out, size_t *count,
-                                struct error *error); /* free */
+                                struct error *error);
 
-/* The target of one deployment; all zero if it was never scraped. */
+/* Finds the target of one deployment; all zero if it was never scraped. */
 CHECKED bool scrape_target_find(struct store *store, int64_t deployment_id,
                                 struct scrape_target *out, struct error *error);
 
@@ -34,17 +36,17 @@ struct scrape_left_out {
     size_t by_length; /* names or labels of at least SCRAPE_NAME_SIZE or SCRAPE_LABELS_SIZE bytes */
     bool is_first;    /* this deployment exceeds one of the limits for the first time */
 };
-/* Once a deployment exceeded a limit, each of its scrapes stores a gauge of this name for that
+/* Once a deployment has exceeded a limit, each scrape also stores a gauge of this name for that
  * limit. */
 #define SCRAPE_LEFT_OUT "series_left_out"
-/* Stores a scrape as one row, and each of its new series. `left_out` (may be NULL) begins with what
- * the caller already omitted, and is completed. If the clock was set back, at_ms may be earlier
- * than the times of other scrapes: the scrape is then rolled up among them. */
+/* Stores a scrape as one row, and each of its new series. `left_out` (may be NULL) has the numbers
+ * that the caller omitted; those omitted here are added. If the clock was set back, at_ms may be
+ * earlier than the times of other scrapes: the scrape is then rolled up among them. */
 CHECKED bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
                         const struct scrape_value *values, size_t count,
                         struct scrape_left_out *left_out, struct error *error);
-/* Writes into the target's row, within a second, how a scrape went; `problem` NULL: it succeeded
- * (scrape_add writes that itself). */
+/* Records within a second how a scrape went; `problem` NULL: it succeeded, which scrape_add records
+ * itself. */
 CHECKED bool scrape_note(struct store *store, int64_t deployment_id, int64_t at_ms,
                          const char *problem, struct error *error);
 
@@ -59,10 +61,10 @@ struct scrape_range {
 };
 /* Receives the points of a range. */
 struct scrape_visitor {
-    /* Called once for each series: false skips it. *tag (0 by default) is passed with each of its
-     * points. */
+    /* Called once for each series; returns false to skip it. *tag (0 by default) is passed with
+     * each of its points. */
     bool (*choose)(void *context, const struct scrape_series *series, size_t *tag);
-    void (*take)(void *context, size_t tag, const struct scrape_point *point);
+    void (*receive)(void *context, size_t tag, const struct scrape_point *point);
     void *context;
 };
 /* Reports the series named range->name step by step, from the level and the scrapes not yet rolled
@@ -72,22 +74,22 @@ struct scrape_visitor {
 CHECKED bool scrape_visit(struct store *store, const struct scrape_range *range,
                           enum scrape_level level, const struct scrape_visitor *visitor,
                           struct error *error);
-/* The most that one scrape of the range omitted (its name is not used). */
+/* Finds the highest numbers that a scrape of the range omitted; range->name is not used. */
 CHECKED bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
                                   enum scrape_level level, struct scrape_left_out *out,
                                   struct error *error);
-/* The coarsest level that is fine enough for step_ms and still has scrapes from from_ms on. If only
- * coarser levels have those, one of them; if none has, the level that goes back furthest. */
+/* Chooses the coarsest level that is fine enough for step_ms, if it goes back to from_ms. Otherwise
+ * a coarser level that does or, if none does, the level that goes back furthest. */
 CHECKED bool scrape_level_for(struct store *store, int64_t deployment_id, int64_t from_ms,
                               int64_t step_ms, enum scrape_level *out, struct error *error);
-/* The type of the series of that name; "" if there is none. */
+/* Finds the type of the series of that name; "": there are none. */
 CHECKED bool scrape_type(struct store *store, int64_t deployment_id, const char *name,
                          char type[16], struct error *error);
-/* Names of the existing series, ascending. free(*out). */
+/* Lists the names of the existing series, in ascending order. free(*out). */
 CHECKED bool scrape_names(struct store *store, int64_t deployment_id, char (**out)[128],
                           size_t *count, struct error *error);
 
-/* Rolls up the scrapes of whole hours that are over (of ten minutes, if there are many), and packs
- * them by series. Each part is one transaction that also records how far it went: if it is
- * interrupted, the next call continues from there. */
+/* Rolls up the scrapes of complete hours (of ten minutes, if there are many), and packs them by
+ * series. Each hour is one transaction, which also records how far it went: after an interruption,
+ * the next call continues from there. */
 CHECKED bool scrape_compact(struct store *store, int64_t now_ms, struct error *error);

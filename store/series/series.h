@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ids of the series that are known, in memory: a scrape names thousands of them. Thread safe.
+/* Keeps the ids of known series in memory, because a scrape names thousands of them. Thread safe.
  * Private to store/. */
 #pragma once
 
@@ -12,11 +12,11 @@ struct series_cache;
 
 struct series_cache *series_cache_create(void);
 void series_cache_destroy(struct series_cache *cache); /* NULL is fine */
-/* The series' id; 0: the cache does not know it. */
+/* Returns the series' id; 0: the cache does not have it. */
 int64_t series_cache_find(struct series_cache *cache, int64_t deployment_id, const char *name,
                           const char *labels);
-/* Rises when ids are forgotten, after which ids that were found earlier may belong to other series.
- */
+/* Returns a number that rises when ids are forgotten: ids that were found earlier may then belong
+ * to other series. */
 uint64_t series_cache_generation(struct series_cache *cache);
 /* Does nothing if `generation` is no longer the current one. */
 void series_cache_add(struct series_cache *cache, uint64_t generation, int64_t deployment_id,

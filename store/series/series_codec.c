@@ -16,8 +16,7 @@
 
 #define OF(member) offsetof(struct scrape_point, member)
 
-/* The members that a level keeps of a series, in the order in which each is predicted from those
- * before it. */
+/* The members that a level keeps of a series. Each is predicted from those before it. */
 static const size_t raw_members[] = { OF(count), OF(last) };
 static const size_t gauge_members[] = { OF(count), OF(last), OF(min), OF(max), OF(sum) };
 static const size_t counter_members[] = { OF(count), OF(last), OF(increase), OF(covered_ms) };
@@ -32,7 +31,7 @@ static size_t members_of(enum scrape_level level, bool counter, const size_t **o
 struct workspace {
     size_t count;
     double *column, *base;
-    double *before, *now; /* `last` of the lane before and of this one */
+    double *before, *now; /* the members `last` of the previous lane and of this one */
     bool has_before;
 };
 
@@ -59,15 +58,15 @@ static void workspace_next_lane(struct workspace *workspace)
     workspace->has_before = true;
 }
 
-/* The buckets of a histogram grow with their neighbours: predicts the growth of the series before.
- */
+/* Predicts the growth of the previous series, because neighbouring buckets of a histogram grow
+ * alike. */
 static void predict_by_neighbour(struct workspace *workspace)
 {
     for (size_t i = 0; i < workspace->count; i++)
         workspace->base[i] = workspace->before[i] - (i == 0 ? 0 : workspace->before[i - 1]);
 }
 
-/* Predicts a member that is packed after `last`, when the values of `last` are known. */
+/* Predicts a member other than `last`, from the block's times or the values of `last`. */
 static struct prediction predict_member(struct workspace *workspace, const struct block *block,
                                         const struct scrape_point *points, size_t offset)
 {
@@ -89,8 +88,8 @@ static struct prediction predict_member(struct workspace *workspace, const struc
     return (struct prediction){ workspace->base, false };
 }
 
-/* The `last` of an absent point is set to the one before it, which costs no prediction error. */
-static void take_last(struct workspace *workspace, const struct scrape_point *points)
+/* Sets `last` of an absent point to that of the previous point, which is what is predicted. */
+static void fill_last(struct workspace *workspace, const struct scrape_point *points)
 {
     for (size_t i = 0; i < workspace->count; i++)
         workspace->now[i] = points[i].count > 0 ? points[i].last
@@ -98,11 +97,11 @@ static void take_last(struct workspace *workspace, const struct scrape_point *po
                                                 : 0;
 }
 
-/* Packs `last`, predicted either from its own earlier values or from the series before, whichever
- * is shorter; a byte says which. */
+/* Packs `last`, predicted either from its own earlier values or also from the previous series,
+ * whichever is shorter; a byte says which. */
 static void pack_last(struct workspace *workspace, struct text *out)
 {
-    const struct prediction alone = { NULL, true }, beside = { workspace->base, true };
+    const struct prediction alone = { NULL, true }, with_neighbour = { workspace->base, true };
     size_t start = out->length, middle;
 
     text_add_char(out, 0);
@@ -112,7 +111,7 @@ static void pack_last(struct workspace *workspace, struct text *out)
     middle = out->length;
     text_add_char(out, 1);
     predict_by_neighbour(workspace);
-    column_codec_pack(out, workspace->now, workspace->count, &beside);
+    column_codec_pack(out, workspace->now, workspace->count, &with_neighbour);
     if (out->length - middle < middle - start) {
         memmove(out->data + start, out->data + middle, out->length - middle);
         out->length = start + (out->length - middle);
@@ -123,15 +122,16 @@ static void pack_last(struct workspace *workspace, struct text *out)
 
 static bool unpack_last(struct workspace *workspace, const uint8_t **in, const uint8_t *end)
 {
-    bool beside;
+    bool with_neighbour;
 
     if (*in >= end)
         return false;
-    beside = *(*in)++ != 0;
-    if (beside)
+    with_neighbour = *(*in)++ != 0;
+    if (with_neighbour)
         predict_by_neighbour(workspace);
-    return column_codec_unpack(in, end, workspace->now, workspace->count,
-                               &(struct prediction){ beside ? workspace->base : NULL, true });
+    return column_codec_unpack(
+        in, end, workspace->now, workspace->count,
+        &(struct prediction){ with_neighbour ? workspace->base : NULL, true });
 }
 
 /* Absent points are 0 in every member but `last`. */
@@ -146,7 +146,7 @@ static void pack_lane(struct workspace *workspace, const struct block *block,
     const size_t *members;
     size_t count = members_of(level, lane->counter, &members);
 
-    take_last(workspace, lane->points);
+    fill_last(workspace, lane->points);
     put_last(workspace, lane->points);
     for (size_t i = 0; i < count; i++) {
         if (members[i] == OF(last)) {
@@ -191,7 +191,7 @@ struct series_packer {
     struct workspace workspace;
     struct text plain;
     size_t count;
-    int64_t series; /* of the lane before */
+    int64_t series; /* of the previous lane */
 };
 
 struct series_packer *series_packer_create(const struct block *block, enum scrape_level level)
@@ -252,7 +252,7 @@ struct series_reader {
     enum scrape_level level;
     void *plain;
     const uint8_t *in, *end;
-    uint64_t left; /* lanes */
+    uint64_t left; /* lanes that are still to be read */
     struct workspace workspace;
     struct lane lane;
 };

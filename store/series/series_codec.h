@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lanes of a family (the columns of its series, parallel to the times of a block), packed and
- * unpacked one at a time: thousands of them need no more memory than a few. Private to store/. */
+/* Packs and unpacks the lanes of a family, the columns of its series, one at a time: thousands of
+ * them need no more memory than a few. Private to store/. */
 #pragma once
 
 #include "store/series/block.h"
@@ -8,29 +8,29 @@
 struct lane {
     int64_t series;
     bool counter;
-    struct scrape_point *points; /* parallel to the block's times; count 0: it was absent */
+    struct scrape_point *points; /* parallel to the block's times; count 0: absent */
 };
 
-/* Packs lanes, by ascending series, into one run of bytes. Kept are: of counters count, last,
- * increase and covered_ms; of other series count, last, min, max and sum; at SCRAPE_RAW only count
- * and last. */
+/* Packs lanes, in ascending order of series, into one run of bytes. Of counters it keeps count,
+ * last, increase and covered_ms; of other series count, last, min, max and sum; at SCRAPE_RAW only
+ * count and last. */
 struct series_packer;
 struct series_packer *series_packer_create(const struct block *block, enum scrape_level level);
 void series_packer_destroy(struct series_packer *packer); /* NULL is fine */
-/* Changes the member `last` of absent points of the lane. */
+/* Adds a lane. Changes the member `last` of its absent points. */
 void series_packer_add(struct series_packer *packer, const struct lane *lane);
-/* Bytes added so far, before compression; 0: no lane was added. */
+/* Returns how many bytes were added so far, before compression; 0: no lane was added. */
 size_t series_packer_size(const struct series_packer *packer);
-/* Appends the lanes added so far to *out, compressed, and starts again. */
+/* Compresses the lanes added so far, appends them to *out, and starts again. */
 CHECKED bool series_packer_take(struct series_packer *packer, struct text *out,
                                 struct error *error);
 
-/* Unpacks lanes. If a lane has fewer points than the block has times, the rest is absent. */
+/* Unpacks lanes. If a lane has fewer points than the block has times, the last ones are absent. */
 struct series_reader;
 CHECKED bool series_reader_create(const struct block *block, enum scrape_level level,
                                   const void *data, size_t length, struct series_reader **out,
                                   struct error *error);
 void series_reader_destroy(struct series_reader *reader); /* NULL is fine */
-/* *out NULL: there are no more; else borrowed until the next call. */
+/* *out NULL: there are no more lanes. Otherwise *out is borrowed until the next call. */
 CHECKED bool series_reader_next(struct series_reader *reader, const struct lane **out,
                                 struct error *error);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads stored scrapes as series over time: first those that are packed, then those that are not.
- */
+/* Reads stored scrapes as series over time: first the packed ones, then the others. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +11,14 @@
 #include "store/series/samples.h"
 #include "store/series/scrapes.h"
 
-/* A series that is being read: the step that was not returned yet, and the value at the scrape
- * before. */
+/* A series that is being read: the step that was not reported yet, and the value at the previous
+ * scrape. */
 struct reading {
     int64_t id;
     bool counter;
     size_t tag;
     struct scrape_point step; /* count 0: there is none */
-    int64_t before_ms;        /* time of the scrape before; -1: the series was absent */
+    int64_t before_ms;        /* time of the previous scrape; -1: the series was absent there */
     double before;
 };
 
@@ -30,7 +29,7 @@ struct selection {
     int64_t family;
     struct reading *readings; /* by ascending id */
     size_t count;
-    int64_t epoch; /* epoch of the scrape before; -1: there is none */
+    int64_t epoch; /* of the previous scrape; -1: there is none */
 };
 
 struct stored_series {
@@ -83,7 +82,7 @@ static CHECKED bool select_series(struct sql_connection *connection, struct sele
 static void report_step(const struct selection *selection, struct reading *reading)
 {
     if (reading->step.count > 0)
-        selection->visitor->take(selection->visitor->context, reading->tag, &reading->step);
+        selection->visitor->receive(selection->visitor->context, reading->tag, &reading->step);
     reading->step.count = 0;
 }
 
@@ -110,7 +109,7 @@ static void forget_before(struct selection *selection)
         selection->readings[i].before_ms = -1;
 }
 
-/* A value that is not a number counts as absent. */
+/* A value that is not finite counts as absent. */
 static void add_scrape(const struct selection *selection, struct reading *reading, int64_t at_ms,
                        double value)
 {
@@ -123,10 +122,10 @@ static void add_scrape(const struct selection *selection, struct reading *readin
     reading->before = value;
 }
 
-/* ---- What is packed ---- */
+/* ---- Packed scrapes ---- */
 
-/* For a series that was packed as a counter and is not one now, or the reverse: only `last` is
- * known in both cases. */
+/* Converts a point of a series that was packed as a counter and is none now, or the reverse: only
+ * `last` is known in both cases. */
 static void change_type(struct scrape_point *point, bool counter)
 {
     *point =
@@ -145,9 +144,9 @@ static void add_lane(const struct selection *selection, struct reading *reading,
         struct scrape_point point = lane->points[i];
 
         if (selection->level == SCRAPE_RAW) {
+            /* After the clock was set back, growth was counted from another scrape. */
             if (reading->before_ms != time->at_ms - (int64_t)time->covered_ms)
-                reading->before_ms =
-                    -1; /* its predecessor was another scrape, because the clock was set back */
+                reading->before_ms = -1;
             add_scrape(selection, reading, point.at_ms, point.count > 0 ? point.last : NAN);
             continue;
         }
@@ -158,8 +157,8 @@ static void add_lane(const struct selection *selection, struct reading *reading,
     }
 }
 
-/* The lanes and the readings are both in ascending order of ids. A series that the block lacks has
- * no scrape before the range, either. */
+/* Lanes and readings are both in ascending order of ids. A series without a lane was absent in the
+ * block's last scrape. */
 static CHECKED bool read_lanes(struct selection *selection, struct family_reader *reader,
                                struct error *error)
 {
@@ -226,8 +225,8 @@ static CHECKED bool read_blocks(struct sql_connection *connection, struct select
 
 /* ---- Scrapes that are not packed yet ---- */
 
-/* `packed`: the scrape is in a block already, and only serves to count growth from. The samples and
- * the readings are both in ascending order of ids. */
+/* `packed`: the scrape is already in a block, and growth is only counted from it. Samples and
+ * readings are both in ascending order of ids. */
 static CHECKED bool add_samples(struct selection *selection, int64_t at_ms, bool packed,
                                 const void *data, size_t length, struct error *error)
 {
@@ -277,7 +276,7 @@ static CHECKED bool read_scrapes(struct sql_connection *connection, struct selec
     return step == SQL_DONE;
 }
 
-/* ---- The whole range ---- */
+/* ---- The entire range ---- */
 
 static CHECKED bool read_all(struct sql_connection *connection, struct selection *selection,
                              struct error *error)
@@ -288,7 +287,7 @@ static CHECKED bool read_all(struct sql_connection *connection, struct selection
                    && read_scrapes(connection, selection, error)));
 }
 
-/* In one transaction, so that scrapes being rolled up are seen once. */
+/* Reads in one transaction, so that scrapes that are being rolled up are read once. */
 static CHECKED bool read_at_once(struct sql_connection *connection, struct selection *selection,
                                  struct error *error)
 {
@@ -318,7 +317,7 @@ bool scrape_visit(struct store *store, const struct scrape_range *range, enum sc
 
 /* ---- Which level ---- */
 
-/* When each level begins; INT64_MAX: it is empty. */
+/* Reads when each level begins; INT64_MAX: it is empty. */
 static CHECKED bool read_beginnings(struct sql_connection *connection, int64_t deployment_id,
                                     int64_t beginnings[SCRAPE_LEVELS], struct error *error)
 {
@@ -338,9 +337,9 @@ static CHECKED bool read_beginnings(struct sql_connection *connection, int64_t d
     return step == SQL_DONE;
 }
 
-/* Of levels that begin equally early the finest serves every step. */
-static enum scrape_level choose(const int64_t beginnings[SCRAPE_LEVELS], int64_t from_ms,
-                                int64_t step_ms)
+/* Among coarser levels that begin equally early, the finest is chosen. */
+static enum scrape_level choose_level(const int64_t beginnings[SCRAPE_LEVELS], int64_t from_ms,
+                                      int64_t step_ms)
 {
     int best = SCRAPE_RAW;
 
@@ -361,6 +360,6 @@ bool scrape_level_for(struct store *store, int64_t deployment_id, int64_t from_m
 
     if (!read_beginnings(reader.connection, deployment_id, beginnings, error))
         return false;
-    *out = choose(beginnings, from_ms, step_ms);
+    *out = choose_level(beginnings, from_ms, step_ms);
     return true;
 }

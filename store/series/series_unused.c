@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frees series without stored values, so that labels that come and go (pods, adapters) do not use
+/* Deletes series without stored values, so that labels that come and go (pods, adapters) do not use
  * up a deployment's limit. */
 #include <stdlib.h>
 
@@ -16,8 +16,8 @@ struct unused {
     size_t count;
 };
 
-/* Finds series of which no block can have a point, because a block begins no later than each of its
- * points. */
+/* Finds the series that were last seen before the first block begins: no block has a point of
+ * them. */
 static CHECKED bool find_without_block(struct sql_connection *connection, struct unused *unused,
                                        struct error *error)
 {
@@ -36,8 +36,8 @@ static CHECKED bool find_without_block(struct sql_connection *connection, struct
     return step == SQL_DONE;
 }
 
-static CHECKED bool strike_scrape(struct unused *unused, const void *data, size_t length,
-                                  struct error *error)
+static CHECKED bool remove_used(struct unused *unused, const void *data, size_t length,
+                                struct error *error)
 {
     FREE_AUTO struct sample *samples = NULL;
     size_t count, at = 0, kept = 0;
@@ -54,9 +54,9 @@ static CHECKED bool strike_scrape(struct unused *unused, const void *data, size_
     return true;
 }
 
-/* Removes those that scrapes not yet rolled up have, since they are in use: usually the newest
- * scrape has them all. */
-static CHECKED bool strike_scraped(struct sql_connection *connection, struct unused *unused,
+/* Removes from the list the series that a scrape not yet rolled up has. Begins with the newest one,
+ * which usually has them all. */
+static CHECKED bool remove_scraped(struct sql_connection *connection, struct unused *unused,
                                    struct error *error)
 {
     enum sql_step step = SQL_DONE;
@@ -68,7 +68,7 @@ static CHECKED bool strike_scraped(struct sql_connection *connection, struct unu
     while (unused->count > 0 && (step = sql_step(&sql, error)) == SQL_ROW) {
         const void *data = sql_blob(&sql, 0, &length);
 
-        if (!strike_scrape(unused, data, length, error))
+        if (!remove_used(unused, data, length, error))
             return false;
     }
     return step != SQL_FAILED;
@@ -93,7 +93,7 @@ static CHECKED bool apply_free(struct sql_connection *connection, void *context,
     struct unused *unused = context;
 
     unused->count = 0;
-    if (!find_without_block(connection, unused, error) || !strike_scraped(connection, unused, error)
+    if (!find_without_block(connection, unused, error) || !remove_scraped(connection, unused, error)
         || !delete_series(connection, unused, error))
         return false;
     if (unused->count > 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole numbers in as few bytes as they need: seven bits each, low ones first; negative ones
- * zigzag. Private to store/. */
+/* Writes whole numbers in as few bytes as they need: seven bits in each byte, the lowest first;
+ * signed ones as zigzag. Private to store/. */
 #pragma once
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 #include "base/core/text.h"
 
-#define VARINT_MAX 10 /* bytes of one */
+#define VARINT_MAX 10 /* bytes of the longest number */
 
 static inline uint8_t *varint_put(uint8_t *out, uint64_t value)
 {
@@ -28,7 +28,7 @@ static inline void varint_add(struct text *out, uint64_t value)
     text_add_bytes(out, (const char *)bytes, (size_t)(varint_put(bytes, value) - bytes));
 }
 
-/* False if the bytes end before the number does. */
+/* Reads a number and moves *in after it. Returns false if the bytes end before the number does. */
 static inline bool varint_get(const uint8_t **in, const uint8_t *end, uint64_t *value)
 {
     uint64_t result = 0;
@@ -55,7 +55,7 @@ static inline int64_t zigzag_back(uint64_t bits)
     return (int64_t)((bits >> 1) ^ (0 - (bits & 1)));
 }
 
-/* Doubles below 2^53 that are whole numbers are stored as such; -0.0 is not. */
+/* Returns whether a double can be stored as a whole number: below 2^53, and not -0.0. */
 static inline bool is_whole(double value)
 {
     return fabs(value) < 9007199254740992.0 && value == trunc(value)
