@@ -40,6 +40,8 @@ static inline void import_fixture(const char *name, const char *format, struct e
     file_read(SOURCE_DIR "/tests/data/imports", name, &bytes);
     import_text(text_string(&bytes), out);
     assert_string_equal(out->format, format);
+    assert_true(out->imported);
+    assert_int_equal(strlen(out->digest), 64);
 }
 
 static inline void refuses_stated(const char *text, const char *format, const char *const *columns,

@@ -1,61 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of other load generators: small made-up ones in every format, and the results
- * that users published. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "analysis/import/import.h"
-#include "base/core/memory.h"
-#include "tests/unit/support/published.h"
-
-static void read_bytes(const char *bytes, size_t length, const char *format, struct evidence *out)
-{
-    struct error error;
-
-    if (!import_read(bytes, length, format, out, &error))
-        fail_msg("%s", error.message);
-}
-
-static void read_fixture(const char *name, const char *format, struct evidence *out)
-{
-    TEXT_AUTO bytes = { 0 };
-
-    file_read(SOURCE_DIR "/tests/data/imports", name, &bytes);
-    read_bytes(bytes.data, bytes.length, NULL, out);
-    assert_string_equal(out->format, format);
-    assert_true(out->imported);
-    assert_int_equal(strlen(out->digest), 64);
-}
-
-static void refused(const char *bytes, const char *format, const char *words)
-{
-    EVIDENCE_AUTO evidence;
-    struct error error;
-
-    assert_false(import_read(bytes, strlen(bytes), format, &evidence, &error));
-    assert_int_equal(error.kind, ERROR_INVALID);
-    if (strstr(error.message, words) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", error.message, words);
-}
-
-static void remarked(const struct evidence *evidence, const char *words)
-{
-    FREE_AUTO char *all = json_dumps(evidence->remarks, JSON_ENCODE_ANY);
-
-    if (all == NULL || strstr(all, words) == NULL)
-        fail_msg("no remark says \"%s\": %s", words, all);
-}
-
-static void near(double actual, double expected)
-{
-    if (!(fabs(actual - expected) <= 1e-9 * fmax(1, fabs(expected))))
-        fail_msg("%.12g is not %.12g", actual, expected);
-}
+/* Files of other load generators: small made-up ones in every format, and the results that users
+ * published. */
+#include "tests/unit/support/imports.h"
 
 static const char *original(const struct evidence_cell *cell, const char *column)
 {
@@ -67,21 +13,21 @@ static void csv_keeps_a_grid_that_was_appended_to_itself(void **state)
     EVIDENCE_AUTO evidence;
 
     (void)state;
-    read_fixture("twice.csv", "csv", &evidence);
+    import_fixture("twice.csv", "csv", &evidence);
     assert_int_equal(evidence.cell_count, 4);
     assert_int_equal(evidence.input_unit, LENGTH_UNKNOWN);
     assert_int_equal(evidence.cells[0].row, 2);
     assert_true(isnan(evidence.cells[0].input_length));
     assert_string_equal(original(&evidence.cells[0], "context_len"), "words");
     assert_string_equal(original(&evidence.cells[1], "note"), "second, \"quoted\"");
-    near(evidence.cells[1].latency[METRIC_E2E].mean_ms, 1000);
+    is_near(evidence.cells[1].latency[METRIC_E2E].mean_ms, 1000);
     assert_int_equal(evidence.cells[2].state, EVIDENCE_FAILED);
     assert_int_equal(evidence.cells[3].row, 6);
     assert_int_equal(evidence.cells[3].state, EVIDENCE_MEASURED);
-    remarked(&evidence, "line 2: \\\"words\\\" in the column \\\"context_len\\\"");
-    remarked(&evidence, "line 5 is the heading again");
-    remarked(&evidence, "line 7 has 3 fields where the heading has 6");
-    remarked(&evidence, "kept as text: \\\"note\\\"");
+    remarks(&evidence, "line 2: \"words\" in the column \"context_len\"");
+    remarks(&evidence, "line 5 is the heading again");
+    remarks(&evidence, "line 7 has 3 fields where the heading has 6");
+    remarks(&evidence, "kept as text: \"note\"");
 }
 
 static void csv_takes_units_from_the_names_of_columns(void **state)
@@ -90,22 +36,22 @@ static void csv_takes_units_from_the_names_of_columns(void **state)
     const struct evidence_cell *cell;
 
     (void)state;
-    read_fixture("units.csv", "csv", &evidence);
+    import_fixture("units.csv", "csv", &evidence);
     assert_int_equal(evidence.input_unit, LENGTH_WORDS);
     assert_string_equal(evidence.facts.model, "toy");
     cell = &evidence.cells[0];
-    near(cell->concurrency, 1);
-    near(cell->input_length, 100);
-    near(cell->latency[METRIC_TTFT].p99_ms, 20.5);
-    near(cell->latency[METRIC_TTFT].p50_ms, 10);
-    near(cell->latency[METRIC_TPOT].mean_ms, 9);
-    near(cell->success_rate, 1);
-    near(cell->request_throughput, 2);
-    near(evidence.cells[1].success_rate, 0.5);
+    is_near(cell->concurrency, 1);
+    is_near(cell->input_length, 100);
+    is_near(cell->latency[METRIC_TTFT].p99_ms, 20.5);
+    is_near(cell->latency[METRIC_TTFT].p50_ms, 10);
+    is_near(cell->latency[METRIC_TPOT].mean_ms, 9);
+    is_near(cell->success_rate, 1);
+    is_near(cell->request_throughput, 2);
+    is_near(evidence.cells[1].success_rate, 0.5);
     assert_true(isnan(evidence.cells[1].latency[METRIC_TTFT].p50_ms));
     assert_true(isnan(evidence.cells[1].latency[METRIC_TPOT].mean_ms));
-    remarked(&evidence, "\\\"avg_latency\\\" has no unit: read as seconds");
-    remarked(&evidence, "requests per second, since at 1 user it is the inverse");
+    remarks(&evidence, "\"avg_latency\" has no unit: read as seconds");
+    remarks(&evidence, "requests per second, since at 1 user it is the inverse");
 }
 
 static void csv_without_failures_has_those_that_did_not_succeed(void **state)
@@ -115,9 +61,9 @@ static void csv_without_failures_has_those_that_did_not_succeed(void **state)
     EVIDENCE_AUTO evidence;
 
     (void)state;
-    read_bytes(TABLE, strlen(TABLE), NULL, &evidence);
-    near(evidence.cells[0].success_rate, 0.375);
-    near(evidence.cells[1].success_rate, 75.0 / 80); /* the other requests were not sent */
+    import_text(TABLE, &evidence);
+    is_near(evidence.cells[0].success_rate, 0.375);
+    is_near(evidence.cells[1].success_rate, 75.0 / 80); /* the other requests were not sent */
 }
 
 static void csv_does_not_guess_what_a_throughput_counts(void **state)
@@ -127,12 +73,12 @@ static void csv_does_not_guess_what_a_throughput_counts(void **state)
     EVIDENCE_AUTO evidence;
 
     (void)state;
-    read_bytes(table, strlen(table), NULL, &evidence);
+    import_text(table, &evidence);
     assert_true(isnan(evidence.cells[0].request_throughput));
     assert_string_equal(original(&evidence.cells[0], "throughput"), "900");
-    near(evidence.cells[0].success_rate, 0.99);
-    remarked(&evidence, "nothing in the file shows it");
-    remarked(&evidence, "read as a percentage");
+    is_near(evidence.cells[0].success_rate, 0.99);
+    remarks(&evidence, "nothing in the file shows it");
+    remarks(&evidence, "read as a percentage");
 }
 
 static void csv_rows_of_several_models_have_no_one_model(void **state)
@@ -141,19 +87,19 @@ static void csv_rows_of_several_models_have_no_one_model(void **state)
     EVIDENCE_AUTO evidence;
 
     (void)state;
-    read_bytes(table, strlen(table), NULL, &evidence);
+    import_text(table, &evidence);
     assert_string_equal(evidence.facts.model, "");
-    remarked(&evidence, "the rows differ in \\\"model\\\"");
+    remarks(&evidence, "the rows differ in \"model\"");
 }
 
 static void csv_says_what_is_wrong(void **state)
 {
     (void)state;
-    refused("", NULL, "the file is empty");
-    refused("colour,shape\nred,round\n", NULL, "fewer than two known columns");
-    refused("concurrency,rps\n", NULL, "no row below it");
-    refused("concurrency,rps\n1,\"2\n", NULL, "line 2: a quoted field does not end");
-    refused("x", "xml", "there is no format \"xml\"");
+    refuses("", NULL, "the file is empty");
+    refuses("colour,shape\nred,round\n", NULL, "fewer than two known columns");
+    refuses("concurrency,rps\n", NULL, "no row below it");
+    refuses("concurrency,rps\n1,\"2\n", NULL, "line 2: a quoted field does not end");
+    refuses("x", "xml", "there is no format \"xml\"");
 }
 
 static void reads_vllm_results_one_after_the_other(void **state)
@@ -162,29 +108,28 @@ static void reads_vllm_results_one_after_the_other(void **state)
     const struct evidence_cell *cell;
 
     (void)state;
-    read_fixture("vllm.json", "vllm", &evidence);
+    import_fixture("vllm.json", "vllm", &evidence);
     assert_int_equal(evidence.cell_count, 2);
     assert_string_equal(evidence.facts.model, "toy/model");
     assert_string_equal(evidence.facts.engine, "");
     cell = &evidence.cells[0];
-    near(cell->concurrency, 4);
+    is_near(cell->concurrency, 4);
     assert_true(isnan(cell->request_rate_asked));
-    near(cell->attempted, 10);
-    near(cell->success_rate, 0.9);
-    near(cell->output_throughput, 36);
-    near(cell->latency[METRIC_TTFT].mean_ms, 50.5);
-    near(cell->latency[METRIC_ICL].p99_ms, 30);
-    near(cell->latency[METRIC_TPOT].p50_ms, 10);
+    is_near(cell->attempted, 10);
+    is_near(cell->success_rate, 0.9);
+    is_near(cell->output_throughput, 36);
+    is_near(cell->latency[METRIC_TTFT].mean_ms, 50.5);
+    is_near(cell->latency[METRIC_ICL].p99_ms, 30);
+    is_near(cell->latency[METRIC_TPOT].p50_ms, 10);
     assert_true(isnan(cell->latency[METRIC_E2E].mean_ms));
-    assert_true(isnan(
-        cell->input_tokens_mean)); /* one request failed: it is not known whose tokens these are */
+    assert_true(isnan(cell->input_tokens_mean)); /* tokens of failed requests may be included */
     assert_string_equal(cell->error, "Traceback: connection reset");
     assert_string_equal(original(cell, "backend"), "openai");
     cell = &evidence.cells[1];
     assert_int_equal(cell->row, 9);
     assert_int_equal(cell->position, 1);
-    near(cell->request_rate_asked, 2.5);
-    near(cell->failed, 0); /* not reported: all planned requests were completed */
+    is_near(cell->request_rate_asked, 2.5);
+    is_near(cell->failed, 0); /* not reported: all planned requests were completed */
     assert_int_equal(cell->state, EVIDENCE_MEASURED);
 }
 
@@ -194,26 +139,26 @@ static void guidellm_calls_tpot_itl(void **state)
     const struct evidence_cell *cell;
 
     (void)state;
-    read_fixture("guidellm.json", "guidellm", &evidence);
+    import_fixture("guidellm.json", "guidellm", &evidence);
     assert_int_equal(evidence.cell_count, 2);
     assert_string_equal(evidence.facts.model, "toy/model");
     cell = &evidence.cells[0];
-    near(cell->concurrency, 16);
-    near(cell->concurrency_actual, 15.5);
-    near(cell->succeeded, 90);
-    near(cell->failed, 10);
-    near(cell->duration_s, 30);
-    near(cell->latency[METRIC_E2E].p99_ms, 6800);
-    near(cell->latency[METRIC_TTFT].mean_ms, 120);
-    near(cell->latency[METRIC_TPOT].mean_ms, 70);
+    is_near(cell->concurrency, 16);
+    is_near(cell->concurrency_actual, 15.5);
+    is_near(cell->succeeded, 90);
+    is_near(cell->failed, 10);
+    is_near(cell->duration_s, 30);
+    is_near(cell->latency[METRIC_E2E].p99_ms, 6800);
+    is_near(cell->latency[METRIC_TTFT].mean_ms, 120);
+    is_near(cell->latency[METRIC_TPOT].mean_ms, 70);
     assert_true(isnan(cell->latency[METRIC_ICL].mean_ms));
-    near(cell->input_tokens_mean, 256);
-    near(cell->output_tokens, 5760);
-    near(cell->output_throughput, 192);
-    remarked(&evidence, "5 requests were cut off at its end");
+    is_near(cell->input_tokens_mean, 256);
+    is_near(cell->output_tokens, 5760);
+    is_near(cell->output_throughput, 192);
+    remarks(&evidence, "5 requests were cut off at its end");
     cell = &evidence.cells[1];
     assert_true(isnan(cell->concurrency));
-    near(cell->request_rate_asked, 4);
+    is_near(cell->request_rate_asked, 4);
     assert_int_equal(cell->state, EVIDENCE_FAILED);
 }
 
@@ -223,19 +168,19 @@ static void aiperf_states_its_units(void **state)
     const struct evidence_cell *cell;
 
     (void)state;
-    read_fixture("aiperf.json", "aiperf", &evidence);
+    import_fixture("aiperf.json", "aiperf", &evidence);
     cell = &evidence.cells[0];
-    near(cell->concurrency, 32);
-    near(cell->timeout_s, 600);
-    near(cell->input_length, 550);
-    near(cell->succeeded, 318);
-    near(cell->failed, 2);
-    near(cell->duration_s, 25.44);
-    near(cell->latency[METRIC_E2E].mean_ms, 2500);
-    near(cell->latency[METRIC_TPOT].p99_ms, 25);
-    near(cell->latency[METRIC_ICL].p50_ms, 17);
-    near(cell->latency[METRIC_TTFT].deviation_ms, 50);
-    near(cell->stream_throughput, 55);
+    is_near(cell->concurrency, 32);
+    is_near(cell->timeout_s, 600);
+    is_near(cell->input_length, 550);
+    is_near(cell->succeeded, 318);
+    is_near(cell->failed, 2);
+    is_near(cell->duration_s, 25.44);
+    is_near(cell->latency[METRIC_E2E].mean_ms, 2500);
+    is_near(cell->latency[METRIC_TPOT].p99_ms, 25);
+    is_near(cell->latency[METRIC_ICL].p50_ms, 17);
+    is_near(cell->latency[METRIC_TTFT].deviation_ms, 50);
+    is_near(cell->stream_throughput, 55);
     assert_string_equal(cell->error, "Service Unavailable: overloaded");
     assert_string_equal(evidence.facts.model, "toy/model");
 }
@@ -246,15 +191,15 @@ static void aiperf_reports_what_the_server_counted(void **state)
     const struct evidence_cell *cell;
 
     (void)state;
-    read_fixture("aiperf_lists.json", "aiperf", &evidence);
+    import_fixture("aiperf_lists.json", "aiperf", &evidence);
     cell = &evidence.cells[0];
-    near(cell->concurrency, 4);
-    near(cell->requests_asked, 600);
-    near(cell->input_length, 128);
-    near(cell->output_tokens_asked, 32);
-    near(cell->output_tokens_mean, 78);
-    near(cell->input_tokens_usage, 54);
-    near(cell->output_tokens_usage, 32);
+    is_near(cell->concurrency, 4);
+    is_near(cell->requests_asked, 600);
+    is_near(cell->input_length, 128);
+    is_near(cell->output_tokens_asked, 32);
+    is_near(cell->output_tokens_mean, 78);
+    is_near(cell->input_tokens_usage, 54);
+    is_near(cell->output_tokens_usage, 32);
     assert_string_equal(evidence.facts.model, "toy/model");
 }
 
@@ -263,22 +208,22 @@ static void an_aiperf_sweep_is_a_cell_per_combination(void **state)
     EVIDENCE_AUTO evidence;
 
     (void)state;
-    read_fixture("aiperf_sweep.json", "aiperf", &evidence);
+    import_fixture("aiperf_sweep.json", "aiperf", &evidence);
     assert_int_equal(evidence.cell_count, 2);
-    near(evidence.cells[0].concurrency, 2);
-    near(evidence.cells[0].request_throughput, 6);
-    near(evidence.cells[0].latency[METRIC_E2E].p99_ms, 335);
+    is_near(evidence.cells[0].concurrency, 2);
+    is_near(evidence.cells[0].request_throughput, 6);
+    is_near(evidence.cells[0].latency[METRIC_E2E].p99_ms, 335);
     assert_int_equal(evidence.cells[0].state, EVIDENCE_MEASURED);
-    near(evidence.cells[1].request_rate_asked, 20);
+    is_near(evidence.cells[1].request_rate_asked, 20);
     assert_true(isnan(evidence.cells[1].concurrency));
-    near(evidence.cells[1].latency[METRIC_TTFT].p50_ms, 19);
+    is_near(evidence.cells[1].latency[METRIC_TTFT].p50_ms, 19);
     assert_int_equal(evidence.cells[1].row, 2);
 }
 
 static void an_aggregate_that_hides_its_runs_is_refused(void **state)
 {
     (void)state;
-    refused("{\"aiperf_version\": \"0.13.0\", \"metadata\": {\"aggregation_type\": "
+    refuses("{\"aiperf_version\": \"0.13.0\", \"metadata\": {\"aggregation_type\": "
             "\"confidence\"}, \"metrics\": {}}",
             NULL, "import each run's profile_export_aiperf.json");
 }
@@ -289,24 +234,24 @@ static void aiperf_records_become_one_cell(void **state)
     const struct evidence_cell *cell;
 
     (void)state;
-    read_fixture("aiperf_records.jsonl", "aiperf-records", &evidence);
+    import_fixture("aiperf_records.jsonl", "aiperf-records", &evidence);
     assert_int_equal(evidence.cell_count, 1);
     cell = &evidence.cells[0];
     assert_true(isnan(cell->concurrency));
-    near(cell->succeeded, 2);
-    near(cell->failed, 1);
-    near(cell->duration_s, 2);
-    near(cell->concurrency_actual, 2);
-    near(cell->request_throughput, 1);
-    near(cell->output_throughput, 91);
-    near(cell->latency[METRIC_TTFT].mean_ms, 150);
-    near(cell->latency[METRIC_TTFT].p50_ms, 150);
-    near(cell->latency[METRIC_TTFT].p90_ms, 190);
-    near(cell->latency[METRIC_TPOT].max_ms, 20);
-    near(cell->latency[METRIC_ICL].mean_ms, 10);
-    near(cell->latency[METRIC_ICL].count, 2);
+    is_near(cell->succeeded, 2);
+    is_near(cell->failed, 1);
+    is_near(cell->duration_s, 2);
+    is_near(cell->concurrency_actual, 2);
+    is_near(cell->request_throughput, 1);
+    is_near(cell->output_throughput, 91);
+    is_near(cell->latency[METRIC_TTFT].mean_ms, 150);
+    is_near(cell->latency[METRIC_TTFT].p50_ms, 150);
+    is_near(cell->latency[METRIC_TTFT].p90_ms, 190);
+    is_near(cell->latency[METRIC_TPOT].max_ms, 20);
+    is_near(cell->latency[METRIC_ICL].mean_ms, 10);
+    is_near(cell->latency[METRIC_ICL].count, 2);
     assert_string_equal(cell->error, "RequestCancellationError: cancelled");
-    remarked(&evidence, "requests of the warm-up that were skipped: 1");
+    remarks(&evidence, "requests of the warm-up that were skipped: 1");
 }
 
 #define RATE "{\"requests_per_second\": {\"successful\": {\"mean\": 2}}}"
@@ -321,14 +266,14 @@ static void guidellm_reports_what_was_requested(void **state)
     EVIDENCE_AUTO evidence, older, two;
 
     (void)state;
-    read_fixture("guidellm_sources.json", "guidellm", &evidence);
-    near(evidence.cells[0].input_length, 128);
-    near(evidence.cells[0].output_tokens_asked, 32);
-    near(evidence.cells[0].input_tokens_mean, 126.5);
-    read_bytes(OLDER, strlen(OLDER), "guidellm", &older);
-    near(older.cells[0].input_length, 256);
-    near(older.cells[0].output_tokens_asked, 64);
-    read_bytes(TWO, strlen(TWO), "guidellm", &two);
+    import_fixture("guidellm_sources.json", "guidellm", &evidence);
+    is_near(evidence.cells[0].input_length, 128);
+    is_near(evidence.cells[0].output_tokens_asked, 32);
+    is_near(evidence.cells[0].input_tokens_mean, 126.5);
+    import_stated(OLDER, "guidellm", NULL, &older);
+    is_near(older.cells[0].input_length, 256);
+    is_near(older.cells[0].output_tokens_asked, 64);
+    import_stated(TWO, "guidellm", NULL, &two);
     assert_true(isnan(two.cells[0].input_length));
 }
 
@@ -338,15 +283,15 @@ static void inference_perf_reports_both_counts_of_the_output(void **state)
     const struct evidence_cell *cell;
 
     (void)state;
-    read_fixture("inference_perf_usage.json", "inference-perf", &evidence);
+    import_fixture("inference_perf_usage.json", "inference-perf", &evidence);
     cell = &evidence.cells[0];
-    near(cell->duration_s, 50);
-    near(cell->concurrency, 8);
-    near(cell->goodput, 9.5);
-    near(cell->input_tokens, 63744);
-    near(cell->cached_tokens, 1600);
-    near(cell->output_tokens_mean, 64);
-    near(cell->output_tokens_usage, 60);
+    is_near(cell->duration_s, 50);
+    is_near(cell->concurrency, 8);
+    is_near(cell->goodput, 9.5);
+    is_near(cell->input_tokens, 63744);
+    is_near(cell->cached_tokens, 1600);
+    is_near(cell->output_tokens_mean, 64);
+    is_near(cell->output_tokens_usage, 60);
     assert_string_equal(cell->error, "504 - Gateway Timeout: upstream timed out");
 }
 
@@ -356,18 +301,18 @@ static void inference_perf_counts_in_seconds(void **state)
     const struct evidence_cell *cell;
 
     (void)state;
-    read_fixture("inference_perf.json", "inference-perf", &evidence);
+    import_fixture("inference_perf.json", "inference-perf", &evidence);
     cell = &evidence.cells[0];
-    near(cell->request_rate_asked, 5);
-    near(cell->attempted, 100);
-    near(cell->success_rate, 0.97);
-    near(cell->latency[METRIC_E2E].p99_ms, 3000);
-    near(cell->latency[METRIC_TTFT].p50_ms, 140);
-    near(cell->latency[METRIC_TPOT].mean_ms, 18);
-    near(cell->latency[METRIC_ICL].mean_ms, 17.9);
-    near(cell->input_tokens, 12416);
-    near(cell->output_tokens_mean, 96);
-    near(cell->total_throughput, 1120);
+    is_near(cell->request_rate_asked, 5);
+    is_near(cell->attempted, 100);
+    is_near(cell->success_rate, 0.97);
+    is_near(cell->latency[METRIC_E2E].p99_ms, 3000);
+    is_near(cell->latency[METRIC_TTFT].p50_ms, 140);
+    is_near(cell->latency[METRIC_TPOT].mean_ms, 18);
+    is_near(cell->latency[METRIC_ICL].mean_ms, 17.9);
+    is_near(cell->input_tokens, 12416);
+    is_near(cell->output_tokens_mean, 96);
+    is_near(cell->total_throughput, 1120);
     assert_string_equal(cell->error, "504 - Gateway Timeout: upstream timed out");
 }
 
@@ -377,24 +322,23 @@ static void serving_reports_describe_the_machine_too(void **state)
     const struct evidence_cell *cell;
 
     (void)state;
-    read_fixture("serving_report.json", "serving-report", &evidence);
+    import_fixture("serving_report.json", "serving-report", &evidence);
     assert_string_equal(evidence.facts.hardware, "toy-chip");
     assert_string_equal(evidence.facts.engine, "toyserve");
     assert_string_equal(evidence.facts.flags, "--fast --max-model-len 4096");
-    near(evidence.facts.price_usd_per_chip_hour, 0.5);
-    near(evidence.facts.chips, 2);
-    near(evidence.facts.context_limit_tokens, 4096);
+    is_near(evidence.facts.price_usd_per_chip_hour, 0.5);
+    is_near(evidence.facts.chips, 2);
+    is_near(evidence.facts.context_limit_tokens, 4096);
     cell = &evidence.cells[0];
-    near(cell->input_length, 1024);
-    near(cell->output_tokens_asked, 100);
-    near(cell->output_throughput,
-         150); /* the report's own figure takes precedence over the raw one */
-    near(cell->duration_s, 6.6667);
-    near(cell->latency[METRIC_ICL].mean_ms, 6.5);
-    near(cell->success_rate, 1);
+    is_near(cell->input_length, 1024);
+    is_near(cell->output_tokens_asked, 100);
+    is_near(cell->output_throughput, 150); /* the report's figure, not the raw one */
+    is_near(cell->duration_s, 6.6667);
+    is_near(cell->latency[METRIC_ICL].mean_ms, 6.5);
+    is_near(cell->success_rate, 1);
     cell = &evidence.cells[1];
     assert_int_equal(cell->state, EVIDENCE_INFEASIBLE);
-    near(cell->input_length, 8192);
+    is_near(cell->input_length, 8192);
     assert_string_equal(cell->error, "longer than max_model_len 4096");
     assert_string_equal(original(cell, "colour"), "red");
     assert_true(isnan(cell->output_throughput));
@@ -405,11 +349,11 @@ static void summaries_have_cells_by_name(void **state)
     EVIDENCE_AUTO evidence;
 
     (void)state;
-    read_fixture("summary.json", "summary", &evidence);
+    import_fixture("summary.json", "summary", &evidence);
     assert_int_equal(evidence.cell_count, 2);
     assert_string_equal(evidence.facts.model, "toy/model");
-    near(evidence.facts.context_limit_tokens, 8192);
-    near(evidence.cells[0].latency[METRIC_TTFT].mean_ms, 20);
+    is_near(evidence.facts.context_limit_tokens, 8192);
+    is_near(evidence.cells[0].latency[METRIC_TTFT].mean_ms, 20);
     assert_string_equal(original(&evidence.cells[1], "cells"), "c128-u4");
     assert_int_equal(evidence.cells[1].state, EVIDENCE_FAILED);
     assert_string_equal(evidence.cells[1].error, "boom");
@@ -418,13 +362,13 @@ static void summaries_have_cells_by_name(void **state)
 static void json_says_where_it_is_wrong(void **state)
 {
     (void)state;
-    refused("{\"benchmarks\": [{\"metrics\": {]}", "guidellm", "the JSON is wrong at byte 29");
-    refused("{\"benchmarks\": []}", NULL, "has no cell: import a file");
-    refused("{\"a\":1}\n{\"b\":", "vllm", "begins at line 2");
-    refused("{\"a\": 1}", NULL, "none of the known formats");
-    refused("{\"a\": 1}", "vllm", "the vllm file has no requests, no rate and no latency");
-    refused("{}", "aiperf", "the aiperf file has no requests, no rate and no latency");
-    refused("{\"schema_version\": \"1.1\", \"throughput\": {}} x", NULL,
+    refuses("{\"benchmarks\": [{\"metrics\": {]}", "guidellm", "the JSON is wrong at byte 29");
+    refuses("{\"benchmarks\": []}", NULL, "has no cell: import a file");
+    refuses("{\"a\":1}\n{\"b\":", "vllm", "begins at line 2");
+    refuses("{\"a\": 1}", NULL, "none of the known formats");
+    refuses("{\"a\": 1}", "vllm", "the vllm file has no requests, no rate and no latency");
+    refuses("{}", "aiperf", "the aiperf file has no requests, no rate and no latency");
+    refuses("{\"schema_version\": \"1.1\", \"throughput\": {}} x", NULL,
             "there is more text after");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tools print, and the tables and reports that they write for people: every figure, and its
- * unit. */
+/* What tools print, and the tables and reports that they write for people to read: every figure is
+ * imported in its unit. */
 #include "tests/unit/support/imports.h"
 
 static void vllm_prints_its_figures_and_options(void **state)
@@ -75,7 +75,7 @@ static void sglang_prints_a_burst(void **state)
     is_near(cell->latency[METRIC_ICL].max_ms, 90);
 }
 
-static void text_that_is_cut_is_refused(void **state)
+static void truncated_text_is_refused(void **state)
 {
     (void)state;
     refuses("============ Serving Benchmark Result ============\nBenchmark duration (s):  1.0\n",
@@ -85,7 +85,7 @@ static void text_that_is_cut_is_refused(void **state)
             "none of the known formats");
 }
 
-static void text_without_an_end_is_bounded(void **state)
+static void blocks_and_lines_are_limited(void **state)
 {
     static const char block[] = "\n==== Serving Benchmark Result ====\nSuccessful requests: 1\n";
     TEXT_AUTO blocks = { 0 };
@@ -113,7 +113,7 @@ static void aiperf_and_genai_perf_write_tables_of_metrics(void **state)
     import_fixture("aiperf.csv", "aiperf-csv", &aiperf);
     assert_int_equal(aiperf.cell_count, 1);
     cell = &aiperf.cells[0];
-    assert_true(isnan(cell->concurrency)); /* is not reported */
+    assert_true(isnan(cell->concurrency)); /* not reported */
     is_near(cell->concurrency_actual, 3.9);
     is_near(cell->concurrency_max, 4);
     is_near(cell->attempted, 42);
@@ -236,8 +236,8 @@ int main(void)
         cmocka_unit_test(vllm_prints_its_figures_and_options),
         cmocka_unit_test(each_block_has_its_own_options),
         cmocka_unit_test(sglang_prints_a_burst),
-        cmocka_unit_test(text_that_is_cut_is_refused),
-        cmocka_unit_test(text_without_an_end_is_bounded),
+        cmocka_unit_test(truncated_text_is_refused),
+        cmocka_unit_test(blocks_and_lines_are_limited),
         cmocka_unit_test(aiperf_and_genai_perf_write_tables_of_metrics),
         cmocka_unit_test(llmperf_counts_in_seconds_and_minutes),
         cmocka_unit_test(trtllm_bench_names_its_engine),

@@ -3,7 +3,7 @@
  * known. */
 #include "tests/unit/support/imports.h"
 
-static void rows_stand_in_an_object_of_their_own(void **state)
+static void rows_are_read_with_the_values_around_them(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -12,7 +12,7 @@ static void rows_stand_in_an_object_of_their_own(void **state)
     import_fixture("rows.json", "rows", &evidence);
     assert_int_equal(evidence.cell_count, 2);
     assert_int_equal(evidence.input_unit, LENGTH_TOKENS);
-    assert_string_equal(evidence.facts.hardware, "L4"); /* of what is around them */
+    assert_string_equal(evidence.facts.hardware, "L4"); /* a member of the object around them */
     cell = &evidence.cells[0];
     assert_int_equal(cell->row, 1);
     is_near(cell->concurrency, 1);
@@ -117,32 +117,32 @@ static void a_refusal_of_unknown_rows_says_how_to_state_columns(void **state)
     (void)state;
     refuses("[{\"speed\": 1, \"users\": 2}]", NULL, "say in \"columns\" what they mean");
     refuses("[{\"speed\": 1, \"size\": 2}]", "rows",
-            "name fewer than two known columns (it has "
-            "\"speed\", \"size\")");
+            "name fewer than two known columns (it has \"speed\", \"size\")");
     refuses("speed,size\n1,2\n", NULL, "as in \"speed=requests_per_s\"");
     refuses("[]", "rows", "has no cell");
 }
 
-/* ---- Files taken for what they are not ---- */
+/* ---- Files of a similar format ---- */
 
-#define SECONDS(name)                                                                              \
+#define RESULT                                                                                     \
     "{\"num_prompts\": 8, \"completed\": 8, \"total_input_tokens\": 64, \"request_throughput\": "  \
-    "4.5, \"max_concurrency\": 2, \"mean_ttft" name "\": 0.25, \"p99_tpot" name "\": 0.01}"
+    "4.5, \"max_concurrency\": 2, \"mean_ttft\": 0.25, \"p99_tpot\": 0.01}"
 
-static void a_result_in_seconds_is_not_taken_for_one_of_vllm(void **state)
+static void a_result_without_units_is_not_mistaken_for_vllms(void **state)
 {
     static const char *const stated[] = { "mean_ttft=mean_ttft_s", "p99_tpot=p99_tpot_s", NULL };
-    EVIDENCE_AUTO bare, told;
+    EVIDENCE_AUTO unstated, seconds;
 
     (void)state;
-    import_text(SECONDS(""), &bare);
-    assert_string_equal(bare.format, "rows");
-    assert_true(isnan(bare.cells[0].latency[METRIC_TTFT].mean_ms));
-    remarks(&bare, "latencies whose names have no unit, kept as text: \"mean_ttft\", \"p99_tpot\"");
-    import_stated(SECONDS(""), NULL, stated, &told);
-    is_near(told.cells[0].latency[METRIC_TTFT].mean_ms, 250);
-    is_near(told.cells[0].latency[METRIC_TPOT].p99_ms, 10);
-    refuses(SECONDS(""), "vllm", "have no unit (\"p99_tpot\"), where vLLM writes \"p99_tpot_ms\"");
+    import_text(RESULT, &unstated);
+    assert_string_equal(unstated.format, "rows");
+    assert_true(isnan(unstated.cells[0].latency[METRIC_TTFT].mean_ms));
+    remarks(&unstated,
+            "latencies whose names have no unit, kept as text: \"mean_ttft\", \"p99_tpot\"");
+    import_stated(RESULT, NULL, stated, &seconds);
+    is_near(seconds.cells[0].latency[METRIC_TTFT].mean_ms, 250);
+    is_near(seconds.cells[0].latency[METRIC_TPOT].p99_ms, 10);
+    refuses(RESULT, "vllm", "have no unit (\"p99_tpot\"), where vLLM writes \"p99_tpot_ms\"");
 }
 
 static void a_file_of_another_tool_is_not_read_as_the_one_named(void **state)
@@ -161,21 +161,18 @@ static void a_refusal_names_the_nearest_format(void **state)
     refuses("{\"num_prompts\": 3, \"completed\": 3, \"total_input_tokens\": 3}", NULL,
             "the nearest is vllm, but it lacks \"request_throughput\"");
     refuses("{\"load_summary\": {}}", NULL,
-            "the nearest is inference-perf, but it lacks "
-            "\"successes\"");
+            "the nearest is inference-perf, but it lacks \"successes\"");
 }
 
-static void dropped_rows_get_a_remark(void **state)
+static void figures_that_are_not_read_get_a_remark(void **state)
 {
     static const char file[] =
-        "{\"num_prompts\": 8, \"completed\": 8, \"total_input_tokens\": 64, "
-        "\"request_throughput\": "
-        "4.5, \"mean_ttft_ms\": 25, \"speed\": 3, \"p50_ttft_ms\": {\"all\": 4}, \"note\": "
-        "\"fast\","
-        " \"p99_ttft_ms\": -1, \"burstiness\": 1.0, \"itls\": [[1]], \"label\": null}\n"
-        "{\"num_prompts\": 8, \"completed\": 8, \"total_input_tokens\": 64, "
-        "\"request_throughput\": "
-        "4.5}";
+        "{\"num_prompts\": 8, \"completed\": 8, \"total_input_tokens\": 64,"
+        " \"request_throughput\": 4.5, \"mean_ttft_ms\": 25, \"speed\": 3,"
+        " \"p50_ttft_ms\": {\"all\": 4}, \"note\": \"fast\", \"p99_ttft_ms\": -1,"
+        " \"burstiness\": 1.0, \"itls\": [[1]], \"label\": null}\n"
+        "{\"num_prompts\": 8, \"completed\": 8, \"total_input_tokens\": 64,"
+        " \"request_throughput\": 4.5}";
     EVIDENCE_AUTO evidence;
 
     (void)state;
@@ -202,7 +199,7 @@ static void a_latency_of_zero_is_unknown(void **state)
 #define STAGE(rate)                                                                                \
     "{\"load_summary\": {\"count\": 4, \"requested_rate\": " rate "}, \"successes\": "             \
     "{\"count\": 4, \"throughput\": {\"requests_per_sec\": 2.0}}, \"failures\": {\"count\": 0}}\n"
-#define WHOLE                                                                                      \
+#define SUMMARY                                                                                    \
     "{\"load_summary\": {\"count\": 8}, \"successes\": {\"count\": 8, \"throughput\": "            \
     "{\"requests_per_sec\": 3.0}}, \"failures\": {\"count\": 0}}\n"
 
@@ -211,8 +208,8 @@ static void stages_of_several_rates_are_not_one_cell(void **state)
     EVIDENCE_AUTO evidence;
 
     (void)state;
-    refuses(WHOLE, NULL, "Import the stage_N_lifecycle_metrics.json");
-    import_text(STAGE("1") STAGE("2") WHOLE, &evidence);
+    refuses(SUMMARY, NULL, "Import the stage_N_lifecycle_metrics.json");
+    import_text(STAGE("1") STAGE("2") SUMMARY, &evidence);
     assert_int_equal(evidence.cell_count, 2);
     is_near(evidence.cells[1].request_rate_asked, 2);
     remarks(&evidence, "1 summaries were skipped");
@@ -221,16 +218,16 @@ static void stages_of_several_rates_are_not_one_cell(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_stand_in_an_object_of_their_own),
+        cmocka_unit_test(rows_are_read_with_the_values_around_them),
         cmocka_unit_test(rows_come_in_lists_lines_and_by_name),
         cmocka_unit_test(a_summary_of_several_models_loses_no_figure),
         cmocka_unit_test(a_caller_states_what_columns_mean),
         cmocka_unit_test(impossible_columns_are_refused),
         cmocka_unit_test(a_refusal_of_unknown_rows_says_how_to_state_columns),
-        cmocka_unit_test(a_result_in_seconds_is_not_taken_for_one_of_vllm),
+        cmocka_unit_test(a_result_without_units_is_not_mistaken_for_vllms),
         cmocka_unit_test(a_file_of_another_tool_is_not_read_as_the_one_named),
         cmocka_unit_test(a_refusal_names_the_nearest_format),
-        cmocka_unit_test(dropped_rows_get_a_remark),
+        cmocka_unit_test(figures_that_are_not_read_get_a_remark),
         cmocka_unit_test(a_latency_of_zero_is_unknown),
         cmocka_unit_test(stages_of_several_rates_are_not_one_cell),
     };

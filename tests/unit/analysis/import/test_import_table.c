@@ -1,47 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables as people and spreadsheets really write them: other separators and figures, comments and
- * sums between the rows, words where figures should be. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+/* Tables as people and spreadsheets write them: various separators and forms of figures, comments
+ * and sums between the rows, words in place of figures. */
 #include "analysis/audit/audit.h"
-#include "analysis/import/import.h"
-#include "base/core/memory.h"
+#include "tests/unit/support/imports.h"
 
 static void read_table(const char *text, struct evidence *out)
 {
-    struct error error;
-
-    if (!import_read(text, strlen(text), NULL, out, &error))
-        fail_msg("%s", error.message);
+    import_text(text, out);
     assert_string_equal(out->format, "csv");
 }
 
-static void refused(const char *text, const char *words)
-{
-    EVIDENCE_AUTO evidence;
-    struct error error;
-
-    assert_false(import_read(text, strlen(text), "csv", &evidence, &error));
-    if (strstr(error.message, words) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", error.message, words);
-}
-
-static void remarked(const struct evidence *evidence, const char *words)
-{
-    FREE_AUTO char *all = json_dumps(evidence->remarks, JSON_ENCODE_ANY);
-
-    if (all == NULL || strstr(all, words) == NULL)
-        fail_msg("no remark says \"%s\": %s", words, all);
-}
-
-/* Two users, 1024 of input, 250 ms, 8 requests/s, in the second of two rows. */
+/* Checks that the second of two rows has 2 users, a context of 1024, 250 ms and 8 requests/s. */
 static void is_usual(const char *text)
 {
     EVIDENCE_AUTO evidence;
@@ -83,7 +52,7 @@ static void tokens_are_of_each_request_where_the_figures_show_it(void **state)
                &all);
     assert_true(isnan(all.cells[0].input_length));
     assert_string_equal(all.cells[3].variant, "input_tokens=2048");
-    remarked(&all, "of each request or of all");
+    remarks(&all, "of each request or of all");
 }
 
 static void text_around_the_rows_is_skipped(void **state)
@@ -97,7 +66,7 @@ static void text_around_the_rows_is_skipped(void **state)
     read_table("note,users,rps\n\nx,1,5\nTotal,,13\nAverage:,1.5,6.5\ny,2,8\n", &evidence);
     assert_int_equal(evidence.cell_count, 2);
     assert_int_equal(evidence.cells[1].row, 6);
-    remarked(&evidence, "line 4 is a summary of others (\\\"Total\\\"): skipped");
+    remarks(&evidence, "line 4 is a summary of others (\"Total\"): skipped");
 }
 
 static void figures_come_in_many_forms(void **state)
@@ -119,7 +88,7 @@ static void a_context_in_thousands_gets_a_remark_on_how_it_was_read(void **state
     assert_float_equal(evidence.cells[0].input_length, 8192, 0);
     assert_float_equal(evidence.cells[1].input_length, 10000, 0);
     assert_int_equal(evidence.input_unit, LENGTH_WORDS);
-    remarked(&evidence, "\\\"8k\\\" was read as 8192");
+    remarks(&evidence, "\"8k\" was read as 8192");
 }
 
 static void a_unit_that_does_not_fit_is_not_known(void **state)
@@ -233,25 +202,25 @@ static void limits_of_the_deployment_are_facts(void **state)
     assert_float_equal(evidence.facts.container_concurrency, 4, 0);
     assert_true(isnan(evidence.facts.max_instances));
     assert_float_equal(evidence.facts.context_limit_tokens, 8192, 0);
-    remarked(&evidence, "the rows differ in \\\"max_instances\\\"");
+    remarks(&evidence, "the rows differ in \"max_instances\"");
 }
 
 static void a_heading_of_several_lines_is_refused(void **state)
 {
     (void)state;
-    refused("Run Info,Run Info,Request Counts,Request Counts,Request Counts,Request Latency,"
+    refuses("Run Info,Run Info,Request Counts,Request Counts,Request Counts,Request Latency,"
             "Request Latency\n"
             "Run ID,Requests,Successful,Errored,Total,Successful Sec,Successful Sec\n"
             ",,,,,Mean,Median\n"
             "a,b,10,0,10,0.08,0.08\n",
-            "the heading has several lines");
+            "csv", "the heading has several lines");
 }
 
 static void a_table_without_rows_says_why(void **state)
 {
     (void)state;
-    refused("users,rps\n", "a heading and no row below it");
-    refused("users,rps,note\n1,2\n2,3\n", "fits its heading of 3 fields: the last has 2");
+    refuses("users,rps\n", "csv", "a heading and no row below it");
+    refuses("users,rps,note\n1,2\n2,3\n", "csv", "fits its heading of 3 fields: the last has 2");
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each tool's own file: every figure, and its unit. */
+/* Files of each tool: every figure is imported in its unit. */
 #include "tests/unit/support/imports.h"
 
 static void sglang_reports_the_lengths_that_were_used(void **state)
@@ -180,7 +180,7 @@ static void llama_bench_comes_in_lines_and_tables_too(void **state)
     import_fixture("llama_bench.csv", "llama-bench", &csv);
     is_near(csv.cells[1].input_throughput, 1600);
     is_near(csv.cells[1].latency[METRIC_E2E].mean_ms, 320);
-    assert_string_equal(csv.cells[1].variant, "n_batch=1024"); /* a setting apart */
+    assert_string_equal(csv.cells[1].variant, "n_batch=1024"); /* the setting that differs */
     import_fixture("llama_bench.md", "llama-bench", &markdown);
     assert_int_equal(markdown.cell_count, 3);
     is_near(markdown.cells[0].input_throughput, 7340.2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files with several runs: of several models, repetitions or configurations. */
+/* Files with several runs, of different models, repetitions or configurations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* A valid row with this number of users, `slow` times as slow as the others. */
+/* Adds a valid row of the run `of` with this number of users, `slow` times as slow as others. */
 static void add_row(struct trial *trial, const char *of, int users, double slow)
 {
     double seconds = (0.3 + users * 0.005) * slow;
@@ -182,7 +182,7 @@ static void a_slow_first_request_is_found_in_its_own_run(void **state)
     assert_int_equal(trial->findings.at[0].cells[0], 0);
 }
 
-/* Also without a context column, the requested lengths are part of the shape. */
+/* The requested lengths distinguish cells even without a context column. */
 static void longer_answers_are_not_a_slow_first_request(void **state)
 {
     struct trial *trial = *state;
@@ -202,7 +202,7 @@ static void add_result(struct trial *trial, const char *model, int input, int ou
 }
 
 /* vLLM's results do not say which prompt lengths were requested. */
-static void results_of_vllm_are_distinguished_by_what_was_seen(void **state)
+static void results_of_vllm_are_distinguished_by_measured_lengths(void **state)
 {
     struct trial *trial = *state;
 
@@ -250,7 +250,7 @@ int main(void)
         TEST(a_label_of_each_run_makes_them_two),
         TEST(a_slow_first_request_is_found_in_its_own_run),
         TEST(longer_answers_are_not_a_slow_first_request),
-        TEST(results_of_vllm_are_distinguished_by_what_was_seen),
+        TEST(results_of_vllm_are_distinguished_by_measured_lengths),
         TEST(requests_without_any_limit_are_a_burst),
         TEST(a_result_of_vllm_that_was_appended_again_is_found),
     };

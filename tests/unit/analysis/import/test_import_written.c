@@ -83,7 +83,7 @@ static void numbers_written_as_text_are_numbers(void **state)
     assert_true(isnan(evidence.cells[0].request_throughput));
 }
 
-/* Before it reported failures: all planned requests were sent. */
+/* Versions that did not report failures sent all planned requests. */
 static void an_old_result_shows_its_failures_by_what_is_missing(void **state)
 {
     static const char file[] = "{\"num_prompts\": 400, \"completed\": 100, \"total_input_tokens\": "
