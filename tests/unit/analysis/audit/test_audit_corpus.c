@@ -89,7 +89,7 @@ static void nothing_is_found_in_clean_runs(void **state)
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* "model=m0, repetition=2" */
+/* Reads "model=m0, repetition=2"; both are 0 if the variant is empty. */
 static void read_variant(const struct evidence_cell *cell, int *model, int *repetition)
 {
     *model = *repetition = 0;
@@ -144,7 +144,8 @@ static void write_vllm(const struct evidence *evidence, struct text *out)
     }
 }
 
-/* The run as its file reports it; false: this tool writes another kind. */
+/* Writes the run to a file of its tool, and replaces it by what an import reads; false: no file is
+ * written for this tool. */
 static bool read_back(struct made *made)
 {
     TEXT_AUTO file = { 0 };
@@ -201,7 +202,7 @@ static struct evidence_cell *last_cell(struct made *made)
     return cell_at(made, made->evidence.cell_count - 1);
 }
 
-/* The cell takes that many times as long; its rates follow. */
+/* Makes the cell's requests take that many times as long, with the rates that follow from it. */
 static void slow_down(struct evidence_cell *cell, double times)
 {
     struct evidence_latency *e2e = &cell->latency[METRIC_E2E];
@@ -263,7 +264,7 @@ static void lose_requests(struct made *made)
     cell->failed = cell->attempted - cell->succeeded;
 }
 
-static void forget_figures(struct evidence_cell *cell)
+static void clear_figures(struct evidence_cell *cell)
 {
     for (int i = 0; i < METRIC_COUNT; i++)
         maker_forget_latency(&cell->latency[i]);
@@ -277,7 +278,7 @@ static void forget_figures(struct evidence_cell *cell)
 
 static void fail_one_cell(struct made *made)
 {
-    forget_figures(cell_at(made, any_cell(made)));
+    clear_figures(cell_at(made, any_cell(made)));
 }
 
 static void refuse_a_context(struct made *made)
@@ -287,7 +288,7 @@ static void refuse_a_context(struct made *made)
             maker_add(&made->maker, &made->evidence, made->maker.users[i], 65536, 1);
 
         memcpy(cell->variant, cell_at(made, 0)->variant, sizeof cell->variant);
-        forget_figures(cell);
+        clear_figures(cell);
         cell->duration_s = 0.4;
     }
 }
@@ -305,7 +306,7 @@ static void miss_users(struct made *made)
     cell->duration_s *= 2;
 }
 
-static void let_in_ten(struct made *made)
+static void admit_ten_at_once(struct made *made)
 {
     for (int users = 1024; users <= 8192; users *= 2) {
         struct evidence_cell *cell =
@@ -343,7 +344,7 @@ static void send_one_burst(struct made *made)
         cell->requests_asked = cell->attempted = cell->failed = cell->success_rate = NAN;
 }
 
-static void limit_the_door(struct made *made)
+static void limit_admission(struct made *made)
 {
     made->evidence.facts.container_concurrency = floor(last_cell(made)->concurrency / 2);
     made->evidence.facts.max_instances = 1;
@@ -353,12 +354,11 @@ static void start_cold(struct made *made)
 {
     struct evidence_cell *cell = cell_at(made, 0);
 
-    slow_down(cell, 1);
     slow_down(cell,
               (60000 + 20 * cell->latency[METRIC_E2E].mean_ms) / cell->latency[METRIC_E2E].mean_ms);
 }
 
-/* The only cell with few users that took longer than the next, and was not the first. */
+/* Slows down a cell in the middle of the levels, which is therefore no cold start. */
 static void disturb_one_cell(struct made *made)
 {
     slow_down(cell_at(made, made->maker.levels - 2), 6);
@@ -375,9 +375,9 @@ static void cut_the_tail(struct made *made)
     lose_requests(made);
 }
 
-static void take_few_samples(struct made *made)
+static void reduce_samples(struct made *made)
 {
-    struct evidence_cell *cell = cell_at(made, 0); /* of one user */
+    struct evidence_cell *cell = cell_at(made, 0); /* it has one user */
 
     cell->attempted = cell->succeeded = cell->requests_asked = 5;
     cell->duration_s = 5 / cell->request_throughput;
@@ -473,15 +473,15 @@ static void mark_estimated(struct made *made)
     cell_at(made, any_cell(made))->tokens_estimated = true;
 }
 
-static void take_the_rate_over_another_time(struct made *made)
+static void double_the_duration(struct made *made)
 {
     struct evidence_cell *cell = cell_at(made, any_cell(made));
 
     cell->duration_s *= 2;
 }
 
-/* Prompts of 128,000 tokens that are read in no time. */
-static void read_what_was_not_there(struct made *made)
+/* The cell reads far more prompt tokens per second than the hardware can. */
+static void exceed_the_compute(struct made *made)
 {
     struct evidence_cell *cell = last_cell(made);
 
@@ -489,7 +489,7 @@ static void read_what_was_not_there(struct made *made)
     cell->input_throughput = cell->total_throughput - cell->output_throughput;
 }
 
-static void speak_too_fast(struct made *made)
+static void exceed_the_bandwidth(struct made *made)
 {
     for (int i = 0; i < 2; i++)
         maker_forget_latency(&last_cell(made)->latency[i == 0 ? METRIC_TPOT : METRIC_ICL]);
@@ -521,7 +521,7 @@ static bool is_import(const struct made *made)
     return made->evidence.imported;
 }
 
-/* Where a timeout of a minute would cut a tail, and not all. */
+/* Whether the run is so fast that a timeout of a minute cuts only its tail off. */
 static bool is_quick(const struct made *made)
 {
     return reports_counts_and_levels(made)
@@ -560,16 +560,16 @@ static bool has_enough_cells(const struct made *made)
     return made->evidence.cell_count >= 6 && made->evidence.imported;
 }
 
-static bool is_first_and_single(const struct made *made)
+static bool is_import_with_levels(const struct made *made)
 {
     return has_levels(made) && made->evidence.imported;
 }
 
 static const struct fault {
-    const char *rule;    /* that must be found */
-    const char *implied; /* that always comes with it; NULL: none */
+    const char *rule;    /* the rule that must find it */
+    const char *implied; /* another rule that finds it, too; NULL: none */
     void (*plant)(struct made *made);
-    bool (*fits)(const struct made *made); /* runs that show it */
+    bool (*fits)(const struct made *made); /* whether the run can show it */
 } faults[] = {
     { "duplicate_cells", NULL, append_a_run, is_import },
     { "identical_runs", NULL, copy_the_run, has_enough_cells },
@@ -578,14 +578,14 @@ static const struct fault {
     { "all_failed", NULL, fail_one_cell, reports_counts_of_import },
     { "misnamed_failure", NULL, refuse_a_context, reports_counts_of_import },
     { "actual_load", NULL, miss_users, has_levels },
-    { "load_plateau", "actual_load", let_in_ten, is_import },
+    { "load_plateau", "actual_load", admit_ten_at_once, is_import },
     { "request_cap", "burst", send_fewer_than_users, reports_counts_and_levels },
     { "burst", NULL, send_one_burst, reports_counts_and_levels },
-    { "front_door", NULL, limit_the_door, has_levels },
-    { "first_shape", NULL, start_cold, is_first_and_single },
+    { "front_door", NULL, limit_admission, has_levels },
+    { "first_shape", NULL, start_cold, is_import_with_levels },
     { "non_monotone", NULL, disturb_one_cell, has_levels },
     { "censored_tail", "low_success", cut_the_tail, is_quick },
-    { "few_samples", NULL, take_few_samples, reports_counts_of_import },
+    { "few_samples", NULL, reduce_samples, reports_counts_of_import },
     { "disorder", NULL, swap_percentiles, reports_tail },
     { "one_token_output", NULL, answer_with_one_token, reports_success },
     { "tokens_locked_to_context", NULL, count_prompts_as_answers, has_contexts },
@@ -597,13 +597,13 @@ static const struct fault {
     { "contaminated", NULL, mark_contaminated, is_own },
     { "uneven", NULL, mark_uneven, is_own },
     { "tokens_estimated", NULL, mark_estimated, is_own },
-    { "rates_disagree", NULL, take_the_rate_over_another_time, reports_counts_of_import },
-    { "compute_roofline", NULL, read_what_was_not_there, is_own },
-    { "bandwidth_roofline", NULL, speak_too_fast, is_own },
+    { "rates_disagree", NULL, double_the_duration, reports_counts_of_import },
+    { "compute_roofline", NULL, exceed_the_compute, is_own },
+    { "bandwidth_roofline", NULL, exceed_the_bandwidth, is_own },
 };
 #define FAULTS (sizeof faults / sizeof *faults)
 
-/* How many of its findings are not the planted fault, plus one if that was not found. */
+/* The number of findings that the planted fault does not explain, plus one if it was not found. */
 static size_t count_wrong(const struct made *made, const struct fault *fault, int number)
 {
     size_t wrong = 0;

@@ -21,7 +21,7 @@ static bool has(struct trial *trial, const char *rule)
     return false;
 }
 
-/* Sets how long the cell takes; its rate follows. */
+/* Sets how long the cell's requests take, and the rates that follow from it. */
 static void set_time(struct evidence_cell *cell, double mean_ms)
 {
     struct evidence_latency *e2e = &cell->latency[METRIC_E2E];
@@ -134,7 +134,8 @@ static void the_import_that_this_one_corrects_is_not_a_copy(void **state)
     assert_int_equal(trial->copies_given, 2);
 }
 
-/* Its requests failed for another reason, and the percentile of the others is a round number. */
+/* The requests failed for another reason, and the percentile of the successful ones is a round
+ * number. */
 static void a_round_percentile_of_the_survivors_is_not_a_timeout(void **state)
 {
     struct trial *trial = *state;
@@ -180,7 +181,7 @@ static void a_finding_of_a_timeout_names_no_unknown_figure(void **state)
         assert_null(strstr(text_string(&trial->findings.at[i].arithmetic), "nan"));
 }
 
-/* The second was measured on a slower machine, and has other contexts besides. */
+/* The second run was measured on a slower machine, and also has other contexts. */
 static void two_runs_in_one_file_are_not_noise_of_one_run(void **state)
 {
     struct trial *trial = *state;
@@ -300,8 +301,7 @@ static void a_context_that_fails_at_once_with_one_user_was_too_long(void **state
     const struct finding *finding = only(trial, "misnamed_failure");
     assert_int_equal(finding->cell_count, 6);
     says(&finding->arithmetic,
-         "from a context of 16384 on everything fails, at 1 user too (row 8), "
-         "and within 2 s");
+         "from a context of 16384 on everything fails, at 1 user too (row 8), and within 2 s");
 }
 
 static void cells_in_which_all_requests_failed_are_reported(void **state)
@@ -314,7 +314,8 @@ static void cells_in_which_all_requests_failed_are_reported(void **state)
     says(&only(trial, "all_failed")->arithmetic, "8 of 8 requests failed");
 }
 
-/* 60 s, plus the time to begin the last: no percentile is given, and no duration. */
+/* Each burst takes 60 s and the time to begin its last request; neither percentiles nor a duration
+ * are reported. */
 static void a_timeout_shows_in_how_long_each_burst_took(void **state)
 {
     struct trial *trial = *state;
@@ -399,7 +400,7 @@ static void tokens_locked_to_the_context_are_found_through_rounding(void **state
     assert_int_equal(only(trial, "tokens_locked_to_context")->cell_count, 6);
 }
 
-static void as_many_tokens_out_as_in_may_be_asked_for(void **state)
+static void as_many_tokens_out_as_in_may_be_requested(void **state)
 {
     struct trial *trial = *state;
 
@@ -420,7 +421,7 @@ static void add_level(struct trial *trial, double users, double in_flight)
     cell->output_throughput = cell->duration_s = NAN;
 }
 
-/* Ten connections at first, a hundred in a second series. */
+/* At most ten requests are admitted in the first series, and a hundred in the second. */
 static void a_second_plateau_is_found_below_the_first(void **state)
 {
     struct trial *trial = *state;
@@ -462,7 +463,7 @@ int main(void)
         TEST(a_first_token_that_comes_sooner_for_two_users_came_from_a_cache),
         TEST(one_prompt_that_the_file_names_is_reported),
         TEST(tokens_locked_to_the_context_are_found_through_rounding),
-        TEST(as_many_tokens_out_as_in_may_be_asked_for),
+        TEST(as_many_tokens_out_as_in_may_be_requested),
         TEST(a_second_plateau_is_found_below_the_first),
     };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Every rule of the audit finds its mistake, and nothing else. */
 #include "tests/unit/support/audit_trial.h"
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 static void finds_nothing_in_a_clean_run(void **state)
 {
@@ -64,8 +67,7 @@ static void finds_an_undeclared_limit(void **state)
     assert_int_equal(trial->findings.count, 2); /* actual_load too */
     assert_string_equal(trial->findings.at[1].rule->name, "load_plateau");
     says(&trial->findings.at[1].arithmetic,
-         "about 16 requests are in flight at every level from 16 "
-         "to 1024 users");
+         "about 16 requests are in flight at every level from 16 to 1024 users");
     says(&trial->findings.at[1].consequence, "Do not compare above 16 users");
 }
 
@@ -121,7 +123,7 @@ static void finds_the_same_figures_under_another_name(void **state)
     says(&finding->arithmetic,
          "5 of 6 cells are identical to the last digit with those of imp_other");
     assert_int_equal(finding->cells[0], 1);
-    assert_int_equal(trial->copies_given, 2); /* to the end */
+    assert_int_equal(trial->copies_given, 2); /* called until it returned false */
 }
 
 static void failed_cells_have_no_speed(void **state)
@@ -152,7 +154,7 @@ static void finds_cells_in_which_the_server_stalled(void **state)
     trial->evidence.imported = false;
     evidence_add_warning(&trial->evidence.cells[2], "uneven");
     assert_int_equal(only(trial, "uneven")->cells[0], 2);
-    trial->evidence.imported = true; /* an export of it, read again */
+    trial->evidence.imported = true; /* as if it had been exported and imported again */
     assert_int_equal(only(trial, "uneven")->cells[0], 2);
 }
 
@@ -214,7 +216,7 @@ static void finds_tails_that_a_timeout_cut(void **state)
     cell->success_rate = 0.995;
     cell->timeout_s = 60;
     says(&only(trial, "censored_tail")->arithmetic, "a timeout of 60 s");
-    cell->latency[METRIC_E2E].p95_at_least = true; /* said in the figure itself */
+    cell->latency[METRIC_E2E].p95_at_least = true; /* the figure itself says so */
     audit(trial);
     assert_int_equal(trial->findings.count, 0);
 }
@@ -295,7 +297,7 @@ static void finds_cached_prompts_estimates_and_limits_of_the_client(void **state
     says(&only(trial, "contaminated")->arithmetic, "in 1 cells");
 }
 
-static void finds_lengths_that_were_not_asked_for(void **state)
+static void finds_lengths_that_were_not_requested(void **state)
 {
     struct trial *trial = *state;
     struct evidence_cell *cell = &trial->evidence.cells[2];
@@ -332,9 +334,8 @@ static void finds_queues_in_front_of_the_server(void **state)
 static void finds_more_arithmetic_than_the_hardware_has(void **state)
 {
     struct trial *trial = *state;
-    struct evidence_cell *cell = add(trial, 16, 8192, 1300);
 
-    (void)cell;
+    add(trial, 16, 8192, 1300);
     trial->input.model = "google/gemma-4-12B-it";
     trial->input.hardware = "L4";
     says(&only(trial, "compute_roofline")->arithmetic, "of at most 242 (NVIDIA L4)");
@@ -371,7 +372,7 @@ static void writes_rows_and_spans(void **state)
     assert_int_equal(json_array_size(json_object_get(json_array_get(json, 0), "rows")), 5);
 }
 
-/* "| 9 | a cold start ... | `first_shape` |" */
+/* Whether the line is "| 9 | a cold start ... | `first_shape` |", with the rule's mistake. */
 static bool is_beside_its_mistake(const struct audit_rule *rule, const char *line)
 {
     char name[64], number[16] = "| | ";
@@ -382,7 +383,7 @@ static bool is_beside_its_mistake(const struct audit_rule *rule, const char *lin
     return strncmp(line, number, strlen(number)) == 0 && strstr(line, name) != NULL;
 }
 
-/* "| `first_shape` | caution or wrong | ..." */
+/* Whether the line is "| `first_shape` | caution or wrong | ...", with the rule's name. */
 static bool is_described(const struct audit_rule *rule, const char *line)
 {
     char start[64];
@@ -410,8 +411,6 @@ static void the_document_has_every_rule_twice(void **state)
     assert_int_equal(found, count);
     assert_int_equal(described, count);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 /* If the number of users is not known, a long run is not a burst. */
 static void a_duration_near_a_usual_timeout_is_not_a_timeout(void **state)
@@ -446,7 +445,7 @@ static void a_large_grid_of_one_run_is_clean(void **state)
     assert_int_equal(trial->findings.count, 0);
 }
 
-/* Each with more users than there really were. */
+/* Two thousand runs of one cell each, with half as many requests in flight as users. */
 static void cells_of_as_many_runs_are_found(void **state)
 {
     struct trial *trial = *state;
@@ -506,7 +505,7 @@ int main(void)
         TEST(finds_prompt_tokens_that_were_counted_as_generated),
         TEST(says_that_nobody_counted_output),
         TEST(finds_cached_prompts_estimates_and_limits_of_the_client),
-        TEST(finds_lengths_that_were_not_asked_for),
+        TEST(finds_lengths_that_were_not_requested),
         TEST(finds_rates_that_counts_do_not_give),
         TEST(finds_queues_in_front_of_the_server),
         TEST(finds_more_arithmetic_than_the_hardware_has),

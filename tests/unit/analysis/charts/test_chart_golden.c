@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each plot of runs that are hard to draw, byte for byte: golden/ has the picture of the plain one,
- * and the digests of the others. `test_chart_golden --write` accepts what is drawn now: look at the
- * pictures first. */
+/* Compares each plot of runs that are hard to draw, byte for byte: golden/ has the pictures of the
+ * plain run, and the digests of all. `test_chart_golden --write` accepts what is drawn now: look at
+ * the pictures first. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static const struct {
     { "forest", draw_forest },
 };
 
-/* The first is the plain one, and repeated. */
+/* The first is the plain run, which has repetitions. */
 static const struct shape_of_run shapes[] = {
     { "plain", "Gemma 4 12B", 5, 3, ALL(EVIDENCE_MEASURED), "", 1 },
     { "one-cell", "m", 1, 1, ALL(EVIDENCE_MEASURED), "", 1 },
@@ -40,7 +40,7 @@ static const struct shape_of_run shapes[] = {
     { "long-name", LONG_NAME, 4, 2, ALL(EVIDENCE_MEASURED), "", 1 },
 };
 
-/* "latency 6-contexts 3f2a...", a line for each. */
+/* Adds the line "latency 6-contexts 3f2a...". */
 static void add_digest(const char *plot, const char *shape, const struct text *svg,
                        struct text *digests)
 {
@@ -103,7 +103,7 @@ static void every_plot_is_unchanged(void **state)
 {
     TEXT_AUTO digests = { 0 };
     TEXT_AUTO golden = { 0 };
-    char *line, *rest = NULL;
+    char *line, *next = NULL;
 
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
@@ -113,8 +113,8 @@ static void every_plot_is_unchanged(void **state)
         return;
     }
     file_read(GOLDEN, "digests.txt", &golden);
-    for (line = strtok_r(digests.data, "\n", &rest); line != NULL;
-         line = strtok_r(NULL, "\n", &rest))
+    for (line = strtok_r(digests.data, "\n", &next); line != NULL;
+         line = strtok_r(NULL, "\n", &next))
         if (strstr(text_string(&golden), line) == NULL)
             print_error("not as in digests.txt: %s\n", line);
     for (size_t i = 0; i < digests.length; i++)

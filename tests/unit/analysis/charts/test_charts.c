@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every chart of every run: made-up ones of all shapes, and what users published. No label overlaps
- * another, is cut by the picture's edge or lies on a line, and no figure is drawn that is not in
- * the data. `test_charts --save FOLDER` saves the pictures, light and dark, for people to look at.
- */
+/* Draws every chart of made-up runs of all shapes, and of runs that users published. No label
+ * overlaps another, crosses the picture's edge or lies on a line, and no figure is drawn that is
+ * not in the data. `test_charts --save FOLDER` saves the pictures, light and dark, for people to
+ * look at. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 
 #define RUNS 200
 
-static const char *saved_to; /* NULL: nowhere */
+static const char *save_folder; /* NULL: pictures are not saved */
 
 static const struct {
     const char *name;
@@ -32,7 +32,7 @@ static const struct {
     { "forest", draw_forest },
 };
 
-/* "heat-of-one-cell.svg" and "heat-of-one-cell.dark.svg" */
+/* Saves "heat-of-one-cell.svg" and "heat-of-one-cell.dark.svg". */
 static void save(const char *what, const struct chart *chart)
 {
     static const char *const ends[] = { [SVG_LIGHT] = ".svg", [SVG_DARK] = ".dark.svg" };
@@ -45,14 +45,14 @@ static void save(const char *what, const struct chart *chart)
         for (char *c = name; *c != '\0'; c++)
             *c = *c == ' ' || *c == '/' ? '-' : *c;
         svg_write(&chart->drawing, colours, &svg);
-        file_write(saved_to, name, &svg);
+        file_write(save_folder, name, &svg);
     }
 }
 
 static void is_sound(const char *what, const struct chart *chart)
 {
     chart_is_sound(what, chart);
-    if (saved_to != NULL)
+    if (save_folder != NULL)
         save(what, chart);
 }
 
@@ -98,7 +98,6 @@ static void made_runs_of_every_kind(void **state)
 
 static void runs_of_every_shape(void **state)
 {
-
     (void)state;
     for (const struct shape_of_run *shape = shapes_of_runs; shape->name != NULL; shape++) {
         EVIDENCE_AUTO evidence;
@@ -121,7 +120,8 @@ static void runs_of_other_shapes(void **state)
     }
 }
 
-/* Neither a figure nor one of the ramp's colours: only the word, and its shape. */
+/* The heat map of such a run has neither a figure nor a colour of the ramp: only the word, and the
+ * outline of its cells. */
 static void has_no_figure(const struct shape_of_run *shape, const char *word, const char *outline)
 {
     EVIDENCE_AUTO evidence;
@@ -153,7 +153,7 @@ static void unmeasured_cells_have_no_figure_and_no_colour(void **state)
     has_no_figure(&pending, ">not measured</text>", "<circle");
 }
 
-/* Cells that are not drawn are mentioned, and are in the table. */
+/* The chart says which cells it does not draw, and its table has them. */
 static void large_grids_say_what_they_show(void **state)
 {
     static const struct shape_of_run shape = { "", "m", 50, 40, ALL(EVIDENCE_MEASURED), "", 1 };
@@ -182,7 +182,7 @@ static void large_grids_say_what_they_show(void **state)
     }
 }
 
-/* In a chart of a run with so many users and contexts. */
+/* Checks how many times a label is in the chart of a run with so many users and contexts. */
 static void has_label(void (*draw)(const struct chart_runs *runs, struct chart *out), size_t users,
                       size_t contexts, const char *label, size_t times)
 {
@@ -198,7 +198,7 @@ static void has_label(void (*draw)(const struct chart_runs *runs, struct chart *
         found += chart.drawing.shapes[i].kind == SHAPE_TEXT
                  && strcmp(chart.drawing.shapes[i].string, label) == 0;
     if (found != times)
-        fail_msg("\"%s\" stands %zu times in the chart, not %zu", label, found, times);
+        fail_msg("\"%s\" is %zu times in the chart, not %zu", label, found, times);
 }
 
 static void labels_that_matter_are_there_once(void **state)
@@ -213,7 +213,7 @@ static void labels_that_matter_are_there_once(void **state)
     has_label(draw_heat, 100, 10, "4", 0);
 }
 
-/* In no line chart: the last row of the mixed run is too long for the model. */
+/* The last context of the mixed run is too long for the model. */
 static void a_context_without_a_point_is_not_named(void **state)
 {
     static void (*const draws[])(const struct chart_runs *runs, struct chart *out) = { chart_pareto,
@@ -279,8 +279,8 @@ static void a_single_cell_fills_the_plot_with_its_hatch(void **state)
     assert_float_equal(box_of_lines(&cell[1]).height, cell->box.height, 6);
 }
 
-/* Contexts that fail at the same load, beside others that have the highest figure there. */
-static void a_failure_stands_clear_of_the_figures(void **state)
+/* All contexts but one fail at the same loads, at which the other one has its highest figure. */
+static void failures_do_not_touch_the_figures(void **state)
 {
     static const struct shape_of_run shape = { "", "m", 9, 6, ALL(EVIDENCE_MEASURED), "", 1 };
 
@@ -305,8 +305,8 @@ static void a_failure_stands_clear_of_the_figures(void **state)
     }
 }
 
-/* Wherever it lies: it is not drawn above the axis, among the failures. */
-static void a_limit_runs_through_no_failure(void **state)
+/* A limit that would be above the axis, among the failures, is not drawn. */
+static void a_limit_crosses_no_failure(void **state)
 {
     static const struct shape_of_run shape = { "", "m", 9, 6, ALL(EVIDENCE_MEASURED), "", 1 };
     EVIDENCE_AUTO evidence;
@@ -355,7 +355,7 @@ static void names_take_no_more_room_than_they_need(void **state)
 }
 
 /* A square stays on its axis, however large the ratio is. */
-static void a_ratio_beyond_the_axis_stands_at_its_end(void **state)
+static void a_ratio_beyond_the_axis_is_drawn_at_its_end(void **state)
 {
     static const struct shape_of_run shape = { "", "m", 5, 3, ALL(EVIDENCE_MEASURED), "", 1 };
     struct evidence evidence[4];
@@ -378,7 +378,7 @@ static void a_ratio_beyond_the_axis_stands_at_its_end(void **state)
         evidence_finish(&evidence[i]);
 }
 
-static void repetitions_of_a_run(void **state)
+static void runs_with_repetitions(void **state)
 {
     const struct shape_of_run shape = { "repeated", "m", 17, 3, ALL(EVIDENCE_MEASURED), "", 1 };
     struct evidence evidence[3];
@@ -395,7 +395,7 @@ static void repetitions_of_a_run(void **state)
         evidence_finish(&evidence[i]);
 }
 
-static void a_history(void **state)
+static void histories_of_any_length(void **state)
 {
     static const int64_t ends[] = { 86400000, 60000, 86400000ll * 400, 1, 0 };
 
@@ -410,7 +410,7 @@ static void a_history(void **state)
     }
 }
 
-/* Returns its width in pixels. */
+/* Checks the bytes of the chart's PNG; returns its width in pixels. */
 static uint32_t picture_fits(const char *name, const struct chart *chart)
 {
     TEXT_AUTO png = { 0 };
@@ -422,7 +422,7 @@ static uint32_t picture_fits(const char *name, const struct chart *chart)
     return ntohl(*(const uint32_t *)(const void *)(png.data + 16));
 }
 
-/* The pictures with the most ink have fewer pixels, and no more bytes than others. */
+/* The pictures with the most shapes have fewer pixels, but stay within the limit of bytes. */
 static void the_largest_pictures_fit_a_chat(void **state)
 {
     static const struct {
@@ -446,7 +446,7 @@ static void the_largest_pictures_fit_a_chat(void **state)
     }
 }
 
-/* The size in a chat: the heat map has 1200 x 800 pixels. */
+/* Checks that the heat map keeps its 1200 x 800 pixels, and that both pictures fit a chat. */
 static void fits_a_chat(const char *name, const struct evidence *evidence)
 {
     FINDINGS_AUTO findings = { 0 };
@@ -501,16 +501,16 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_context_without_a_point_is_not_named),
         cmocka_unit_test(both_ends_of_a_line_have_a_marker),
         cmocka_unit_test(a_single_cell_fills_the_plot_with_its_hatch),
-        cmocka_unit_test(a_failure_stands_clear_of_the_figures),
-        cmocka_unit_test(a_limit_runs_through_no_failure),
+        cmocka_unit_test(failures_do_not_touch_the_figures),
+        cmocka_unit_test(a_limit_crosses_no_failure),
         cmocka_unit_test(names_take_no_more_room_than_they_need),
-        cmocka_unit_test(a_ratio_beyond_the_axis_stands_at_its_end),
-        cmocka_unit_test(repetitions_of_a_run),
-        cmocka_unit_test(a_history),
+        cmocka_unit_test(a_ratio_beyond_the_axis_is_drawn_at_its_end),
+        cmocka_unit_test(runs_with_repetitions),
+        cmocka_unit_test(histories_of_any_length),
         cmocka_unit_test(the_largest_pictures_fit_a_chat),
         cmocka_unit_test(published_results),
     };
 
-    saved_to = count > 2 && strcmp(arguments[1], "--save") == 0 ? arguments[2] : NULL;
+    save_folder = count > 2 && strcmp(arguments[1], "--save") == 0 ? arguments[2] : NULL;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

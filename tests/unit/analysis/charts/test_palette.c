@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every pair of colours that a chart puts on one another can be told apart (WCAG 2.2, 1.4.3 and
- * 1.4.11), and web/assets/chart.css has these colours: `test_palette --write` writes it. */
+/* Every colour has enough contrast with those below it (WCAG 2.2, 1.4.3 and 1.4.11), and
+ * web/assets/chart.css has these colours: `test_palette --write` writes it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,7 +79,7 @@ static void marks_can_be_seen(void **state)
 
 enum vision { PROTANOPIA, DEUTERANOPIA, TRITANOPIA, VISIONS };
 
-/* Machado, Oliveira and Fernandes 2009, severity 1: of linear RGB. */
+/* How linear RGB is seen: Machado, Oliveira and Fernandes 2009, severity 1. */
 static const double seen_as[VISIONS][3][3] = {
     { { 0.152286, 1.052583, -0.204868 },
       { 0.114503, 0.786281, 0.099216 },
@@ -141,7 +141,7 @@ static void differ(enum paint a, enum paint b, double least)
         }
 }
 
-/* Series have shapes, failed cells are hatched and say so: nothing depends on this alone. */
+/* Nothing depends only on colours: series also have shapes, and failed cells a hatch and a word. */
 static void colours_differ_without_full_colour_vision(void **state)
 {
     (void)state;

@@ -52,7 +52,7 @@ static void a_picture_has_a_palette(void **state)
     assert_true(png.length < 10000);
 }
 
-/* The machine's own fonts do not matter: without them the bytes would be the same. */
+/* Without the machine's own fonts, the bytes are the same. */
 static void the_machines_fonts_do_not_matter(void **state)
 {
     DRAWING_AUTO drawing;
@@ -110,7 +110,7 @@ static void the_table_of_widths_is_the_fonts(void **state)
     widths_equal(FONT_SEMIBOLD, font_inter_semibold, font_inter_semibold_length);
 }
 
-static void figures_stand_in_columns(void **state)
+static void all_digits_have_the_same_width(void **state)
 {
     (void)state;
     for (char digit[] = "0"; digit[0] <= '9'; digit[0]++)
@@ -124,7 +124,7 @@ int main(void)
         cmocka_unit_test(the_machines_fonts_do_not_matter),
         cmocka_unit_test(a_large_drawing_is_a_picture_of_bounded_size),
         cmocka_unit_test(the_table_of_widths_is_the_fonts),
-        cmocka_unit_test(figures_stand_in_columns),
+        cmocka_unit_test(all_digits_have_the_same_width),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

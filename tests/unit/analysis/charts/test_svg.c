@@ -95,7 +95,7 @@ static void a_long_text_ends_in_an_ellipsis(void **state)
     assert_non_null(strstr(drawing.shapes[0].string, "\xe2\x80\xa6"));
 }
 
-/* In a reader's font, too, which may be wider. */
+/* The viewer's font may be wider than ours. */
 static void a_subtitle_keeps_its_width(void **state)
 {
     static const char subtitle[] = "a subtitle may be as wide as the picture";
@@ -114,7 +114,7 @@ static void a_subtitle_keeps_its_width(void **state)
     assert_null(strstr(strstr(svg.data, attribute) + 1, "textLength"));
 }
 
-static void a_text_finds_its_place_taken(void **state)
+static void a_text_is_not_drawn_over_another(void **state)
 {
     DRAWING_AUTO drawing;
 
@@ -138,7 +138,7 @@ int main(void)
         cmocka_unit_test(the_direction_of_a_name_ends_with_it),
         cmocka_unit_test(a_long_text_ends_in_an_ellipsis),
         cmocka_unit_test(a_subtitle_keeps_its_width),
-        cmocka_unit_test(a_text_finds_its_place_taken),
+        cmocka_unit_test(a_text_is_not_drawn_over_another),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

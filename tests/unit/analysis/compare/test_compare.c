@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of two sides of runs is faster, by runs that a seeded generator makes. */
+/* Compares runs that a seeded generator makes, so that it is known which side is faster. */
 #include "tests/unit/support/compare_trial.h"
 
 struct rates {
-    double faster, slower, covered;  /* of the primary verdict */
-    double some_faster, some_slower; /* at least one cell is said to be */
-    double compared;                 /* cells that were */
+    double faster, slower;           /* of the primary verdict */
+    double covered;                  /* the primary interval contains the true factor */
+    double some_faster, some_slower; /* at least one cell's verdict says so */
+    double compared;                 /* share of the cells that were compared */
 };
 
 static struct rates simulate(struct trial *trial, int pairs, double factor, uint64_t seed)
@@ -31,7 +32,7 @@ static struct rates simulate(struct trial *trial, int pairs, double factor, uint
     }
     for (double *rate = &rates.faster; rate <= &rates.compared; rate++)
         *rate /= pairs;
-    print_message("%zu runs a side, speed x %.2f: faster %.1f %%, slower %.1f %%, interval holds "
+    print_message("%zu runs a side, speed x %.2f: faster %.1f %%, slower %.1f %%, interval covers "
                   "it %.1f %%; some cell faster %.1f %%, slower %.1f %%\n",
                   trial->repetitions, factor, 100 * rates.faster, 100 * rates.slower,
                   100 * rates.covered, 100 * rates.some_faster, 100 * rates.some_slower);
@@ -73,8 +74,9 @@ static void pairs_of_equals_differ_in_one_of_twenty(void **state)
     assert_true(rates.some_faster + rates.some_slower <= 0.07);
 }
 
-/* Also where it is the fastest one in 15 cells that are limited by the client, for that leaves out
- * their pairs whichever side was fast. 5 repetitions: half of the cells lose a pair. */
+/* The client limits the fastest one in 15 cells, and with 5 repetitions half of the cells lose a
+ * pair. This favours neither side, because a limited cell excludes its pair, whichever side was
+ * fast. */
 static void disturbed_pairs_make_no_difference_between_equals(void **state)
 {
     struct trial *trial = *state;
@@ -123,7 +125,7 @@ static void tests_pairs_as_student_did(void **state)
     assert_true(isnan(compare_estimate_pairs(baseline, baseline, 3, true).p));
 }
 
-/* The n-th run becomes one of that sweep, repetition and deployment. */
+/* Makes the n-th run our own, of that sweep, repetition and deployment. */
 static void make_own(struct trial *trial, size_t n, const char *sweep, int repetition,
                      const char *deployment)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which cells of runs are compared, and what is said of the others. */
+/* Which cells of runs are compared, and what is reported about the others. */
 #include "base/json/json.h"
 #include "handlers/runs/compare_answer.h"
 #include "tests/unit/support/compare_trial.h"
@@ -124,7 +124,7 @@ static void skips_what_a_run_has_twice(void **state)
     assert_int_equal(trial->comparison.cells[3].why, CELL_TWICE);
 }
 
-/* A ratio of 2, except for the disturbed pair. */
+/* Contaminates the run's cell, and spoils its figures, which must not count. */
 static struct evidence_cell *disturb(struct trial *trial, size_t run, size_t cell)
 {
     struct evidence_cell *one = &trial->runs[run].cells[cell];
@@ -160,7 +160,7 @@ static void a_disturbed_pair_is_skipped_only_in_its_cell(void **state)
     generator_init(&generator, 7);
     draw(trial, &generator, 2);
     disturb(trial, 7, 0); /* of the third pair */
-    disturb(trial, 2, 0); /* of the same */
+    disturb(trial, 2, 0); /* of the same pair */
     comparison = compare(trial);
     assert_int_equal(comparison->compared, CELLS);
     assert_int_equal(comparison->primary_cells, CELLS - 1);
@@ -242,7 +242,7 @@ static void says_so_when_every_cell_was_skipped(void **state)
     assert_non_null(strstr(trial->comparison.reason, "no cell"));
 }
 
-static void takes_unknown_success_where_it_is_accepted(void **state)
+static void compares_cells_of_unknown_success_if_that_is_accepted(void **state)
 {
     struct trial *trial = *state;
 
@@ -285,7 +285,7 @@ int main(void)
         TRIAL(the_ratio_counts_every_pair_by_the_same_cells),
         TRIAL(unjudged_cells_claim_nothing),
         TRIAL(says_so_when_every_cell_was_skipped),
-        TRIAL(takes_unknown_success_where_it_is_accepted),
+        TRIAL(compares_cells_of_unknown_success_if_that_is_accepted),
         TRIAL(writes_tables_that_fit_a_terminal),
     };
 

@@ -54,7 +54,8 @@ static void spoil_quantization(struct evidence *run)
 static const struct refusal {
     const char *fact;
     void (*spoil)(struct evidence *run);
-    bool unknown, within_a_side; /* of the candidate's runs too, to which no factor applies */
+    bool unknown;       /* the spoilt value is not known */
+    bool within_a_side; /* the candidate's runs differ from one another, too: no factor helps */
 } refusals[] = {
     { "model", spoil_model, false },     { "model_revision", spoil_revision, true, true },
     { "engine", spoil_engine, false },   { "engine_version", spoil_version, false },
@@ -140,7 +141,7 @@ static void an_unknown_value_equals_nothing_except_within_one_sweep(void **state
     assert_int_equal(compare(trial)->refused, 1);
 }
 
-/* The deployments are compared; the work must nevertheless be the same. */
+/* The sides are deployments, whose facts may differ; the work must still be the same. */
 static void two_deployments_may_differ_in_all_but_the_work(void **state)
 {
     struct trial *trial = *state;
@@ -161,7 +162,7 @@ static void two_deployments_may_differ_in_all_but_the_work(void **state)
     assert_int_equal(compare(trial)->refused, 1);
     for (size_t i = RUNS / 2; i < RUNS; i++)
         strcpy(trial->runs[i].facts.dataset, "random");
-    spoil_engine(&trial->runs[RUNS - 1]); /* one of a side alone */
+    spoil_engine(&trial->runs[RUNS - 1]); /* only one run of the side */
     assert_int_equal(compare(trial)->refused, 1);
 }
 

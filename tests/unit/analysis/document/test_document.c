@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports as files: of made-up runs of all shapes, and of what users published. */
+/* Reports as files, of made-up runs of all shapes and of runs that users published. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 #include "tests/unit/support/made_runs.h"
 #include "tests/unit/support/shaped_runs.h"
 
-#define MADE_RUNS REPORTERS /* one of each */
+#define MADE_RUNS REPORTERS /* one of each reporter */
 #define HOSTILE                                                                                    \
     "<script>alert(1)</script>\"><img src=x onerror='alert(1)'> javascript:alert(1) \x01\x1b[31m " \
     "\xe2\x80\xae\xd7\x90\xd7\x91 ${} {{7*7}} --> ]]> </style>"
@@ -99,7 +99,7 @@ static const json_t *member_of(const json_t *cell, const char *column)
     return json_object_get(json_object_get(cell, group), dot + 1);
 }
 
-/* Each figure in the data is that of the cell, and no known figure is missing. */
+/* Checks that each figure in the data is the cell's, and that no known figure is missing. */
 static void has_the_data_of(const struct evidence *evidence, const json_t *run)
 {
     const json_t *columns = json_object_get(run, "columns"), *row, *value;
@@ -136,19 +136,19 @@ static const struct shown_figure {
     { "Succeeded", offsetof(struct evidence_cell, success_rate) },
 };
 
-static void shows(const char *row, int column, double value, bool is_asked)
+static void shows(const char *row, int column, double value, bool is_exact)
 {
     char text[256], expected[SCALE_NUMBER_SIZE] = "";
 
     html_cell_text(row, "<td", (size_t)column, text);
-    if (isfinite(value) && is_asked)
+    if (isfinite(value) && is_exact)
         scale_exact(value, expected);
     else if (isfinite(value))
         repetition_stats_number(value, expected);
     assert_string_equal(strncmp(text, "\xe2\x89\xa5", 3) == 0 ? text + 3 : text, expected);
 }
 
-/* Each figure of the table is that of the cell. */
+/* Checks that each figure in the table is the cell's. */
 static void has_the_table_of(const struct evidence *evidence, const struct text *document)
 {
     FREE_AUTO char *head = html_between(document, "<thead>", "</thead>");
@@ -296,7 +296,7 @@ static void foreign_text_is_never_markup(void **state)
 
 /* ---- The policy ---- */
 
-static void the_policy_allows_the_style_alone(void **state)
+static void the_policy_allows_only_the_style(void **state)
 {
     uint8_t digest[DIGEST_BYTES];
     EVIDENCE_AUTO evidence;
@@ -390,7 +390,7 @@ static void cells_of_a_comparison_that_do_not_fit_are_counted(void **state)
     assert_non_null(strstr(out.data, "5 more cells do not fit here: run_compare lists"));
 }
 
-static void rows_without_a_context_are_one_class(void **state)
+static void rows_without_a_context_are_not_separated(void **state)
 {
     EVIDENCE_AUTO evidence;
     TEXT_AUTO document = { 0 };
@@ -407,13 +407,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_of_a_comparison_that_do_not_fit_are_counted),
-        cmocka_unit_test(rows_without_a_context_are_one_class),
+        cmocka_unit_test(rows_without_a_context_are_not_separated),
         cmocka_unit_test(runs_of_every_shape),
         cmocka_unit_test(made_runs_of_every_kind),
         cmocka_unit_test(published_results),
         cmocka_unit_test(repetitions_have_rows_of_their_own),
         cmocka_unit_test(foreign_text_is_never_markup),
-        cmocka_unit_test(the_policy_allows_the_style_alone),
+        cmocka_unit_test(the_policy_allows_only_the_style),
         cmocka_unit_test(a_comparison_begins_with_its_verdict_and_the_differences),
     };
 

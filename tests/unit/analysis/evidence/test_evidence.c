@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evidence, the common form of all runs: here of runs that opsbrain measured. */
+/* Evidence, the common form of all runs: here made from runs that opsbrain measured. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -19,7 +19,8 @@ struct trip {
     struct text file;
 };
 
-/* A run of our own: two measured cells, one that failed with some answers, one never tried. */
+/* Makes a run of our own: two measured cells, one that failed with some answers, one never tried.
+ */
 static void own_run(struct evidence *out)
 {
     static char fingerprint[] = "{\"model\":\"toy/model\",\"engine\":\"vllm\","
@@ -66,9 +67,11 @@ static void same_number(const char *what, double before, double after)
 
 #define SAME(member) same_number(#member, before->member, after->member)
 
-/* Members that every format has. */
+/* Compares the members that every format has. */
 static void same_cell(const struct evidence_cell *before, const struct evidence_cell *after)
 {
+    static const enum metric metrics[] = { METRIC_TTFT, METRIC_ICL, METRIC_TPOT, METRIC_E2E };
+
     SAME(concurrency);
     SAME(input_length);
     SAME(output_tokens_asked);
@@ -78,10 +81,8 @@ static void same_cell(const struct evidence_cell *before, const struct evidence_
     SAME(request_throughput);
     SAME(output_throughput);
     SAME(total_throughput);
-    static const enum metric carried[] = { METRIC_TTFT, METRIC_ICL, METRIC_TPOT, METRIC_E2E };
-
-    for (size_t m = 0; m < sizeof carried / sizeof *carried; m++) {
-        enum metric i = carried[m];
+    for (size_t m = 0; m < sizeof metrics / sizeof *metrics; m++) {
+        enum metric i = metrics[m];
 
         SAME(latency[i].mean_ms);
         SAME(latency[i].p50_ms);
@@ -120,7 +121,8 @@ static void a_vllm_result_has_no_null(void **state)
     trip_finish(&trip);
 }
 
-/* Other tools start the clock when they send; the time before that they call queue time. */
+/* Other tools start the clock when they send a request, and call the time before that queue time.
+ */
 static void an_open_loop_is_exported_from_the_send(void **state)
 {
     struct cells cells = { 0 };

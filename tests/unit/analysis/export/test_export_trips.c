@@ -79,9 +79,9 @@ static void clear_speed(struct evidence_cell *cell)
     text_copy(cell->status, sizeof cell->status, "failed");
 }
 
-/* Draws only metrics before `metrics`. The last ones exist only for our own open loops, which count
- * from the schedule and from the send; other formats count from the send and use the first ones'
- * names. */
+/* Draws only the metrics before `metrics`. The others exist only for our own open loops, which
+ * measure from the schedule and from the send; other formats measure only from the send, and use
+ * the names of the first ones. */
 static void draw_cell(struct generator *random, enum metric metrics, struct evidence_cell *cell)
 {
     static const char *const marks[] = { "", "client_limited", "burst, contaminated",
@@ -119,7 +119,7 @@ static void draw_run(uint64_t seed, enum metric metrics, struct evidence *out)
         draw_cell(&random, metrics, evidence_add(out));
 }
 
-/* ---- What formats hold ---- */
+/* ---- What the formats can hold ---- */
 
 /* What a format can hold. Names end with NULL; "*": all. For latencies: the metrics, and the
  * statistics that each of them has. */
@@ -223,8 +223,8 @@ static bool is_reported_lost(const struct trip *trip, const char *prefix, const 
     return false;
 }
 
-/* AIPerf's format requires the number of requests of a phase: the number sent, if no other is
- * known. */
+/* Whether the number of requests sent replaces the number requested, which was not known: aiperf's
+ * format requires one for each phase. */
 static bool is_sent(const struct evidence_field *field, const struct trip *trip, const void *before,
                     const void *after)
 {
@@ -240,10 +240,8 @@ static void compare(const struct trip *trip, const struct evidence_field *fields
                     const void *after)
 {
     for (; fields->name != NULL; fields++) {
-        bool kept = same_value(fields, before, after) || is_escaped(fields, before, after)
-                    || is_sent(fields, trip, before, after);
-
-        if (kept)
+        if (same_value(fields, before, after) || is_escaped(fields, before, after)
+            || is_sent(fields, trip, before, after))
             continue;
         if (!is_unknown(fields, after))
             fail_msg("%s, run %u: %s%s is not what it was\n%s", trip->contents->format,
@@ -300,7 +298,7 @@ static void trip_finish(struct trip *trip)
     json_decref(trip->losses);
 }
 
-static void take_trip(const struct contents *format, uint64_t seed)
+static void check_trip(const struct contents *format, uint64_t seed)
 {
     const struct exporter *exporter = exporter_find(format->format);
     struct trip trip;
@@ -321,7 +319,7 @@ static void every_format_returns_what_it_holds(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof all_contents / sizeof all_contents[0]; i++)
         for (uint64_t seed = 1; seed <= RUNS; seed++)
-            take_trip(&all_contents[i], seed);
+            check_trip(&all_contents[i], seed);
 }
 
 static void every_exporter_is_tested(void **state)

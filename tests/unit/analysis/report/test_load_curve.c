@@ -39,6 +39,7 @@ struct model {
     double slots, prefill_s, step_s, step_more_s, output_tokens, rate;
 };
 
+/* What the server shows at one load. */
 struct shown {
     double tokens_per_s, ttft_s, e2e_s, waiting;
 };
@@ -61,7 +62,7 @@ static double step_s(const struct model *model, double batch)
     return model->step_s + model->step_more_s * (model->kind == PADDED ? padded(batch) : batch);
 }
 
-/* One server for prompts, and a delay for the rest: mean value analysis. */
+/* Mean value analysis of one queue for prompts, with decoding as a delay. */
 static double serial_prefill_s(const struct model *model, double batch, double decode_s)
 {
     double queue = 0, prefill_s = model->prefill_s;
@@ -91,14 +92,14 @@ static struct shown show(const struct model *model, double load)
 {
     double batch = fmin(load, model->slots), decode_s;
     double requests_per_s = batch / in_service_s(model, load, &decode_s);
-    bool seen = model->kind != GATE && model->kind != RATE;
+    bool is_counted = model->kind != GATE && model->kind != RATE;
 
     if (model->kind == RATE)
         requests_per_s = fmin(requests_per_s, model->rate);
     return (struct shown){ .tokens_per_s = requests_per_s * model->output_tokens,
                            .e2e_s = load / requests_per_s,
                            .ttft_s = load / requests_per_s - decode_s,
-                           .waiting = seen ? load - batch : 0 };
+                           .waiting = is_counted ? load - batch : 0 };
 }
 
 /* The smallest load at 95 % of the peak. */
@@ -160,8 +161,8 @@ static size_t add_load(double load, double *loads, size_t count)
     return count;
 }
 
-/* Two loads to twelve: spread by one factor, doubled, four-fold or picked at random; from one user
- * or more, to well below or well above where it saturates. */
+/* Draws two to twelve loads: spread by one factor, doubled, four-fold or at random; from one or
+ * more users up to a load well below or well above saturation. */
 static size_t draw_grid(double saturation, bool doubling, unsigned *seed, double loads[LOADS])
 {
     size_t wanted = 2 + (size_t)(uniform(seed) * (LOADS - 1)), count = 0;
@@ -192,7 +193,7 @@ struct noise {
 };
 
 static void measure(const struct model *model, const double *loads, size_t count,
-                    struct noise noise, bool told, unsigned *seed, struct measured *out)
+                    struct noise noise, bool counts_waiting, unsigned *seed, struct measured *out)
 {
     out->count = count;
     for (size_t i = 0; i < count; i++) {
@@ -205,12 +206,12 @@ static void measure(const struct model *model, const double *loads, size_t count
             .noise = fmax(0.005, 2 * noise.share * noise.widened),
             .ttft_ms = 1000 * shown.ttft_s * (1 + noise.share * normal(seed)),
             .e2e_ms = 1000 * shown.e2e_s / off,
-            .waiting = told ? shown.waiting : NAN,
+            .waiting = counts_waiting ? shown.waiting : NAN,
         };
     }
 }
 
-/* ---- All of them ----------------------------------------------------------------------------- */
+/* ---- All servers ----------------------------------------------------------------------------- */
 
 struct score {
     size_t grids, wrong;
@@ -222,19 +223,19 @@ static void judge_grid(const struct model *model, double saturation, struct nois
                        unsigned seed, struct score *score)
 {
     double loads[LOADS];
-    bool told = seed % 2 == 0;
+    bool counts_waiting = seed % 2 == 0;
     size_t count = draw_grid(saturation, model->kind == PADDED, &seed, loads);
     struct measured measured;
     struct load_verdict verdict;
 
     if (count < 2)
         return;
-    measure(model, loads, count, noise, told, &seed, &measured);
+    measure(model, loads, count, noise, counts_waiting, &seed, &measured);
     verdict = load_curve_judge(measured.points, count, false);
     score->grids++;
     if (verdict.low > saturation || verdict.high < saturation) {
         score->wrong++;
-        printf("kind %d: saturates at %g, told %g to %g:", model->kind, saturation, verdict.low,
+        printf("kind %d: saturates at %g, judged %g to %g:", model->kind, saturation, verdict.low,
                verdict.high);
         for (size_t i = 0; i < count; i++)
             printf(" %g: %.4g", loads[i], measured.points[i].tokens_per_s);
@@ -260,7 +261,7 @@ static void judge_all(struct noise noise, struct score scores[KINDS], struct sco
     for (int kind = 0; kind < KINDS; kind++) {
         struct score *score = &scores[kind];
 
-        printf("noise %g, kind %2d: %zu of %zu wrong; of %zu that hold it %zu bounded, %.2f wide\n",
+        printf("noise %g, kind %2d: %zu of %zu wrong; of %zu around it %zu bounded, %.2f wide\n",
                noise.share, kind, score->wrong, score->grids, score->enclosed, score->bounded,
                exp(score->widths / (double)score->bounded));
         all->grids += score->grids;
@@ -275,7 +276,7 @@ static double mean_width(const struct score *score)
     return exp(score->widths / (double)score->bounded);
 }
 
-static void the_interval_holds_the_truth_on_a_hundred_servers(void **state)
+static void the_interval_contains_the_truth_on_a_hundred_servers(void **state)
 {
     struct score scores[KINDS] = { 0 }, all = { 0 };
 
@@ -317,18 +318,18 @@ static void great_noise_says_little_and_is_seldom_wrong(void **state)
     }
 }
 
-/* ---- One by one ------------------------------------------------------------------------------ */
+/* ---- Single grids ---------------------------------------------------------------------------- */
 
 static const struct model four_slots = {
     .kind = SLOTS, .slots = 4, .prefill_s = 0.02, .step_s = 0.01, .output_tokens = 64
 };
 
 static struct load_verdict judge(const struct model *model, const double *loads, size_t count,
-                                 bool told, struct measured *measured)
+                                 bool counts_waiting, struct measured *measured)
 {
     unsigned seed = 1;
 
-    measure(model, loads, count, (struct noise){ 0, 1 }, told, &seed, measured);
+    measure(model, loads, count, (struct noise){ 0, 1 }, counts_waiting, &seed, measured);
     return load_curve_judge(measured->points, count, false);
 }
 
@@ -339,8 +340,8 @@ static void one_and_sixteen_users_of_a_server_that_runs_four(void **state)
     double next[LOADS_TO_MEASURE];
 
     (void)state;
-    for (int told = 0; told < 2; told++) {
-        struct load_verdict verdict = judge(&four_slots, loads, 2, told, &measured);
+    for (int counts_waiting = 0; counts_waiting < 2; counts_waiting++) {
+        struct load_verdict verdict = judge(&four_slots, loads, 2, counts_waiting, &measured);
 
         assert_true(verdict.reached);
         assert_true(verdict.low == 4);
@@ -390,7 +391,7 @@ static void throughput_that_grows_with_the_users_is_not_saturated(void **state)
     assert_true(next[0] == 6 && next[1] == 12);
 }
 
-static void all_loads_may_lie_above_it(void **state)
+static void all_loads_may_be_above_saturation(void **state)
 {
     const double loads[] = { 10, 20 };
     struct measured measured;
@@ -454,13 +455,13 @@ static void a_late_client_bounds_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_interval_holds_the_truth_on_a_hundred_servers),
+        cmocka_unit_test(the_interval_contains_the_truth_on_a_hundred_servers),
         cmocka_unit_test(noise_widens_it_and_seldom_breaks_it),
         cmocka_unit_test(great_noise_says_little_and_is_seldom_wrong),
         cmocka_unit_test(one_and_sixteen_users_of_a_server_that_runs_four),
         cmocka_unit_test(the_suggested_loads_narrow_the_interval_to_one_load),
         cmocka_unit_test(throughput_that_grows_with_the_users_is_not_saturated),
-        cmocka_unit_test(all_loads_may_lie_above_it),
+        cmocka_unit_test(all_loads_may_be_above_saturation),
         cmocka_unit_test(later_first_tokens_alone_are_not_a_queue),
         cmocka_unit_test(an_open_loop_saturates_where_its_queue_grows),
         cmocka_unit_test(a_late_client_bounds_nothing),

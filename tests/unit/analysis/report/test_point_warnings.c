@@ -18,8 +18,8 @@ static const struct point_warning *find(const char *name)
     return NULL;
 }
 
-/* Names of all warnings of the first point, with a blank after each. */
-static struct text holding(const struct cells *cells)
+/* Names of all warnings of the first point, with a space after each. */
+static struct text warning_names(const struct cells *cells)
 {
     struct text names = { 0 };
     struct cell_grid grid;
@@ -36,7 +36,7 @@ static struct text holding(const struct cells *cells)
 
 static void assert_only(const struct cells *cells, const char *wanted)
 {
-    TEXT_AUTO names = holding(cells);
+    TEXT_AUTO names = warning_names(cells);
 
     assert_string_equal(text_string(&names), wanted);
 }

@@ -9,7 +9,7 @@
 #include "analysis/report/repetition_stats.h"
 #include "tests/unit/support/cells.h"
 
-/* The figure of the first point, over all cells given. */
+/* The statistics of the first point, over all the cells. */
 static struct repetition_stats of(const struct cells *cells, enum quantity_id quantity)
 {
     struct cell_grid grid;
@@ -62,7 +62,7 @@ static void shows_no_spread_for_one_repetition(void **state)
     assert_written(&figure, "1234");
 }
 
-static void never_takes_the_speed_of_a_failed_repetition(void **state)
+static void never_includes_the_speed_of_a_failed_repetition(void **state)
 {
     struct cells cells = { 0 };
     struct repetition_stats figure;
@@ -121,7 +121,7 @@ static void says_nothing_of_decoding_below_16_output_tokens(void **state)
     assert_float_equal(of(&cells, QUANTITY_TTFT_P99).mean, 44, 1e-9);
 }
 
-static void writes_three_significant_digits(void **state)
+static void larger_numbers_have_fewer_decimals(void **state)
 {
     char out[NUMBER_SIZE];
 
@@ -141,11 +141,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shows_repetitions_with_mean_and_confidence_interval),
         cmocka_unit_test(shows_no_spread_for_one_repetition),
-        cmocka_unit_test(never_takes_the_speed_of_a_failed_repetition),
+        cmocka_unit_test(never_includes_the_speed_of_a_failed_repetition),
         cmocka_unit_test(says_that_a_cut_off_latency_is_a_lower_bound),
         cmocka_unit_test(says_that_a_tail_of_few_requests_is_weak),
         cmocka_unit_test(says_nothing_of_decoding_below_16_output_tokens),
-        cmocka_unit_test(writes_three_significant_digits),
+        cmocka_unit_test(larger_numbers_have_fewer_decimals),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,6 @@ static char plan[] =
 static char document[] =
     "{\"model\":\"gemma\",\"engine\":\"vllm\",\"engine_version\":\"0.11.0\",\"hardware\":\"\","
     "\"limits\":{\"max_running\":256},\"workload_digest\":\"abc123\"}";
-
 static char other_document[] =
     "{\"model\":\"gemma\",\"engine\":\"vllm\",\"engine_version\":\"0.12.0\",\"hardware\":\"\","
     "\"limits\":{\"max_running\":256},\"workload_digest\":\"abc123\"}";
@@ -147,7 +146,7 @@ static char plan_with_limits[] =
     "{\"concurrency\":[1,2,4,8],\"input_tokens\":[4],\"output_tokens\":[100],\"search\":"
     "\"adaptive\",\"limit_e2e_ms\":6000.0,\"limit_ttft_ms\":5000}";
 
-/* Twice the median is the p99 of these cells. */
+/* The p99 of these cells is twice their median. */
 static void shows_the_largest_load_that_meets_the_limits(void **state)
 {
     struct fixture f;
@@ -264,7 +263,7 @@ static void shows_matrices_peak_saturation_failures_and_takeaways(void **state)
     assert_has(&text, "- 2 of 4 points of the grid were measured, 2 are too long for the model.\n");
 }
 
-/* A reader who stops after a few lines knows what it is about. */
+/* A reader who stops after a few lines knows the conclusions. */
 static void begins_with_the_verdict_and_the_takeaways(void **state)
 {
     static const char *const order[] = {

@@ -28,7 +28,8 @@ static void check_sentence(const struct saturation *s, const char *expected)
     assert_string_equal(text_string(&text), expected);
 }
 
-/* A server that runs 4, whose own counters show 12 waiting; tokens/s still grew four-fold. */
+/* The server runs 4 requests at once, and its own counters show 12 waiting, but tokens/s still grew
+ * four-fold. */
 static void a_queue_is_saturation_though_throughput_grew(void **state)
 {
     char witness[] = "{\"state\":\"full\",\"requests_waiting_mean\":12}";
@@ -39,26 +40,25 @@ static void a_queue_is_saturation_though_throughput_grew(void **state)
     few = cell_measured(&cells, 1, 4, 50, 2000);
     many = cell_measured(&cells, 16, 4, 200, 8000);
     few->measurement.latency[METRIC_TTFT].p50_ms = 20;
-    many->measurement.latency[METRIC_TTFT].p50_ms = 20; /* as with the server's counters alone */
+    many->measurement.latency[METRIC_TTFT].p50_ms = 20; /* only the counters show the queue */
     many->witness = witness;
     struct saturation s = of_first_context(&cells);
     check_sentence(&s,
                    "saturated between 4 and 16 users (measure 6, 8, 12 next), about 4 requests at "
                    "once");
     many->witness = NULL;
-    many->measurement.latency[METRIC_TTFT].p50_ms = 6020; /* as without them */
+    many->measurement.latency[METRIC_TTFT].p50_ms = 6020; /* only the latency shows it */
     s = of_first_context(&cells);
     check_sentence(&s,
                    "saturated between 4 and 16 users (measure 6, 8, 12 next), about 4 requests at "
                    "once");
-    many->measurement.latency[METRIC_TTFT].p50_ms =
-        20; /* slower steps: there may be more to come */
+    many->measurement.latency[METRIC_TTFT].p50_ms = 20; /* nothing shows it */
     s = of_first_context(&cells);
     check_sentence(&s, "not saturated below 4; throughput may still grow at 16 users, the largest "
                        "load (measure 32, 64 next)");
 }
 
-/* Of several instances, one of them says what waits there. */
+/* The counters are those of one of several instances. */
 static void a_partial_cross_check_says_nothing_about_the_queue(void **state)
 {
     char witness[] = "{\"state\":\"partial\",\"requests_waiting_mean\":12}";
@@ -94,7 +94,7 @@ static void finds_the_smallest_load_near_the_peak(void **state)
     check_sentence(&s, "saturated between 38 and 256 users (measure 48, 96, 128 next)");
 }
 
-static void says_that_the_greatest_load_is_not_saturation(void **state)
+static void the_greatest_load_is_not_taken_for_saturation(void **state)
 {
     struct cells cells = { 0 };
     struct saturation s;
@@ -224,7 +224,7 @@ int main(void)
         cmocka_unit_test(a_queue_is_saturation_though_throughput_grew),
         cmocka_unit_test(a_partial_cross_check_says_nothing_about_the_queue),
         cmocka_unit_test(finds_the_smallest_load_near_the_peak),
-        cmocka_unit_test(says_that_the_greatest_load_is_not_saturation),
+        cmocka_unit_test(the_greatest_load_is_not_taken_for_saturation),
         cmocka_unit_test(an_open_loop_whose_queue_grows_is_saturated),
         cmocka_unit_test(says_that_greater_loads_lost_requests),
         cmocka_unit_test(says_what_was_not_measured_below),

@@ -10,8 +10,8 @@
 #include "base/core/text.h"
 #include "tests/unit/support/cells.h"
 
-/* All sentences, one a line. */
-static struct text said(const struct cells *cells)
+/* All sentences, each on a line. */
+static struct text takeaways_of(const struct cells *cells)
 {
     struct text text = { 0 };
     json_t *sentences;
@@ -39,7 +39,7 @@ static void says_what_the_figures_say(void **state)
     cell_measured(&cells, 256, 4, 1950, 8800);
     cell_measured(&cells, 64, 512, 1500, 4400);
     cell_failed(&cells, 256, 512, FAILURE_RESET, "");
-    text = said(&cells);
+    text = takeaways_of(&cells);
     assert_string_equal(
         text_string(&text),
         "Peak: 2000 output tokens/s (20.0 requests/s) with 64 users at context 4: TTFT p50 220 ms, "
@@ -65,7 +65,7 @@ static void a_change_of_less_than_half_a_percent_is_none(void **state)
     (void)state;
     cell_measured(&cells, 64, 4, 2000, 2200);
     cell_measured(&cells, 64, 512, 1999, 2200);
-    text = said(&cells);
+    text = takeaways_of(&cells);
     assert_non_null(
         strstr(text_string(&text), "output tokens/s stays the same, TTFT p50 stays at 220 ms.\n"));
 }
@@ -78,7 +78,7 @@ static void says_how_sure_repetitions_are(void **state)
     (void)state;
     cell_measured(&cells, 1, 4, 100, 1000);
     cell_measured(&cells, 1, 4, 102, 1000)->repetition = 1;
-    text = said(&cells);
+    text = takeaways_of(&cells);
     assert_non_null(strstr(text_string(&text), "less certain than \xc2\xb1"
                                                "12.6 %"));
 }
@@ -90,7 +90,7 @@ static void says_why_nothing_was_measured(void **state)
 
     (void)state;
     cell_failed(&cells, 1, 4, FAILURE_AUTH, "");
-    text = said(&cells);
+    text = takeaways_of(&cells);
     assert_string_equal(text_string(&text),
                         "Failures begin at context 4, at 1 user: failed, auth, 40 of 50 requests.\n"
                         "0 of 1 points of the grid were measured, 1 failed.\n");
