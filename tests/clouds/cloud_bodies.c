@@ -8,7 +8,7 @@
 #include "fleet/providers/provider.h"
 #include "fleet/recipes/recipe.h"
 
-/* Google's message for the body of a step. */
+/* Google's message type for the body of each step. */
 static const struct type {
     const char *provider, *step, *name;
 } types[] = {

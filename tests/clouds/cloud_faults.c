@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cloud_faults [PROVIDER]: every verb of every provider, with every fault at every one of its
- * requests, on the fakes. Prints a table for each provider: how many requests met the fault and
- * left everything as required. Processes share the work, since most of it is waiting. */
+/* cloud_faults [PROVIDER]: runs every verb of every provider on its fake, with every fault at every
+ * one of its requests. Prints a table for each provider: after how many faults everything was as
+ * required. Several processes share the work, since most of it is waiting. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,8 @@ struct work {
     struct trial_rig rig;
 };
 
-static void note(struct work *work, enum provider_verb verb, size_t fault, int at, char *problem)
+static void record_problem(struct work *work, enum provider_verb verb, size_t fault, int at,
+                           char *problem)
 {
     struct cell *cell = &work->results->cells[verb][fault];
     int line;
@@ -49,8 +50,8 @@ static void note(struct work *work, enum provider_verb verb, size_t fault, int a
     free(problem);
 }
 
-/* The requests of a verb at which a fault is tried: all, or only the middle one if the fault takes
- * a minute. */
+/* A fault is tried at the requests from first_of() to last_of(): at all of a verb, or only at the
+ * middle one if the fault takes a minute. */
 static int first_of(const struct trial_fault *fault, int requests)
 {
     return fault->is_slow ? (requests + 1) / 2 : 1;
@@ -75,8 +76,8 @@ static void run_verb(struct work *work, enum provider_verb verb)
         for (int at = first_of(&faults[i], reference.requests);
              at <= last_of(&faults[i], reference.requests); at++)
             if (turn++ % PROCESSES == work->process)
-                note(work, verb, i, at,
-                     trial_fault_run(&work->rig, verb, &reference, &faults[i], at));
+                record_problem(work, verb, i, at,
+                               trial_fault_run(&work->rig, verb, &reference, &faults[i], at));
     }
     trial_reference_finish(&reference);
 }
@@ -140,7 +141,7 @@ static void stop(int signal)
     stopped = signal;
 }
 
-/* 0 if it succeeded. */
+/* Returns 0 if it succeeded. */
 static int end_of(pid_t child)
 {
     int status = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The provider "kubernetes" against a real control plane, which tests/clouds/kubernetes/life.sh has
- * started: cloud_life FOLDER, with admin.yaml and viewer.yaml in it. Prints a line for each
- * check. */
+/* cloud_life FOLDER: runs the provider "kubernetes" against a real control plane, which
+ * tests/clouds/kubernetes/life.sh has started. FOLDER has admin.yaml and viewer.yaml. Prints a line
+ * for each check. */
 #include <stdarg.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -220,7 +220,7 @@ static void check_quota(struct life *life)
                     "{\"metadata\":{\"name\":\"none\"},\"spec\":{\"hard\":{\"pods\":\"0\"}}}",
                     NULL),
           "a quota of no pods");
-    usleep(1500000); /* the quota's controller counts first */
+    usleep(1500000); /* until the quota's controller has counted */
     check(life, !life_apply(life, VERB_START) && comes_to(life, "pending"), "it is waited for");
     check(life, strstr(life->error.message, "exceeded quota") != NULL, "in the quota's words");
     check(life,
@@ -229,7 +229,7 @@ static void check_quota(struct life *life)
     check(life, life_apply(life, VERB_STOP) && life_apply(life, VERB_START), "it is started");
 }
 
-/* The CronJob's command, run here with its account's token. */
+/* Runs the CronJob's command here, with the token of its account. */
 static int run_end(struct life *life, const char *folder)
 {
     json_auto_t *job = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A provider's fake beside a real server, for the tests of this folder.
+// Runs a provider's fake beside a real server, for the tests of this folder.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,12 +13,12 @@ import { atEnd, OPSBRAIN, request, startServer, temporaryFolder } from '../e2e/s
 const FAKE_CLOUDS = process.env.FAKE_CLOUDS_BIN ?? path.join(path.dirname(OPSBRAIN), 'fake_clouds');
 export const NAME = 'gemma';
 
-// providers(): the names of those that have a fake.
+// providers(): the names of the providers that have a fake.
 export function providers() {
     return spawnSync(FAKE_CLOUDS, { encoding: 'utf8' }).stdout.trim().split('\n');
 }
 
-// tried(): the providers that a test uses: all in `./run clouds`, elsewhere one.
+// tried(): the providers that a test uses: all of them in `./run clouds`, otherwise one.
 export function tried() {
     return process.env.OPSBRAIN_ALL_CLOUDS ? providers() : providers().slice(0, 1);
 }
@@ -40,7 +40,7 @@ export async function startCloud(t, provider) {
     return cloud;
 }
 
-// cloudSettings(t, cloud): what `opsbrain serve` needs to take the fake for the cloud: {args, secrets}.
+// cloudSettings(t, cloud): the settings with which `opsbrain serve` calls the fake instead of the cloud: {args, secrets}.
 export async function cloudSettings(t, cloud) {
     const secrets = path.join(await temporaryFolder(t), 'secrets');
     await mkdir(secrets, { mode: 0o700 });
@@ -59,7 +59,7 @@ export async function startFleet(t, provider, { env = {}, target = {}, data, key
     return { server, cloud, secrets };
 }
 
-// withClient(server, work, options): a client for as long as the work takes.
+// withClient(server, work, options): connects a client, runs work(client), and closes the client.
 export async function withClient(server, work, options = {}) {
     const client = await connect('2x-2026', server.url, options);
     try {
@@ -69,7 +69,7 @@ export async function withClient(server, work, options = {}) {
     }
 }
 
-// planOf(client, cloud, verb): plans the verb, which must have plans.
+// planOf(client, cloud, verb): makes a plan of a verb that needs one.
 export function planOf(client, cloud, verb) {
     const one = { deployment: NAME };
     const calls = {
@@ -81,8 +81,8 @@ export function planOf(client, cloud, verb) {
     return client.call(...calls[verb]);
 }
 
-// begin(client, cloud, verb): plans it if it has plans, gives the go-ahead (as an agent, or by cloud.approve), and
-// returns the plan's id.
+// begin(client, cloud, verb): makes a plan if the verb needs one, gives the go-ahead (as an agent, or by cloud.approve),
+// and returns the plan's id.
 export async function begin(client, cloud, verb) {
     if (verb === 'stop' || verb === 'destroy') {
         const { plan } = await client.call(`deployment_${verb}`, { deployment: NAME, confirm: NAME });
@@ -97,12 +97,12 @@ export async function begin(client, cloud, verb) {
 // rows(server, sql, ...values): the rows of a query of the live database.
 export const rows = (server, sql, ...values) => rowsOf(server.data, sql, ...values);
 
-// newest(server, verb): the newest plan of a verb; undefined: there is none.
+// newest(server, verb): the newest plan of a verb; undefined if there is none.
 export function newest(server, verb) {
     return rows(server, 'SELECT * FROM fleet_plans WHERE verb = ? ORDER BY created_ms DESC, id DESC LIMIT 1', verb)[0];
 }
 
-// journal(server, plan): its rows, in order.
+// journal(server, plan): the rows of a plan's journal, in order.
 export function journal(server, plan) {
     return rows(server, 'SELECT step, action, outcome FROM fleet_journal WHERE plan_id = ? ORDER BY sequence', plan);
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Google's own description of an API, as its discovery service gives it. */
+/* Checks messages against Google's own description of an API, as its discovery service returns it.
+ */
 #pragma once
 
 #include <jansson.h>
 
 #include "base/core/text.h"
 
-/* Reads a file of ../shared/data/cloud-apis, "compute-v1.json"; NULL if it is absent. New
- * reference. */
+/* Reads a file of ../shared/data/cloud-apis, such as "compute-v1.json"; NULL if it is missing. The
+ * caller releases the result. */
 json_t *fake_description_load(const char *file);
-/* Whether the value conforms to the schema: members, types, enumerations, and 64-bit numbers as
- * strings. `out` gets the path of the first member that does not. */
+/* Returns whether the value conforms to the schema: members, types, enumerations, and 64-bit
+ * numbers as strings. Appends the path of the first member that does not to `out`. */
 bool fake_description_check(const json_t *description, const char *schema, const json_t *value,
                             struct text *out);

@@ -16,7 +16,7 @@ static void write_down(struct fake_faults *faults, const struct fake_request *re
                                         request->bearer, "body", request->body, request->length));
 }
 
-/* The request that gets the fault, and its repetitions. */
+/* Returns whether this is the request that gets the fault, or a repetition of it. */
 static bool meets(struct fake_faults *faults, const struct fake_request *request)
 {
     char this[sizeof faults->met];

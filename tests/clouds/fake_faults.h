@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stands in front of a fake: counts its requests, answers one of them with a fault, kills the
- * process that sent one, and records the requests. */
+/* Intercepts the requests to a fake: counts and records them, answers one of them with a fault, or
+ * kills the process that sent one. */
 #pragma once
 
 #include <pthread.h>
@@ -10,14 +10,14 @@
 
 struct fake_fault {
     const char *name;
-    int times;    /* the request that gets the fault, and how often when it is repeated */
+    int times;    /* how often the request gets the fault, if the caller repeats it */
     bool is_done; /* the request is carried out first */
-    bool is_kept; /* the fake's own answer is sent, `delay_ms` later or `changed` */
+    bool is_kept; /* the fake's own answer is sent, `delay_ms` later or changed by `changed` */
     int status;
     const char *type, *body, *header, *value;
     bool breaks_off;
     int delay_ms;
-    void (*changed)(struct text *body); /* NULL: not */
+    void (*changed)(struct text *body); /* NULL if the answer stays as it is */
 };
 
 struct fake_faults {
@@ -28,19 +28,22 @@ struct fake_faults {
     int requests; /* so far */
     int created;  /* how many objects they created */
     const struct fake_fault *fault;
-    int at; /* of which request, from 1; 0: of none */
-    int left;
-    char met[600]; /* method and path of that request; "" until then */
+    int at;        /* the number of the request that gets the fault, from 1; 0: none */
+    int left;      /* how often it will still get it */
+    char met[600]; /* method and path of that request; "" until it was sent */
     pid_t victim;
-    int events, kill_at; /* two for each request: before it is done, and after; 0: none */
+    /* Each request is two events: before and after it is carried out. `kill_at` 0: no kill. */
+    int events, kill_at;
     bool killed;
-    json_t *log; /* the requests, an object for each; NULL: not kept */
+    json_t *log; /* the requests, an object for each; NULL if they are not recorded */
 };
 
 void fake_faults_start(struct fake_faults *faults, struct fake_server *server,
                        const json_t *objects);
 void fake_faults_finish(struct fake_faults *faults);
-/* From now on the nth request gets the fault, or the victim is killed at the nth event. */
+/* Counts requests anew; the request number `at` gets the fault. */
 void fake_faults_set(struct fake_faults *faults, const struct fake_fault *fault, int at);
+/* Counts events anew; kills the process `victim` at the event number `event`. */
 void fake_faults_kill(struct fake_faults *faults, pid_t victim, int event);
-void fake_faults_disarm(struct fake_faults *faults); /* kills nothing from now on */
+/* Takes back fake_faults_kill. */
+void fake_faults_disarm(struct fake_faults *faults);

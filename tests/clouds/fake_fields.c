@@ -72,7 +72,7 @@ static bool check_map(const struct check *check, const json_t *value, const char
     return true;
 }
 
-/* One of "A|B|C". */
+/* Returns whether the word is one of "A|B|C". */
 static bool is_word_of(const char *words, const char *word)
 {
     size_t length = word != NULL ? strlen(word) : 0;

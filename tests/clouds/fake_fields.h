@@ -8,9 +8,9 @@
 
 #include "base/core/text.h"
 
-/* Whether the value is of the type; `out` gets the path of the first member that is not, like
- * "spec.template.gpus", and *is_unknown whether there is no such member. */
+/* Returns whether the value is of the type. If not, appends the path of the first wrong member to
+ * `out`, such as "spec.template.gpus", and sets *is_unknown if the type has no such member. */
 bool fake_fields_check(const json_t *types, const char *type, const json_t *value, struct text *out,
                        bool *is_unknown);
-/* Reads the types in a file of tests/data/clouds. New reference. */
+/* Reads the types in a file of tests/data/clouds. The caller releases the result. */
 json_t *fake_fields_load(const char *file);

@@ -20,7 +20,7 @@ void fake_google_say(struct fake_reply *reply, int status, const char *word, con
     json_add(&reply->body, body);
 }
 
-/* New reference. */
+/* Returns a copy without the fake's own members; the caller releases it. */
 static json_t *public_of(const json_t *object)
 {
     json_t *out = json_copy((json_t *)(uintptr_t)object), *member;
@@ -75,7 +75,7 @@ static json_t *any(const char *type, const json_t *object)
     return out;
 }
 
-/* What an operation on the object at the path reports, and what it returns at its end. */
+/* Returns what an operation on the object at the path reports while it runs. */
 static json_t *metadata_of(const char *path)
 {
     json_auto_t *target = json_pack("{s:s}", "target", path + strlen("/v2/"));
@@ -203,7 +203,7 @@ extern const struct fake_google_part fake_google_bucket, fake_google_compute, fa
     fake_google_account, fake_google_secret, fake_google_job, fake_google_quota, fake_google_run,
     fake_google_tpu_queue, fake_google_tpu_nodes;
 
-/* The first whose part is in the path answers. */
+/* The first service whose `part` is in the path answers. */
 static const struct fake_google_part *const parts[] = {
     &fake_google_bucket,
     &fake_google_compute,
@@ -227,7 +227,7 @@ static const struct fake_google_part *find_part(const char *path)
     return *part;
 }
 
-/* Google refuses a parameter that the method does not have. */
+/* Refuses a parameter that the method does not have, as Google does. */
 static bool knows_parameters(const struct fake_google_part *part,
                              const struct fake_request *request, struct fake_reply *reply)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Google's services on one port: tokens, Cloud Run, Compute Engine, Cloud Scheduler, accounts and
- * secrets, as far as the providers use them. Bodies are checked member by member and refused in
- * Google's words; a long operation is done after it was polled twice. */
+ * secrets, as far as the providers use them. It checks bodies member by member, and refuses them
+ * with Google's messages; a long operation is done after it was polled twice. */
 #pragma once
 
 #include "tests/clouds/fake_server.h"
@@ -12,19 +12,19 @@ struct fake_google {
     json_t *fields, *operations;
     char endpoints[1024];                            /* for cloud_endpoints_create */
     char denied[64];                                 /* the permission that is not granted */
-    char operation_error[256], condition_error[256]; /* of the next create; "": it works */
-    int status;                                      /* of the next change; 0: done */
-    const char *answer;                              /* its body */
-    bool loses_reply;
+    char operation_error[256], condition_error[256]; /* of the next create; "": it succeeds */
+    int status;                                      /* of the next change; 0: it succeeds */
+    const char *answer;                              /* the body of an answer with `status` */
+    bool loses_reply;       /* the next change is carried out, but not answered */
     bool numbers;           /* int64 values are sent as numbers */
     bool pages;             /* lists come in three pages, the second of them empty */
-    const char *page_token; /* of every list; NULL: unchanged */
-    int gpus;               /* quota */
+    const char *page_token; /* the page token of every list; NULL: the right one */
+    int gpus;               /* the quota of GPUs or chips */
     /* Machines: */
-    int64_t now_ms;          /* their clock */
-    bool lacks_capacity;     /* flex-start waits, the others fail: a zone without resources */
-    bool server_fails;       /* the server that the script starts ends */
-    char operation_code[64]; /* of operation_error */
+    int64_t now_ms;          /* their clock, in UTC */
+    bool lacks_capacity;     /* the zone has no resources: flex-start waits, other kinds fail */
+    bool server_fails;       /* the server that a machine's script starts ends at once */
+    char operation_code[64]; /* the code of operation_error */
     int changes, tokens;
     long long versions;
 };

@@ -82,7 +82,8 @@ static void begin(struct fake_google *fake, const struct fake_request *request, 
     show_operation(name, kept, false, reply);
 }
 
-/* It is done at the second poll; a failed one leaves nothing. */
+/* Answers a poll of an operation, which is done at the second one; if it fails, it leaves nothing.
+ */
 static void look_at_operation(struct fake_google *fake, const char *name, struct fake_reply *reply)
 {
     json_t *kept = json_object_get(fake->operations, name);
@@ -98,7 +99,7 @@ static void look_at_operation(struct fake_google *fake, const char *name, struct
     show_operation(name, kept, looks >= 2, reply);
 }
 
-/* By its name, or by its id. */
+/* Finds an instance by its name or by its id. */
 static json_t *find(const struct fake_google *fake, char path[512])
 {
     json_t *instance = json_object_get(fake->objects, path), *other;
@@ -119,7 +120,8 @@ static json_t *find(const struct fake_google *fake, char path[512])
     return NULL;
 }
 
-/* The instance of a request, and its method, "/stop"; NULL: the reply is that there is none. */
+/* Returns the instance of a request, and its method, such as "/stop". If there is no such instance,
+ * answers so and returns NULL. */
 static json_t *find_asked(const struct fake_google *fake, const struct fake_request *request,
                           char path[512], const char **method, struct fake_reply *reply)
 {

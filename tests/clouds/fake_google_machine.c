@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compute Engine's instances: their rules, and how they change with each look and over time. A
- * running one writes its key, as its script would. */
+/* Compute Engine's instances: their rules, and how they change with each read and over time. A
+ * running instance writes its key, as its script would. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,6 @@ void fake_google_machine_advance(struct fake_google *fake)
 
 /* ---- A machine ---- */
 
-/* Does what its script does: makes the key, if its account may write it. */
 void fake_google_machine_key(struct fake_google *fake, const json_t *instance)
 {
     FREE_AUTO char *text = json_dumps(json_object_get(instance, "metadata"), 0);
@@ -75,7 +74,6 @@ void fake_google_machine_key(struct fake_google *fake, const json_t *instance)
     }
 }
 
-/* PROVISIONING, STAGING, RUNNING; STOPPING, TERMINATED or gone. */
 void fake_google_machine_pass(struct fake_google *fake, const char *path, json_t *instance)
 {
     const char *status = json_get_text(instance, "status", "");
@@ -139,7 +137,6 @@ static int64_t gpus_of(const char *machine)
     return strstr(machine, "/g2-standard-") != NULL;
 }
 
-/* Checks the platform's rules: the error's sentence, or NULL. */
 const char *fake_google_machine_judge(const json_t *instance)
 {
     const json_t *scheduling = json_object_get(instance, "scheduling");

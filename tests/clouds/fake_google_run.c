@@ -8,7 +8,9 @@
 #include "base/json/json.h"
 #include "tests/clouds/fake_google_part.h"
 
-/* Checks the platform's rules: the error's sentence, or NULL. */
+/* Returns Google's message about the platform's rule that the service breaks; NULL if it breaks
+ * none.
+ */
 static const char *judge_service(const struct fake_google *fake, const json_t *service,
                                  char sentence[512])
 {
@@ -84,7 +86,7 @@ static void create_service(struct fake_google *fake, const struct fake_request *
     }
 }
 
-/* The members of the mask, or all that are sent. */
+/* Changes the members in the mask, or all members that are sent. */
 static void merge(json_t *service, const json_t *body, const char *mask)
 {
     json_t *value;

@@ -103,7 +103,7 @@ static void create_secret(struct fake_google *fake, const struct fake_request *r
     fake_google_show(reply, body);
 }
 
-/* The policy is kept with the secret: it decides who may write a version. */
+/* Stores the policy with the secret, since it decides who may write a version. */
 static void set_policy(struct fake_google *fake, const struct fake_request *request,
                        struct fake_reply *reply)
 {

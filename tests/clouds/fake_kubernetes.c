@@ -13,7 +13,7 @@
 static void say(struct fake_reply *reply, int status, const char *reason, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* A Status; `reason` NULL: none, as for an unknown field. */
+/* Answers with a Status object. `reason` is NULL if it has none, as for an unknown field. */
 static void say(struct fake_reply *reply, int status, const char *reason, const char *format, ...)
 {
     char message[512];

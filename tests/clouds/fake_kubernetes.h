@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A small Kubernetes API server: it checks requests member by member, and refuses them in the real
- * server's words. A deployment's pod goes through the phases that a test sets. */
+/* A small Kubernetes API server: it checks requests member by member, and refuses them with the
+ * real server's messages. The pods are in the state that a test sets. */
 #pragma once
 
 #include "tests/clouds/fake_server.h"
@@ -11,7 +11,7 @@ struct fake_kubernetes {
     json_t *fields;
     /* the state of the pods: "pending", "image", "pull_error", "weights", "crash", "ready" */
     char pod[32];
-    char log[128];   /* of each */
+    char log[128];   /* the log of each pod */
     char denied[64]; /* the resource that reviews deny */
     /* Faults of the next request that changes something: */
     int status;       /* this many requests; 0: none */

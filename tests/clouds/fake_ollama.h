@@ -6,11 +6,11 @@
 
 struct fake_ollama {
     struct fake_server *server;
-    json_t *library; /* by model: those that can be pulled */
-    json_t *models;  /* by model: those on the disk */
-    json_t *loaded;  /* by model: its keep_alive */
-    json_t *calls;   /* "METHOD path", in order */
-    char problem[256];
+    json_t *library;   /* the models that can be pulled, by name */
+    json_t *models;    /* the models on the disk, by name */
+    json_t *loaded;    /* keep_alive of each loaded model, by name */
+    json_t *calls;     /* "METHOD path", in order */
+    char problem[256]; /* the first wrong request; "": none */
 };
 
 void fake_ollama_start(struct fake_ollama *ollama, int port); /* 0: any */

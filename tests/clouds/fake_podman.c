@@ -19,7 +19,7 @@ static void refuse(struct fake_reply *reply, int status, const char *cause, cons
     json_add(&reply->body, body);
 }
 
-/* Keeps the first problem, for the test to show. */
+/* Records the first problem, which the test shows. */
 static void complain(struct fake_podman *podman, struct fake_reply *reply, const char *what,
                      const char *name)
 {
@@ -169,7 +169,7 @@ static void serve_container(struct fake_podman *podman, const struct fake_reques
         complain(podman, reply, "unknown path ", rest);
 }
 
-/* A stream of lines, whose last one may be an error. */
+/* Answers with a stream of lines, whose last one may be an error. */
 static void pull(struct fake_podman *podman, const struct fake_request *request,
                  struct fake_reply *reply)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The API that Podman and Docker share, at a socket: containers and images. It is strict about
- * requests, and about what a container must not get from the machine. */
+/* The API that Podman and Docker share, at a socket: containers and images. It refuses requests
+ * that are malformed, or that give a container more of the machine than it should have. */
 #pragma once
 
 #include "tests/clouds/fake_server.h"
@@ -12,12 +12,12 @@ struct fake_podman {
     json_t *containers; /* by name: {"Config", "HostConfig", "State"} */
     json_t *calls;      /* "METHOD path", in order */
     char problem[256];  /* the first wrong request */
-    /* called when a container is started or ended; NULL: not */
+    /* Called when a container is started or ended; may be NULL. */
     void (*on_running)(void *context, bool runs);
     void *context;
 };
 
 void fake_podman_start(struct fake_podman *podman, const char *path);
 void fake_podman_stop(struct fake_podman *podman);
-/* Whether a call was made, and how often. */
+/* Returns how often a call, "METHOD path", was made. */
 size_t fake_podman_count(const struct fake_podman *podman, const char *call);

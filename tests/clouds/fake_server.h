@@ -30,14 +30,14 @@ typedef void fake_answer_function(void *context, const struct fake_request *requ
                                   struct fake_reply *reply);
 
 struct fake_server;
+/* Start a server on any port, on the given port, or at the path of a Unix socket. */
 struct fake_server *fake_server_start(fake_answer_function *answer, void *context);
-/* The same on a given port, */
 struct fake_server *fake_server_start_on(int port, fake_answer_function *answer, void *context);
-/* and on a Unix socket. */
 struct fake_server *fake_server_start_at(const char *path, fake_answer_function *answer,
                                          void *context);
 int fake_server_port(const struct fake_server *server);
-/* While it is held, nothing is answered: its objects can be read and changed. */
+/* Between these two calls the server answers nothing, so that its objects can be read and changed.
+ */
 void fake_server_hold(struct fake_server *server);
 void fake_server_release(struct fake_server *server);
 void fake_server_stop(struct fake_server *server); /* does nothing for NULL */
@@ -47,11 +47,11 @@ void fake_server_stop(struct fake_server *server); /* does nothing for NULL */
 enum fake_moment { FAKE_BEFORE, FAKE_AFTER };
 typedef bool fake_guard_function(void *context, enum fake_moment moment,
                                  const struct fake_request *request, struct fake_reply *reply,
-                                 void **memory); /* between the two */
+                                 void **memory); /* the guard's own, from one call to the other */
 void fake_server_guard(struct fake_server *server, fake_guard_function *guard, void *context);
 
-/* A parameter of the query, decoded; NULL: it is missing. The caller frees it. */
+/* Returns a decoded parameter of the query; NULL if it is missing. The caller frees it. */
 char *fake_server_parameter(const struct fake_request *request, const char *name);
 
-/* Adds an object that somebody else made to a fake cloud's objects, by path. */
+/* Adds an object, given as JSON, to a fake cloud's objects, as if somebody else had made it. */
 void fake_server_add(json_t *objects, const char *path, const char *object);

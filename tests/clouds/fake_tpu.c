@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cloud TPU: queued resources and their nodes, which change their state with each look, and end by
- * the clock. A running node reports its phase, as its script would. */
+/* Cloud TPU: queued resources and their nodes, which change their state with each read, and end
+ * when their time is over. A running node reports its phase, as its script would. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 #include "base/core/memory.h"
 #include "tests/clouds/fake_tpu.h"
 
-/* An object's path is that of v2. */
 void fake_tpu_path(const char *path, char out[512])
 {
     const char *rest = strstr(path, "/projects/");
@@ -28,7 +27,6 @@ void fake_tpu_refuse(struct fake_reply *reply, const char *format, ...)
     fake_google_say(reply, 400, "INVALID_ARGUMENT", message);
 }
 
-/* Seconds of "7200s"; -1: it is not a duration. */
 int64_t fake_tpu_duration(const char *text)
 {
     char *end;
@@ -61,7 +59,7 @@ void fake_tpu_node_path(const char *path, const json_t *queued, char out[512])
 
 /* ---- Changing ---- */
 
-/* With force, its node is deleted, too. */
+/* Deletes a queued resource and, with `force`, its node. */
 static void delete_both(struct fake_google *fake, const char *path, json_t *queued,
                         const char *node_path, json_t *node, struct fake_reply *reply)
 {

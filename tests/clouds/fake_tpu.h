@@ -8,7 +8,7 @@
 #define FAKE_TPU_QUEUED "/queuedResources/"
 #define FAKE_TPU_NODES "/nodes/"
 
-/* the path in v2, whichever version was requested */
+/* Writes the path in v2, whichever version was requested. */
 void fake_tpu_path(const char *path, char out[512]);
 void fake_tpu_node_path(const char *path, const json_t *queued, char out[512]);
 void fake_tpu_refuse(struct fake_reply *reply, const char *format, ...)
@@ -16,11 +16,11 @@ void fake_tpu_refuse(struct fake_reply *reply, const char *format, ...)
 json_t *fake_tpu_specification(const json_t *queued);
 const char *fake_tpu_state(const json_t *queued);
 void fake_tpu_set_state(json_t *queued, const char *state);
-/* Seconds of "7200s"; -1: it is not a duration. */
+/* Returns the seconds of a duration such as "7200s"; -1 if it is none. */
 int64_t fake_tpu_duration(const char *text);
 void fake_tpu_create(struct fake_google *fake, const struct fake_request *request,
                      struct fake_reply *reply);
-/* Changes it to the next state. */
+/* Changes a queued resource or a node to its next state. */
 void fake_tpu_pass(struct fake_google *fake, const char *path, json_t *object);
-/* Takes back resources whose time is over. */
+/* Ends the resources whose time is over. */
 void fake_tpu_advance(struct fake_google *fake);

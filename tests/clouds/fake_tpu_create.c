@@ -23,7 +23,8 @@ static int64_t chips_of(const json_t *queued)
     return strncmp(type, "v5p-", 4) == 0 ? count / 2 : count;
 }
 
-/* Checks the platform's rules for the way to buy it: the error's sentence, or NULL. */
+/* Checks the platform's rules for the way to buy capacity. Returns Google's message, or NULL if no
+ * rule is broken. */
 static const char *judge_tier(const json_t *queued)
 {
     bool is_flexible = strcmp(json_get_text(queued, "provisioningModel", ""), "FLEX_START") == 0;

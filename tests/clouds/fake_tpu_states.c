@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How queued resources and nodes of Cloud TPU change with each look and over time. */
+/* How queued resources and nodes of Cloud TPU change with each read and over time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,8 @@ static void remove_queued(struct fake_google *fake, const char *path, const json
         json_object_del(fake->objects, path);
 }
 
-/* ACCEPTED, WAITING_FOR_RESOURCES, PROVISIONING, ACTIVE; DELETING, gone. */
+/* Changes a queued resource to its next state: ACCEPTED, WAITING_FOR_RESOURCES, PROVISIONING,
+ * ACTIVE; DELETING, gone. */
 static void pass_queued(struct fake_google *fake, const char *path, json_t *queued)
 {
     const char *state = fake_tpu_state(queued);
@@ -124,7 +125,7 @@ static bool is_over(const struct fake_google *fake, const json_t *queued)
            && fake->now_ms >= json_get_integer(queued, ".startedMs", 0) + run_s * 1000;
 }
 
-/* Flex-start takes back a machine whose time is over. */
+/* Deletes the flex-start machines whose time is over. */
 void fake_tpu_advance(struct fake_google *fake)
 {
     const char *path;
@@ -138,7 +139,7 @@ void fake_tpu_advance(struct fake_google *fake)
         fake_tpu_set_state(queued, "SUSPENDED");
         fake_tpu_node_path(path, queued, at);
         json_object_del(fake->objects, at);
-        /* the others are handled at the next look: the iterator is no longer valid */
+        /* the others are handled at the next read: the iterator is no longer valid */
         fake_tpu_advance(fake);
         return;
     }

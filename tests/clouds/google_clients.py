@@ -58,7 +58,7 @@ def until(look, is_so):
 
 
 def gone(look, **arguments):
-    """It is on its way out for some looks."""
+    """The resource is still there, as being deleted, for some reads."""
     for _ in range(5):
         try:
             look(**arguments)
@@ -89,7 +89,7 @@ def live_on_cloud_run(**options):
 
 def live_on_compute_engine(**options):
     transport = InstancesRestTransport(**options)
-    # The client of operations would be one of the real host.
+    # The library's own client of operations would call the real host.
     operations = compute_v1.ZoneOperationsClient(transport=ZoneOperationsRestTransport(**options))
     transport._extended_operations_services["zone_operations"] = operations
     client = compute_v1.InstancesClient(transport=transport)

@@ -83,7 +83,7 @@ static inline int google_world_destroy(void **state)
     return 0;
 }
 
-/* Each call is a separate plan. */
+/* Applies a verb, as a plan of its own. */
 static inline bool apply(struct google_world *world, enum provider_verb verb)
 {
     snprintf(world->seed, sizeof world->seed, "plan-%d", ++world->plans);
@@ -138,7 +138,7 @@ static inline void expect(struct google_world *world, const char *state)
     observed_finish(&now);
 }
 
-/* The verb must be refused with an error that contains the words. */
+/* The verb must be refused with an error that contains `part`. */
 static inline void check_refused(struct google_world *world, enum provider_verb verb,
                                  const char *part)
 {
@@ -173,7 +173,8 @@ static inline void check_missing_secret(struct google_world *world)
     assert_non_null(strstr(world->life.error.message, "gcloud secrets create hf-token"));
 }
 
-/* Exactly one finding must report something missing: the denied permission. New reference. */
+/* Checks that exactly one finding reports something missing: the denied permission. Returns the
+ * findings, which the caller releases. */
 static inline json_t *check_permissions(struct google_world *world, const char *denied)
 {
     json_t *findings = json_array(), *finding;
@@ -192,7 +193,8 @@ static inline json_t *check_permissions(struct google_world *world, const char *
     return findings;
 }
 
-/* The steps for the existing deployment, or for none with VERB_CREATE. */
+/* Returns the steps of a verb: for VERB_CREATE without a deployment, else for an existing one. The
+ * caller frees them with step_list_free. */
 static inline struct step *make_steps(struct google_world *world, enum provider_verb verb,
                                       size_t *count)
 {
@@ -229,8 +231,8 @@ static inline void check_names(struct google_world *world, enum provider_verb ve
     step_list_free(steps, count);
 }
 
-/* The commands of every verb on a running deployment. They contain neither its API key nor the
- * token, without which the fake answers nothing. */
+/* Appends the commands of every verb on a running deployment, and checks that they contain neither
+ * its API key nor the access token. */
 static inline void add_commands(struct google_world *world, struct text *out)
 {
     const struct provider *provider = world->life.provider;
@@ -261,8 +263,8 @@ static inline void add_commands(struct google_world *world, struct text *out)
 
 /* ---- Tests for every platform ---- */
 
-/* A creation that is refused, lost, or done without its answer. `path`: the resource that it
- * creates. */
+/* Checks what becomes of a creation that is refused, that gets an error from a proxy, or whose
+ * answer is lost. `path` is that of the resource that it creates. */
 static inline void check_faults(struct google_world *world, const struct step *step,
                                 const char *path)
 {
@@ -282,7 +284,7 @@ static inline void check_faults(struct google_world *world, const struct step *s
     assert_non_null(json_object_get(world->fake.objects, path));
 }
 
-/* The platform refuses unknown members: a wrong request of ours fails at once. */
+/* Checks that a request with an unknown member, which the platform refuses, fails at once. */
 static inline void check_unknown_member(struct google_world *world, const struct step *step)
 {
     json_object_set_new(step->body, "gpus", json_integer(1));
@@ -290,7 +292,8 @@ static inline void check_unknown_member(struct google_world *world, const struct
     assert_non_null(strstr(world->life.error.message, "Unknown name \"gpus\""));
 }
 
-/* A whole life beside 50 resources of others, which are in these two collections. */
+/* Runs a deployment from its creation to its end, beside 50 resources of others in two collections,
+ * and checks that these survive. */
 static inline void check_others_survive(struct google_world *world, const char *one,
                                         const char *other, const char *json)
 {

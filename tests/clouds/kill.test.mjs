@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kill -9 of the server at every request of every verb of every provider, before the request is done and after it:
-// there is never a second resource, never a forgotten one, and never a wrong "done". OPSBRAIN_CLOUD_KILLS is the number
-// of kills in all; without it every request is tried, and the number of kills at each row of the journal is printed.
+// there is never a second resource, never a forgotten one, and never a wrong "done". OPSBRAIN_CLOUD_KILLS is the total
+// number of kills; without it every request is tried, and the number of kills at each row of the journal is printed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../e2e/support/harness.mjs';
@@ -14,13 +14,13 @@ const SHARES = ALL ? 2 : 1; // parts of a provider's kills that run at the same 
 const EACH = ALL ? Infinity : Math.ceil(Number(process.env.OPSBRAIN_CLOUD_KILLS) / PROVIDERS.length);
 const VERBS = ALL ? ['create', 'scale', 'stop', 'start', 'extend', 'destroy'] : ['create', 'destroy'];
 const LESSONS = ALL ? 2 : 1;
-const COUNTS = /\/(generation|observedGeneration|resourceVersion|\.looks)$/; // the same change twice may count twice, and so may looks
+const COUNTS = /\/(generation|observedGeneration|resourceVersion|\.looks)$/; // counters, which differ if a request is repeated
 const PASSING = /\d{4}-\d\d-\d\dT|^\d+ \d+ \d+ \d+ \*$|^\d{10,}$|^STAGING$/; // times, and transitional states
 const WAIT_MS = 120_000;
 
 const start = (t, provider) => (provider === 'local' ? startMachine(t) : startFleet(t, provider));
 
-// One provider, and what was learnt about its verbs: the resources after each, and the remaining moments.
+// One provider, the resources that each of its verbs leaves, and the verbs in which kills are still to be tried.
 class Trial {
     constructor(provider, share, fleet) {
         Object.assign(this, { provider, share, ...fleet, kills: 0, reference: {}, next: {}, killed: {} });
@@ -48,13 +48,13 @@ class Trial {
         return flatten(Object.fromEntries(made.map((name) => [name, objects[name]])));
     }
 
-    // If not all are tried, each provider gets another part of a verb.
+    // Returns the only event that is tried if not all are: for each provider at another point of the verb.
     oneOf(verb, events) {
         const part = PROVIDERS.indexOf(this.provider) + (verb === 'create' ? 0 : 0.5);
         return 1 + Math.floor((events * part) / PROVIDERS.length);
     }
 
-    // finish(verb): begins it unless it was begun, and waits for its end.
+    // finish(verb): begins the verb unless it was begun, and waits for its end.
     async finish(verb, before) {
         const known = newest(this.server, verb)?.id;
         if (known === before || newest(this.server, verb).state === 'planned')
@@ -64,7 +64,8 @@ class Trial {
         assert.equal(plan.state, 'done', `${this.provider} ${verb}: ${plan.reason}`);
     }
 
-    // killIn(verb, event): whether it was killed there; afterwards the verb is done in any case.
+    // killIn(verb, event): kills the server at that event of the verb, and completes the verb. Returns whether it was killed;
+    // false if the verb has fewer events.
     async killIn(verb, event) {
         const before = newest(this.server, verb)?.id;
         await this.cloud.call('/kill', { pid: this.server.program.child.pid, event });
@@ -78,7 +79,7 @@ class Trial {
         if (killed) {
             await this.server.program.exit;
             await calling;
-            this.note(verb, before);
+            this.countKill(verb, before);
             await this.server.start();
         }
         await this.finish(verb, before);
@@ -86,8 +87,8 @@ class Trial {
         return killed;
     }
 
-    // The last row that the killed process wrote.
-    note(verb, before) {
+    // Counts the kill under the last row of the journal that the killed process wrote.
+    countKill(verb, before) {
         const plan = newest(this.server, verb);
         const last = plan && plan.id !== before ? journal(this.server, plan.id).at(-1) : undefined;
         const at = last ? `${last.step} ${last.action}${last.outcome && ` ${last.outcome}`}` : 'none';
@@ -99,7 +100,7 @@ class Trial {
         const what = `${this.provider}, ${verb}, killed at event ${event}`;
         const now = await this.cloud.call('/state');
         same(now.made, this.reference[verb].made, what);
-        assert.equal(now.touched, null, `${what}: another's was touched`);
+        assert.equal(now.touched, null, `${what}: a foreign resource was touched`);
         assert.ok(now.created <= this.reference[verb].created, `${what}: ${now.created} were made`);
         assert.equal(managed(this.server), this.reference[verb].managed, what);
         const values = await this.valuesOf(now.made);
@@ -141,7 +142,7 @@ async function runPart(t, provider, share) {
     return trial;
 }
 
-// show(trials): a line for each verb of each provider: how many kills at which row of the journal.
+// show(trials): prints how many kills there were at which row of the journal, a line for each verb of each provider.
 function show(trials) {
     for (const provider of PROVIDERS)
         for (const verb of VERBS) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// This machine as one of the providers of kill.test.mjs: its server is a program that records each of its starts, and a
-// foreign server runs beside it. There are no requests that a fake could count: opsbrain is killed when a row of the
+// This machine as one of the providers of kill.test.mjs: the deployed server is a program that records each of its starts,
+// and a foreign server runs beside it. There are no requests that a fake could count: opsbrain is killed when a row of the
 // journal has been written, or some milliseconds later.
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises';
@@ -11,10 +11,10 @@ import { atEnd, freePort, run, SIMSERVE, startServer, startSimserve, temporaryFo
 import { journal, NAME, rows, withClient } from './clouds.mjs';
 
 const RECIPE = 'local-engine';
-const LATER_MS = [0, 5, 20, 60]; // than a row of the journal
-const LOOK_MS = 1;
+const LATER_MS = [0, 5, 20, 60]; // times after a row of the journal at which opsbrain is killed
+const POLL_MS = 1;
 
-// A folder with a recipe for the program, and the file that it writes to.
+// Makes a folder with a recipe, its program, and the file to which the program writes its starts.
 async function engineHere(t) {
     const folder = await temporaryFolder(t);
     const port = await freePort();
@@ -57,7 +57,7 @@ class Machine {
         Object.assign(this, { server, other, port, starts, armed: {} });
     }
 
-    // Approves as an administrator: here an agent may approve nothing.
+    // Approves as an administrator, since agents may not approve plans for this machine.
     async approve(plan, digest) {
         const { code, output } = await run(['plan', 'approve', plan, '--digest', digest, '--data', this.server.data]);
         if (code !== 0) throw new Error(output);
@@ -81,7 +81,7 @@ class Machine {
             const plan = newestPlan(this.server);
             return plan !== before && journal(this.server, plan).length >= row;
         };
-        while (armed.pid && !isThere()) await sleep(LOOK_MS);
+        while (armed.pid && !isThere()) await sleep(POLL_MS);
         await sleep(LATER_MS[(event - 1) % LATER_MS.length]);
         if (armed.pid) armed.killed = process.kill(armed.pid, 'SIGKILL');
     }
@@ -102,10 +102,10 @@ class Machine {
         return { [NAME]: await readFile(record, 'utf8').then(JSON.parse, () => undefined) };
     }
 
-    // The processes whose arguments name the port, and the records of servers: a watchdog removes its own last.
+    // The records of servers, and the processes whose arguments have the port. A watchdog removes its record last.
     async made() {
         const folder = path.join(this.server.data, 'this_machine');
-        const stored = await until('records, or nothing of them', async () => {
+        const stored = await until('complete records or none', async () => {
             const names = await readdir(folder).catch(() => []);
             return names.every((name) => existsSync(path.join(folder, name, 'record.json'))) && names;
         });

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The test program itself as the engine that a recipe starts: called with "engine PORT HOW" it is
- * an engine, with "watchdog FOLDER" a watchdog. */
+/* Lets a test program play the engine that a recipe starts: called with "engine PORT HOW" it is an
+ * engine, called with "watchdog FOLDER" a watchdog. */
 #pragma once
 
 #include <arpa/inet.h>
@@ -65,7 +65,7 @@ static inline void report(int argc, char **argv)
     rename("report.new", "report");
 }
 
-/* A process in its own session, as daemons become one. */
+/* Starts a child that moves to a session of its own, as daemons do. */
 static inline void leave_child(void)
 {
     FILE *out;
@@ -87,19 +87,19 @@ static inline int serve(int port, uint32_t address)
     const struct sockaddr_in at = { .sin_family = AF_INET,
                                     .sin_port = htons((uint16_t)port),
                                     .sin_addr = { htonl(address) } };
-    int one = 1, listening = socket(AF_INET, SOCK_STREAM, 0);
+    int on = 1, listening = socket(AF_INET, SOCK_STREAM, 0);
     char request[2048];
 
-    setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(listening, (const struct sockaddr *)&at, sizeof at) != 0 || listen(listening, 8) != 0)
         return 1;
     for (;;) {
-        int one_of_them = accept(listening, NULL, NULL);
+        int client = accept(listening, NULL, NULL);
 
-        if (read(one_of_them, request, sizeof request) > 0
-            && write(one_of_them, answer, sizeof answer - 1) < 0)
+        if (read(client, request, sizeof request) > 0
+            && write(client, answer, sizeof answer - 1) < 0)
             return 1;
-        close(one_of_them);
+        close(client);
     }
 }
 
@@ -166,7 +166,7 @@ static inline void destroy(struct machine_world *world)
     machine_world_expect(world, "gemma", "absent");
 }
 
-/* Of status.json. */
+/* Returns the process that the server's status.json names. */
 static inline struct machine_process process_of(const struct machine_world *world)
 {
     struct machine_process process;
@@ -263,7 +263,8 @@ static inline void assert_line(const char *text, const char *line)
         fail_msg("no line \"%s\" in:\n%s", line, text);
 }
 
-/* False: it is the test itself. Otherwise *status is the exit status. */
+/* Returns false if the program was called as the test itself. Otherwise sets *status to the exit
+ * status. */
 static inline bool machine_engine_main(int argc, char **argv, int *status)
 {
     if (argc == 3 && strcmp(argv[1], "watchdog") == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fixture of tests of this machine: a separate folder, calls, and waiting for a state. A test's
- * main passes its arguments to machine_world_main first: the program itself is the watchdog. */
+/* The fixture of the tests of this machine as a platform: a temporary folder, calls, and waiting
+ * for a state. The test program itself is the watchdog (machine_engine.h). */
 #pragma once
 
 #include <limits.h>
@@ -62,7 +62,8 @@ static inline void machine_world_remove(struct machine_world *world)
     machine_record_remove(world->folder);
 }
 
-/* *out (may be NULL) is the reply's body. */
+/* Calls the machine's API, and returns the status of its reply. `out` may be NULL; otherwise the
+ * caller releases *out, the reply's body. */
 static inline long machine_world_call(struct machine_world *world, const char *method,
                                       const char *path, const json_t *body, json_t **out)
 {
@@ -78,7 +79,8 @@ static inline long machine_world_call(struct machine_world *world, const char *m
     return reply.status;
 }
 
-/* Waits up to 20 s for the state; a failure shows the actual one. "absent": there is no server. */
+/* Waits up to 20 s until the server is in the state, and returns it; the caller releases it.
+ * Returns NULL for the state "absent", which means that there is no server. */
 static inline json_t *machine_world_wait(struct machine_world *world, const char *name,
                                          const char *state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plays an apply with a provider's steps: sends each, looks again while it waits, and stops at the
+/* Applies a verb with a provider's steps: sends each, polls it while it waits, and stops at the
  * first that fails. */
 #pragma once
 
@@ -50,7 +50,7 @@ static inline enum step_state life_do(struct life *life, const struct step *step
     return life->state = state;
 }
 
-/* Whether the resource that a step would create exists and has our label. */
+/* Returns whether the resource that a step would create exists and has this opsbrain's label. */
 static inline bool life_finds_ours(struct life *life, const struct step *step)
 {
     CLOUD_REPLY_AUTO reply = { 0 };
@@ -66,7 +66,7 @@ static inline bool life_finds_ours(struct life *life, const struct step *step)
                   == 0;
 }
 
-/* True if every step of the verb is done; `observed` may be NULL. */
+/* Returns true if every step of the verb is done. */
 static inline bool life_apply(struct life *life, enum provider_verb verb)
 {
     struct observed now;
@@ -89,7 +89,7 @@ static inline bool life_apply(struct life *life, enum provider_verb verb)
     return done == count;
 }
 
-/* Makes the dry runs of the verb: true if the provider would accept each. */
+/* Makes the dry runs of the verb; returns true if the provider accepts each. */
 static inline bool life_plan(struct life *life, enum provider_verb verb)
 {
     struct observed now;

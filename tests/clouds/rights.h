@@ -17,7 +17,7 @@ struct recording {
     struct text missing; /* lines that docs/clouds.md lacks */
 };
 
-static inline void note(struct recording *recording, const char *permissions)
+static inline void add_needed(struct recording *recording, const char *permissions)
 {
     FREE_AUTO char *copy = memory_copy_text(permissions);
     char *rest = copy, *name;
@@ -32,7 +32,7 @@ static inline int compare(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The line that the table must have. */
+/* Appends the line that the table must have. */
 static inline void write_line(const struct recording *recording, const char *verb, struct text *out)
 {
     const char *names[64], *name;
@@ -48,7 +48,7 @@ static inline void write_line(const struct recording *recording, const char *ver
     text_add(out, " |\n");
 }
 
-/* The part of docs/clouds.md about a platform; heap. */
+/* Returns the section of docs/clouds.md about a platform; the caller frees it. */
 static inline char *read_section(const char *title)
 {
     FILE *file = fopen(SOURCE_DIR "/docs/clouds.md", "r");

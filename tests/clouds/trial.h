@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The trials of every provider: one row for each, with its fake; the rest of the tests knows none
- * by name. A new provider is a row in trials.c and a file of earlier resources. */
+/* The trials of every provider: one row for each, with its fake. The tests that use the table know
+ * no provider by name. A new provider is a row in trials.c and a file of earlier resources. */
 #pragma once
 
 #include "fleet/cloud/cloud.h"
@@ -19,12 +19,12 @@ struct trial {
     const char *world;
     void (*start)(struct trial_site *site);
     void (*stop)(struct trial_site *site);
-    /* Sets a condition of the whole fake: "pages", "numbers", "operation_error"; false: it does not
-     * have this one. */
+    /* Sets a condition of the fake: "pages", "numbers", "operation_error"; returns false if it does
+     * not have that one. */
     bool (*set)(struct trial_site *site, const char *condition);
-    bool renews_token; /* after a 401 there is a new token */
-    /* It is this machine, whose requests are not repeated, so a fault may be a failure. Its
-     * watchdogs are slow, so only `./run clouds` tries it. */
+    bool renews_token; /* after a 401 the credential returns a new token */
+    /* The provider is this machine: its requests are not repeated, so that a fault may be a
+     * failure. Its watchdogs are slow, so that only `./run clouds` tries it. */
     bool is_here;
 };
 
@@ -44,8 +44,8 @@ struct trial_site {
 };
 
 const struct trial *trial_all(void); /* ends with a row without a recipe */
-/* A program that opens a trial's site is also the watchdog, if it is called as one: its main calls
- * this first. */
+/* The main of a program that opens a trial's site calls this first, because the program is also
+ * called as a watchdog. Returns true, with the exit status, if it was. */
 bool trial_main(int count, char **arguments, int *status);
 const struct trial *trial_find(const char *provider); /* NULL: there is none */
 
@@ -53,7 +53,8 @@ void trial_site_start(struct trial_site *site, const struct trial *trial);
 void trial_site_stop(struct trial_site *site);
 /* Restores the state at the start, without a fault. */
 void trial_site_reset(struct trial_site *site);
-/* The paths of the resources that were not there at the start. New reference. */
+/* Returns the paths of the resources that were not there at the start; the caller releases them. */
 json_t *trial_site_made(struct trial_site *site);
-/* The path of a foreign resource that is gone or changed; NULL: none. free() it. */
+/* Returns the path of a foreign resource that is gone or changed; NULL if there is none. The caller
+ * frees it. */
 char *trial_site_touched(struct trial_site *site);

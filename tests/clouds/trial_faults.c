@@ -8,7 +8,7 @@
 #include "base/json/json.h"
 
 #define HTML "<!DOCTYPE html><html><body><h1>Sign in to the network</h1></body></html>"
-/* In the words of Google and of Kubernetes. */
+/* Bodies of errors with the messages of Google and of Kubernetes. */
 #define REFUSAL(code, status, reason)                                                              \
     "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"" reason "\",\"code\":" #code        \
     ",\"message\":\"not now\",\"error\":{\"code\":" #code ",\"status\":\"" status                  \
@@ -134,7 +134,7 @@ static bool must_be_done(const struct trial_rig *rig, const struct trial_fault *
                || (fault->demand == DEMAND_DONE_IF_NEW && trial->renews_token));
 }
 
-/* The order in which a fake keeps them does not matter. */
+/* Compares two lists of paths, whose order does not matter. */
 static bool has_same(const json_t *a, const json_t *b)
 {
     const json_t *one, *other;

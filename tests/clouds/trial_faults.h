@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One verb with one fault at one of its requests, and what must be true afterwards: the plan is
- * done, or it failed with a sentence; nothing was made twice; everything that was made is known,
- * and a destroy removes it; others' resources are untouched. */
+/* Runs one verb with one fault at one of its requests, and checks what must be true afterwards: the
+ * plan is done, or it failed with a sentence; nothing was made twice; everything that was made is
+ * known, and a destroy removes it; others' resources are untouched. */
 #pragma once
 
 #include "tests/clouds/trial_rig.h"
@@ -13,7 +13,7 @@ enum trial_demand {
 };
 
 struct trial_fault {
-    struct fake_fault fault; /* without a status and the rest: the condition of that name */
+    struct fake_fault fault; /* of a condition, only the name is set */
     enum trial_demand demand;
     bool is_condition, is_slow;
 };
@@ -29,8 +29,8 @@ void trial_reference_take(struct trial_rig *rig, enum provider_verb verb,
                           struct trial_reference *out);
 void trial_reference_finish(struct trial_reference *reference);
 
-/* `at`: which of its requests, from 1; of a condition it does not matter. NULL: everything is as
- * required; else a sentence to free(). */
+/* `at` is the number of the request that gets the fault, from 1; a condition ignores it. Returns
+ * NULL if everything is as required, else a sentence that the caller frees. */
 char *trial_fault_run(struct trial_rig *rig, enum provider_verb verb,
                       const struct trial_reference *reference, const struct trial_fault *fault,
                       int at);

@@ -12,10 +12,10 @@
 
 #define IMAGE "docker.io/made/up@sha256:%064d"
 
-/* A container of a fake Podman, whose engine listens as long as it runs. */
+/* A container of a fake Podman, with an engine that listens as long as the container runs. */
 struct here {
     struct fake_podman podman;
-    struct fake_server *engine; /* NULL: it does not run */
+    struct fake_server *engine; /* NULL while the container does not run */
     struct machine *machine;
     char folder[64];
     int port;

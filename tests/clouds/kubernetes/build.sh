@@ -22,7 +22,7 @@ require (
 )
 
 MOD
-# The staging folders that Kubernetes' own module replaces are modules of their own, outside.
+# Kubernetes' go.mod replaces some modules by its staging folders; outside of it, their published versions replace them.
 theirs=$(cd / && go mod download -json "k8s.io/kubernetes@v$KUBERNETES" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')
 sed -nE "s|^\s+(k8s.io/[a-z-]+) => ./staging/.*|replace \1 => \1 v0.${KUBERNETES#1.}|p" "$theirs" >>go.mod
 export GOFLAGS=-mod=mod CGO_ENABLED=0

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # chart.sh FOLDER: renders the chart with its defaults and with other values, and has the API server that life.sh started in
-# FOLDER check each object strictly, without storing it. HELM is the program.
+# FOLDER check each object strictly, without storing it. HELM is the path of helm.
 set -euo pipefail
 chart=$(realpath "$(dirname "$0")/../../../helm")
 cd "$1"
@@ -12,7 +12,7 @@ fail() {
     exit 1
 }
 
-# collection_of FILE: where objects of its kind are created.
+# collection_of FILE: prints the path at which objects of its kind are created.
 collection_of() {
     case $(sed -n 's/^kind: //p' "$1") in
         Deployment) echo /apis/apps/v1/namespaces/llm/deployments ;;
@@ -31,7 +31,7 @@ check() {
     [ "$answer" = 201 ] || fail "$1: $answer $(grep -m 1 '"message"' object.json)"
 }
 
-# render OBJECTS VALUE...: with these values, into so many objects.
+# render OBJECTS VALUE...: renders the chart with these values, which must give that number of objects.
 render() {
     local objects=$1 values=() file files
     for value in "${@:2}"; do values+=(--set-json "$value"); done
@@ -43,7 +43,7 @@ render() {
     for file in "${files[@]}"; do check "$file"; done
 }
 
-# has TEXT...: lines of the rendered Deployment, one after the other.
+# has TEXT...: the rendered Deployment must have these lines, one after the other.
 has() {
     grep -qzF "$(printf '%s\n' "$@")" rendered/opsbrain/templates/deployment.yaml || fail "the Deployment lacks: $*"
 }

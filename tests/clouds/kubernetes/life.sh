@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # life.sh PROGRAMS LIFE: starts a Kubernetes control plane with a fake node of 8 GPUs on free ports, runs the program LIFE
-# (cloud_life.c) against it, and stops everything. PROGRAMS holds kube, kwok and stages/ (build.sh).
+# (cloud_life.c) against it, and stops everything. PROGRAMS is a folder with kube, kwok and stages/ (build.sh).
 set -euo pipefail
 programs=$(cd "$1" && pwd)
 life=$(realpath "$2")
@@ -26,7 +26,7 @@ printf 'admintoken,admin,1,"system:masters"\nviewtoken,viewer,2,"viewers"\n' >to
     --authorization-mode RBAC --service-cluster-ip-range 10.96.0.0/16 --endpoint-reconciler-type none \
     --disable-admission-plugins TaintNodesByCondition >api.log 2>&1 &
 
-# kubeconfig TOKEN: as kubectl writes it, with the certificates inside
+# kubeconfig TOKEN: prints a kubeconfig as kubectl writes it, with the certificates inside
 kubeconfig() {
     cat <<YAML
 apiVersion: v1
@@ -83,7 +83,7 @@ ask POST /api/v1/nodes '{"metadata":{"name":"gpu-1","annotations":{"kwok.x-k8s.i
     "spec":{"taints":[{"key":"nvidia.com/gpu","value":"present","effect":"NoSchedule"}]},
     "status":{"capacity":{"cpu":"64","memory":"256Gi","pods":"110","nvidia.com/gpu":"8"},
     "allocatable":{"cpu":"64","memory":"256Gi","pods":"110","nvidia.com/gpu":"8"}}}' >/dev/null
-for _ in $(seq 100); do # a namespace's own account is made by a controller
+for _ in $(seq 100); do # until a controller has made the namespace's own account
     ask GET /api/v1/namespaces/llm/serviceaccounts/default >/dev/null 2>&1 && break
     sleep 0.1
 done

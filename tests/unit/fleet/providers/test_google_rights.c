@@ -116,7 +116,7 @@ static bool record(void *context, enum fake_moment moment, const struct fake_req
         json_array_extend(recording->asked, json_object_get(body, "permissions"));
     }
     if (right < rights + RIGHTS)
-        note(recording, right->permissions);
+        add_needed(recording, right->permissions);
     else
         snprintf(recording->unknown, sizeof recording->unknown, "%s %.280s", request->method,
                  request->path);
