@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The function of every fuzz program: libFuzzer calls it, or replay.c with the files of its corpus.
- */
+/* The function that every fuzz program defines. libFuzzer calls it, or replay.c with the files of
+ * the corpus. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stream of completions: the worst result is a broken stream, the events are the same however the
- * bytes are split, whether or not the text is wanted and whatever the stream read before, and the
- * fast scan never differs from the JSON library. */
+/* completion_stream_feed: any bytes are a stream, if a broken one; the events are the same however
+ * the bytes are split, whether or not the text is wanted and whatever the stream read before; and
+ * the fast scan never differs from the JSON library. */
 #include <string.h>
 
 #include "base/core/text.h"
@@ -71,7 +71,7 @@ static void check_without_text(const uint8_t *data, size_t size)
     completion_stream_destroy(without);
 }
 
-/* Data of two lines goes to the library: the first of them is not JSON. */
+/* Data of two lines must be parsed by the library, because the first line alone is not JSON. */
 static void read_by_library(const uint8_t *data, size_t size, struct text *out)
 {
     struct completion_stream *stream = completion_stream_create(true);

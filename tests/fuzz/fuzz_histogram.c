@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* histogram_decode: an accepted histogram answers every query, and survives encoding. */
+/* histogram_decode: a histogram that is accepted answers every query, and survives encoding. */
 #include "base/core/memory.h"
 #include "base/stats/histogram.h"
 #include "tests/fuzz/fuzz.h"

@@ -63,8 +63,8 @@ static void stop(void)
     served_destroy(&served);
 }
 
-/* Connects anew if the previous connection has ended or was closed to make room. Calls whose
- * clients have disconnected may still fill the queue. */
+/* Opens a new session. Tries again as long as the queue is full of calls whose clients have
+ * disconnected. */
 static void renew_session(void)
 {
     free(session);
@@ -104,13 +104,13 @@ static void fill_in(const char *bytes, size_t length, struct text *out)
     text_add_bytes(out, bytes, (size_t)(end - bytes));
 }
 
-/* Served by the same thread, so that it has seen what was sent before. */
+/* The same thread serves this connection, so that it has read what was sent before. */
 static void must_be_served(void)
 {
     must(http_exchange(&probe, "GET", "/health", NULL, NULL, NULL) == 200);
 }
 
-/* Reads the first answer; those to further requests are read and dropped. */
+/* Reads the first answer, and drops those to further requests. */
 static void check_answer(struct http_client *client, bool has_body)
 {
     TEXT_AUTO body = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An importer on any bytes: its result is bounded, and survives storing and every export. Each
- * fuzz_import_<format>.c names one. */
+/* Runs an importer on any bytes: its result is bounded, and survives storing and every export. Each
+ * fuzz_import_<format>.c names one format. */
 #pragma once
 
 #include <math.h>

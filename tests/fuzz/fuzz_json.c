@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     written = json_write_canonical(value);
     if (!json_parse(written, strlen(written), &again, &error)) {
-        /* 15 digits round the last few doubles up beyond the largest one. */
+        /* With 15 digits, the few largest doubles are rounded beyond the range of doubles. */
         must(strstr(error.message, "real number overflow") != NULL);
         return 0;
     }

@@ -71,8 +71,8 @@ static void count_token(const struct json_scan *scan, enum json_scan_token token
         token != JSON_SCAN_KEY && token != JSON_SCAN_OBJECT_END && token != JSON_SCAN_ARRAY_END;
 }
 
-/* Skipping all at once, and then each value of the outermost list or object, gives the same
- * verdict. */
+/* Skipping the document at once, and skipping each value of the outermost list or object, must give
+ * the same verdict. */
 static void pass_over(const uint8_t *data, size_t size, bool accepted)
 {
     const char *bytes, *first = (const char *)data;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* yaml_parse and cloud_kubeconfig_parse: no bytes break them, and no token is longer than its
- * place. */
+/* yaml_parse and cloud_kubeconfig_parse: no bytes crash them, and no token is longer than its
+ * buffer.
+ */
 #include <string.h>
 
 #include "fleet/cloud/cloud_kubeconfig.h"

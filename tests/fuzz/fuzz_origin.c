@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* origin_check: whatever Host and Origin look like, without settings only loopback names pass. The
- * first line of the input is the host, the rest the origin. */
+/* origin_check: without settings, only loopback names are accepted, whatever Host and Origin look
+ * like. The first line of the input is the host, the rest the origin. */
 #include <string.h>
 #include <strings.h>
 

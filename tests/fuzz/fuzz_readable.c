@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* readable_add_text: whatever a server wrote, a terminal obeys none of it, and no line of tables or
- * words is wider than the terminal, but for a word that is. */
+/* readable_add_text: whatever a server wrote, no escape sequence of it reaches the terminal, and no
+ * line is wider than the terminal unless a single word is. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conditions on everything that a provider reads from a reply, for the fuzzers of their readers. */
+/* Checks what providers read from replies, for the fuzz programs of these readers. */
 #pragma once
 
 #include <string.h>
@@ -20,7 +20,7 @@ static inline void reply_check_text(const char *text, size_t size)
 }
 #define CHECK_TEXT(text) reply_check_text(text, sizeof(text))
 
-/* Its shown and stored form is JSON. */
+/* Checks that the form in which it is shown and stored is JSON. */
 static inline void reply_check_observed(const struct observed *now)
 {
     json_auto_t *sighting = managed_document_sighting(now);

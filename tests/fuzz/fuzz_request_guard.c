@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The guard of a connection finds the same whether bytes come at once or in pieces, and the same as
- * a slow and simple reader: one that has all bytes and reads a line at a time. */
+/* request_guard: its verdict is the same whether bytes arrive at once or in pieces, and the same as
+ * that of a slow and simple reader, which has all bytes and reads a line at a time. */
 #include <ctype.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ struct plain {
     bool chunked;
 };
 
-/* A line without its end; false: it is incomplete. */
+/* Reads a line without its end; returns false if the line is incomplete. */
 static bool take_line(struct bytes *bytes, struct text *line)
 {
     const char *end = memmem(bytes->at, (size_t)(bytes->end - bytes->at), "\r\n", 2);
@@ -71,7 +71,7 @@ static void read_length(const char *value, struct plain *out)
     out->length = out->good ? atoll(value) : 0;
 }
 
-/* A header's value without the blanks around it. */
+/* Returns a header's value without the blanks around it; the caller frees it. */
 static char *value_of(const char *text, size_t length)
 {
     struct text value = { 0 };
@@ -104,7 +104,7 @@ static void read_header(const struct text *line, bool in_trailer, struct plain *
     out->chunked |= is_coding;
 }
 
-/* False: the headers do not end here. */
+/* Returns false if the headers do not end here. */
 static bool read_headers(struct bytes *bytes, bool in_trailer, struct plain *out)
 {
     TEXT_AUTO line = { 0 };
@@ -157,7 +157,7 @@ static bool read_chunks(struct bytes *bytes, struct plain *out)
     return false;
 }
 
-/* One request; false: it is faulty, or incomplete. */
+/* Reads one request; returns false if it is faulty or incomplete. */
 static bool read_request(struct bytes *bytes, struct plain *out)
 {
     TEXT_AUTO line = { 0 };
@@ -183,8 +183,7 @@ static bool is_too_long(const struct request_guard *guard)
     return guard->fault != NULL && guard->fault->status == 431;
 }
 
-/* A head that is just too long, or has another fault as well, need not be reported as too long each
- * time. */
+/* A head that is only just too long, or has another fault as well, may get another verdict. */
 static void check_pieces(const char *data, size_t size, const struct request_guard *whole)
 {
     for (size_t piece = 1; piece < size; piece = piece * 2 + 1) {

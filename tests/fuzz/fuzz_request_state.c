@@ -19,7 +19,7 @@ static bool opens(const char *sealed, struct request_state *out)
     return open;
 }
 
-/* Numbers keep the digits that we write. */
+/* The two must be equal, down to the digits of their numbers. */
 static void check_same(const json_t *a, const json_t *b)
 {
     FREE_AUTO char *one = json_write_canonical(a);
@@ -28,7 +28,7 @@ static void check_same(const json_t *a, const json_t *b)
     must(strcmp(one, other) == 0);
 }
 
-/* The input as the answers in a valid state: they come back unchanged. */
+/* Seals the input as the answers of a valid state, which must be unchanged when it is opened. */
 static void seal_and_open(json_t *answers)
 {
     struct request_state in = { "rnd_1", "ann", "d1", 2000, answers }, out;
