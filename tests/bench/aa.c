@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks that run_compare's verdict keeps its promise: many small A/B sweeps, each of short runs of
- * the real load generator in the order of a real plan, against real model servers that jitter.
+/* Checks how often run_compare's verdict is right: makes many small A/B sweeps, each of short runs
+ * of the real load generator in the order of a real plan, against simulated model servers with
+ * jitter.
  *
  *     bench_aa equal|slower COMPARISONS REPETITIONS URL_A URL_B [URL_A URL_B ...]
  *
@@ -37,7 +38,7 @@ static const double levels[] = { 0.01, 0.05, 0.2, 0.5 };
 struct outcome {
     enum verdict verdicts[METRICS];
     double p, ratio;                 /* primary, of the output throughput */
-    size_t left_out[LEFT_OUT_COUNT]; /* cells */
+    size_t left_out[LEFT_OUT_COUNT]; /* cells that were not compared, by reason */
     double autocorrelation;          /* of the pairs' logarithms of ratios, with the one before */
 };
 
@@ -50,7 +51,7 @@ struct contest {
     struct outcome *outcomes;
 };
 
-/* Two servers, and the thread that measures them in turns. */
+/* Two servers, and the thread that measures them alternately. */
 struct lane {
     struct contest *contest;
     struct endpoint endpoints[SIDES];
@@ -85,7 +86,7 @@ static bool never(void *context, const char *doing, double elapsed_s)
     return false;
 }
 
-/* The latest measured cell of the same shape and server; NULL: none yet. */
+/* Returns the latest measured cell of the same shape and server; NULL if there is none yet. */
 static const struct cell_row *find_sibling(const struct cell_row *rows, size_t count,
                                            const struct cell_row *row)
 {
@@ -96,8 +97,8 @@ static const struct cell_row *find_sibling(const struct cell_row *rows, size_t c
     return NULL;
 }
 
-/* As bench/sweep/sweep_cells.c does it. If this machine itself was too late, the cell is measured
- * again: that is known without looking at its figures, and a busy machine is not what is tested. */
+/* Measures a cell as bench/sweep/sweep_cells.c does. Measures it again if this machine was too
+ * busy, which is known without looking at the figures. */
 static void measure(const struct lane *lane, struct cell_row *rows, size_t index)
 {
     struct cell_row *row = &rows[index];
@@ -134,7 +135,7 @@ static void measure(const struct lane *lane, struct cell_row *rows, size_t index
     cell_result_finish(&result);
 }
 
-/* Rows in the order of the plan, measured; *count of them. Heap memory. */
+/* Measures all rows in the order of the plan; returns *count of them, which the caller frees. */
 static struct cell_row *measure_all(const struct lane *lane, size_t *count)
 {
     FREE_AUTO struct cell_plan *cells = NULL;
@@ -157,7 +158,7 @@ static struct cell_row *measure_all(const struct lane *lane, size_t *count)
 
 /* ---- Comparing ------------------------------------------------------------------------------- */
 
-/* One repetition of one side. */
+/* Makes the evidence of one repetition of one side. */
 static void make_run(const struct contest *contest, const struct cell_row *rows, size_t count,
                      int64_t side, int64_t repetition, struct evidence *out)
 {
@@ -175,7 +176,7 @@ static void make_run(const struct contest *contest, const struct cell_row *rows,
     evidence_of_run(&run, own, kept, out);
 }
 
-/* The ratio of a pair, over all cells. */
+/* Returns the ratio of a pair over all cells. */
 static double pair_ratio(const struct evidence *a, const struct evidence *b)
 {
     double sum = 0;
@@ -185,7 +186,7 @@ static double pair_ratio(const struct evidence *a, const struct evidence *b)
     return sum / (double)a->cell_count;
 }
 
-/* The correlation of the values with the ones before them. */
+/* Returns the correlation of the values with their predecessors. */
 static double autocorrelation(const double *values, size_t count)
 {
     double mean = statistics_mean(values, count), products = 0, squares = 0;

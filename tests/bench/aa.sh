@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# ./run bench aa      run_compare's verdict on 200 A/B sweeps over equals, and on 60 with a slowdown of 5 % (9 minutes)
+# ./run bench aa      run_compare's verdict on 200 A/B sweeps over equal servers, and on 60 with one 5 % slower (9 minutes)
 #
-# Six pairs of jittering model servers at a time, each A/B sweep of 5 repetitions of two cells. Options: comparisons of
-# equals, of a slowdown, repetitions.
+# Six pairs of model servers with jitter at a time, each A/B sweep with 5 repetitions of two cells. Options: the number of
+# comparisons of equal servers, that of comparisons with a slower one, and that of repetitions.
 cd "$(dirname "$0")/../../build/release/bin" || exit 1
 equals=${1:-200}
 slowed=${2:-60}
@@ -13,7 +13,7 @@ models=()
 urls=()
 trap 'kill "${models[@]}" 2>/dev/null; wait' EXIT
 
-# With a higher priority than other processes, if that is allowed: a busy machine is not what is tested.
+# Everything runs with a higher priority than other processes, if that is allowed, so that their load does not matter.
 first=()
 chrt -f 5 true 2>/dev/null && first=(chrt -f 5)
 
@@ -47,7 +47,7 @@ contest() {
     return $status
 }
 
-printf '%s A/B sweeps over equals, %s repetitions each\n' "$equals" "$repetitions"
+printf '%s A/B sweeps over equal servers, %s repetitions each\n' "$equals" "$repetitions"
 contest equal "$equals" 1
 kept=$?
 printf '\n%s A/B sweeps, B slower by 5 %%\n' "$slowed"

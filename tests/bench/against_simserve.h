@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the programs that compare a cell of the load generator with simserve's record of what
- * it wrote, and when. */
+/* For the programs that compare a cell of the load generator with simserve's record of what it
+ * wrote, and when. */
 #pragma once
 
 #include <stdio.h>
@@ -16,14 +16,15 @@
 struct against {
     const char *url;
     enum bench_api api;
-    unsigned fields; /* beyond those that every request has */
-    int64_t users;   /* of a closed loop, or the most in flight */
-    int64_t rate;    /* per second, of an open loop of Poisson arrivals; 0: a closed one */
+    unsigned fields; /* fields of requests, beyond those that every request has */
+    int64_t users;   /* of a closed loop; the most requests in flight of an open one */
+    int64_t rate;    /* requests per second of an open loop of Poisson arrivals; 0: a closed loop */
     int64_t input_tokens, output_tokens, window_s, shards;
     bool only_libcurl;
 };
 
-/* Prompts of ids or words that simserve's tokenizer counts as one token each. */
+/* Makes a workload of prompts of ids or words that simserve's tokenizer counts as one token each.
+ */
 static inline void against_workload(const struct against *against, struct workload *out)
 {
     bool chat = against->api == BENCH_CHAT;
@@ -52,7 +53,7 @@ static inline void against_die(const char *what, const struct error *error)
     exit(1);
 }
 
-/* The number in an argument. */
+/* Returns the number in an argument; ends the program if it is none. */
 static inline int64_t against_number(const char *text)
 {
     int64_t value = 0;
@@ -113,7 +114,7 @@ static inline void against_measure(const struct against *against, struct cell_re
         against_die("truth", &error);
 }
 
-/* GET of one of simserve's own pages; the caller frees the body. */
+/* Requests one of simserve's own pages, and returns the body, which the caller frees. */
 static inline char *against_get(const char *url, const char *path)
 {
     struct outbound_response response;

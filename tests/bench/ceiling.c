@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The speed that no server on libmicrohttpd can exceed: it reads a request as opsbrain does, on the
- * same loop, and answers with a constant of the same length. bench_ceiling PORT BODY_BYTES */
+/* bench_ceiling PORT BODY_BYTES: a server whose speed no server on libmicrohttpd can exceed. It
+ * reads requests as opsbrain does, on the same loop, and answers with a constant of BODY_BYTES
+ * bytes. */
 
 #include <arpa/inet.h>
 #include <microhttpd.h>

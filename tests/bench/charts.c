@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws the charts of result files, and writes their reports: what `./run bench charts` runs.
- * bench_charts FOLDER OUT: a line for each chart with its bytes as SVG and as PNG, and its
- * milliseconds, and one for each report; the pictures go to OUT, light and dark, and the reports.
- */
+/* bench_charts FOLDER OUT, which `./run bench charts` runs: draws the charts of the result files in
+ * FOLDER, light and dark, and writes these and the reports to OUT. Prints a line for each chart,
+ * with its bytes as SVG and as PNG and its milliseconds, and one for each report. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

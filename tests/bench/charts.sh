@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# ./run bench charts  every chart of the result files in a folder: bytes and milliseconds as SVG and as PNG
+# ./run bench charts  every chart of the result files in a folder: its size and time as SVG and as PNG
 #
-# Options: the folder (tests/data/imports), where the pictures go (build/charts).
+# Options: the folder (tests/data/imports), and the folder for the pictures (build/charts).
 cd "$(dirname "$0")/../.." || exit 1
 folder=${1:-tests/data/imports}
 out=${2:-build/charts}

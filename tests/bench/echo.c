@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain with a single tool, an echo, and otherwise complete: the server of `./run bench mcp`.
- * Takes the flags of `opsbrain serve`. */
+/* The server of `./run bench mcp`: opsbrain with a single tool, an echo, and otherwise complete. It
+ * has the flags of `opsbrain serve`. */
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_examples OUT: each chart of made-up figures, light and dark: what docs/charts.sh runs. */
+/* bench_examples OUT, which docs/charts.sh runs: draws each chart with made-up figures, light and
+ * dark. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ static void save(const char *name, const struct chart *chart)
 
 /* ---- Runs ---- */
 
-/* What a run is made from. */
+/* The properties of a made-up run. */
 struct server {
     const char *name;        /* its hardware */
     double speed, capacity;  /* tokens/s of one user, and of all, at short contexts */
@@ -82,7 +83,7 @@ static void measure(struct server *server, struct evidence_cell *cell)
     set_latency(server, &cell->latency[METRIC_E2E], 1000 * cell->output_tokens_asked / each, 1.2);
 }
 
-/* Some cells are special, so that the pictures show how. */
+/* Makes some cells failed or inferred, so that the pictures show how these are drawn. */
 static void spoil(struct evidence_cell *cell)
 {
     bool is_longest = cell->input_length == contexts[CONTEXTS - 1];
@@ -224,7 +225,8 @@ static void draw_runs(void)
 
 enum { RUNNING, WAITING, TTFT_P50, TTFT_P99, TOKENS, CACHE, SERIES };
 
-/* Quiet at night, away for a while in the morning, swept in the afternoon. */
+/* The server is idle at night, unreachable for a while in the morning, and swept in the afternoon.
+ */
 static void make_day(struct chart_moment day[SERIES][STEPS])
 {
     struct server server = { "", 0, 0, { { 0 } } };

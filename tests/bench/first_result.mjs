@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench first_result    from an engine's port to figures: opsbrain, guidellm and vLLM's bench, in seconds (7 minutes)
+// ./run bench first_result    seconds from the command to the figures: opsbrain, guidellm and vLLM's bench (7 minutes)
 //
-// Each is typed as one command on a terminal, and measures the same closed loop for about ten seconds: on simserve, whose own
+// Each is run as one command on a terminal, and measures the same closed loop for about ten seconds: on simserve, whose own
 // record is the truth, and on llama-server and vLLM where `./run engine` has installed them. guidellm comes from PyPI once;
-// vLLM's command is the one that `./run engine` installs. A tool or engine that is not there is skipped with a line.
+// vLLM's command is the one that `./run engine` installs. A tool or engine that is not installed is skipped with a line.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -25,7 +25,8 @@ const TINY = path.resolve('build/engine/tiny-hf'); // vLLM's model, with a token
 
 const number = (text, pattern) => Number(pattern.exec(text)?.[1] ?? NaN);
 
-// The command; patterns of a figure on the screen while it measures, and of one in the result; and the result.
+// Each tool has its command, the patterns of a figure on the screen while it measures and of one in the result, and a function
+// that reads the result.
 const TOOLS = {
     opsbrain: {
         missing: () => undefined,
@@ -104,7 +105,7 @@ async function truthOf(url) {
 const cell = (value, digits = 1) => (Number.isFinite(value) ? value.toFixed(digits) : '-').padStart(9);
 const row = (name, times, { ttft, itl, rate }) => console.log([`  ${name.padEnd(22)}`, ...times.map((time) => cell(time)), cell(ttft), cell(itl, 2), cell(rate)].join(' '));
 
-// On one server: each tool after the other, from a clean record.
+// Runs each tool, one after the other, on one server, whose record is reset in between.
 async function compare(name, { url, model, tokenizer, truth }) {
     console.log(`${name}: ${USERS} users, ${INPUT} tokens in, ${OUTPUT} out`);
     console.log('                         first s  result s     end s  TTFT p50   ITL p50  tokens/s');
@@ -128,7 +129,7 @@ async function compare(name, { url, model, tokenizer, truth }) {
     }
 }
 
-// Stopped at the end of the bench, as at the end of a test.
+// Stops the servers at the end of the bench, as at the end of a test.
 const endings = [];
 const bench = { after: (end) => endings.push(end) };
 try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench fleet    200 managed deployments looked at on one core: CPU, requests per minute, memory (8 minutes)
+// ./run bench fleet    200 managed deployments checked on one core: CPU, requests per minute, memory (8 minutes)
 //
 // opsbrain is pinned to core 0, the clouds (tests/clouds/, on loopback) to core 1. The peer is curl, which sends the same GETs
 // over connections that it keeps, and reads nothing of the answers. Options: --deployments N --minutes N --provider NAME.
@@ -32,8 +32,8 @@ function cpuOf(stat) {
     return (Number(user) + Number(system)) / 100;
 }
 
-// lookSeconds(pid): CPU seconds of the thread that checks the managed deployments; other threads watch their metrics.
-function lookSeconds(pid) {
+// checkSeconds(pid): CPU seconds of the thread that checks the managed deployments; other threads watch their metrics.
+function checkSeconds(pid) {
     const tasks = readdirSync(`/proc/${pid}/task`).map((id) => `/proc/${pid}/task/${id}`);
     return cpuOf(`${tasks.find((task) => readFileSync(`${task}/comm`, 'utf8') === 'fleet\n')}/stat`);
 }
@@ -53,7 +53,7 @@ async function create(server, cloud) {
     return rows(server, "SELECT count(*) AS count FROM fleet_managed WHERE state = 'running'")[0].count;
 }
 
-// byCurl(requests): seconds of CPU that curl needs for the same GETs.
+// byCurl(requests): the CPU seconds that curl needs for the same GETs.
 function byCurl(requests, endpoint) {
     const urls = requests.flatMap(({ path, query }) => ['--url', `${endpoint}${path}${query && `?${query}`}`, '-o', '/dev/null']);
     const timed = spawnSync('bash', ['-c', 'TIMEFORMAT="%U %S"; time curl -sS "$@"', '-', '-H',
@@ -69,7 +69,7 @@ async function measure(t, provider) {
     const empty = resident(pid);
     const running = await create(server, cloud);
     await sleep(60_000); // the first round after their creation
-    const before = { cpu: cpuOf(`/proc/${pid}/stat`), looks: lookSeconds(pid), at: performance.now() };
+    const before = { cpu: cpuOf(`/proc/${pid}/stat`), looks: checkSeconds(pid), at: performance.now() };
     before.requests = (await cloud.call('/state')).requests;
     await sleep(minutes * 60_000);
     const requests = (await cloud.call('/state')).requests - before.requests;
@@ -78,7 +78,7 @@ async function measure(t, provider) {
     const log = (await cloud.call('/log')).filter(({ method }) => method === 'GET').slice(-Math.min(requests, 400));
     const endpoint = cloud.credential.match(/http:\/\/127[^']*/)?.[0] ?? cloud.endpoints.match(/run=(http[^,]*)/)[1];
     const curl = byCurl(log, endpoint) / log.length;
-    const each = (lookSeconds(pid) - before.looks) / requests;
+    const each = (checkSeconds(pid) - before.looks) / requests;
     console.log(`${provider}: ${running} of ${deployments} deployments run
   ${(requests / elapsed).toFixed(0)} requests a minute, ${((100 * cpu) / elapsed / 60).toFixed(2)} % of a core, most of it to watch what they serve
   ${(each * 1e3).toFixed(2)} ms of CPU for each request with what is made of it; curl ${(curl * 1e3).toFixed(2)} ms: ${(each / curl).toFixed(1)} times

@@ -2,7 +2,7 @@
 // ./run bench grid    the grid of the published articles through the official client: 12 loads x 13 contexts (50 minutes)
 //
 // Options: --small (5 loads x 7 contexts), --url URL of a model server in place of simserve.
-// Prints progress, the report, and what opsbrain itself took: CPU time and the largest resident memory.
+// Prints progress, the report, and opsbrain's own CPU time and largest resident memory.
 import { readFile } from 'node:fs/promises';
 import { connect } from '../e2e/support/clients.mjs';
 import { startServer, startSimserve } from '../e2e/support/harness.mjs';

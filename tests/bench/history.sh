@@ -33,25 +33,25 @@ until_answers() {
     done
 }
 
-# feed DATA FILES [DATABASE]: feeds the store; its output is in $folder/told.
+# feed DATA FILES [DATABASE]: fills the store; prints the figures and stores them in $folder/figures.
 feed() {
-    ./bench_history_feed http://$model "$1" "$2" "$deployments" "$hours" "$end" "${@:3}" >"$folder/told" || exit 1
-    samples=$(sed -n 's/.*, \([0-9]*\) samples/\1/p' "$folder/told")
-    ./bench_history_size "$1" "$samples" "${@:3}" >>"$folder/told" || exit 1
-    cat "$folder/told"
+    ./bench_history_feed http://$model "$1" "$2" "$deployments" "$hours" "$end" "${@:3}" >"$folder/figures" || exit 1
+    samples=$(sed -n 's/.*, \([0-9]*\) samples/\1/p' "$folder/figures")
+    ./bench_history_size "$1" "$samples" "${@:3}" >>"$folder/figures" || exit 1
+    cat "$folder/figures"
 }
 
-# told SENTENCE: the number that the output has after it.
-told() {
-    sed -n "s/^opsbrain: $1 \([0-9.]*\).*/\1/p" "$folder/told"
+# figure SENTENCE: prints the number after this sentence in the figures.
+figure() {
+    sed -n "s/^opsbrain: $1 \([0-9.]*\).*/\1/p" "$folder/figures"
 }
 
-# packed: the bytes per sample of all levels.
+# packed: prints the bytes per sample of all levels together.
 packed() {
-    sed -n 's/.*packed: //p' "$folder/told" | tr , '\n' | awk '{ sum += $NF } END { print sum }'
+    sed -n 's/.*packed: //p' "$folder/figures" | tr , '\n' | awk '{ sum += $NF } END { print sum }'
 }
 
-# pages_written: the query for the bytes that the server wrote to its tables, which each version keeps elsewhere.
+# pages_written: prints the query for the bytes that the server wrote to its tables, which depends on its version.
 pages_written() {
     case $(psql -qAtX "$database" -c 'SHOW server_version_num') in
         15*) echo 'SELECT (buffers_checkpoint + buffers_clean + buffers_backend) * 8192 FROM pg_stat_bgwriter' ;;
@@ -60,20 +60,20 @@ pages_written() {
     esac
 }
 
-# written: the bytes of the server's write-ahead log, and of the pages that it wrote to its tables.
+# written: prints the bytes of the server's write-ahead log, and of the pages that it wrote to its tables.
 written() {
     psql -qAtX "$database" -c CHECKPOINT -c "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0'), ($(pages_written))" | tr '|' ' '
 }
 
 compare_engines() {
     local before sqlite
-    # A day passes in a minute; what frees the space of old rows once a minute has to keep up.
+    # A day passes in a minute, so autovacuum, which runs once a minute by default, has to run more often.
     psql -qAtX "$database" -c "ALTER SYSTEM SET autovacuum_naptime = '1s'" -c 'SELECT pg_reload_conf()' >/dev/null
     feed "$folder/data" ''
-    sqlite="$(told 'bytes per sample') $(packed) $(told 'bytes written to files per sample') $(told 'CPU per sample')"
+    sqlite="$(figure 'bytes per sample') $(packed) $(figure 'bytes written to files per sample') $(figure 'CPU per sample')"
     before=$(written)
     feed "$folder/data/peer" '' "$database"
-    echo "$sqlite $before $(written) $(told 'bytes per sample') $(packed) $(told 'CPU per sample') $samples" | awk '
+    echo "$sqlite $before $(written) $(figure 'bytes per sample') $(packed) $(figure 'CPU per sample') $samples" | awk '
         function line(name, sqlite, postgres) { printf "%-38s %10.2f %10.2f %8.2f\n", name, sqlite, postgres, postgres / sqlite }
         {
             wal = ($7 - $5) / $12; pages = ($8 - $6) / $12

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Days of scrapes in minutes: a model server's metrics page, brought to life by made-up traffic
- * under a fast clock, goes into opsbrain's store as the scraper would put it there, and into
- * OpenMetrics files (one per two hours) for promtool. Prints what it cost.
+/* Stores days of scrapes in minutes: changes a model server's metrics page as made-up traffic
+ * would, under a fast clock, and writes it to opsbrain's store, as the scraper would, and to
+ * OpenMetrics files (one per two hours) for promtool. Prints the time and bytes that it took.
  *
  *     bench_history_feed URL FOLDER FILES DEPLOYMENTS HOURS END_S [DATABASE]
  *
- * FILES: their folder; "": none. DATABASE: the URI of an empty PostgreSQL database.
+ * FILES: the folder for these files; "" if none are written. DATABASE: the URI of an empty
+ * PostgreSQL database.
  */
 #include <math.h>
 #include <stdio.h>
@@ -117,10 +118,10 @@ enum role {
     ROLE_MEMORY
 };
 
-/* Of one series of the page. */
+/* One series of the page. */
 struct plan {
     enum role role;
-    size_t first, buckets; /* of a histogram: where its buckets are */
+    size_t first, buckets; /* position and number of a histogram's buckets */
     double limit;
 };
 
@@ -189,7 +190,8 @@ static double normal(struct generator *random)
            * cos(6.283185307179586 * generator_uniform(random));
 }
 
-/* Observations around the histogram's own middle; `sum` and `count` are its other two series. */
+/* Adds observations around the middle of a histogram's buckets, and updates its series `sum` and
+ * `count`. */
 static void observe(struct metrics_page *page, const struct plan *plans, size_t sum, size_t count,
                     size_t observations, struct generator *random)
 {
@@ -214,7 +216,7 @@ static void observe(struct metrics_page *page, const struct plan *plans, size_t 
     }
 }
 
-/* One deployment through one interval. */
+/* Advances one deployment by one interval. */
 static void advance(struct metrics_page *page, const struct plan *plans, double load,
                     struct generator *random)
 {
@@ -260,7 +262,7 @@ static void advance(struct metrics_page *page, const struct plan *plans, double 
     }
 }
 
-/* ---- Where it goes ---- */
+/* ---- OpenMetrics files ---- */
 
 static void write_page(const struct metrics_page *page, struct text *out)
 {
@@ -285,7 +287,8 @@ static void close_file(FILE *file)
         exit(1);
 }
 
-/* The file of this time, which is `file` until its two hours are over; NULL: none is written. */
+/* Returns the file for this time: `file` until its two hours are over, then a new one. NULL if none
+ * is written. */
 static FILE *file_at(const char *folder, int64_t at_ms, FILE *file)
 {
     TEXT_AUTO path = { 0 };
@@ -317,7 +320,7 @@ static double cpu_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* As the scraper does: the text is read, then stored. */
+/* Parses the text and stores it, as the scraper does. */
 static void store(struct store *store, int64_t deployment_id, int64_t at_ms,
                   const struct text *text, struct costs *costs)
 {
@@ -367,7 +370,7 @@ static void run(struct store *kept, const struct metrics_page *page, const char 
             advance(&pages[d], plans, 2 + 1.9 * sin(6.283185307179586 * day + d), &random);
             write_page(&pages[d], &text);
             store(kept, d + 1, at_ms + late_ms + jitter_ms, &text, costs);
-            /* Prometheus evens out its own jitter before it stores */
+            /* Prometheus also removes the jitter of its scrape times before it stores them */
             if (file != NULL)
                 write_openmetrics(&pages[d], d, at_ms + late_ms, file);
         }
@@ -388,7 +391,7 @@ static void run(struct store *kept, const struct metrics_page *page, const char 
     free(plans);
 }
 
-/* Bytes that this process handed to files so far. */
+/* Returns the bytes that this process has written to files so far. */
 static double written_bytes(void)
 {
     FILE *file = fopen("/proc/self/io", "r");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks opsbrain's store and a peer with the same scrapes the same questions: how long the answers
- * take, and by how much they differ.
+/* Runs the same queries on opsbrain's store and on a peer with the same scrapes, and prints how
+ * long they take and by how much the answers differ.
  *
  *     bench_history_query FOLDER PEER DEPLOYMENTS END_S ROUNDS
  *
@@ -46,7 +46,7 @@ static const struct question {
     { "  Prometheus without rate()", TTFT, P99_OF(DIFFERENCE_OF(TTFT "_bucket")), 86400, 1800 },
 };
 
-/* By step; NaN: there is none. */
+/* The value of each step; NaN if it has none. */
 struct answer {
     double values[STEPS_MAX];
     double ms, inside_ms; /* as the caller sees it; as Prometheus counts its own work */
@@ -162,7 +162,8 @@ static struct pair quantiles(double *values, size_t count)
     return (struct pair){ values[(count - 1) / 2], values[(count - 1) * 99 / 100] };
 }
 
-/* The peer that the store is compared with: a Prometheus or a database; neither: there is none. */
+/* The peer that the store is compared with: a Prometheus or a database; if both are empty, there is
+ * none. */
 struct peer {
     const char *prometheus; /* "": it is none */
     struct store *store;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a history of SAMPLES samples takes up: bytes per sample in all, and packed at each level.
+/* Prints the bytes per sample of a history of SAMPLES samples: in all, and packed at each level.
  *
  *     bench_history_size FOLDER SAMPLES [DATABASE]
  */
@@ -25,7 +25,7 @@ static const char packed_size[] =
 static double read_number(struct sql_connection *connection, const char *query, int64_t level)
 {
     struct error error;
-    bool found; /* one row in any case */
+    bool found; /* the query returns one row in any case */
     SQL_AUTO sql = sql_begin(connection, query);
 
     if (query == packed_size)

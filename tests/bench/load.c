@@ -16,7 +16,7 @@ static bool is_right(double client, double truth)
     return fabs(client - truth) <= fmax(3, 0.02 * truth);
 }
 
-/* False if p50, p90 or p99 is wrong. */
+/* Returns false if p50, p90 or p99 is wrong. */
 static bool compare(const char *name, const struct histogram *client, const struct histogram *truth)
 {
     static const double quantiles[] = { 0.5, 0.9, 0.99, 0.999 };
@@ -35,7 +35,7 @@ static bool compare(const char *name, const struct histogram *client, const stru
     return right;
 }
 
-/* False if figures are wrong without a warning. */
+/* Returns false if figures are wrong and the cell has no warning. */
 static bool print(const struct cell_result *result, const struct truth *truth)
 {
     const struct measurement *m = &result->measurement;

@@ -10,7 +10,7 @@ const HOME = path.resolve('build/loadgens');
 const PROMPTS = path.join(HOME, 'prompts.jsonl');
 const PROMPT_WORDS = 128;
 const INSTALL_MS = 1_800_000; // guidellm and vllm bring deep learning libraries of some gigabytes
-const BEGIN_MS = 120_000; // until tokens come,
+const BEGIN_MS = 120_000; // limit for a tool to generate its first tokens
 const TOKENS_PER_USER = 4; // more than the tokens of requests that check whether the server is up
 const SETTLE_MS = 5000;
 const TICKS_PER_S = 100; // of /proc/PID/stat
@@ -20,9 +20,9 @@ mkdirSync(HOME, { recursive: true });
 
 const figures = (file) => JSON.parse(readFileSync(file, 'utf8'));
 const program = (name, file) => path.join(HOME, name, 'bin', file);
-const tokenizerOf = (name) => path.join(HOME, name, 'tokenizer'); // each wants the form of its own library
+const tokenizerOf = (name) => path.join(HOME, name, 'tokenizer'); // in the format of the tool's own library
 
-// vLLM's command line wants an accelerator; the script behind `vllm bench serve` does not.
+// vLLM's command line requires an accelerator; the script behind `vllm bench serve` does not.
 const VLLM_SCRIPT =
     'import argparse\n' +
     'from vllm.benchmarks.serve import add_cli_args, main\n' +
@@ -80,7 +80,7 @@ function call(log, command, args, limitMs) {
     return spawnSync(command, args, { stdio, timeout: limitMs }).status === 0;
 }
 
-// True if it is installed, or could be installed; else the reason in one line.
+// Installs the tool if needed. Returns true, or the reason in one line why it cannot be installed.
 export function install(name) {
     const { packages } = TOOLS[name];
     const marker = path.join(HOME, name, `complete-${packages[0]}`);
@@ -97,7 +97,7 @@ export function install(name) {
     return true;
 }
 
-// A tokenizer with a token for each word, and prompts of its words: every tool needs one.
+// Makes a tokenizer with a token for each word, which every tool needs, and prompts of its words.
 export function prepare(name) {
     const words = Array.from({ length: 1000 }, (_, i) => `w${i}`);
     const code =
@@ -122,7 +122,7 @@ export function prepare(name) {
 
 const nowNs = () => process.hrtime.bigint(); // simserve's clock, too
 
-// CPU seconds of a process and its descendants.
+// Returns the CPU seconds of a process and its descendants.
 function cpuSeconds(root) {
     const ticks = new Map();
     const parents = new Map();

@@ -7,8 +7,8 @@
 //
 //     ./run bench mcp --servers go,rust --eras 2026-07-28 --connections 64 --seconds 1 --rounds 1
 //
-// Has a change made it slower? --before BIN also measures the bench_echo of another build; what counts is CPU time per call.
-// Both are driven at the same moment, since a shared machine changes its speed by a fifth from second to second, and each
+// To find out whether a change made opsbrain slower, --before BIN also measures the bench_echo of another build, and compares
+// the CPU time per call. Both are driven at the same time, since a shared machine changes its speed by a fifth from second to second, and each
 // round starts both again, since a process's place in memory makes a difference of 3 %:
 //
 //     ./run bench mcp --servers '' --before ../before/build/release/bin/bench_echo
@@ -27,7 +27,8 @@ const SESSIONS = 16;
 const TEXT = '0123456789abcdef0123456789abcdef';
 const LEGACY = '2025-11-25';
 const MODERN = '2026-07-28';
-const ROOM = { '2025-11-25': 0.6, '2026-07-28': 0.4 }; // of the ceiling, at least, with 64 connections and more
+// The least share of the ceiling that opsbrain must reach, with 64 connections and more.
+const ROOM = { '2025-11-25': 0.6, '2026-07-28': 0.4 };
 
 const { values: options } = parseArgs({
     options: {
@@ -52,7 +53,7 @@ function run(name, command, ...args) {
     if (status !== 0) throw new Error(`'${command} ${args[0]}' failed, see build/log/bench-${name}.log`);
 }
 
-// Does `work` again only if the file that pins the versions has changed.
+// Repeats `work` only if the file that pins the versions has changed.
 function once(name, pins, work) {
     const stamp = `${BUILT}/${name}/${pins}`;
     if (existsSync(stamp) && readFileSync(stamp).equals(readFileSync(`${SOURCES}/${name}/${pins}`))) return;
@@ -165,7 +166,7 @@ async function beginSession({ url }) {
     return session;
 }
 
-// One call as wrk.lua makes it, checked; returns the length of the answer's body.
+// Makes a call as wrk.lua does, and checks the answer; returns the length of its body.
 async function checkEcho(server, era, session) {
     const modern = era === MODERN;
     const headers = modern
@@ -195,7 +196,7 @@ async function makeReady(server, era) {
 
 // ---- Measuring ----
 
-// CPU time of all its threads so far; unlike requests/s, it hardly depends on other load.
+// Returns the CPU time of all threads of a process so far. Unlike requests/s, it hardly depends on other load.
 function cpuMicroseconds({ child }) {
     const tasks = `/proc/${child.pid}/task`;
     const nanoseconds = readdirSync(tasks).map((task) => Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]));
@@ -238,7 +239,7 @@ function memoryMB({ child }) {
 }
 
 async function measure(servers) {
-    for (const server of servers) await drive(server, 16, 1); // so that just-in-time compilers have seen it
+    for (const server of servers) await drive(server, 16, 1); // to warm up just-in-time compilers
     for (const count of connections)
         for (let round = 0; round < rounds; round++)
             for (const server of servers) keepBest(server, count, await drive(server, count, options.seconds));

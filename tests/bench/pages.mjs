@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./run bench pages   64 agents call tools, with and without 50 people who load a run page with its charts (2 minutes)
 //
-// The server has core 0, the clients core 1. Agents and people pause between two requests, as they do; rounds with and
-// without people alternate, so that a slow moment of the machine meets both. The p99 of the calls may be 20 % higher with
+// The server has core 0, the clients core 1. Agents and people pause between two requests; rounds with and
+// without people alternate, so that a slow moment of the machine affects both. The p99 of the calls may be 20 % higher with
 // people. Options: --seconds N (of a round), --rounds N, --people N, --agents N, --think-s N (of a person).
 import { spawn } from 'node:child_process';
 import { mkdirSync, openSync, rmSync } from 'node:fs';
@@ -83,7 +83,7 @@ async function load(path) {
     return bytes.reduce((sum, each) => sum + each, text.length);
 }
 
-// repeat(until, pause, work): with a pause of 0 to 2 times `pause` before each; the times of `work`, in ms.
+// repeat(until, pause, work): runs `work` again and again, each time after 0 to 2 times `pause`; returns its times in ms.
 async function repeat(until, pauseS, work) {
     const times = [];
     for (;;) {

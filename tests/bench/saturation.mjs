@@ -10,7 +10,7 @@ import { connect } from '../e2e/support/clients.mjs';
 import { startServer, startSimserve } from '../e2e/support/harness.mjs';
 import { startSweep, waitForJob } from '../e2e/support/sweep_by_client.mjs';
 
-const SHARE = 0.95; // of the peak: saturated
+const SHARE = 0.95; // of the peak, at which a server is saturated
 const OUTPUT_TOKENS = 16;
 const INPUT_TOKENS = 64;
 const MOST_USERS = 96;
@@ -21,7 +21,7 @@ function option(name, fallback) {
     return at < 0 ? fallback : Number(process.argv[at + 1]);
 }
 
-// ---- Chance (mulberry32) ----
+// ---- Random numbers (mulberry32) ----
 
 function random(seed) {
     let state = seed;
@@ -81,7 +81,7 @@ function truthOf(model) {
     return 1 + all.findIndex((tokens) => tokens >= SHARE * Math.max(...all));
 }
 
-// Two loads to twelve, spread by one factor with some chance, to below the truth or up to eight times it.
+// Returns two to twelve loads, about one factor apart; the largest lies between just below the truth and eight times it.
 function gridOf({ next }, truth) {
     const wanted = 2 + Math.floor(next() * 11);
     const low = next() < 0.7 ? 1 : Math.ceil(between(next, 1, Math.max(2, truth / 2)));

@@ -13,7 +13,7 @@ const LOADS = [
 ];
 const CONTEXTS = [64, 256, 1024];
 const PLAN = { concurrency: LOADS, output_tokens: [16], window_s: 1.5, warmup_limit_s: 1, repetitions: 1 };
-// No load is within 2 % of a threshold: else two full grids, too, would differ.
+// No load is within 2 % of a threshold, because then even two full grids would differ.
 const MODELS = {
     slots: {
         about: 'twelve at once, others wait',
@@ -61,7 +61,7 @@ async function sweep(client, deployment, args) {
     };
 }
 
-// Both ends may be the saturation point.
+// Either end of the interval may be the saturation point.
 function verdicts({ output }, at) {
     const { low_users: low, high_users: high = Infinity } = output.saturation[at];
     return { low, high, limit: output.limits[at].met?.users ?? 0 };

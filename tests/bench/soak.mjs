@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./run bench soak       mixed calls and sweeps for an hour: are memory and descriptors flat in the second half? (1 hour)
 //
-// Clients of both eras come and go, sweeps run one after the other, metrics are watched, streams are opened and cut, calls are
-// refused. Options: --minutes N; --csv FILE for the readings.
+// Clients of both eras come and go, sweeps run one after the other, metrics are watched, streams are opened and interrupted, and
+// some calls are refused. Options: --minutes N; --csv FILE for the readings.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -50,7 +50,7 @@ async function visit(server, kind) {
     await client.close();
 }
 
-// A standing stream that is cut after a moment.
+// Opens a standing stream, and closes its connection after a moment.
 async function listen(server) {
     const headers = { Accept: 'text/event-stream', 'MCP-Protocol-Version': '2025-11-25' };
     const greeting = await post(server.port, {
@@ -95,7 +95,7 @@ function read(server, since) {
     return { ...row, ...count };
 }
 
-// Least squares: MiB a minute.
+// Returns the slope by least squares, in MiB per minute.
 function slope(rows, name) {
     const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
     const x = rows.map((row) => row.minute), y = rows.map((row) => row[name]);
@@ -128,7 +128,7 @@ async function run(t) {
         writeFileSync(options.csv, [Object.keys(rows[0]), ...rows.map(Object.values)].map((row) => row.join(',')).join('\n'));
 
     const half = rows.slice(rows.length / 2), grows = slope(half, 'anonymous');
-    // A sweep opens as many as it has users: what is open between sweeps is compared.
+    // A sweep opens as many descriptors as it has users, so only those between sweeps are compared.
     const open = [half.slice(0, half.length / 2), half.slice(half.length / 2)].map((part) => Math.min(...part.map((row) => row.descriptors)));
     console.log(`second half: ${grows.toFixed(3)} MiB a minute, at least ${open[0]} then ${open[1]} descriptors`);
     const flat = grows <= ALLOWED_MIB_PER_MINUTE && open[1] - open[0] <= ALLOWED_DESCRIPTORS;

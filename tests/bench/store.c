@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times the store's ten commonest writes and reads, one after the other on one thread: what `./run
- * bench store` runs. bench_store FOLDER [DATABASE]: a line for each, its name and the median and
- * 99th percentile of its microseconds. DATABASE: the URI of an empty PostgreSQL database. */
+/* bench_store FOLDER [DATABASE], which `./run bench store` runs: times the store's ten commonest
+ * writes and reads, one after the other on one thread. Prints a line for each: its name, and the
+ * median and the 99th percentile in microseconds. DATABASE is the URI of an empty PostgreSQL
+ * database. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,7 @@ static bool add_audit(struct bench *bench)
     return audit_log_add(bench->store, &change, "ok", "", "", &bench->error);
 }
 
-/* Nobody waits for it. */
+/* This write is deferred: no caller waits for it. */
 static bool add_event(struct bench *bench)
 {
     return event_add(bench->store, "bench/0", bench->round, "data: {}", bench->at_ms,

@@ -4,10 +4,10 @@
 //     ./run bench store --before FOLDER    the figures of another build beside them: build/release/bin of another checkout
 //     ./run bench store --postgres         those of PostgreSQL (5 minutes)
 //
-// All take turns, in new folders; the smallest of the medians counts, since what else runs on a machine only adds. Without
-// options this build is measured against itself, which says how far to trust it. In memory if there is such a file system:
-// a disk's own time is the same for both builds, and varies more than they differ. With --postgres on a disk, where both
-// engines have to wait for it.
+// The builds take turns, in new folders; the smallest of the medians counts, since other load on the machine only adds time.
+// Without options this build is measured against itself, which shows the measurement error. The files are in memory if there
+// is such a file system, because a disk's own time is the same for both builds and varies more than they differ; with
+// --postgres they are on a disk, for which both engines have to wait.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { placeFor } from '../e2e/support/database.mjs';
 import { startSimserve } from '../e2e/support/harness.mjs';
-import { liveRound, startWorld } from './store_agents.mjs';
+import { runRound, startWorld } from './store_agents.mjs';
 
 const { values: options } = parseArgs({ options: { before: { type: 'string' }, postgres: { type: 'boolean' } } });
 const NOW = path.dirname(process.env.OPSBRAIN_BIN);
@@ -32,7 +32,7 @@ const t = { after: (end) => endings.unshift(end) };
 
 let number = 0;
 
-// newPlace(side): {data, database}: an empty one; database "" means the files of the folder.
+// newPlace(side): makes an empty {data, database}; database "" means the files of the folder.
 function newPlace({ isPostgres }) {
     const data = path.join(folders, String(++number));
     return { data, database: isPostgres ? placeFor(data) : '' };
@@ -42,7 +42,7 @@ function quantile(times, q) {
     return times[Math.floor((times.length * q) / 100)];
 }
 
-// Of one operation, by side: the round with the smallest median.
+// Returns, for one operation, the round with the smallest median of each side.
 class Table {
     rows = new Map();
 
@@ -88,7 +88,7 @@ async function measureAgents() {
     }
     for (let turn = 0; turn < TURNS; turn++)
         for (const side of sides)
-            for (const [tool, times] of await liveRound(side.world)) {
+            for (const [tool, times] of await runRound(side.world)) {
                 times.sort((a, b) => a - b);
                 table.note(side, tool, quantile(times, 50), quantile(times, 99));
             }

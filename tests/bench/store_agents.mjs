@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 64 agents that call tools of a server, as agents do: with pauses, and more reads than writes. Of ./run bench store.
+// For ./run bench store: 64 agents that call tools of a server with pauses, and read more often than they write.
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startServer } from '../e2e/support/harness.mjs';
@@ -9,7 +9,7 @@ const PAUSE_MS = 500; // at most, before a call
 const ROUND_MS = 5_000;
 const CSV = 'concurrency,input_tokens,output_tokens_per_second\n1,16,50\n';
 
-// What is called how often, of 16; `world` has the id of a run.
+// The calls of each agent, and how many of 16 they are; `world` has the id of a run.
 const MIX = [
     [3, 'deployment_list', () => ({})],
     [3, 'deployment_show', (world, agent) => ({ deployment: `d-${agent}` })],
@@ -56,8 +56,8 @@ export async function startWorld(t, { file, env, data }, model) {
     return world;
 }
 
-// liveRound(world): the milliseconds of the calls of each tool.
-export async function liveRound(world) {
+// runRound(world): the milliseconds of the calls of each tool.
+export async function runRound(world) {
     const times = new Map(MIX.map(([tool]) => [tool, []]));
     const end = performance.now() + ROUND_MS;
     const live = async (agent) => {

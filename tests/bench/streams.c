@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Holds idle event streams open and makes calls meanwhile, one after the other:
+/* Keeps idle event streams open, and meanwhile makes calls, one after the other:
  *
  *     bench_streams PORT STREAMS ERA SECONDS
  *
@@ -59,7 +59,7 @@ __attribute__((noreturn)) static void die(const char *what)
     exit(1);
 }
 
-/* ---- HTTP, as little as it takes ---- */
+/* ---- A minimal HTTP client ---- */
 
 static int open_connection(const struct bench *bench)
 {
@@ -84,7 +84,8 @@ static void send_request(int fd, const char *verb, const char *headers, const ch
         die("send");
 }
 
-/* An answer with a Content-Length, head and body, in `out`; false if it is not 200. */
+/* Reads an answer with a Content-Length, head and body, into `out`; returns false if its status is
+ * not 200. */
 static bool read_answer(int fd, char out[4096])
 {
     size_t length = 0, whole = SIZE_MAX;

@@ -16,7 +16,7 @@ const BIN = 'build/release/bin';
 const DATA = 'build/bench/streams';
 const PORT = 18230;
 const KEEP_ALIVE_S = 5;
-const HELD_S = 21; // four keep-alives each
+const HELD_S = 21; // four keep-alives of each stream
 const { values: options } = parseArgs({ options: { streams: { type: 'string', default: '10000' } } });
 const streams = Number(options.streams);
 

@@ -4,8 +4,8 @@
  *
  *     bench_truth URL USERS RATE OUTPUT_TOKENS WINDOW_S [chat] [chunk-usage] [libcurl]
  *
- * RATE 0: a closed loop; else requests per second, and their latencies count from when they were
- * due.
+ * RATE is 0 for a closed loop, else the requests per second of an open loop, whose latencies count
+ * from when the requests were due.
  */
 #include <math.h>
 
@@ -23,7 +23,7 @@ static bool is_within(double client, double truth, struct allowance allowed)
     return fabs(client - truth) <= fmax(allowed.ms, allowed.share * truth);
 }
 
-/* False if a figure is wrong. */
+/* Returns false if a figure is wrong. */
 static bool compare(const char *name, const struct histogram *client, const struct histogram *truth,
                     struct allowance allowed)
 {

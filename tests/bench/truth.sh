@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # ./run bench truth   the load generator's figures against simserve's record of what it wrote, and when (5 minutes)
 #
-# From 1 to 4,096 streams; with several tokens per chunk, with a role-only first chunk that comes early, with usage in odd
-# places. Allowed: 1 % or 0.5 ms up to 512 streams, 2 % or 3 ms above. `./run bench truth libcurl`: all by libcurl.
+# From 1 to 4,096 streams; with several tokens per chunk, with an early role-only first chunk, with usage in unusual
+# places. Errors of 1 % or 0.5 ms are allowed up to 512 streams, of 2 % or 3 ms beyond. `./run bench truth libcurl` sends all
+# requests with libcurl.
 # Server and client have a core each if there are two; figures are meaningful only on an otherwise idle machine.
 cd "$(dirname "$0")/../../build/release/bin" || exit 1
 readonly ADDRESS=127.0.0.1:18100
@@ -44,10 +45,10 @@ row 'at most: an open loop of 25 requests/s' 500/25 40 ''
 row 'at most: an open loop of 800 requests/s' 4096/800 40 ''
 for users in 64 2048; do
     row 'three tokens per chunk' $users 40 '' --tokens-per-chunk 3
-    row 'three tokens per chunk, each told' $users 40 'chunk-usage' --tokens-per-chunk 3
+    row 'three tokens per chunk, usage in each' $users 40 'chunk-usage' --tokens-per-chunk 3
     row 'an early role-only chunk' $users 40 'chat' --role-early true
     row 'usage in the last content chunk' $users 40 '' --fault usage_in_last_content=1
-    row 'usage in every chunk, unasked' $users 40 '' --fault usage_in_every_chunk=1
+    row 'usage in every chunk, not requested' $users 40 '' --fault usage_in_every_chunk=1
 done
 
 echo

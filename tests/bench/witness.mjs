@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench witness    foreign traffic in a cell: is it detected, and never where there is none? (10 minutes)
+// ./run bench witness    is foreign traffic in a cell detected, and only there? (10 minutes)
 //
-// 100 clean cells, then 20 with a tenth of foreign requests as long as they are measured, so that each is measured three times.
+// 100 clean cells, then 20 in which a tenth of the requests are foreign during every attempt, so that each is measured three
+// times.
 // Options: --small (6 and 2 cells).
 import { connect } from '../e2e/support/clients.mjs';
 import { startServer, startSimserve } from '../e2e/support/harness.mjs';

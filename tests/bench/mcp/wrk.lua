@@ -11,7 +11,7 @@ local META = '"io.modelcontextprotocol/protocolVersion":"2026-07-28",'
     .. '"io.modelcontextprotocol/clientCapabilities":{},'
     .. '"io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1.0.0"}'
 
--- What latencies are of no requests is no number.
+-- Without requests, latencies are not numbers.
 local function whole(value)
     return value == value and math.floor(value) or 0
 end
