@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients at work while something is killed: they note what was acknowledged, which must be there afterwards, once.
+// Clients that work while something is killed. They record what was acknowledged, which must be stored once afterwards.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atEnd, post } from '../e2e/support/harness.mjs';
@@ -11,7 +11,7 @@ const UPLOAD_PAUSE_MS = 10;
 
 let number = 0;
 
-// upload(server, name, text): whether the file was acknowledged as stored. It is sent in pieces, so that there is time to die.
+// upload(server, name, text): whether the file was acknowledged as stored. It is sent in pieces, so that the server can be killed meanwhile.
 async function upload(server, name, text) {
     const pieces = async function* () {
         for (const piece of text.match(/[^]{1,64}/g)) {
@@ -26,7 +26,7 @@ async function upload(server, name, text) {
     return said !== undefined && answer.ok;
 }
 
-// callTool(server, name, arguments): the structured content of an acknowledged call; undefined where it failed meanwhile.
+// callTool(server, name, arguments): the structured content of an acknowledged call; undefined if it failed.
 export async function callTool(server, name, args) {
     const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
     const message = { jsonrpc: '2.0', id: ++number, method: 'tools/call', params: { name, arguments: args, _meta: meta } };
@@ -43,7 +43,7 @@ export async function callTool(server, name, args) {
 
 const ownOf = ({ noted }, client) => [...noted.deployments.keys()].filter((name) => name.startsWith(`d${client}-`)).at(-1);
 
-// What each client does in turns; it notes what was acknowledged, by the row that must exist.
+// The actions that each client takes in turn. Each records what was acknowledged, by the row that must exist.
 const DEEDS = [
     async ({ server, model, noted }, client) => {
         const name = `d${client}-${++number}`;
@@ -109,8 +109,8 @@ export async function startWork(t, server, model, count) {
     return world;
 }
 
-// checkNoted(world, rows, when): asserts that everything acknowledged is in the database once; the number of audited
-// changes. rows(query): the rows of a query.
+// checkNoted(world, rows, when): asserts that everything acknowledged is in the database once; returns the number of
+// audited changes. rows(query): the rows of a query.
 export function checkNoted({ noted, failure }, rows, when) {
     if (failure) throw failure;
     const hardware = new Map(
@@ -132,7 +132,7 @@ export function checkNoted({ noted, failure }, rows, when) {
     return Number(rows(`SELECT count(*) AS n FROM audit WHERE outcome = 'ok'`)[0].n);
 }
 
-// describeNoted(world, changes): for the test's diagnostic.
+// describeNoted(world, changes): a sentence for the test's diagnostic.
 export function describeNoted({ noted: { deployments, sweeps, imports, uploads, reads } }, changes) {
     const stored = `${deployments.size} deployments, ${sweeps.size} sweeps, ${imports.size} imports, ${uploads.size} uploads`;
     return `${stored}, ${reads} reads, ${changes} changes in the audit`;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deployments in a cloud (a fake) while something is killed: each is planned, approved at the command line, applied and
-// destroyed again. What was acknowledged is carried out, once; nothing in the cloud is forgotten.
+// destroyed again. What was acknowledged is carried out once; no resource in the cloud is forgotten.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atEnd, run, until } from '../e2e/support/harness.mjs';
@@ -8,7 +8,7 @@ import { callTool } from './at_work.mjs';
 
 const DEPLOYERS = 2;
 const LIFE_S = 86_400;
-const PLAN_MS = 300_000; // until one is carried out, through all that is killed meanwhile
+const PLAN_MS = 300_000; // limit for carrying out a plan, despite all kills
 
 // The deployments of a world (at_work.mjs) in a cloud (tests/clouds/clouds.mjs).
 class Fleet {
@@ -66,7 +66,7 @@ class Fleet {
         if (applied) await this.ended(planned.plan, `apply of ${deployment}`, 1);
     }
 
-    // destroy(deployment): where the answer was lost, it may be gone already.
+    // destroy(deployment): destroys it; if an answer was lost, it may be gone already.
     async destroy(deployment) {
         const isGone = async () => {
             const list = await this.call('fleet_list', {});
@@ -121,7 +121,7 @@ class Fleet {
     }
 }
 
-// startFleetAtWork(t, world, cloud): on a target that grants all they need.
+// startFleetAtWork(t, world, cloud): starts deployments on a target that grants all that they need.
 export async function startFleetAtWork(t, world, cloud) {
     const fleet = new Fleet(world, cloud);
     await callTool(world.server, 'target_register', { ...cloud.target, total_usd_per_hour: 100_000 });

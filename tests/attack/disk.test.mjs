@@ -17,7 +17,7 @@ const opening = message('initialize', {
     clientInfo: { name: 'eve', version: '1' },
 });
 
-// Those that need a session; streams are kept, so that they can be resumed.
+// Requests that need a session, whose streams are stored so that they can be resumed.
 const IN_SESSION = {
     'calls whose streams are kept': () => ({
         ...call('audit_list', { limit: 100 }),
@@ -27,7 +27,7 @@ const IN_SESSION = {
     'levels of the log': (i) => message('logging/setLevel', { level: i % 2 ? 'info' : 'debug' }),
 };
 
-// What may be kept for a while has a limit of its own; everything else grows slowly.
+// Data that is kept only for a while has limits of its own; everything else grows slowly.
 const LIMIT_KIB = { sessions: 2048, 'calls whose streams are kept': 24 * KIB };
 
 async function attack(t, what, make, inSession) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model server that repeats its key in every form, in every place, under every tool; it takes a minute or two.
+// A model server that repeats its key in every form, in every place, to every tool; the test takes a minute or two.
 import { test } from 'node:test';
 import { ECHOES, tryEchoes } from '../e2e/support/echo.mjs';
 

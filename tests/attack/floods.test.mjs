@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One viewer on 500 connections with 20 requests in line on each: short calls count against the viewer's limits too, and
+// One viewer with 500 connections and 20 pipelined requests on each: short calls count against the viewer's limits too, and
 // others are still answered.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 100 kills under 20 clients: what was acknowledged is there afterwards, nothing is there twice, and the audit log's chain
+// 100 kills under 20 clients: afterwards everything acknowledged is stored, nothing is stored twice, and the audit log's chain
 // is intact after each kill. OPSBRAIN_KILLS sets another number.
 import assert from 'node:assert/strict';
 import path from 'node:path';
@@ -11,9 +11,9 @@ import { checkNoted, countNoted, describeNoted, startWork } from './at_work.mjs'
 
 const KILLS = Number(process.env.OPSBRAIN_KILLS ?? 100);
 const CLIENTS = 20;
-const LIFE_MS = 600; // of a server, at most, from being ready to being killed
+const LIFE_MS = 600; // the most time from a server's start to its kill
 
-// check(world, when): with the server dead, its files are whole and hold all that was acknowledged.
+// check(world, when): with the server dead, its files are intact and have everything that was acknowledged.
 function check(world, when) {
     const database = new DatabaseSync(path.join(world.server.data, 'opsbrain.db'));
     const rows = (query) => database.prepare(query).all();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MCP App with the charts: declared to hosts that show apps and to no others, and driven by the official bridge.
+// The MCP App with the charts: declared only to hosts that show apps, and driven by the official bridge.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { APPS, openApp } from '../e2e/support/app_host.mjs';

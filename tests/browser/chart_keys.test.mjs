@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chart in a page with the keyboard alone: Tab enters it once, and the arrows move from cell to cell. The sentence of a cell
+// A chart on a page, used with the keyboard alone: Tab enters it once, and the arrow keys move from cell to cell. The sentence of a cell
 // is shown, is read by screen readers, and has the figures of the table.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -11,7 +11,7 @@ import { gridFile } from './grid_file.mjs';
 const focusedMark = () => document.activeElement.closest('svg g[data-i]')?.dataset.i;
 const sentence = (page) => page.locator('.sentence').first().textContent();
 
-// What Chromium gives to assistive technology for the element with the focus.
+// Returns what Chromium reports to assistive technology about the element with the focus.
 async function accessibleName(page) {
     const session = await page.context().newCDPSession(page);
     const { result } = await session.send('Runtime.evaluate', { expression: 'document.activeElement' });
@@ -20,7 +20,7 @@ async function accessibleName(page) {
     return `${nodes[0].role.value}: ${nodes[0].name.value}`;
 }
 
-// The marks that Tab stops at, from the top of the page to its end.
+// Returns the marks at which Tab stops, from the top of the page to its end.
 async function stops(page) {
     const reached = [];
     const controls = await page.locator('a, button, input, select, summary, [tabindex="0"]').count();

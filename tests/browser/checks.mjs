@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of every page. Each returns a list of sentences: what is wrong, and where.
+// The checks of every page. Each returns a list of sentences, which say what is wrong, and where.
 import axe from 'axe-core';
 
 const WIDTHS = [320, 1280];
@@ -7,7 +7,7 @@ const SCHEMES = ['light', 'dark'];
 const TRIES = 3;
 const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'];
 
-// In both widths nothing is wider than the window and axe finds nothing; in both schemes all text can be read.
+// At both widths nothing is wider than the window and axe finds no fault; in both themes all text has enough contrast.
 export async function checkLooks(page) {
     const wrong = [];
     await page.evaluate(axe.source);
@@ -23,7 +23,7 @@ export async function checkLooks(page) {
     return wrong;
 }
 
-// axe cannot say what is behind the text of a drawing; test_palette computes the contrast of each pair of the palette.
+// axe does not know what is behind the text of a drawing; test_palette computes the contrast of each pair of the palette.
 const CONTRAST = { context: { exclude: ['svg'] }, options: { runOnly: { type: 'rule', values: ['color-contrast'] } } };
 const STRUCTURE = {
     context: {},
@@ -52,7 +52,7 @@ async function violations(page, { context, options }) {
     );
 }
 
-// Foreign text is text: it made no element, no address and no character that changes the order of what is around it.
+// Foreign text is only text: it made no element and no URL, and has no character that changes the order of the text around it.
 export function checkForeignText(page) {
     return page.evaluate(() => {
         const wrong = [];
@@ -80,8 +80,8 @@ export function checkForeignText(page) {
     });
 }
 
-// By Tab alone: the first is the link that skips to the content, and each control is reached and shows that it is.
-// A page whose content changed meanwhile, as it may while a sweep runs, is opened and tried again.
+// With Tab alone: the first stop is the link that skips to the content, and each control is reached and shows its focus.
+// A page whose content changed meanwhile, as it may during a sweep, is opened and tried again.
 export async function checkKeyboard(page) {
     await page.setViewportSize({ width: 1280, height: 800 });
     for (let tries = 1; ; tries++) {
@@ -112,8 +112,8 @@ async function pressThrough(page) {
 
 const CONTROLS = 'a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex="0"]';
 
-// The controls that Tab stops at, by their number on the page, since a page that follows something replaces them; of radio
-// buttons with one name, one.
+// Returns the controls at which Tab stops, by their number on the page, since a page that updates itself replaces them. Radio
+// buttons with one name are one control.
 function listControls(selector) {
     const radios = new Set();
     const stops = (element) => {
@@ -145,7 +145,7 @@ function describeFocus(selector) {
     };
 }
 
-// shownText(page): what <main> shows, with all figures as 0, since they change meanwhile.
+// shownText(page): the text of <main>, with all figures replaced by 0, since they change meanwhile.
 export async function shownText(page) {
     const text = await page.locator('main').innerText();
     return text.replace(/\d+([.,:]\d+)*/g, '0').replace(/\s+/g, ' ').trim();

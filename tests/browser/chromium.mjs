@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Debian's Chromium through playwright-core, and pages that report what they did wrong.
+// Debian's Chromium through playwright-core, and pages that report their faults.
 import { chromium } from 'playwright-core';
 import { atEnd } from '../e2e/support/harness.mjs';
 
 const LIMIT_MS = 20_000;
 
-// startChromium(t): closed when the test ends.
+// startChromium(t): a browser, which is closed when the test ends.
 export async function startChromium(t) {
     const browser = await chromium.launch({
         executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -15,7 +15,7 @@ export async function startChromium(t) {
     return browser;
 }
 
-// openContext(browser, options): as browser.newContext, but it gives up soon.
+// openContext(browser, options): browser.newContext with short time limits.
 export async function openContext(browser, options = {}) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
     context.setDefaultTimeout(LIMIT_MS);

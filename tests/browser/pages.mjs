@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of pages that the program has, with an example of each, from which all tests of pages are made.
+// The program's table of pages with examples of each, on which all tests of pages are based.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 
 const ROW = /\{\s*"(GET|POST)",\s*"([^"]+)",\s*ROLE_([A-Z]+)/g;
 
-// The rows of web/pages.c: [{verb, pattern, role}]. A pattern's places have no names here: "/runs/{}.svg".
+// The rows of web/pages.c: [{verb, pattern, role}]. The parameters of a pattern have no names here: "/runs/{}.svg".
 export function tableOfPages() {
     const source = readFileSync(new URL('../../web/pages.c', import.meta.url), 'utf8');
     return [...source.matchAll(ROW)].map(([, verb, path, role]) => ({
@@ -44,7 +44,7 @@ const EXAMPLES = {
 
 const isFile = ({ pattern }) => /\.[a-z]+$/.test(pattern);
 
-// examplesOf(world): the paths of all pages; fails where a page of the table has no example.
+// examplesOf(world): the paths of all pages; fails if a page of the table has no example.
 export function examplesOf(world) {
     const rows = tableOfPages().filter((row) => row.verb === 'GET' && !isFile(row));
     assert.ok(rows.length > 0, 'web/pages.c has no rows that this test can read');
@@ -56,7 +56,7 @@ export function examplesOf(world) {
 const PARAMETERS = ['a', 'b', 'cursor', 'deployment', 'limit', 'metric', 'plot', 'principal', 'quantity', 'run', 'since', 'state']
     .concat(['subject', 'sweep', 'to', 'tool', 'until']);
 
-// addressesWith(text): the paths of all pages, with the text for each place and as the value of every parameter.
+// addressesWith(text): the paths of all pages, with the text as the value of every parameter of path and query.
 export function addressesWith(text) {
     const rows = tableOfPages().filter((row) => row.verb === 'GET' && !isFile(row));
     const query = new URLSearchParams(PARAMETERS.map((name) => [name, text]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every page of the table in Chromium: how it looks, without scripts, with the keyboard alone, with hostile text stored.
+// Every page of the table in Chromium: its layout, without scripts, with the keyboard alone, with hostile text stored.
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -14,7 +14,7 @@ const AT_ONCE = 3;
 const ALIKE_MS = 20_000;
 const REFUSED = /the server responded with a status of 4\d\d/;
 
-// open(context, url, origin): the page, and what it did wrong so far.
+// open(context, url, origin): the page, and the list of its faults so far.
 async function open(context, url, origin) {
     const { page, faults } = await newPage(context, origin);
     const answer = await page.goto(url);
@@ -47,7 +47,7 @@ async function tryEverything(contexts, url, origin) {
     return page;
 }
 
-// A report that was saved: it is opened from the disk, without a network, and printed.
+// A saved report is opened from the disk, without a network, and printed.
 async function tryReport(t, world, contexts, uri) {
     const { contents } = await world.client.client.readResource({ uri });
     const file = path.join(await temporaryFolder(t), 'report.html');
@@ -61,7 +61,7 @@ async function tryReport(t, world, contexts, uri) {
     await page.close();
 }
 
-// Addresses that would be markup or code, and name nothing: a sentence says so.
+// URLs that contain markup or code and name nothing get a page with a sentence that says so.
 async function tryAddresses(world, context) {
     for (const address of addressesWith(MARKUP)) {
         const { page, faults } = await newPage(context, world.origin);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dark page that is printed is light, its charts too.
+// A page in the dark theme is printed in the light one, with its charts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inflateSync } from 'node:zlib';
@@ -11,7 +11,7 @@ import { gridFile } from './grid_file.mjs';
 const DARK_PAPER = [0x14, 0x18, 0x1d];
 const LIGHT_MARKER = [0xc2, 0x4e, 0x00]; // of a chart's second line
 
-// fills(pdf): the colours that are filled on its sheets, as [r, g, b] of 0 to 255.
+// fills(pdf): the fill colours on its sheets, as [r, g, b] of 0 to 255.
 function fills(pdf) {
     const found = [];
     for (let at = pdf.indexOf('stream\n'); at >= 0; at = pdf.indexOf('stream\n', at + 1)) {
@@ -27,7 +27,7 @@ function inflated(bytes) {
     try {
         return inflateSync(bytes).toString('latin1');
     } catch {
-        return ''; // a picture or a font
+        return ''; // not text: a picture or a font
     }
 }
 

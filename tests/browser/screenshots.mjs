@@ -8,7 +8,7 @@ import { prepareWorld } from './world.mjs';
 
 const FOLDER = 'build/screenshots';
 
-// The charts that a browser loads when somebody scrolls to them.
+// Loads the charts that a browser would load only when a user scrolls to them.
 async function loadPictures(page) {
     await page.evaluate(() => document.querySelectorAll('img').forEach((image) => (image.loading = 'eager')));
     await page.waitForFunction(() => [...document.images].every((image) => image.complete));

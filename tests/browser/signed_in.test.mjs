@@ -8,7 +8,7 @@ import { newPage, openContext, startChromium } from './chromium.mjs';
 import { examplesOf, tableOfPages } from './pages.mjs';
 import { prepareTeam } from './world.mjs';
 
-// signIn(browser, origin, key): a page of somebody who gave a key to the form, and its faults.
+// signIn(browser, origin, key): a page of a user who signed in with the key, and its faults.
 async function signIn(browser, origin, key) {
     const { page, faults } = await newPage(await openContext(browser), origin);
     await page.goto(`${origin}/`);
@@ -18,8 +18,8 @@ async function signIn(browser, origin, key) {
     return { page, faults };
 }
 
-// offered(page, origin, paths): {forms, links}: the paths to which the forms and the links of these pages lead.
-async function offered(page, origin, paths) {
+// linkedFrom(page, origin, paths): {forms, links}: the paths to which the forms and the links of these pages lead.
+async function linkedFrom(page, origin, paths) {
     const [forms, links] = [new Set(), new Set()];
     for (const path of paths) {
         await page.goto(origin + path, { waitUntil: 'domcontentloaded' });
@@ -33,7 +33,7 @@ async function offered(page, origin, paths) {
     return { forms: [...forms].sort(), links: [...links].sort() };
 }
 
-// send(page, action): a form with the token of the page that is shown; the status of the answer.
+// send(page, action): sends a form with the token of the page that is shown; the status of the answer.
 function send(page, action) {
     return page.evaluate(async (action) => {
         const token = document.querySelector('input[name=token]').value;
@@ -58,15 +58,15 @@ test('a viewer sees no button that the server would refuse, and what a viewer se
     const browser = await startChromium(t);
     const [otto, eve] = [await signIn(browser, team.origin, team.keys.otto), await signIn(browser, team.origin, team.keys.eve)];
     const paths = examplesOf(team);
-    const { forms } = await offered(otto.page, team.origin, paths);
+    const { forms } = await linkedFrom(otto.page, team.origin, paths);
     t.diagnostic(`an operator may send ${forms.join(' ')}`);
-    const mine = await offered(eve.page, team.origin, paths);
+    const mine = await linkedFrom(eve.page, team.origin, paths);
     assert.deepEqual(mine.forms, []);
     const notMine = tableOfPages().filter(({ verb, role }) => verb === 'GET' && role !== 'viewer');
     assert.deepEqual(mine.links.filter((link) => notMine.some(({ pattern }) => pattern === link)), []);
     await eve.page.goto(`${team.origin}/`);
     for (const action of forms) assert.equal(await send(eve.page, action), 403, action);
-    // A sweep that runs cannot be compared with itself, for one.
+    // A running sweep, for example, cannot be compared with itself.
     assert.deepEqual(otto.faults.filter((fault) => !/status of 4\d\d/.test(fault)), []);
 });
 
@@ -78,12 +78,12 @@ test('a sign-in ends with the button, and with its key', async (t) => {
     for (const tab of tabs) await tab.goto(`${team.origin}/jobs`);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.waitForURL(`${team.origin}/sign-in`);
-    for (const tab of tabs) await tab.waitForURL(/\/sign-in/); // by themselves
+    for (const tab of tabs) await tab.waitForURL(/\/sign-in/); // without an action of the user
     await page.goBack();
     assert.equal(await page.getByText('eve').count(), 0, 'the way back shows the page of somebody who signed out');
     const otto = await signIn(browser, team.origin, team.keys.otto);
     await run(['key', 'revoke', 'otto', '--data', team.data]);
-    await otto.page.waitForURL(/\/sign-in/); // by itself
+    await otto.page.waitForURL(/\/sign-in/); // without an action of the user
     await otto.page.goto(`${team.origin}/`);
     assert.match(otto.page.url(), /\/sign-in/);
     // The stream of events of otto's page ended with the key.

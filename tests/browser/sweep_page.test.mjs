@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A person starts a sweep from the page and watches it: it fills without a reload, also through a kill -9 of the server.
+// A person starts a sweep from the page and watches it: it fills without a reload, even when the server is killed and restarted.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from '../e2e/support/clients.mjs';
 import { atEnd, startServer, startSimserve, until } from '../e2e/support/harness.mjs';
 import { newPage, openContext, startChromium } from './chromium.mjs';
 
-const SHOWN_MS = 2000; // after a cell is finished
-const BACK_MS = 12_000; // after the server is back: EventSource tries again after some seconds
+const SHOWN_MS = 2000; // limit after a cell is finished
+const BACK_MS = 12_000; // limit after the server is back: EventSource reconnects after some seconds
 const TABS = 8;
 const TAB_MS = 5000;
 const GRID = { concurrency: '1, 2', input_tokens: '16, 32', output_tokens: '8', window_s: '1' };
@@ -15,7 +15,7 @@ const AWAY = /ERR_CONNECTION_(REFUSED|RESET)|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_C
 
 const cellsShown = (page) => page.locator('main progress').evaluateAll(([bar]) => (bar ? bar.value : Infinity));
 
-// startFromPage(page, origin): from the overview to the page of a sweep that runs; the number of clicks.
+// startFromPage(page, origin): goes from the overview to the page of a running sweep; the number of clicks.
 async function startFromPage(page, origin) {
     let clicks = 0;
     const click = async (role, name) => (clicks++, await page.getByRole(role, { name, exact: true }).first().click());
@@ -29,7 +29,8 @@ async function startFromPage(page, origin) {
     return clicks;
 }
 
-// follow(page, client, sweep, cells): until the page shows so many cells; how long after the server knew, in ms.
+// follow(page, client, sweep, cells): waits until the page shows that many finished cells; by how much it was later than the
+// server, in ms.
 async function follow(page, client, sweep, cells) {
     await until(`${cells} cells`, async () => {
         const shown = await client.call('sweep_show', { sweep });

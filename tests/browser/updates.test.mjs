@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page that is kept up to date: no change is lost, and nothing that somebody typed.
+// A page that updates itself loses no change, and nothing that the user typed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from '../e2e/support/clients.mjs';
@@ -48,7 +48,7 @@ test('text typed into a form stays, even when another control has the focus', as
     await page.locator('main button').focus();
     await register('sim');
     await other.getByText('sim').waitFor();
-    await other.waitForTimeout(500); // in which the page would be replaced
+    await other.waitForTimeout(500); // long enough for the page to be replaced, which must not happen
     assert.equal(await page.locator('[name=principal]').inputValue(), 'ada');
     await page.locator('[name=principal]').fill('');
     await page.evaluate(() => (document.querySelector('main').mark = true));

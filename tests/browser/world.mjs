@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server with something on every page: sweeps that ended, run and failed, imports, and foreign text that would be markup.
+// A server with something on every page: sweeps that are finished, running and failed, imports, and foreign text with markup.
 import { once } from 'node:events';
 import http from 'node:http';
 import { connect } from '../e2e/support/clients.mjs';
@@ -12,7 +12,7 @@ import { gridFile } from './grid_file.mjs';
 export const MARKUP = '"><img src=x onerror=alert(1)><script>alert(2)</script>owned';
 const HOSTILE = `${MARKUP}\u0001\u001b[31m\u202eנכתב`;
 const HOSTILE_URL = 'javascript:alert(3)';
-const UNQUOTED = MARKUP.slice(1); // simserve takes no quotes
+const UNQUOTED = MARKUP.slice(1); // simserve's settings must not contain quotes
 
 const GRID = { concurrency: [1, 4], input_tokens: [16, 128], output_tokens: [8], window_s: 1, warmup_limit_s: 1 };
 function hostileFile() {
@@ -45,7 +45,7 @@ async function startHostileModel(t) {
     return `http://127.0.0.1:${server.address().port}`;
 }
 
-// A call of a client that is called HOSTILE, too; its result.
+// Makes a call by a client with the name HOSTILE, and returns its result.
 async function callAsHostile(server, name, args, capabilities = {}, key = undefined) {
     const meta = {
         'io.modelcontextprotocol/protocolVersion': '2026-07-28',

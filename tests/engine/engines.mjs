@@ -14,14 +14,14 @@ export const MODEL = 'tiny';
 
 const python = (environment) => path.join(HOME, environment, 'bin/python');
 
-// has(name): was it installed?
+// has(name): whether the engine is installed.
 export const has = (name) => existsSync(path.join(HOME, name, 'complete')) || existsSync(`/usr/sbin/${name}`);
 
 async function answers(url) {
     return (await fetch(url).catch(() => ({}))).ok;
 }
 
-// A program in its own process group, which ends as a whole.
+// Starts a program in its own process group, all of which is ended when the test ends.
 async function start(t, name, file, args, { env = {}, url, ready }) {
     await mkdir('build/log', { recursive: true });
     const log = openSync(`build/log/engine-${name}.log`, 'a');
@@ -71,14 +71,14 @@ async function startVllm(t) {
     });
 }
 
-// By name: how each is started, the counter of its output tokens, and what reads the engine's own times.
+// For each engine: how it is started, its counter of output tokens, and a function that reads its own times.
 export const ENGINES = {
     llama: { title: 'llama-server', start: startLlama, counter: 'llamacpp:tokens_predicted_total' },
     vllm: { title: 'vLLM on CPU', start: startVllm, counter: 'vllm:generation_tokens_total' },
 };
 
-// startNginx(t, engines): one address for all of them, in turns. A connection to them for each request, as is nginx's
-// default: llama-server closes those that are kept open, and nginx does not send a POST again (502).
+// startNginx(t, engines): an address that forwards requests to the engines in turns. As by default, nginx opens a connection
+// for each request: llama-server closes connections that are kept open, and nginx does not repeat a POST (502).
 export async function startNginx(t, engines) {
     const folder = await temporaryFolder(t);
     const port = await freePort();

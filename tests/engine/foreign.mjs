@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Foreign traffic in cells measured on real engines, directly and behind proxies: is a tenth of it
-// detected, and never where there is none? `./run engine` runs it; node tests/engine/foreign.mjs [ENGINE[/PATH]...] some of it.
+// Foreign traffic in cells that are measured on real engines, directly and behind proxies: is a tenth of it detected, and only
+// where there is some? `./run engine` runs all of it; node tests/engine/foreign.mjs [ENGINE[/PATH]...] runs a part.
 import { connect } from '../e2e/support/clients.mjs';
 import { startServer } from '../e2e/support/harness.mjs';
 import { Stranger, sweepBeside } from '../e2e/support/stranger.mjs';
@@ -15,7 +15,7 @@ const GRIDS = {
     5: { concurrency: [1, 2, 4, 6, 8], input_tokens: [128], repetitions: 1 },
 };
 
-// How many requests the engines have served, all together, by the tokens that they have generated.
+// Returns how many requests all engines together have served, computed from the tokens that they have generated.
 async function served(engines, counter) {
     const pages = await Promise.all(engines.map(async ({ url }) => (await fetch(`${url}/metrics`)).text()));
     const sample = new RegExp(`^${counter}(?:\\{.*\\})? (\\S+)$`, 'gm');
@@ -33,7 +33,7 @@ function printOddities(title, calm, shared) {
         console.log(`  ${title}, foreign, ${cell.concurrency} x ${cell.input_tokens}: ${cell.state} ${cell.reason ?? ''}`);
 }
 
-// Of every clean cell: what we measured, what the engine's own counters show, and what the packets show.
+// For every clean cell: what opsbrain measured, what the engine's own counters show, and what the packets show.
 async function timesOfCells(client, requests) {
     const rows = [];
     const { runs } = await client.call('run_list', { deployment: 'engine' });
@@ -65,7 +65,7 @@ async function measure(t, path, clean, foreign) {
     return { path: path.title, calm, shared, times };
 }
 
-// "median (worst) %": by how much our means of the clean cells differ from others'.
+// "median (worst) %": the differences between opsbrain's means of the clean cells and those of another source.
 function differences(times, ours, theirs) {
     const shares = times.map((each) => 100 * (ours(each) / theirs(each) - 1)).filter(Number.isFinite);
     if (shares.length === 0) return '-';
@@ -101,7 +101,7 @@ function printResults(results) {
     for (const result of results) console.log(row(Object.values(COLUMNS).map((column) => column(result))));
 }
 
-// The proxy in front of an engine, or nothing.
+// Starts the proxy in front of an engine, if the path has one.
 const PATHS = {
     'direct': { start: async (t, engine) => ({ front: await engine.start(t) }) },
     'nginx': {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""llama-server, as the package xllamacpp embeds it, until it is ended.
+"""Runs llama-server, as the package xllamacpp embeds it, until it is terminated.
 
 python llama_server.py MODEL.gguf PORT
 """

@@ -66,7 +66,7 @@ def main():
         return (random.standard_normal(shape) * 0.05).astype(np.float32)
 
     output = weights(len(rows), width)
-    output[:259] = 0  # never the likeliest: greedy decoding says printable text and does not stop
+    output[:259] = 0  # so that greedy decoding writes only printable text and does not stop
     writer.add_tensor("token_embd.weight", weights(len(rows), width))
     writer.add_tensor("output_norm.weight", np.ones(width, dtype=np.float32))
     writer.add_tensor("output.weight", output)

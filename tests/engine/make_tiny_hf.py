@@ -22,7 +22,7 @@ TEMPLATE = (
 
 
 def make_tokenizer():
-    """Bytes, and what pairs and triples of letters train: about two thousand tokens."""
+    """Returns a tokenizer trained on pairs and triples of letters: the bytes, and about two thousand tokens."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()

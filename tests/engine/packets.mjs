@@ -9,12 +9,12 @@ import { temporaryFolder } from '../e2e/support/harness.mjs';
 const CONTENT = /"(?:text|content)":"[^"]/;
 const ETHERNET = 14; // bytes of its header; the loopback has one too
 
-// canCapture(): tcpdump is there and may listen.
+// canCapture(): whether tcpdump is installed and may capture.
 export function canCapture() {
     return spawnSync('tcpdump', ['-i', 'lo', '-d', 'tcp']).status === 0;
 }
 
-// capture(t, port): listens from now on; stop() gives the requests to that port, {sent_ms, first_ms, end_ms}.
+// capture(t, port): captures from now on; stop() returns the requests to that port, {sent_ms, first_ms, end_ms}.
 export async function capture(t, port) {
     const file = path.join(await temporaryFolder(t), 'capture.pcap');
     const args = ['-i', 'lo', '-s', '0', '-B', '65536', '-U', '-w', file, `tcp port ${port}`];
@@ -69,7 +69,7 @@ function requestsOf(file, port) {
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-// timesOf(requests, measurement): of those that ended in a cell's window: how many, and their mean TTFT and E2E.
+// timesOf(requests, measurement): the number, mean TTFT and mean E2E of the requests that ended in a cell's window.
 export function timesOf(requests, { window_start_ms, window_s }) {
     const inside = requests.filter(
         ({ end_ms }) => end_ms >= window_start_ms - 1 && end_ms <= window_start_ms + 1000 * window_s + 1,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real engine on this machine from a recipe: planned, approved, started, swept, and ended at its time while opsbrain is
-// dead. `./run engine` runs it, with what it has installed below build/engine.
+// A real engine is deployed on this machine from a recipe: planned, approved, started, benchmarked, and ended at its time
+// while opsbrain is not running. `./run engine` runs it, with the engine that it has installed below build/engine.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

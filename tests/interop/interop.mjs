@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a client program, written in its own language with the official library, against a real server: the program prints
-// a line for each step, and asks for what only this script can do.
+// a line for each step, and requests what only this script can do.
 //
 //   PROGRAM URL ERA MODEL      ERA is `legacy` or `2026-07-28`, MODEL the address of a model server
 //
@@ -23,7 +23,7 @@ const STEPS = [
     'disconnect',
 ];
 const PROGRAM_MS = 120_000;
-const NOTICED_MS = 3000; // it is far less; the machine may be busy
+const NOTICED_MS = 3000; // usually far less, but the machine may be busy
 
 // interop(name, program, ...arguments): a test per era, with a part for each step.
 export function interop(name, program, ...args) {
@@ -44,7 +44,7 @@ export function interop(name, program, ...args) {
     describe(`${name} client`, { concurrency: true }, () => eras.forEach(talk));
 }
 
-// converse(t, command, answers): the result of each step, when the program has ended.
+// converse(t, command, answers): runs the program to its end, and returns the result of each step.
 async function converse(t, [program, ...args], answers) {
     const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
     const closed = once(child, 'close');

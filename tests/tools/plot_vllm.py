@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws our export for vLLM as `vllm bench sweep plot` does: FOLDER PACKAGES, the latter where pandas and seaborn are."""
+"""Draws opsbrain's export for vLLM as `vllm bench sweep plot` does: FOLDER PACKAGES, the folder that has pandas and seaborn."""
 
 import sys
 

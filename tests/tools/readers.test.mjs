@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our exports, read by the tools whose format they have: aiperf's own model and its plots, vLLM's plot of a sweep.
+// opsbrain's exports, read by the tools whose format they have: aiperf's own model and its plots, vLLM's plot of a sweep.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { startSweep, waitForJob } from '../e2e/support/sweep_by_client.mjs';
 import { importFile } from '../e2e/support/trips.mjs';
 
 const AIPERF = path.resolve(process.env.TOOLS_FOLDER ?? 'build/tools', 'aiperf');
-const VLLM = path.resolve('build/engine/vllm'); // ./run engine has it
+const VLLM = path.resolve('build/engine/vllm'); // ./run engine installs it
 const IMPORTS = 'tests/data/imports';
 const USERS = [1, 2, 4];
 
@@ -33,7 +33,7 @@ async function measureRun(t, client) {
     return (await client.call('run_list', { deployment: 'sim' })).runs[0].id;
 }
 
-// exportAll(t, format): {own, imports: [{name, content, cells}]}, of a run of ours and of every fixture.
+// exportAll(t, format): {own, imports: [{name, content, cells}]}, of a run of opsbrain's and of every fixture.
 async function exportAll(t, format) {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
@@ -71,7 +71,7 @@ test("vLLM's plot of a sweep draws our exports", async (t) => {
     const [of_vllm] = imports.filter(({ name }) => name === 'vllm.json');
     for (const { file_name, content } of [own, of_vllm]) {
         await mkdir(path.join(folder, path.dirname(file_name)));
-        await writeFile(path.join(folder, file_name), content); // it looks for summary.json
+        await writeFile(path.join(folder, file_name), content); // the plot looks for summary.json
     }
     const { stdout } = await run(python, ['tests/tools/plot_vllm.py', folder, await packagesOf(AIPERF)]);
     assert.match(stdout, /Output file: .*FIGURE\.png/);

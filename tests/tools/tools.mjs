@@ -12,7 +12,7 @@ export const OUTPUT_TOKENS = 32;
 const RUN_MS = 240_000;
 const PYTHON = { HF_HUB_OFFLINE: '1', TOKENIZERS_PARALLELISM: 'false' };
 
-// Each gives {command, args, files}: files selects the results in the folder.
+// Each function returns {command, args, files}; `files` selects the results in the folder.
 const aiperf = (...options) => ({ url, tokenizer, folder }) => ({
     command: 'aiperf',
     env: { HF_HUB_OFFLINE: undefined }, // otherwise it does not accept a tokenizer from a folder
@@ -95,7 +95,7 @@ export const TOOLS = {
     },
 };
 
-// runTool(bin, plan, folder): the files that the run left there: [{name, bytes}].
+// runTool(bin, plan, folder): the files that the run wrote there: [{name, bytes}].
 export async function runTool(bin, { command, args, env, config, files }, folder) {
     await mkdir(folder, { recursive: true });
     if (config) await writeFile(path.join(folder, 'config.yml'), JSON.stringify(config)); // JSON is YAML

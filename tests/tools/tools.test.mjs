@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run tools  files that other load generators write, measured against a sound model server: each is imported, the audit
+// ./run tools  files that other load generators write, measured against a faultless model server: each is imported, the audit
 // reports nothing that is not true, every export is read back unchanged, and two formats of one run agree.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

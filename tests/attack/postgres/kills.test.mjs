@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// opsbrain and its PostgreSQL are killed, restarted and disconnected in the middle of tool calls, uploads, sweeps and
+// opsbrain and its PostgreSQL are killed, restarted and disconnected during tool calls, uploads, sweeps and
 // applies: afterwards everything acknowledged is there, nothing is there twice, no answer is wrong, and
 // everything continues by itself. OPSBRAIN_KILLS: kills of opsbrain (each kind of the others is two fifths of it).
 import assert from 'node:assert/strict';
@@ -14,10 +14,10 @@ import { startFleetAtWork } from '../deployers.mjs';
 
 const KILLS = Number(process.env.OPSBRAIN_KILLS ?? 50);
 const OTHERS = Math.ceil((KILLS * 2) / 5);
-const { TOXIPROXY } = process.env; // its program
+const { TOXIPROXY } = process.env; // path of its server, or ''
 const CLIENTS = 12;
 const PROVIDER = 'cloud_run';
-const LIFE_MS = 1000; // between two events, at most
+const LIFE_MS = 1000; // the most time between two events
 const READY_MS = 60_000;
 const PLAN = { deployment: 'measured', concurrency: [1, 2], input_tokens: [16], output_tokens: [8], window_s: 1, warmup_limit_s: 0 };
 
@@ -51,7 +51,7 @@ function shuffledEvents() {
         .map(([, name]) => name);
 }
 
-// measure(world, sweeps): one sweep after the other, each to its end; nobody else measures that model server.
+// measure(world, sweeps): runs one sweep after the other, each to its end; nobody else measures that model server.
 async function measure(world, sweeps) {
     while (!world.over) {
         const started = world.dead ? undefined : await callTool(world.server, 'sweep_start', { ...PLAN, idempotency_key: `m-${sweeps.size}` });
@@ -67,7 +67,8 @@ async function measure(world, sweeps) {
     }
 }
 
-// checkSweeps(postgres, sweeps): each that ended has all its cells, each measured once. How many ended.
+// checkSweeps(postgres, sweeps): checks that each finished sweep has all its cells, each measured once; returns how many
+// finished.
 function checkSweeps(postgres, sweeps) {
     const cells = postgres.rows(`SELECT s.id, s.state, c.state AS cell, (SELECT count(*) FROM attempts a WHERE a.cell_id = c.id
                                      AND a.state = 'accepted') AS accepted

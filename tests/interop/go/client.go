@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The official Go client against opsbrain; ../interop.mjs tells what it prints and what it may ask.
+// The official Go client against opsbrain; ../interop.mjs describes what it prints and what it may request.
 package main
 
 import (
@@ -21,7 +21,7 @@ const patience = 60 * time.Second
 
 type arguments map[string]any
 
-// A conversation is one client, the URIs it was told have changed, and the progress of each token.
+// A conversation is one client, the URIs that were reported to it as changed, and the progress of each token.
 type conversation struct {
 	model      string
 	legacy     bool
@@ -60,7 +60,7 @@ func (c *conversation) seen(token any) []float64 {
 	return slices.Clone(c.progress[token])
 }
 
-// call gives the structured content of a call that must succeed; a token asks for progress.
+// call returns the structured content of a call that must succeed; a token asks for progress.
 func (c *conversation) call(ctx context.Context, name string, args arguments, token any) (arguments, error) {
 	params := &mcp.CallToolParams{Name: name, Arguments: args}
 	if token != nil {
@@ -190,7 +190,7 @@ func (c *conversation) subscribe(ctx context.Context) error {
 	return c.updated(ctx)
 }
 
-// updated waits for news of the sweep.
+// updated waits until the sweep is reported as changed.
 func (c *conversation) updated(ctx context.Context) error {
 	for len(c.updates) > 0 {
 		<-c.updates
@@ -217,7 +217,7 @@ func (c *conversation) updatedAfterALoss(ctx context.Context) error {
 	return c.subscribe(ctx)
 }
 
-// again does it until it goes well: the first request may leave on a connection that is being cut.
+// again repeats a call until it succeeds: the first request may be sent on a connection that is being closed.
 func again(ctx context.Context, work func() error) error {
 	for {
 		err := work()
@@ -266,7 +266,7 @@ func (c *conversation) resumeAfterARestart(ctx context.Context) error {
 	return err
 }
 
-// step says how it went; after a failure nothing else is tried.
+// step prints its result; after a failure no further step is tried.
 func step(name string, work func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

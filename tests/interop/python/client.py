@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The official Python client against opsbrain; ../interop.mjs tells what it prints and what it may ask."""
+"""The official Python client against opsbrain; ../interop.mjs describes what it prints and what it may request."""
 
 import sys
 from contextlib import AsyncExitStack
@@ -32,7 +32,7 @@ def check(condition, sentence):
 
 
 async def again(work):
-    """Until it goes well: the first request may leave on a connection that is being cut."""
+    """Repeats a call until it succeeds: the first request may be sent on a connection that is being closed."""
     while True:
         try:
             return await work()
@@ -41,7 +41,7 @@ async def again(work):
 
 
 class Conversation:
-    """One client, and the URIs it was told have changed."""
+    """One client, and the URIs that were reported to it as changed."""
 
     def __init__(self, url, era, model):
         self.era = era
@@ -101,7 +101,7 @@ class Conversation:
         await self.updated()
 
     async def updated(self):
-        """Waits for news of the sweep; the stateless era has no subscription that outlives its stream."""
+        """Waits until the sweep is reported as changed; the stateless era has no subscription that outlives its stream."""
         if self.era == "legacy":
             while self.told.statistics().current_buffer_used:
                 self.told.receive_nowait()
@@ -137,7 +137,7 @@ class Conversation:
 
 
 async def step(name, work):
-    """Says how it went; after a failure nothing else is tried."""
+    """Prints the result of a step; after a failure no further step is tried."""
     try:
         with anyio.fail_after(PATIENCE_S):
             await work()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a dashboard with Grafana's own models and writes it again: what is lost or changed they do not know.
+"""Reads a dashboard with Grafana's own models and writes it again: members that are lost or changed are unknown to them.
 
 dashboard.py FILE: a line for each such member; nothing is printed where all is known.
 """
@@ -10,7 +10,7 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
-# Of an annotation, the models leave to the data source what is its own: these are those of Grafana's Prometheus plugin.
+# The models do not have the members of an annotation that belong to the data source: these are those of the Prometheus plugin.
 OF_PROMETHEUS = {"titleFormat", "step", "useValueForTime"}
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The official Rust client against opsbrain; ../interop.mjs tells what it prints and what it may ask.
+//! The official Rust client against opsbrain; ../interop.mjs describes what it prints and what it may request.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -29,7 +29,7 @@ fn check(condition: bool, sentence: impl std::fmt::Debug) -> Outcome {
     if condition { Ok(()) } else { Err(format!("{sentence:?}").into()) }
 }
 
-/// What the client was told beside its answers: the progress of each token, and how often which resource changed.
+/// The notifications that the client received: the progress of each token, and how often which resource changed.
 #[derive(Clone)]
 struct Heard {
     progress: Arc<Mutex<HashMap<ProgressToken, Vec<f64>>>>,
@@ -86,7 +86,7 @@ impl Conversation {
         Ok(self.client.send_cancellable_request(request, PeerRequestOptions::no_options()).await?)
     }
 
-    /// The structured content of a call that must succeed.
+    /// Returns the structured content of a call that must succeed.
     async fn finish(&self, call: RequestHandle<RoleClient>) -> Outcome<Value> {
         let ServerResult::CallToolResult(result) = call.await_response().await? else {
             return Err("the answer is no result of a tool".into());
@@ -149,7 +149,7 @@ impl Conversation {
         self.updated().await
     }
 
-    /// Waits for news of the sweep; the stateless era has no subscription that outlives its stream.
+    /// Waits until the sweep is reported as changed; the stateless era has no subscription that outlives its stream.
     async fn updated(&self) -> Outcome {
         if self.legacy {
             let mut updates = self.heard.updates.subscribe();
@@ -190,7 +190,7 @@ impl Conversation {
     }
 }
 
-/// Says how it went; after a failure nothing else is tried.
+/// Prints the result of a step; after a failure no further step is tried.
 async fn step<T>(name: &str, work: impl Future<Output = Outcome<T>>) -> T {
     match tokio::time::timeout(PATIENCE, work).await {
         Ok(Ok(value)) => {
