@@ -245,9 +245,7 @@ static const char *nearest_tool(const char *name)
     return best;
 }
 
-/* Adds the tools whose names have the same prefix: for "sweep_begin" those that begin with
- * "sweep_".
- */
+/* Adds the tools with the same prefix: for "sweep_begin" those that begin with "sweep_". */
 static void list_same_prefix(const char *name, struct text *out)
 {
     size_t prefix = strcspn(name, "_") + 1;

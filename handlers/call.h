@@ -9,8 +9,7 @@
 CHECKED bool call_run(const struct tool *tool, struct call *call, struct answer *answer,
                       struct error *error);
 
-/* Sets what the audit log will record about the call. Both texts are borrowed until the call ends.
- */
+/* Sets what the audit log will record about the call. Both texts are borrowed until it ends. */
 void call_begin(struct call *call, const char *name, const char *arguments);
 /* Counts in the audit log that `what` was read. */
 void call_read(const struct call *call, const char *what);

@@ -17,8 +17,7 @@ static json_t *form(const struct consent *consent)
 }
 
 /* Writes the key under which a client answers in a later round. It contains a digest of what the
- * form showed: if that has changed since, the answer is not found, and the client is asked again.
- */
+ * form showed: if that has changed, the answer is not found, and the client is asked again. */
 static void write_key(const struct consent *consent, char out[64])
 {
     char digest[DIGEST_TEXT_SIZE];

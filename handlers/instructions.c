@@ -17,7 +17,7 @@ static const char opening[] =
     "call ends.\n";
 
 /* The usual steps. Each line names tools that exist; a test checks it. */
-static const char *const usual_ways[] = {
+static const char *const usual_steps[] = {
     "Begin: deployment_list; if empty: deployment_register, then model_health.",
     "Ask a model: model_query.",
     "Benchmark: sweep_start (the deployment alone: where it saturates), job_show with wait_s 600 "
@@ -35,6 +35,6 @@ static const char *const usual_ways[] = {
 void tools_instructions(struct text *out)
 {
     text_addf(out, "%s\n%s\n", warnings, opening);
-    for (size_t i = 0; i < sizeof usual_ways / sizeof usual_ways[0]; i++)
-        text_addf(out, "- %s\n", usual_ways[i]);
+    for (size_t i = 0; i < sizeof usual_steps / sizeof usual_steps[0]; i++)
+        text_addf(out, "- %s\n", usual_steps[i]);
 }

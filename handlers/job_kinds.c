@@ -13,9 +13,8 @@
 #include "handlers/answer.h"
 #include "handlers/tool.h"
 
-#define APPLY_THREADS                                                                              \
-    4 /* their own: a sweep of hours must not delay a plan that stops a server                     \
-       */
+/* Plans have threads of their own: a sweep of hours must not delay a plan that stops a server. */
+#define APPLY_THREADS 4
 #define SERVER_PATIENCE_MS (10 * 60 * 1000) /* large models take minutes to load */
 
 static CHECKED bool resolve(void *context, const struct deployment *deployment,

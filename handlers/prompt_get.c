@@ -62,14 +62,15 @@ static CHECKED bool check_value(const struct prompt_argument *argument, const js
                                 struct error *error)
 {
     const char *text = json_string_value(value);
+    char shown[VALUE_SHOWN_SIZE];
 
     if (text == NULL || text[0] == '\0' || strlen(text) > PROMPT_VALUE_BYTES)
-        return error_set(error, ERROR_INVALID, "\"%s\" must be a text of 1 to %d bytes",
-                         argument->name, PROMPT_VALUE_BYTES);
+        return error_set(error, ERROR_INVALID, "\"%s\" is %s: it must be a text of 1 to %d bytes",
+                         argument->name, value_show(value, shown), PROMPT_VALUE_BYTES);
     for (const char *c = text; *c != '\0'; c++)
         if ((unsigned char)*c < ' ')
-            return error_set(error, ERROR_INVALID, "\"%s\" must be one line of text",
-                             argument->name);
+            return error_set(error, ERROR_INVALID, "\"%s\" is %s: it must be one line of text",
+                             argument->name, value_show(value, shown));
     return argument->choices == NULL || check_choice(argument, text, error);
 }
 

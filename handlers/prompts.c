@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* All prompts, in order of name. To add one, write prompts/prompt_<name>.c and name it here, twice.
- */
+/* All prompts, by name. To add one, write prompts/prompt_<name>.c and name it here, twice. */
 extern const struct prompt prompt_benchmark_a_deployment, prompt_compare_deployments,
     prompt_cost_report, prompt_diagnose_a_deployment;
 

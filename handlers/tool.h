@@ -141,8 +141,7 @@ struct tool {
     bool counts_reads;
     const char *app;  /* the URI of the MCP App that shows its answers; NULL: none does */
     bool is_for_apps; /* called by that app, not by models: listed only for hosts that show apps */
-    /* It adds more to the store than its audit row: only for admins while the disk is nearly full.
-     */
+    /* Only for admins while the disk is nearly full: it stores more than its audit row. */
     bool grows;
     /* Called before the arguments are checked: replaces a reference, such as the digest of a plan
      * that was reviewed, by the arguments that it stands for. *out: a new reference. NULL: the
@@ -208,8 +207,7 @@ struct call {
     CHECKED bool (*ask)(struct call *call, const struct question *questions, size_t count,
                         json_t **answers, struct error *error);
     /* Closes the connection that waits for the answer, while the call goes on; never NULL. The
-     * client connects again to get the answer. Does nothing if the client's protocol cannot do so.
-     */
+     * client connects again to get the answer. Does nothing if the client's protocol has no way. */
     void (*close_stream)(struct call *call);
     /* Sends a message to the client's log if the client requested this severity; never NULL. `data`
      * is any JSON value, which this function releases; `logger` names the source, or is NULL. */

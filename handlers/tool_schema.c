@@ -59,8 +59,7 @@ static bool is_described_elsewhere(const struct tool *tool, const struct param *
            && !value_param_find(describing, param->name)->rare;
 }
 
-/* A map is published as a list of name=value: strict hosts accept no object without fixed members.
- */
+/* A map is published as a list of name=value, since strict hosts allow no free-form objects. */
 static json_t *param_schema(const struct tool *tool, const struct param *param)
 {
     bool list = is_list(param->type) || param->type == VALUE_TEXT_MAP;

@@ -16,8 +16,7 @@ const struct param *value_param_find(const struct tool *tool, const char *name);
 /* Adds " from 1 to 600", or nothing if any value is allowed. */
 void value_param_range(const struct param *param, struct text *out);
 
-/* Writes a value for an error sentence: short, printable, with credentials masked. Returns `out`.
- */
+/* Writes a value for an error: short, printable, with credentials masked. Returns `out`. */
 #define VALUE_SHOWN_SIZE 64
 const char *value_show(const json_t *value, char out[VALUE_SHOWN_SIZE]);
 const char *value_show_text(const char *text, char out[VALUE_SHOWN_SIZE]);
@@ -28,8 +27,7 @@ const char *value_show_url(const char *url, char out[VALUE_SHOWN_SIZE]);
  * the argument. */
 CHECKED bool value_check_name(const char *argument, const char *value, struct error *error);
 
-/* The distance between two names: the number of edits that turn one into the other (Levenshtein).
- */
+/* The number of edits that turn one name into the other (Levenshtein). */
 unsigned value_name_distance(const char *a, const char *b);
 /* Returns true if `given` is probably a misspelling of `known`. */
 bool value_name_is_near(const char *given, const char *known);

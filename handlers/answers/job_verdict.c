@@ -40,13 +40,7 @@ static void add_report(const struct sweep_material *material, struct answer *ans
 
 static void add(const struct sweep_material *material, struct answer *answer)
 {
-    const struct report_input input = {
-        .sweep = &material->sweep,
-        .runs = material->runs,
-        .run_count = material->run_count,
-        .cells = material->cells,
-        .cell_count = material->cell_count,
-    };
+    const struct report_input input = sweep_material_report(material, material);
 
     if (material->sweep.subject_count == 1) {
         add_list("verdict", verdict(&input), answer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chart app, after web/assets/marks.js in one script (resource_chart_app.c).
+// The chart app. resource_chart_app.c writes this file after web/assets/marks.js, into one script.
 
 // The view's half of MCP Apps, 2026-01-26: JSON-RPC with the host by postMessage.
 const host = window.parent;
@@ -38,7 +38,7 @@ window.addEventListener('message', ({ source, data }) => {
     else send({ id: data.id, error: { code: -32601, message: `there is no method ${data.method}` } });
 });
 
-// ---- What is drawn
+// ---- The chart
 
 const RUN_PLOTS = ['heat', 'latency', 'pareto', 'load', 'tail'];
 const QUANTITIES = {
@@ -48,12 +48,12 @@ const QUANTITIES = {
 };
 const at = (id) => document.getElementById(id);
 const figure = at('figure');
-let wanted = null; // the arguments of chart_draw, with the options by name
-let drawn = 0; // how many charts were asked for: an answer that is overtaken is not shown
+let chosen = null; // the arguments of chart_draw, with the options by name
+let requests = 0; // how many charts were requested: only the answer to the last request is shown
 
 const say = (words) => { at('words').textContent = words; };
 
-// Options come as a list of name=value, or by name.
+// Returns options as an object by name; hosts pass such an object, or a list of name=value.
 function optionsOf(given) {
     const pairs = (given ?? []).map?.((option) => [option.split('=')[0], option.slice(option.indexOf('=') + 1)]);
     return pairs ? Object.fromEntries(pairs) : { ...given };
@@ -61,7 +61,7 @@ function optionsOf(given) {
 
 function begin(given) {
     const { options, ...named } = given;
-    wanted = { plot: 'heat', ...named, options: optionsOf(options) };
+    chosen = { plot: 'heat', ...named, options: optionsOf(options) };
     choose();
     draw();
 }
@@ -71,19 +71,19 @@ function fill(select, values, value) {
 }
 
 function choose() {
-    const isOfRun = RUN_PLOTS.includes(wanted.plot);
-    const quantities = QUANTITIES[wanted.plot];
-    fill(at('plot'), isOfRun ? RUN_PLOTS : [wanted.plot], wanted.plot);
-    fill(at('quantity'), ['', ...(quantities ?? [])], wanted.options.quantity ?? '');
+    const isOfRun = RUN_PLOTS.includes(chosen.plot);
+    const quantities = QUANTITIES[chosen.plot];
+    fill(at('plot'), isOfRun ? RUN_PLOTS : [chosen.plot], chosen.plot);
+    fill(at('quantity'), ['', ...(quantities ?? [])], chosen.options.quantity ?? '');
     at('of-quantity').hidden = !quantities;
-    at('of-minutes').hidden = wanted.plot !== 'history';
-    at('minutes').value = String(wanted.options.minutes ?? 60);
-    at('choices').hidden = !isOfRun && wanted.plot !== 'history';
+    at('of-minutes').hidden = chosen.plot !== 'history';
+    at('minutes').value = String(chosen.options.minutes ?? 60);
+    at('choices').hidden = !isOfRun && chosen.plot !== 'history';
 }
 
 async function draw() {
-    const number = ++drawn;
-    const { options, ...named } = wanted;
+    const number = ++requests;
+    const { options, ...named } = chosen;
     const given = { ...options, dark: document.documentElement.classList.contains('dark') };
     say('Drawing.');
     try {
@@ -91,11 +91,11 @@ async function draw() {
             name: 'chart_draw',
             arguments: { ...named, options: Object.entries(given).map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`) },
         });
-        if (number !== drawn) return;
+        if (number !== requests) return;
         if (answer.isError) say(answer.content?.[0]?.text ?? 'The chart could not be drawn.');
         else show(answer.structuredContent.svg);
     } catch (error) {
-        if (number === drawn) say(error.message);
+        if (number === requests) say(error.message);
     }
 }
 
@@ -109,15 +109,15 @@ function show(svg) {
 }
 
 at('plot').addEventListener('change', ({ target }) => {
-    wanted.plot = target.value;
-    delete wanted.options.quantity;
+    chosen.plot = target.value;
+    delete chosen.options.quantity;
     choose();
     draw();
 });
 for (const id of ['quantity', 'minutes'])
     at(id).addEventListener('change', ({ target }) => {
-        if (target.value === '') delete wanted.options[id];
-        else wanted.options[id] = target.value;
+        if (target.value === '') delete chosen.options[id];
+        else chosen.options[id] = target.value;
         draw();
     });
 
@@ -127,7 +127,7 @@ function takeContext({ theme }) {
     const isDark = theme === 'dark';
     if (theme === undefined || isDark === document.documentElement.classList.contains('dark')) return;
     document.documentElement.classList.toggle('dark', isDark);
-    if (wanted) draw();
+    if (chosen) draw();
 }
 
 function report() {

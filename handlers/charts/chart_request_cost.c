@@ -54,8 +54,7 @@ static CHECKED bool add(struct call *call, size_t index, const char *id, struct 
     return find_price(call, index, id, price, error);
 }
 
-/* Tells the sides apart if both have the same name, as runs of one model on the same hardware do.
- */
+/* Tells the sides apart if both have the same name: runs of one model on the same hardware do. */
 static void make_names_differ(struct priced_sides *sides)
 {
     static const char *const roles[SIDES_MAX] = { " (run)", " (candidate)" };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_show: shows a deployment at a glance: whether it is up, what serves it, who is using
- * it.
- */
+/* deployment_show: shows whether a deployment is up, what serves it, and who uses it. */
 
 #include <inttypes.h>
 #include <math.h>

@@ -187,8 +187,7 @@ static void describe_age(struct answer *answer, double age_s)
               HEALTH_KEPT_S);
 }
 
-/* A check makes the model work. Viewers, who may not cause work, get the result of a recent check.
- */
+/* A check makes the model work. Viewers may not cause work: they get a recent result. */
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct health_memory *memory = call->services->health;

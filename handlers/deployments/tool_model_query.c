@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_query: asks a model one question, shows its answer as it arrives, and measures its speed.
- */
+/* model_query: asks a model one question, reports the answer as it arrives, and its speed. */
 
 #include <inttypes.h>
 #include <math.h>

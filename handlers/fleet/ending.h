@@ -6,8 +6,7 @@
 #include "fleet/providers/provider.h"
 #include "handlers/tool.h"
 
-/* A tool's go_ahead(): gets consent (handlers/consent.h). `title` is the label of the form's box.
- */
+/* A tool's go_ahead(): gets consent (handlers/consent.h). `title` labels the form's box. */
 CHECKED bool ending_go_ahead(struct call *call, enum provider_verb verb, const char *title,
                              struct error *error);
 /* A tool's run(): plans the end, begins the plan, and answers with its job. */

@@ -47,8 +47,8 @@ static CHECKED bool check_now(const struct call *call, const struct fleet_plan_r
     return good;
 }
 
-/* A plan that has begun needs nothing more: the call only repeats the answer. After a person was
- * asked, who may take an hour to answer, the plan is checked again. */
+/* A plan that has begun needs nothing more: the call only repeats the answer. A person may take an
+ * hour to answer: the plan is then checked again. */
 static CHECKED bool check(struct call *call, const struct fleet_plan_row *row, struct error *error)
 {
     const char *way;

@@ -38,9 +38,8 @@ struct discovery {
     const struct fleet_target *target;
 };
 
-/* Returns true if the server is that of the managed deployment, rather than another one of the same
- * name. A server that this opsbrain created has its label; an adopted one is known by its target.
- */
+/* Returns true if the server is the managed deployment's, and not another one of the same name. One
+ * that this opsbrain created has its label; an adopted one is known by its target. */
 static bool is_managed(const struct discovery *discovery, const struct observed *server,
                        const struct fleet_managed_row *row)
 {

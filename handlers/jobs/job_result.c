@@ -19,7 +19,7 @@ void job_failure(const struct job *job, struct error *error)
               sweep ? job_answer_next_step(job) : "");
 }
 
-/* Adds "swp_1 is completed: 4 cells measured, 1 cells failed, in 12 s." */
+/* Adds "swp_1 is completed: 4 cells measured, 1 cell failed, in 12 s." */
 static void describe_sweep(const struct job *job, const json_t *outcome, struct text *out)
 {
     static const char *const counts[] = { "measured", "infeasible", "failed", "skipped",
@@ -33,7 +33,8 @@ static void describe_sweep(const struct job *job, const json_t *outcome, struct 
 
         if (count == 0)
             continue;
-        text_addf(out, "%s%lld cells %s", between, (long long)count, counts[i]);
+        text_addf(out, "%s%lld cell%s %s", between, (long long)count, count == 1 ? "" : "s",
+                  counts[i]);
         between = ", ";
     }
     text_addf(out, ", in %s.\n", answer_duration(json_get_number(outcome, "seconds", 0), duration));

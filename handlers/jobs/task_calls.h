@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What clients do with tasks, which are jobs. Role, audit log and errors are those of a tool's
- * call.
- */
+/* What clients do with tasks, which are jobs, with the role, audit and errors of a tool's call. */
 #pragma once
 
 #include "handlers/tool.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collects the data for the report of a run, an import, a sweep or a comparison: for the report as
- * one HTML file, and for pages, which show the same sections (analysis/document/document_parts.h).
- */
+/* Collects the data for the report of a run, an import, a sweep or a comparison: for one HTML file,
+ * and for pages, which show the same sections (analysis/document/document_parts.h). */
 #pragma once
 
 #include "analysis/document/document.h"

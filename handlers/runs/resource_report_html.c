@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://runs/{id}/report.html and opsbrain://sweeps/{id}/report.html: the report as one file.
- */
+/* opsbrain://runs/{id}/report.html, opsbrain://sweeps/{id}/report.html: the report as one file. */
 
 #include "handlers/resource.h"
 #include "handlers/runs/report_document.h"

@@ -98,7 +98,7 @@ static void a_picture_that_has_no_room_is_drawn_each_time(void **state)
     pictures_destroy(NULL);
 }
 
-static void *ask_for_two(void *context)
+static void *draw_two(void *context)
 {
     picture_length(context, 1, THEME_LIGHT);
     picture_length(context, 2, THEME_LIGHT);
@@ -112,7 +112,7 @@ static void calls_at_once_share_a_drawing(void **state)
 
     (void)state;
     for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, ask_for_two, pictures), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, draw_two, pictures), 0);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     assert_counts(pictures, 2, 2 * THREADS - 2);

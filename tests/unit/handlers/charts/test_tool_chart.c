@@ -16,10 +16,10 @@ static void import_grid(struct world *world, char out[ID_SIZE])
     text_copy(out, ID_SIZE, json_get_text(json_object_get(row, "run"), "id", ""));
 }
 
-/* The first block is the image, in base64, the second the sentence. */
-static void has_drawn(struct world *world, const char *arguments, const char *words)
+/* Checks the answer of run_chart: its first block is the picture, its second one the sentence. */
+static void assert_chart(struct world *world, const char *arguments, const char *words)
 {
-    const json_t *image, *said;
+    const json_t *image, *sentence;
 
     assert_null(world_call(world, "run_chart", arguments));
     if (world->error.kind != ERROR_NONE)
@@ -30,8 +30,8 @@ static void has_drawn(struct world *world, const char *arguments, const char *wo
     assert_string_equal(json_get_text(image, "mimeType", ""), "image/png");
     assert_true(strncmp(json_get_text(image, "data", ""), "iVBORw0KGgo", 11) == 0);
     assert_true(json_string_length(json_object_get(image, "data")) < PNG_LIMIT / 3 * 4);
-    said = json_array_get(world->content, 1);
-    assert_string_equal(json_get_text(said, "text", ""), text_string(&world->text));
+    sentence = json_array_get(world->content, 1);
+    assert_string_equal(json_get_text(sentence, "text", ""), text_string(&world->text));
     world_says(world, words);
 }
 
@@ -40,7 +40,7 @@ static void assert_draws(struct world *world, const char *id, const char *more, 
     TEXT_AUTO arguments = { 0 };
 
     text_addf(&arguments, "{\"run\":\"%s\"%s}", id, more);
-    has_drawn(world, text_string(&arguments), words);
+    assert_chart(world, text_string(&arguments), words);
 }
 
 static void every_plot_of_an_import(void **state)
@@ -218,7 +218,7 @@ static void a_history_has_its_restarts_and_revisions(void **state)
     assert_stored(world,
                   deployment_find(world->services.store, "demo", &deployment, &world->error));
     scrape_with_restart(world, deployment.id, clock_utc_ms() - 600000);
-    has_drawn(world, "{\"plot\":\"history\"}", "The history chart of demo, drawn from ");
+    assert_chart(world, "{\"plot\":\"history\"}", "The history chart of demo, drawn from ");
     assert_stored(world, chart_request_call(&call, arguments, &chart, &world->error));
     assert_true(chart_table_rows(&chart.table) >= 78);
     assert_true(has_text(&chart, "dashed rule: 1 restart"));

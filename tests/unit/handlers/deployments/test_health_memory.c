@@ -17,13 +17,13 @@
 
 static const struct deployment demo = { .id = 1, .revision = 1 };
 
-static bool never(void *context)
+static bool not_cancelled(void *context)
 {
     (void)context;
     return false;
 }
 
-static bool always(void *context)
+static bool is_cancelled(void *context)
 {
     (void)context;
     return true;
@@ -42,7 +42,8 @@ static enum health_turn get_turn(struct health_memory *memory, const struct depl
 {
     struct answer answer = { 0 };
     double age_s = -1;
-    enum health_turn turn = health_memory_get(memory, deployment, never, NULL, &answer, &age_s);
+    enum health_turn turn =
+        health_memory_get(memory, deployment, not_cancelled, NULL, &answer, &age_s);
 
     if (turn == HEALTH_KNOWN) {
         assert_string_equal(json_get_text(answer.structured, "status", ""), expected);
@@ -88,7 +89,7 @@ static void a_caller_that_leaves_or_fails_lets_the_next_one_ask(void **state)
 
     (void)state;
     assert_int_equal(get_turn(memory, &demo, NULL), HEALTH_ASK);
-    assert_int_equal(health_memory_get(memory, &demo, always, NULL, &answer, &age_s),
+    assert_int_equal(health_memory_get(memory, &demo, is_cancelled, NULL, &answer, &age_s),
                      HEALTH_CANCELLED);
     health_memory_set(memory, &demo, &nothing);
     assert_int_equal(get_turn(memory, &demo, NULL), HEALTH_ASK);
@@ -101,7 +102,7 @@ struct caller {
     atomic_int *asked;
 };
 
-static void *call(void *context)
+static void *ask_health(void *context)
 {
     struct caller *caller = context;
 
@@ -122,7 +123,7 @@ static void only_one_of_many_concurrent_callers_asks(void **state)
     (void)state;
     for (size_t i = 0; i < CALLERS; i++) {
         callers[i] = (struct caller){ .memory = memory, .asked = &asked };
-        assert_int_equal(pthread_create(&callers[i].thread, NULL, call, &callers[i]), 0);
+        assert_int_equal(pthread_create(&callers[i].thread, NULL, ask_health, &callers[i]), 0);
     }
     for (size_t i = 0; i < CALLERS; i++)
         pthread_join(callers[i].thread, NULL);

@@ -210,7 +210,7 @@ static void distinguishes_a_prompt_over_the_context_from_a_failure(void **state)
     world_refused(world, "model_query", text_string(&arguments), ERROR_UPSTREAM, "too_long");
 }
 
-/* The deployment uses the server's first model, and another server replaces the server. */
+/* The deployment uses the server's first model, and a server with another model replaces it. */
 static void follows_a_server_that_changed_its_model(void **state)
 {
     struct world *world = *state;

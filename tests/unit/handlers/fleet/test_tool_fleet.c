@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the life of a managed deployment: it is shown, changed, extended, stopped and destroyed.
- */
+/* Tests how a managed deployment is shown, changed, extended, stopped and destroyed. */
 #include "tests/unit/support/fleet_tools.h"
 
 static void a_managed_deployment_is_not_only_forgotten(void **state)

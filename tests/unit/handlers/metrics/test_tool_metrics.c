@@ -107,8 +107,7 @@ static void says_why_nothing_was_stored(void **state)
     assert_note(world, "It is not watched.");
 }
 
-/* Starts a second server behind the same address, and sends requests, so that the counters of the
- * two differ. */
+/* A second server is behind the same address, and the request makes their counters differ. */
 static void shows_no_figures_of_several_instances_that_answer_in_turns(void **state)
 {
     static const char *const quick[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };

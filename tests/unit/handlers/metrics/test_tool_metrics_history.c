@@ -17,9 +17,9 @@ static int64_t demo(struct world *world)
     return deployment.id;
 }
 
-/* One scrape of a server that serves 2 requests/s with 50 tokens/s in all. Its mean TTFT is 0.1 s;
- * by its buckets, which need not agree, half the requests took 0.04 to 0.08 s, half 0.08 to 0.1 s.
- */
+/* Stores a scrape of a server that serves 2 requests/s with 50 tokens/s in all. Its mean TTFT is
+ * 0.1 s; by its buckets, which need not agree, half the requests took 0.04 to 0.08 s, and half took
+ * 0.08 to 0.1 s. */
 static void store_scrape(struct world *world, int64_t deployment_id, int64_t at_ms,
                          double since_start_s, double running)
 {
@@ -271,9 +271,7 @@ static void refuses_invalid_requests_in_words(void **state)
         world_refused(world, "metrics_history", rows[i].arguments, rows[i].kind, rows[i].words);
 }
 
-/* Stores a day of scrapes, one a minute, with a gap of two hours, and rolls up all but the last
- * hour.
- */
+/* Stores a scrape a minute for a day, with a gap of two hours; rolls up all but the last hour. */
 static void store_day(struct world *world)
 {
     int64_t id = demo(world), now_ms = clock_utc_ms();

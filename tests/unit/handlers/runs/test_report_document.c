@@ -14,7 +14,7 @@
     "concurrency,context_len,success_rate,avg_latency_s,req_per_sec,status\\n"                     \
     "1,64,1.0,0.5,2.0,<script>\\n4,64,0.9,1.0,4.0,ok\\n16,64,0.0,0.0,0.0,javascript:alert(1)\\n"
 
-static void file_read_into(struct world *world, const char *uri, struct text *out)
+static void read_html(struct world *world, const char *uri, struct text *out)
 {
     struct call call = { .services = &world->services,
                          .principal = { .name = "alice", .role = ROLE_VIEWER },
@@ -37,7 +37,7 @@ static void read_report(struct world *world, const char *arguments, const char *
     assert_null(json_object_get(answer, "report"));
     world_says(world, uri);
     assert_in_range(world->text.length, 1, ANSWER_BYTES_MAX);
-    file_read_into(world, uri, out);
+    read_html(world, uri, out);
     assert_in_range(json_get_integer(answer, "bytes", 0), out->length - 250, out->length + 250);
 }
 
@@ -47,8 +47,8 @@ static void assert_contains(const struct text *file, const char *words)
         fail_msg("the file does not say \"%s\"", words);
 }
 
-/* The figures of a row are those of run_show's cell. */
-static void row_shows(const char *head, const char *row, const json_t *cell)
+/* Checks that the row shows the figures of run_show's cell. */
+static void assert_row(const char *head, const char *row, const json_t *cell)
 {
     static const char *const columns[][2] = {
         { "Requests/s", "requests_per_s" }, { "Output tokens/s", "output_tokens_per_s" },
@@ -83,7 +83,7 @@ static void has_the_cells_of(struct world *world, const char *run, const struct 
     shown = world_ok(world, "run_show", text_string(&arguments));
     json_array_foreach(json_object_get(shown, "cells"), i, cell) {
         assert_non_null(row);
-        row_shows(head, row, cell);
+        assert_row(head, row, cell);
         row = html_find(row + 1, "<tr");
     }
     assert_null(row);
@@ -148,11 +148,7 @@ static void two_deployments_are_compared_first(void **state)
     sweep_measured(world, sweep, 8, "completed", "");
     snprintf(uri, sizeof uri, "opsbrain://sweeps/%s/report.html", sweep);
     read_report(world, "{\"format\":\"html\"}", uri, &file);
-    {
-        FILE *f = fopen("/tmp/b_ab.html", "w");
-        fputs(file.data, f);
-        fclose(f);
-    }
+
     assert_contains(&file, "new cannot be compared with demo");
     assert_contains(&file, "<bdi>demo</bdi>");
     assert_contains(&file, "<bdi>new</bdi>");

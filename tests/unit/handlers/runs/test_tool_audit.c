@@ -5,8 +5,7 @@
 #include "handlers/runs/import_keep.h"
 #include "tests/unit/support/tool_sweeps.h"
 
-/* At most ten users were ever active; the cells with 64 users lost requests to a timeout of 60 s.
- */
+/* At most ten users were ever active; the cell with 64 users lost requests to a timeout of 60 s. */
 #define GRID                                                                                       \
     "context_size,concurrency,success_rate,avg_latency,p95_latency,req_per_sec,total_time,"        \
     "num_success,num_failure\n"                                                                    \
@@ -91,7 +90,7 @@ static void knows_a_copy_under_another_name(void **state)
     world_says(world, "identical to the last digit with those of");
 }
 
-/* The folder of published results is beside the project, or missing. */
+/* The folder of published results may be missing: the test is then skipped. */
 static void audits_every_published_file(void **state)
 {
     struct world *world = *state;

@@ -385,8 +385,7 @@ static void resources_read_imported_runs(void **state)
     assert_null(strstr(listed, "/export/"));
 }
 
-/* As users would: all published results, in one data folder. */
-static struct world *published_world;
+static struct world *published_world; /* for check_round_trip, a callback without a context */
 
 static void check_round_trip(const char *name, const struct text *bytes)
 {
