@@ -9,14 +9,15 @@
 #define CLOUD_RUN "https://run.googleapis.com/v2/"
 
 #define CLOUD_RUN_NAME_SIZE 256
-/* "projects/P/locations/R/services/NAME"; returns `out`. */
+/* Writes "projects/P/locations/R/services/NAME"; returns `out`. */
 const char *cloud_run_name(const struct desired *desired, char out[CLOUD_RUN_NAME_SIZE]);
-/* New references. */
-json_t *cloud_run_service(const struct desired *desired); /* of a recipe */
-json_t *cloud_run_scaling(const struct desired *desired); /* the most instances that it may have */
-/* INVALID: the platform would refuse it. Adds a warning for each thing that is allowed but unwise.
- * Pure. */
+/* Returns the body of a service for a recipe. New reference. */
+json_t *cloud_run_service(const struct desired *desired);
+/* Returns the service's member with the least and the most instances. New reference. */
+json_t *cloud_run_scaling(const struct desired *desired);
+/* INVALID if the platform would refuse the recipe. Without I/O. */
 CHECKED bool cloud_run_check(const struct desired *desired, struct error *error);
+/* Adds a warning for each thing that is allowed but unwise. Without I/O. */
 void cloud_run_lint(const struct desired *desired, json_t *warnings);
 
 CHECKED bool cloud_run_steps(enum provider_verb verb, const struct desired *desired,
@@ -26,7 +27,7 @@ CHECKED enum step_state cloud_run_outcome(const struct step *step, const struct 
                                           char poll_url[1024], struct error *error);
 void cloud_run_command(const struct desired *desired, const struct step *step, struct text *out);
 
-/* Reads a service's object. Pure. */
+/* Reads a service's object. Without I/O. */
 void cloud_run_read(const json_t *service, struct observed *out);
 CHECKED bool cloud_run_observe(struct cloud *cloud, const struct desired *desired,
                                struct observed *out, struct error *error);

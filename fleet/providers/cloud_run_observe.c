@@ -8,7 +8,8 @@
 
 /* ---- One service ---- */
 
-/* The first unfulfilled condition shows what it is waiting for. */
+/* Returns the message of the first unfulfilled condition, which shows what the service waits for.
+ */
 static const char *waiting_for(const json_t *service, const char **phase)
 {
     static const char *const of_image[] = { "CONTAINER_MISSING", "CONTAINER_PERMISSION_DENIED",
@@ -16,7 +17,7 @@ static const char *waiting_for(const json_t *service, const char **phase)
     const json_t *condition;
     size_t i;
 
-    *phase = "weights"; /* an instance has started, as far as the service reports */
+    *phase = "weights"; /* the service does not report later phases */
     json_array_foreach(json_object_get(service, "conditions"), i, condition) {
         const char *state = json_get_text(condition, "state", "");
         const char *reason = json_get_text(condition, "reason", "");
@@ -59,7 +60,6 @@ static void read_state(const json_t *service, struct observed *out)
         observed_set_state(out, "starting", phase, message);
 }
 
-/* An instance that gets no requests ends after some minutes. */
 static bool scales_to_zero(const json_t *service)
 {
     const json_t *scaling = json_object_get(service, "scaling");

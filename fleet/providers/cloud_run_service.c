@@ -81,7 +81,7 @@ static bool is_copied(const struct recipe *recipe)
     return json_is_true(recipe_member(recipe, "weights.copied_to_memory"));
 }
 
-/* Copies the weights, then runs the program with their new path. */
+/* Makes the container copy the weights, and then run the program with their new path. */
 static void add_copying(const struct desired *desired, json_t *container)
 {
     const struct recipe *recipe = desired->recipe;
@@ -112,8 +112,9 @@ static json_t *resources(const struct recipe *recipe)
 
     if (recipe->chips > 0)
         json_object_set_new(limits, "nvidia.com/gpu", json_string("1"));
-    /* cpuIdle must be false with a GPU, which is the default: it is sent so that the plan shows
-     * it. */
+    /* cpuIdle must be false with a GPU. That is the default, but it is sent so that the plan shows
+     * it.
+     */
     return json_pack("{s:o, s:b, s:b}", "limits", limits, "cpuIdle", 0, "startupCpuBoost", 1);
 }
 
@@ -260,8 +261,8 @@ static CHECKED bool check_gpu(const struct desired *desired, struct error *error
                          accelerator, (long long)gpu->cpu, (long long)gpu->memory_gib);
     snprintf(place, sizeof place, " %.60s ", desired->place);
     if (strstr(gpu->regions, place) == NULL)
-        return error_set(error, ERROR_INVALID, "Cloud Run has no %s in %s: it is in%s", accelerator,
-                         desired->place, gpu->regions);
+        return error_set(error, ERROR_INVALID, "Cloud Run has no %s in %s: use one of%s",
+                         accelerator, desired->place, gpu->regions);
     return true;
 }
 
@@ -293,12 +294,17 @@ bool cloud_run_check(const struct desired *desired, struct error *error)
     if (recipe->image[0] == '\0')
         return error_set(error, ERROR_INVALID, "on Cloud Run a recipe needs an image");
     if (recipe_integer(recipe, "cloud_run.timeout_s", 0) > TIMEOUT_MAX_S)
-        return error_set(error, ERROR_INVALID, "on Cloud Run a request takes at most %d s",
+        return error_set(error, ERROR_INVALID,
+                         "the recipe's \"cloud_run.timeout_s\" is %lld: on Cloud Run a request may "
+                         "take at most %d s",
+                         (long long)recipe_integer(recipe, "cloud_run.timeout_s", 0),
                          TIMEOUT_MAX_S);
     if (strcmp(recipe_text(recipe, "weights.from", ""), "bucket") == 0
         && desired->target->bucket[0] == '\0')
         return error_set(error, ERROR_INVALID,
-                         "the recipe's weights are in a bucket, and the target names none");
+                         "the recipe's weights are in a bucket, and the target %s has no "
+                         "\"bucket\": set it",
+                         desired->target->name);
     return (recipe->chips == 0 || check_gpu(desired, error))
            && check_probe(recipe, "startup", error) && check_probe(recipe, "liveness", error)
            && google_check_secrets(recipe, error);

@@ -25,7 +25,7 @@ static struct step *add(const struct google_list *list, const char *name, const 
     return google_add(list, name, method, list->url, summary);
 }
 
-/* Called once its query is set. */
+/* Must be called after the step's query is set. */
 static void set_dry_run(struct step *step)
 {
     struct step dry = *step;
@@ -34,7 +34,7 @@ static void set_dry_run(struct step *step)
     text_copy(step->dry_run_url, sizeof step->dry_run_url, dry.url);
 }
 
-/* The request that the scheduler sends at the end. */
+/* Adds the scheduler's job, with the request that it sends at the end. */
 static void add_end(const struct google_list *list, bool is_change)
 {
     bool destroys = list->desired->end_destroys;
@@ -45,8 +45,8 @@ static void add_end(const struct google_list *list, bool is_change)
                                                              url, destroys ? NULL : STOPPED);
 }
 
-/* The service is new: nobody else has rights on it yet, and the project defines who may invoke
- * it. */
+/* Replaces all rights on the service, which is new: nobody else has rights on it yet, and the
+ * project defines who may invoke it. */
 static void add_right(const struct google_list *list)
 {
     struct step *step = add(list, "end-right", "POST", "Lets that account end");
@@ -56,7 +56,7 @@ static void add_right(const struct google_list *list)
                            "roles/run.developer", "members", "serviceAccount:", list->end.account);
 }
 
-/* Refused if somebody has changed the service since it was observed. */
+/* The request is then refused if somebody has changed the service since it was observed. */
 static void set_etag(json_t *body, const struct observed *now)
 {
     if (now->etag[0] != '\0')
@@ -116,7 +116,6 @@ static void add_create(const struct google_list *list)
     add_wait(list, "ready", "Waits until it is ready:");
 }
 
-/* The change of the service writes its labels, too. */
 static void add_update(const struct google_list *list)
 {
     google_add_secrets(list);
@@ -132,7 +131,7 @@ static void add_extend(const struct google_list *list)
 
     set_etag(body, list->now);
     if (list->desired->ends_ms > 0)
-        add_end(list, true); /* the account and its right exist since the service was created */
+        add_end(list, true); /* the account and its right were created with the service */
     else
         google_end_add_job_removal(list);
     add_patch(list, "label", "labels", body, "Writes its end on");

@@ -56,7 +56,7 @@ static CHECKED bool key(struct cloud *cloud, const struct observed *observed,
     static const char start[] = GOOGLE_COMPUTE "projects/";
 
     if (strncmp(observed->resource, start, strlen(start)) != 0)
-        return error_set(error, ERROR_INVALID, "%s is no machine of " TITLE, observed->resource);
+        return error_set(error, ERROR_INVALID, "%s is not a machine of " TITLE, observed->resource);
     return google_machine_key(cloud, observed->resource + strlen(GOOGLE_COMPUTE), observed, out,
                               error);
 }

@@ -7,25 +7,28 @@
 #include "fleet/providers/google_machine.h"
 
 #define COMPUTE_NAME_SIZE 256
-/* "projects/P/zones/Z/instances/NAME"; returns `out`. */
+/* Writes "projects/P/zones/Z/instances/NAME"; returns `out`. */
 const char *compute_name(const struct desired *desired, char out[COMPUTE_NAME_SIZE]);
-/* "us-central1" of "us-central1-a". */
+/* Writes the region of a zone, such as "us-central1" for "us-central1-a". */
 void compute_region(const char *zone, char out[FLEET_PLACE_SIZE]);
-/* Whether it waits for capacity, and its life counts from the moment when it gets that. */
+/* Returns true for flex-start: the machine waits for capacity, and its life counts from when it
+ * gets that. */
 bool compute_is_flexible(const struct desired *desired, const struct observed *now);
 
-/* The body for a recipe; new reference. */
+/* Returns the body of an instance for a recipe. New reference. */
 json_t *compute_instance(const struct desired *desired, const struct google_machine *machine);
-/* How it is bought and when it ends: `before` with the plan's values. New reference. */
+/* Returns how the machine is bought and when it ends: the scheduling of `now` with the plan's
+ * values. `now` NULL: of a new machine. New reference. */
 json_t *compute_scheduling(const struct desired *desired, const struct observed *now);
 
-/* INVALID: the platform would refuse it. Adds a warning for each thing that is allowed but unwise.
- * Pure. */
+/* INVALID if the platform would refuse the recipe. Without I/O. */
 CHECKED bool compute_check(const struct desired *desired, struct error *error);
+/* INVALID if the platform would refuse the end. Without I/O. */
 CHECKED bool compute_check_end(const struct desired *desired, const struct observed *now,
                                struct error *error);
+/* Adds a warning for each thing that is allowed but unwise. Without I/O. */
 void compute_lint(const struct desired *desired, json_t *warnings);
-/* Whether machines of this type have accelerators. */
+/* Returns true if machines of this type have accelerators. */
 bool compute_has_accelerators(const char *machine_type);
 
 CHECKED bool compute_steps(enum provider_verb verb, const struct desired *desired,
@@ -35,7 +38,7 @@ CHECKED enum step_state compute_outcome(const struct step *step, const struct cl
                                         char poll_url[1024], struct error *error);
 void compute_command(const struct desired *desired, const struct step *step, struct text *out);
 
-/* Reads an instance. `is_inside`: it is reached by its internal address. Pure. */
+/* Reads an instance's object. `is_inside`: its internal address is used. Without I/O. */
 void compute_read(const json_t *instance, bool is_inside, struct observed *out);
 CHECKED bool compute_observe(struct cloud *cloud, const struct desired *desired,
                              struct observed *out, struct error *error);

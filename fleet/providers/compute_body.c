@@ -58,8 +58,8 @@ static json_t *write_time(int64_t at_ms)
     return json_string(text);
 }
 
-/* Flex-start counts from the moment when there is capacity; otherwise the end is a fixed time, so
- * that a restart does not postpone it. */
+/* For flex-start the end is a running time, which counts from when there is capacity. Otherwise it
+ * is a fixed time, so that a restart does not postpone it. */
 static void set_end(const struct desired *desired, bool is_flexible, json_t *out)
 {
     const char *model = json_get_text(out, "provisioningModel", "STANDARD");
@@ -112,7 +112,8 @@ static json_t *disk(const struct desired *desired)
                                   recipe_text(recipe, "compute_engine.disk_type", "pd-balanced")));
 }
 
-/* Has an external address, whose ports the firewall protects, unless the target is internal. */
+/* Gives the machine an external address, whose ports the firewall protects, unless the target is
+ * internal. */
 static json_t *interface(const struct desired *desired)
 {
     const struct fleet_target *target = desired->target;

@@ -136,11 +136,12 @@ void compute_lint(const struct desired *desired, json_t *warnings)
           "The target names no reservation: any that is open and fits is used, and without one the "
           "machine is bought on demand." },
         { strcmp(desired->kind, "flex_start") == 0,
-          "Flex-start counts the life from when the capacity is there: opsbrain ends it at the "
+          "Flex-start counts the life from when there is capacity: opsbrain ends the machine at "
+          "the "
           "planned time, the platform itself would end it later by as long as it waited." },
         { !desired->end_destroys, "A stopped machine's disk is paid for until it is destroyed." },
         { !recipe_lists(recipe, "places", desired->place),
-          "The recipe does not name this zone: the machine type may not be there." },
+          "The recipe does not name this zone, which may not have the machine type." },
     };
 
     google_machine_lint(warnings);

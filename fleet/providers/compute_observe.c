@@ -30,7 +30,7 @@ static void read_state(const json_t *instance, struct observed *out)
             observed_set_state(out, statuses[i].state, statuses[i].phase,
                                json_get_text(instance, "statusMessage", ""));
     if (strcmp(word, "RUNNING") == 0 && out->instance[0] == '\0')
-        observed_set_state(out, "ready", "ready", ""); /* it reports nothing more */
+        observed_set_state(out, "ready", "ready", ""); /* it is not ours, and reports no phases */
 }
 
 static const char *script_of(const json_t *instance)
@@ -57,7 +57,8 @@ static void read_address(const json_t *instance, bool is_inside, struct observed
         out);
 }
 
-/* Image and arguments are in the script: changing either changes its digest. */
+/* The script contains the image and the arguments, so that a change of either changes its digest.
+ */
 static json_t *fields_of(const json_t *instance)
 {
     static const char *const names[] = { "scheduling", "serviceAccounts", "tags",
@@ -95,7 +96,7 @@ static void read_digest(const json_t *instance, struct observed *out)
                  7 + (int)strspn(digest + 8, "0123456789abcdef"), digest + 1);
 }
 
-/* An unsigned 64-bit number, sent as a string. */
+/* Reads the id, an unsigned 64-bit number that is sent as a string. */
 static void read_id(const json_t *id, struct observed *out)
 {
     const char *text = json_string_value(id);
@@ -116,7 +117,7 @@ void compute_read(const json_t *instance, bool is_inside, struct observed *out)
     read_digest(instance, out);
     out->fields = fields_of(instance);
     read_id(json_object_get(instance, "id"), out);
-    /* The fingerprint that a change of the labels must send. */
+    /* a change of the labels must send this fingerprint */
     text_copy(out->etag, sizeof out->etag, json_get_text(instance, "labelFingerprint", ""));
     text_copy(out->machine, sizeof out->machine,
               google_last_part(json_get_text(instance, "machineType", "")));
@@ -126,7 +127,7 @@ void compute_read(const json_t *instance, bool is_inside, struct observed *out)
 
 /* ---- The machine's own reports ---- */
 
-/* The last line of the script: "... startup-script: opsbrain: LINE". */
+/* Finds the script's last line, "... startup-script: opsbrain: LINE". */
 static void read_line(const char *contents, struct observed *out)
 {
     const char *line = NULL;
@@ -141,20 +142,21 @@ static void read_line(const char *contents, struct observed *out)
     text_copy(out->log_line, sizeof out->log_line, text_string(&shown));
 }
 
-/* The script's output before its server wrote any. */
+/* Reads the script's last line from the serial port, for the time before the server writes any. */
 static void ask_line(struct cloud *cloud, struct observed *out)
 {
     CLOUD_REPLY_AUTO reply = { 0 };
     struct error ignored;
     char url[600];
 
-    /* The last 4 KiB: a negative offset counts from the end. */
+    /* a negative offset counts from the end: the last 4 KiB */
     snprintf(url, sizeof url, "%s/serialPort?port=1&start=-4096", out->resource);
     if (cloud_read(cloud, url, &reply, &ignored))
         read_line(json_get_text(reply.body, "contents", ""), out);
 }
 
-/* There is none before the script runs, and none is read without the permission. */
+/* Reads the script's guest attributes. A failure is ignored: there are none before the script runs,
+ * and the account may lack the permission. */
 static void ask_machine(struct cloud *cloud, struct observed *out)
 {
     CLOUD_REPLY_AUTO reply = { 0 };

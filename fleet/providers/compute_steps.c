@@ -27,7 +27,7 @@ static void add_wait(const struct google_list *list, const char *name, const cha
         step->wait_s = STEP_WAITS_TO_END; /* for capacity */
 }
 
-/* By the platform's own id: never another machine of the same name. */
+/* Names the machine by the platform's own id, so that it is never another one of the same name. */
 static void set_method(const struct google_list *list, struct step *step, const char *method)
 {
     const char *uid = list->now != NULL ? list->now->uid : "";
@@ -40,7 +40,7 @@ static void set_method(const struct google_list *list, struct step *step, const 
     google_machine_set_id(list->desired, step);
 }
 
-/* `body` is taken. */
+/* Keeps `body`. */
 static void add_method(const struct google_list *list, const char *name, const char *method,
                        json_t *body, const char *summary)
 {
@@ -59,7 +59,7 @@ static void add_image(const struct google_list *list)
     snprintf(url, sizeof url, GOOGLE_COMPUTE "projects/%.63s/global/images/family/%.63s",
              recipe_text(recipe, "compute_engine.image_project", ""),
              recipe_text(recipe, "compute_engine.image_family", ""));
-    step = google_add(list, "image", "GET", url, "Looks whether there is a disk image for");
+    step = google_add(list, "image", "GET", url, "Checks that there is a disk image for");
     text_copy(step->dry_run_url, sizeof step->dry_run_url, url);
 }
 
@@ -87,7 +87,7 @@ static void add_scheduling(const struct google_list *list)
                "Moves the end of");
 }
 
-/* Refused if somebody has changed the labels since they were observed. */
+/* The request is refused if somebody has changed the labels since they were observed. */
 static void add_labels(const struct google_list *list)
 {
     add_method(list, "label", "/setLabels",
@@ -126,7 +126,7 @@ static void add_extend(const struct google_list *list)
         add_start(list);
 }
 
-/* If the limit is a running time, it becomes the rest of the machine's life. */
+/* If the end is a running time, it is set again to what is left of it. */
 static void add_restart(const struct google_list *list)
 {
     bool moves = observed_end_moves(list->now, list->desired);

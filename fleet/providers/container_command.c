@@ -6,15 +6,15 @@
 #include "fleet/providers/provider.h"
 #include "fleet/recipes/recipe_members.h"
 
-/* "--port" or "-p"; a key may begin with '-', too. */
+/* Recognizes "--port" and "-p". Other words that begin with '-' may be keys. */
 static bool is_option(const char *word)
 {
     return strncmp(word, "--", 2) == 0 || (word[0] == '-' && strlen(word) == 2);
 }
 
-/* How much of a word may be shown: all, or up to the first name that sounds like a credential's and
- * has something behind it. In a script nobody knows where its value ends. *named: the word ends
- * with such a name. */
+/* Returns how much of a word may be shown: everything up to the first name that sounds like a
+ * credential's, because in a script its value could end anywhere. *named: the word ends with such a
+ * name, so that the next word may be the value. */
 static size_t shown_length(const char *word, bool *named)
 {
     static const char between[] = " \t\r\n\"'`=:;,()<>[]{}|&";

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A container's command line as it may be shown and stored: whoever changed it may have put a
- * credential into it. */
+/* Hides credentials in a container's command line, so that it can be shown and stored: whoever
+ * wrote it may have put one there. */
 #pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
 
-/* The words, where what looks like a credential, and what follows a name like "--api-key", is
- * replaced by "(hidden)", with a digest of the word behind it, so that another value differs.
- * *is_value: whether the first word may be the value of such a name; afterwards, whether one that
- * follows may. New reference; NULL for NULL. */
+/* Returns the words with "(hidden)" in place of what looks like a credential and of what follows a
+ * name like "--api-key". A digest of the word is appended, so that another value can be told from
+ * it. *is_value: whether the first word may be the value of such a name; set to whether a word
+ * after the last one may be. New reference; NULL for NULL. */
 json_t *container_command_mask(const json_t *words, bool *is_value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Labels, names and numbers. */
+/* Labels, names and numbers of Google's resources. */
 #include "fleet/providers/google.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the providers on Google's platforms: labels, steps, outcomes, scheduled ends, lists,
  * and the requirements of targets. Private to fleet/providers. Functions without a parameter
- * `cloud` are pure. */
+ * `cloud` do no I/O. */
 #pragma once
 
 #include "fleet/providers/provider.h"
@@ -18,48 +18,51 @@
 #define GOOGLE_ENDS "opsbrain-ends"     /* seconds since 1970 */
 #define GOOGLE_AT_END "opsbrain-at-end" /* stop, destroy */
 
-json_t *google_labels(const struct desired *desired); /* new reference */
-/* Our labels merged over those that others wrote: a change replaces all of them. New reference. */
+/* Returns our labels. New reference. */
+json_t *google_labels(const struct desired *desired);
+/* Returns our labels and those that others wrote: a change replaces all of them. New reference. */
 json_t *google_all_labels(const struct desired *desired, const struct observed *now);
+/* Reads instance, deployment and end from a resource's labels, and keeps a copy of all of them. */
 void google_read_labels(const json_t *labels, struct observed *out);
-/* A description that marks a resource without labels as ours. New reference. */
+/* Returns a description that marks a resource without labels as ours. New reference. */
 json_t *google_mark(const struct desired *desired);
 
-/* A unique suffix of 24 digits for the names of a deployment's auxiliary resources (`what`: its
- * full name at the platform). */
+/* Writes a unique suffix of 24 digits for the names of a deployment's auxiliary resources. `what`:
+ * the deployment's full name at the platform. */
 #define GOOGLE_TAG_SIZE 25
 void google_tag(const struct desired *desired, const char *what, char out[GOOGLE_TAG_SIZE]);
 
-/* "x" of "projects/P/locations/L/services/x". */
+/* Returns the last part of a name, such as "x" of "projects/P/locations/L/services/x". Borrowed. */
 const char *google_last_part(const char *name);
-/* Fills name, place and URL from such a name. */
+/* Fills in name, place and URL from such a name. */
 void google_read_name(const char *service, const char *name, struct observed *out);
-/* An int64, which Google sends as a string or as a number; 0: neither. */
+/* Reads an int64, which Google sends as a string or as a number. Returns 0 if it is neither. */
 int64_t google_integer(const json_t *object, const char *name);
 
 /* ---- Steps ---- */
 
-/* What is made beside a machine: google_machine.h. */
+/* The names of what a machine needs in addition (google_machine.h). */
 struct google_machine {
-    char tag[32];       /* on the machine, for the firewall to match; the firewall's name */
-    char secret[40];    /* the key's name in Secret Manager */
-    char firewall[512]; /* URLs */
-    char key[512];
+    char tag[32];    /* of the machine, by which the firewall finds it; also the firewall's name */
+    char secret[40]; /* the key's name in Secret Manager */
+    char firewall[512]; /* URL */
+    char key[512];      /* URL of the secret */
 };
-/* A Cloud Scheduler job sends one request with an account that is created for it. */
+/* The names of a Cloud Scheduler job, and of the account with which it sends its one request. */
 struct google_end {
-    char account[128]; /* its e-mail address */
+    char account[128]; /* e-mail address */
     char job[512];     /* URL */
 };
 
+/* A verb's steps while they are made. */
 struct google_list {
     const struct desired *desired;
     const struct observed *now;
     struct step **steps;
     size_t *count;
-    /* As far as the provider has them: */
+    /* A provider fills in those that it uses: */
     char url[512];    /* of the resource */
-    char queued[512]; /* of what asks for it, if that is a resource, too */
+    char queued[512]; /* of the queued resource that requests it */
     struct google_machine machine;
     struct google_end end;
 };
@@ -77,33 +80,34 @@ CHECKED bool google_steps(const struct google_verbs *verbs, enum provider_verb v
                           struct step **out, size_t *count, struct error *error);
 
 /* Adds a step. `url` is also its resource; the deployment's name and place are appended to the
- * summary. */
+ * summary. The returned step is valid until the next one is added. */
 struct step *google_add(const struct google_list *list, const char *name, const char *method,
                         const char *url, const char *summary);
-/* Adds a condition for each secret of the recipe, "secret-NAME": it must exist. */
+/* Adds a condition "secret-NAME" for each secret of the recipe: it must exist. */
 void google_add_secrets(const struct google_list *list);
-/* INVALID: it cannot be a secret's name. */
+/* INVALID if the recipe names a secret that Secret Manager cannot have. */
 CHECKED bool google_check_secrets(const struct recipe *recipe, struct error *error);
 /* Adds a step that deletes; a 404 counts as success. */
 struct step *google_add_removal(const struct google_list *list, const char *name, const char *url,
                                 const char *summary);
-/* Adds a step that POSTs to the parent of its resource; deleting the resource undoes it. */
+/* Makes the step a POST to the parent of its resource, which is undone by deleting the resource. */
 void google_set_creation(struct step *step);
-/* Adds a parameter to the step's URL. */
+/* Appends a parameter to the step's URL. */
 void google_add_query(struct step *step, const char *name, const char *value);
 /* Checks that a resource to create does not belong to others, and that one to change exists.
  * `what`: "machine". */
 CHECKED bool google_check_state(enum provider_verb verb, const struct desired *desired,
                                 const struct observed *now, const char *what, struct error *error);
-/* The step as a gcloud command: `commands` has pairs of a step's name and its command, { "stop",
- * "compute instances stop" }, and ends with NULL; `place` is the option for the place, "--zone". A
- * step without a pair is shown as a request. */
+/* Appends the step as a gcloud command. `commands` has pairs of a step's name and its command, such
+ * as { "stop", "compute instances stop" }, and ends with NULL; `place` is the option for the place,
+ * such as "--zone". A step without a pair is shown as a request. */
 void google_command(const struct desired *desired, const struct step *step,
                     const char *const commands[][2], const char *place, struct text *out);
 
 /* ---- Scheduled ends ---- */
 
-/* `what`: the resource's full name at the platform; `region`: the scheduler's. */
+/* Fills in the names of the job and its account. `what`: the resource's full name at the platform;
+ * `region`: the scheduler's. */
 void google_end_name(const struct desired *desired, const char *what, const char *region,
                      struct google_end *out);
 /* Step "end-account": creates the account, without any rights. */
@@ -115,29 +119,31 @@ void google_end_add_job(const struct google_list *list, const char *method, cons
  * end. */
 void google_end_add_change(const struct google_list *list, const char *method, const char *url,
                            const char *body);
+/* Steps "remove-end" and "remove-end-account". */
 void google_end_add_job_removal(const struct google_list *list);
 void google_end_add_account_removal(const struct google_list *list);
-/* INVALID: the end is too far away, since a schedule has no year. */
+/* INVALID if the end is too far away for a schedule, which has no year. */
 CHECKED bool google_end_check(const struct desired *desired, const char *title,
                               struct error *error);
 
 /* ---- Warnings ---- */
 
 struct google_warning {
-    bool holds;
+    bool applies;
     const char *sentence;
 };
+/* Adds the sentences that apply. */
 void google_warn(const struct google_warning *rows, size_t count, json_t *warnings);
 
 /* ---- Outcomes ---- */
 
-/* For `outcome` functions: sets `error`. */
+/* Sets `error` and returns STEP_FAILED. */
 CHECKED enum step_state google_fail(struct error *error, const char *message);
 /* Judges a reply that is not 2xx. */
 CHECKED enum step_state google_refused(const struct step *step, const struct cloud_reply *reply,
                                        struct error *error);
-/* Judges a long operation, {"name", "done", "error" or "response"}; its URL is `base` and its
- * name. */
+/* Judges a long-running operation, {"name", "done", "error" or "response"}. Its URL is `base`
+ * followed by its name. */
 CHECKED enum step_state google_judge_operation(const json_t *operation, const char *base,
                                                char poll_url[1024], struct error *error);
 /* Judges a step that waits: its name is the state that it waits for. */
@@ -176,8 +182,8 @@ CHECKED bool google_check_permissions(struct cloud *cloud, const struct fleet_ta
                                       struct error *error);
 void google_check_services(struct cloud *cloud, const struct fleet_target *target,
                            const char *const *services, json_t *findings);
-/* Takes over `fix`. */
-void google_add_finding(json_t *findings, const char *need, bool holds, json_t *fix);
+/* Adds {"need", "ok", "fix"}. Keeps or frees `fix`, which is omitted if `ok`. */
+void google_add_finding(json_t *findings, const char *need, bool ok, json_t *fix);
 
 /* Checks the target's service account, network and bucket, if it names them. `of_machines`: without
  * a network the machines are in `default`. */

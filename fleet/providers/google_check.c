@@ -10,7 +10,7 @@
 #define PROJECT_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789-:."
 #define PLACE_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789-"
 
-/* "europe-west4-a" is a zone, "europe-west4" a region. */
+/* Recognizes a zone such as "europe-west4-a", or a region such as "europe-west4". */
 static bool is_place(const char *name, bool is_zone)
 {
     size_t length = strlen(name);
@@ -44,11 +44,11 @@ bool google_check_target(const struct fleet_target *target, const char *title, b
            || error_set(error, ERROR_INVALID, "a target on %s needs \"regions\": %s", title, place);
 }
 
-void google_add_finding(json_t *findings, const char *need, bool holds, json_t *fix)
+void google_add_finding(json_t *findings, const char *need, bool ok, json_t *fix)
 {
-    json_t *finding = json_pack("{s:s, s:b}", "need", need, "ok", holds);
+    json_t *finding = json_pack("{s:s, s:b}", "need", need, "ok", ok);
 
-    if (holds)
+    if (ok)
         json_decref(fix);
     else
         json_object_set_new(finding, "fix", fix);
@@ -58,7 +58,7 @@ void google_add_finding(json_t *findings, const char *need, bool holds, json_t *
 void google_warn(const struct google_warning *rows, size_t count, json_t *warnings)
 {
     for (size_t i = 0; i < count; i++)
-        if (rows[i].holds)
+        if (rows[i].applies)
             json_array_append_new(warnings, json_string(rows[i].sentence));
 }
 
@@ -137,11 +137,11 @@ static void check_thing(struct cloud *cloud, const char *what, const char *name,
 {
     CLOUD_REPLY_AUTO reply = { 0 };
     struct error problem = { 0 };
-    bool is_there = cloud_read(cloud, url, &reply, &problem);
+    bool exists = cloud_read(cloud, url, &reply, &problem);
     char need[320];
 
     snprintf(need, sizeof need, "the %s %.255s", what, name);
-    google_add_finding(findings, need, is_there, json_sprintf("%.400s", problem.message));
+    google_add_finding(findings, need, exists, json_sprintf("%.400s", problem.message));
 }
 
 static void check_network(struct cloud *cloud, const struct fleet_target *target, json_t *findings)

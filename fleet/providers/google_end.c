@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends a resource at its time through Cloud Scheduler, where the platform itself cannot. */
+/* Ends a resource at its time by Cloud Scheduler, if the platform itself cannot. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static json_t *job_body(const struct google_list *list, const char *method, cons
                      "30s");
 }
 
-/* A job left by an earlier resource of this name has another time: it is replaced. */
+/* Replaces a job that an earlier resource of this name has left, because it has another time. */
 void google_end_add_job(const struct google_list *list, const char *method, const char *url,
                         const char *body)
 {
@@ -106,5 +106,7 @@ bool google_end_check(const struct desired *desired, const char *title, struct e
     return desired->ends_ms == 0 || desired->made_ms == 0
            || desired->ends_ms <= desired->made_ms + YEAR_MS
            || error_set(error, ERROR_INVALID,
-                        "on %s a life is at most 364 days: Cloud Scheduler knows no year", title);
+                        "on %s a life is at most 364 days, because Cloud Scheduler knows no year: "
+                        "shorten \"life_s\"",
+                        title);
 }

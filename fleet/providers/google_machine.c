@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The key and the firewall of a machine: their names, requests and outcomes. */
+/* The names, requests and outcomes of a machine's key and firewall. */
 #include "fleet/providers/google_machine.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "fleet/cloud/cloud_problem.h"
 #include "fleet/recipes/recipe.h"
 
-/* From "projects/P/...". False: it has another form. */
+/* Reads the project of "projects/P/...". Returns false if the name has another form. */
 static bool read_project(const char *name, char out[64])
 {
     if (strncmp(name, "projects/", 9) != 0)
@@ -46,7 +46,7 @@ json_t *google_machine_labels(const struct desired *desired)
     return out;
 }
 
-/* 0: it has no port. */
+/* Returns 0 if the labels have no port. */
 static int64_t labelled_port(const json_t *labels)
 {
     return google_integer(labels, GOOGLE_PORT);
@@ -96,7 +96,7 @@ static void add_key(const struct google_list *list)
                            google_labels(list->desired));
 }
 
-/* The secret is new: nobody else has rights on it yet. */
+/* Replaces all rights on the secret, which is new: nobody else has rights on it yet. */
 static void add_right(const struct google_list *list)
 {
     const char *account = list->desired->target->service_account;
@@ -156,7 +156,8 @@ static bool is_plain(const char *name)
                   == '\0';
 }
 
-/* The URL of the operations on a resource: ".../zones/z" of ".../zones/z/instances/x". */
+/* Returns the length of the URL that a resource's operations are below: ".../zones/z" of
+ * ".../zones/z/instances/x". */
 static int parent_length(const char *resource)
 {
     const char *last = strrchr(resource, '/');
@@ -216,7 +217,7 @@ static const char *attribute_of(const json_t *items, const char *key)
     return "";
 }
 
-/* The platform's message is kept unless the server did not start. */
+/* Keeps the platform's message unless the server did not start. */
 void google_machine_read(const json_t *items, struct observed *out)
 {
     static const char *const phases[] = { "image", "weights", "compile", NULL };
@@ -239,7 +240,7 @@ void google_machine_read(const json_t *items, struct observed *out)
 
 /* ---- The key ---- */
 
-/* The labels of an instance, or of the node that a queued resource requests. */
+/* Returns the labels of an instance, or of the node that a queued resource requests. */
 static const json_t *labels_of(const json_t *machine)
 {
     const json_t *specs = json_object_get(json_object_get(machine, "tpu"), "nodeSpec");
@@ -271,5 +272,7 @@ bool google_machine_key(struct cloud *cloud, const char *what, const struct obse
     return cloud_read(cloud, url, &reply, error)
            && (provider_read_key(json_get_text(json_object_get(reply.body, "payload"), "data", ""),
                                  out)
-               || error_set(error, ERROR_UPSTREAM, "the secret of the server's key holds no key"));
+               || error_set(error, ERROR_UPSTREAM,
+                            "the secret %s has no key: restart the machine, which makes one",
+                            machine.secret));
 }

@@ -24,16 +24,16 @@
     "firewall lets only the target's source ranges reach its port"
 #define GOOGLE_MACHINE_KEY_LASTS_MS 60000
 
-/* `what`: the machine's full name at its platform. */
+/* Fills in the names. `what`: the machine's full name at its platform. */
 void google_machine_name(const struct desired *desired, const char *what,
                          struct google_machine *out);
 
-/* Labels of a machine: google_labels and the server's port. New reference. */
+/* Returns the labels of a machine: google_labels and the server's port. New reference. */
 json_t *google_machine_labels(const struct desired *desired);
-/* The server's port: from the labels, or from the script if the machine is not ours; 8000 if
- * neither has it. */
+/* Finds the server's port in the labels or, if the machine is not ours, in the script. Returns 8000
+ * if neither has it. */
 int google_machine_port(const json_t *labels, const char *script);
-/* The server's address, if the machine has one. */
+/* Sets the server's address if `address` is an IPv4 address. */
 void google_machine_set_address(const char *address, int port, struct observed *out);
 
 /* Adds the steps "key", "key-right" and "firewall", which precede the machine. */
@@ -41,37 +41,39 @@ void google_machine_add(const struct google_list *list);
 /* Adds the steps "remove-firewall" and "remove-key", which follow it. */
 void google_machine_add_removals(const struct google_list *list);
 
-/* INVALID: no zone or service account, or source ranges that would open the server to everybody. */
+/* INVALID if the target names no zone or no service account, or if its source ranges would open the
+ * servers to everybody. */
 CHECKED bool google_machine_check_target(const struct fleet_target *target, const char *title,
                                          struct error *error);
-/* Whether the target's machines are reached only by their internal address. */
+/* Returns true if the target's machines have only an internal address. */
 bool google_machine_is_inside(const struct fleet_target *target);
-/* Adds findings: the permissions, APIs and resources that key, firewall and account need. */
+/* Adds a finding for each permission, API and resource that key, firewall and account need. */
 CHECKED bool google_machine_check_needs(struct cloud *cloud, const struct fleet_target *target,
                                         json_t *findings, struct error *error);
-/* INVALID: no machine can run the recipe, or its engine takes no API key. */
+/* INVALID if no machine can run the recipe, or if its engine reads no API key. */
 CHECKED bool google_machine_check(const struct desired *desired, const char *title,
                                   struct error *error);
-/* The environment variable from which the recipe's engine takes its key; NULL: it takes none.
- * Static. */
+/* Returns the environment variable from which the recipe's engine reads its API key; NULL if it
+ * reads none. Static. */
 const char *google_machine_key_variable(const struct recipe *recipe);
+/* Adds the warnings for every machine. */
 void google_machine_lint(json_t *warnings);
 
-/* The script that starts the server at every boot. It reads secrets with the machine's own account
- * and contains none. It writes its phase (image, weights, compile, ready, failed) and the server's
- * last line as the guest attributes "phase" and "line" of GOOGLE_ATTRIBUTES, and both to the serial
- * port, whose output Cloud TPU does not show for nodes. */
+/* Appends the script that starts the server at every boot. It reads secrets with the machine's own
+ * account and contains none. It writes its phase (image, weights, compile, ready, failed) and the
+ * server's last line as the guest attributes "phase" and "line" of GOOGLE_ATTRIBUTES, and also to
+ * the serial port, whose output Cloud TPU does not show for nodes. */
 #define GOOGLE_ATTRIBUTES "opsbrain/"
 void google_machine_script(const struct desired *desired, const struct google_machine *machine,
                            struct text *out);
 
-/* Reads its guest attributes, [{"key", "value"}]: state, phase and last line. Pure. */
+/* Reads state, phase and last line from the script's guest attributes, [{"key", "value"}]. */
 void google_machine_read(const json_t *items, struct observed *out);
 
 /* Judges an operation of Compute Engine, {"name", "status", "error"}, on the step's resource. */
 CHECKED enum step_state google_machine_judge(const struct step *step, const json_t *operation,
                                              char poll_url[1024], struct error *error);
-/* The same for a reply that is not 2xx: if a resource is not ready yet, the request is repeated. */
+/* Judges a reply that is not 2xx. If a resource is not ready yet, the request is repeated. */
 CHECKED enum step_state google_machine_refused(const struct step *step,
                                                const struct cloud_reply *reply,
                                                struct error *error);
@@ -79,8 +81,8 @@ CHECKED enum step_state google_machine_refused(const struct step *step,
  * once: a UUID derived from the plan and the step's name. */
 void google_machine_set_id(const struct desired *desired, struct step *step);
 
-/* The API key of a machine that opsbrain made, whose labels are at `observed->resource`; "" for any
- * other. `what`: as for google_machine_name. */
+/* Reads the API key of a machine that opsbrain made; "" for any other machine. The machine's labels
+ * are read at `observed->resource`. `what`: as for google_machine_name. */
 CHECKED bool google_machine_key(struct cloud *cloud, const char *what,
                                 const struct observed *observed, char out[SECRET_VALUE_SIZE],
                                 struct error *error);

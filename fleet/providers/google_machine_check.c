@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks what a Google machine refuses, and what is unwise there. */
+/* Checks what cannot run on a Google machine, and warns of what is unwise there. */
 #include <arpa/inet.h>
 #include <string.h>
 
 #include "fleet/providers/google_machine.h"
 #include "fleet/recipes/recipe.h"
 
-#define SHORTEST_IPV4 8 /* bits: the largest range that belongs to one owner */
+#define SHORTEST_IPV4 8 /* bits of a prefix: no larger range belongs to one owner */
 #define SHORTEST_IPV6 16
 
-/* The environment variable from which an engine takes its API key. */
+/* The environment variables from which engines read their API keys. */
 static const struct engine {
     const char *name, *variable;
 } engines[] = {
@@ -27,7 +27,7 @@ const char *google_machine_key_variable(const struct recipe *recipe)
 
 /* ---- The target ---- */
 
-/* An address with a prefix length that is not open to everybody or nearly everybody. */
+/* Returns true for an address with a prefix length that is not open to nearly everybody. */
 static bool is_range(const char *text)
 {
     char address[INET6_ADDRSTRLEN];
@@ -150,8 +150,8 @@ bool google_machine_check(const struct desired *desired, const char *title, stru
                          title);
     if (google_machine_key_variable(recipe) == NULL)
         return error_set(error, ERROR_INVALID,
-                         "on %s a server asks for a key, and %s takes none from its environment: "
-                         "vllm and llama.cpp do",
+                         "on %s a server needs an API key, and %s reads none from its environment: "
+                         "use vllm or llama.cpp",
                          title, recipe->engine);
     if (desired->kind[0] != '\0' && recipe_member(recipe, "kinds") != NULL
         && !recipe_lists(recipe, "kinds", desired->kind))

@@ -13,7 +13,7 @@
 
 /* ---- Shell quoting ---- */
 
-/* In single quotes, which only a single quote ends. */
+/* Appends the word in single quotes, which only a single quote ends. */
 static void add_word(struct text *out, const char *word)
 {
     text_add(out, " '");
@@ -34,7 +34,7 @@ static void add_option(struct text *out, const char *option, const char *value)
 
 /* ---- The script's parts ---- */
 
-/* A token reaches curl through a pipe: everybody can see a program's arguments. */
+/* A token is passed to curl by a pipe, because everybody can see a program's arguments. */
 static const char functions[] =
     "set -u\n"
     "metadata=http://metadata.google.internal/computeMetadata/v1/instance\n"
@@ -79,7 +79,8 @@ static void add_secret(struct text *out, const char *variable, const char *secre
               secret, variable);
 }
 
-/* The recipe's variables, and the key; each is passed on by its name. */
+/* Reads the recipe's secrets and the key into variables, which are passed to the container by name.
+ */
 static void add_secrets(const struct recipe *recipe, const struct google_machine *machine,
                         struct text *out)
 {
@@ -151,8 +152,9 @@ static void add_environment(const struct recipe *recipe, struct text *out)
     add_option(out, "-e", google_machine_key_variable(recipe));
 }
 
-/* The machine's own token is for this script only: the container may use the metadata server for
- * DNS, but not for tokens. A container that shares the machine's network cannot be restricted. */
+/* Only this script may use the machine's own token: the container may use the metadata server for
+ * DNS, but not for tokens. On a TPU the container shares the machine's network and cannot be
+ * restricted. */
 static void add_guard(const struct recipe *recipe, struct text *out)
 {
     if (!is_tpu(recipe))
@@ -180,7 +182,7 @@ static void add_run(const struct desired *desired, struct text *out)
     text_add(out, " || end 'docker run failed'\n");
 }
 
-/* Until the server answers, reports its last line, and the phase that the line shows. */
+/* Reports the server's last line, and the phase that it shows, until the server answers. */
 static const char watch[] =
     "\ndo\n"
     "    state=$(docker inspect -f '{{.State.Status}}' " CONTAINER ")\n"

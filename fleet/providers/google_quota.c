@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A project's quotas in a place: one finding with all of them. */
+/* Reads a project's quotas in a place, and makes one finding of them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,15 +23,15 @@ void google_quotas_add(struct google_quotas *quotas, const char *name, int64_t l
     quotas->has_any = quotas->has_any || limit < 0 || limit > used;
 }
 
-/* An entry without dimensions is for all of its places. */
+/* Returns true if an entry is for the place; one without dimensions is for all its locations. */
 static bool is_for(const json_t *entry, const char *place)
 {
     const json_t *dimensions = json_object_get(entry, "dimensions"), *one;
-    const char *its = json_get_text(dimensions, "region", json_get_text(dimensions, "zone", NULL));
+    const char *own = json_get_text(dimensions, "region", json_get_text(dimensions, "zone", NULL));
     size_t i;
 
-    if (its != NULL)
-        return strcmp(its, place) == 0;
+    if (own != NULL)
+        return strcmp(own, place) == 0;
     json_array_foreach(json_object_get(entry, "applicableLocations"), i, one)
         if (json_is_string(one) && strcmp(json_string_value(one), place) == 0)
             return true;

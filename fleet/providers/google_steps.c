@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that Google's platforms have in common, and their form as commands. */
+/* Makes the requests that Google's platforms have in common, and shows them as commands. */
 #include <stdio.h>
 #include <string.h>
 
@@ -52,8 +52,8 @@ bool google_check_state(enum provider_verb verb, const struct desired *desired,
 {
     if (verb == VERB_CREATE && now != NULL && now->exists && !now->ours)
         return error_set(error, ERROR_CONFLICT,
-                         "there is a %s %s in %s that opsbrain did not make: take another name, or "
-                         "adopt it",
+                         "there is a %s %s in %s that opsbrain did not make: choose another name, "
+                         "or adopt it",
                          what, desired->deployment, desired->place);
     if (verb != VERB_CREATE && verb != VERB_DESTROY && (now == NULL || !now->exists))
         return error_set(error, ERROR_NOT_FOUND, "there is no %s %s in %s", what,
@@ -89,7 +89,7 @@ static bool has_step_of(const struct google_list *list, const char *resource)
     return false;
 }
 
-/* Two variables may hold one secret. */
+/* Adds one step for a secret that two variables have. */
 void google_add_secrets(const struct google_list *list)
 {
     const json_t *variables = recipe_member(list->desired->recipe, "environment"), *value;
@@ -107,7 +107,7 @@ void google_add_secrets(const struct google_list *list)
                  list->desired->target->project, secret);
         if (has_step_of(list, url))
             continue;
-        step = google_add(list, name, "GET", url, "Looks whether the secret is there, for");
+        step = google_add(list, name, "GET", url, "Checks that the secret exists for");
         text_copy(step->dry_run_url, sizeof step->dry_run_url, url);
     }
 }
@@ -129,7 +129,7 @@ void google_set_creation(struct step *step)
     step->creates = true;
 }
 
-/* No gcloud command takes a body: the request itself is shown. */
+/* Shows the request itself, because no gcloud command accepts a body. */
 static void show_request(const struct step *step, struct text *out)
 {
     FREE_AUTO char *body = step->body != NULL ? json_dumps(step->body, JSON_INDENT(1)) : NULL;

@@ -38,7 +38,7 @@ static CHECKED bool check_target(const struct fleet_target *target, struct error
                      door);
 }
 
-/* The permissions that an account needs, and for which verbs. */
+/* The permissions that the target's account needs. */
 static const struct right {
     const char *verb, *group, *resource, *subresource;
     const char *door; /* only for targets with this door; NULL: always */
@@ -137,7 +137,7 @@ static void lint(const struct desired *desired, json_t *warnings)
     if (recipe->chips > 0 && recipe_member(recipe, "kubernetes.node_labels") == NULL)
         json_array_append_new(
             warnings,
-            json_string("The recipe selects no node: any accelerator of that resource is taken."));
+            json_string("The recipe selects no node: any accelerator of that resource is used."));
     if (strcmp(from, "bucket") == 0)
         json_array_append_new(
             warnings,

@@ -16,7 +16,7 @@
         "nvidia.com/gpu", "google.com/tpu", "amd.com/gpu", NULL                                    \
     }
 
-/* New references: bodies for server-side apply. */
+/* Return bodies for server-side apply, and the labels of all of them. New references. */
 json_t *kubernetes_deployment(const struct desired *desired);
 json_t *kubernetes_service(const struct desired *desired);
 json_t *kubernetes_end_account(const struct desired *desired);
@@ -24,12 +24,14 @@ json_t *kubernetes_end_role(const struct desired *desired);
 json_t *kubernetes_end_binding(const struct desired *desired);
 json_t *kubernetes_end_job(const struct desired *desired);
 json_t *kubernetes_labels(const struct desired *desired);
-/* The annotations of its end: the time, and whether it is stopped or destroyed. New reference. */
+/* Returns the annotations about the end: its time, and whether the deployment is then stopped or
+ * destroyed. New reference. */
 json_t *kubernetes_end_notes(const struct desired *desired);
 
-/* The resource that a container of the recipe requests: "nvidia.com/gpu". */
+/* Returns the resource that the recipe's container requests, such as "nvidia.com/gpu". Borrowed. */
 const char *kubernetes_accelerator(const struct recipe *recipe);
-const char *kubernetes_door(const struct fleet_target *target); /* "cluster" if it names none */
+/* Returns the target's door: "cluster", "proxy" or "node_port". Borrowed. */
+const char *kubernetes_door(const struct fleet_target *target);
 
 CHECKED bool kubernetes_steps(enum provider_verb verb, const struct desired *desired,
                               const struct observed *now, struct step **out, size_t *count,
@@ -38,7 +40,7 @@ CHECKED enum step_state kubernetes_outcome(const struct step *step, const struct
                                            char poll_url[1024], struct error *error);
 void kubernetes_command(const struct desired *desired, const struct step *step, struct text *out);
 
-/* Reads a Deployment's object; `pods`, `log` NULL: not read. Pure. */
+/* Reads a Deployment's object. `pods`, `log` NULL: not known. Without I/O. */
 void kubernetes_read(const json_t *deployment, const json_t *pods, const char *log,
                      struct observed *out);
 CHECKED bool kubernetes_observe(struct cloud *cloud, const struct desired *desired,

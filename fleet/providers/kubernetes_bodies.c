@@ -10,7 +10,7 @@
 #include "fleet/recipes/recipe.h"
 
 #define END_IMAGE "docker.io/curlimages/curl:8.11.1"
-#define STARTUP_S 900  /* of a recipe without a startup probe */
+#define STARTUP_S 900  /* if the recipe has no startup probe */
 #define PROGRESS_S 900 /* for scheduling and the image, beyond the startup probe */
 
 const char *kubernetes_accelerator(const struct recipe *recipe)
@@ -103,7 +103,8 @@ static void add_probes(const struct recipe *recipe, json_t *container)
         if (value != NULL)
             json_object_set_new(container, names[i][1], value);
     }
-    if (json_object_get(container, "readinessProbe") == NULL) /* otherwise ready once it runs */
+    /* without a probe the pod would be ready as soon as it runs */
+    if (json_object_get(container, "readinessProbe") == NULL)
         json_object_set_new(container, "readinessProbe",
                             json_pack("{s:{s:s, s:I}, s:i}", "httpGet", "path", "/health", "port",
                                       (json_int_t)recipe_integer(recipe, "port", 0),
@@ -184,7 +185,7 @@ static json_t *make_container(const struct desired *desired)
 
 /* ---- The Deployment ---- */
 
-/* {"cloud.google.com/gke-accelerator": "nvidia-l4"} of "key=value" */
+/* Turns the recipe's "KEY=VALUE" into {"cloud.google.com/gke-accelerator": "nvidia-l4"}. */
 static json_t *node_selector(const struct desired *desired)
 {
     const json_t *labels = recipe_member(desired->recipe, "kubernetes.node_labels"), *label;
@@ -215,7 +216,7 @@ static json_t *make_pod(const struct desired *desired)
     if (desired->target->service_account[0] != '\0')
         json_object_set_new(pod, "serviceAccountName",
                             json_string(desired->target->service_account));
-    if (desired->recipe->chips > 0) /* nodes with accelerators keep other pods away by this taint */
+    if (desired->recipe->chips > 0) /* a taint keeps other pods away from such nodes */
         json_object_set_new(pod, "tolerations",
                             json_pack("[{s:s, s:s, s:s}]", "key",
                                       kubernetes_accelerator(desired->recipe), "operator", "Exists",
@@ -296,7 +297,7 @@ json_t *kubernetes_service(const struct desired *desired)
     return out;
 }
 
-/* ---- Its end ---- */
+/* ---- The end ---- */
 
 json_t *kubernetes_end_account(const struct desired *desired)
 {
@@ -329,8 +330,8 @@ json_t *kubernetes_end_binding(const struct desired *desired)
     return out;
 }
 
-/* A schedule has no year: the command compares the clock before it acts. API and ACCOUNT are
- * variables, so that the command can be tried outside a pod. */
+/* The command reads the clock before it acts, because a schedule has no year. API and ACCOUNT are
+ * variables, so that tests can run it outside a pod. */
 static json_t *end_command(const struct desired *desired)
 {
     static const char destroy[] = "-X DELETE \"$API/apis/apps/v1/namespaces/%s/deployments/%s\"";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests as kubectl commands. */
+/* Shows requests as kubectl commands. */
 #include <string.h>
 
 #include "base/core/memory.h"
@@ -18,7 +18,8 @@ static void add_manifest(const struct step *step, struct text *out)
                   strstr(step->url, "force=true") != NULL ? " --force-conflicts" : "", json);
 }
 
-/* The resource type of a step, as in its URL: ".../namespaces/llm/cronjobs?...". */
+/* Finds the resource type in a step's URL, ".../namespaces/llm/cronjobs?...". Returns its length.
+ */
 static size_t list_of(const struct step *step, const char **out)
 {
     const char *namespace = strstr(step->url, "/namespaces/") + strlen("/namespaces/");

@@ -29,7 +29,7 @@ static const json_t *condition_of(const json_t *status, const char *type)
     return NULL;
 }
 
-/* A running server's phase, from its last log line. */
+/* Guesses a running server's phase from its last log line. */
 static const char *phase_of_log(const char *line)
 {
     static const char *const words[] = { "compil", "graph", "warm", "Capturing", "XLA" };
@@ -57,9 +57,8 @@ static void read_waiting(const json_t *container, struct observed *out)
                  reason, (long long)json_get_integer(ended, "exitCode", -1),
                  json_get_text(ended, "reason", "no reason given"));
         observed_set_state(out, "failed", "weights", sentence);
-    } else
-        observed_set_state(out, "failed", "image",
-                           message); /* CreateContainerConfigError and its like */
+    } else /* CreateContainerConfigError and others */
+        observed_set_state(out, "failed", "image", message);
 }
 
 static const json_t *container_of(const json_t *pod)
@@ -67,7 +66,7 @@ static const json_t *container_of(const json_t *pod)
     return json_array_get(at(pod, "status", "containerStatuses"), 0);
 }
 
-/* The digest of the running image, even if its tag has moved since. */
+/* Reads the digest of the running image, which its tag may no longer name. */
 static void read_digest(const json_t *pod, struct observed *out)
 {
     const char *digest = strstr(json_get_text(container_of(pod), "imageID", ""), "sha256:");
@@ -91,7 +90,8 @@ static void read_pod(const json_t *pod, const char *log, struct observed *out)
         observed_set_state(out, "starting", "image", "");
 }
 
-/* How much a pod's state explains the wait: the worse its state, the more. */
+/* Rates how much a pod explains why the Deployment is not ready: 2 if it waits for a node, 1 if it
+ * is not ready, 0 if it is. */
 static int trouble_of(const json_t *pod)
 {
     const json_t *status = json_object_get(pod, "status");
@@ -101,7 +101,7 @@ static int trouble_of(const json_t *pod)
     return strcmp(json_get_text(condition_of(status, "Ready"), "status", ""), "True") != 0;
 }
 
-/* The pod that explains most, the youngest of several; never one that is being deleted. */
+/* Finds the pod that explains most, the youngest of several, but none that is being deleted. */
 static const json_t *most_relevant_pod(const json_t *pods)
 {
     const json_t *pod, *found = NULL;
@@ -127,7 +127,8 @@ static const json_t *most_relevant_pod(const json_t *pods)
 
 /* ---- The Deployment ---- */
 
-/* "2026-11-23T04:50:00.000Z", as kubernetes_bodies.c writes it; 0: it is no such time. */
+/* Reads "2026-11-23T04:50:00.000Z", as kubernetes_bodies.c writes it. Returns UTC milliseconds, or
+ * 0 if it is no such time. */
 static int64_t read_time(const char *text)
 {
     struct tm utc = { 0 };
@@ -201,19 +202,19 @@ static void read_status(const json_t *deployment, struct observed *out)
     const json_t *progress = condition_of(status, "Progressing");
     int64_t updated = json_get_integer(status, "updatedReplicas", 0);
     int64_t all = json_get_integer(status, "replicas", 0);
-    bool is_seen = json_get_integer(status, "observedGeneration", 0)
-                   >= json_get_integer(about, "generation", 0);
+    bool is_current = json_get_integer(status, "observedGeneration", 0)
+                      >= json_get_integer(about, "generation", 0);
 
     out->replicas = json_get_integer(spec, "replicas", 1);
     out->ready_replicas = json_get_integer(status, "availableReplicas", 0);
     if (json_object_get(about, "deletionTimestamp") != NULL)
         observed_set_state(out, "deleting", "", "");
-    else if (is_seen && out->replicas == 0 && all == 0)
+    else if (is_current && out->replicas == 0 && all == 0)
         observed_set_state(out, "stopped", "", "");
-    else if (is_seen && out->replicas > 0 && updated == out->replicas
+    else if (is_current && out->replicas > 0 && updated == out->replicas
              && out->ready_replicas == out->replicas && all == out->replicas)
         observed_set_state(out, "ready", "ready", "");
-    else if (is_seen
+    else if (is_current
              && strcmp(json_get_text(progress, "reason", ""), "ProgressDeadlineExceeded") == 0)
         observed_set_state(out, "failed", "", json_get_text(progress, "message", ""));
     else

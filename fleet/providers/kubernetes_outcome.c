@@ -59,7 +59,7 @@ enum step_state kubernetes_outcome(const struct step *step, const struct cloud_r
                   step->name + 7, step->name + 7);
         return STEP_FAILED;
     }
-    error_ignore(fail(error, reply)); /* the sentence for all following returns */
+    error_ignore(fail(error, reply)); /* sets the sentence for all following returns */
     if (reply->status == 409 && step->creates)
         return STEP_EXISTS;
     if (reply->verdict == CLOUD_AGAIN)

@@ -7,19 +7,19 @@
 #include "fleet/providers/kubernetes.h"
 #include "fleet/recipes/recipe.h"
 
-#define NAME_SIZE 49 /* that of a CronJob, with the suffix; of an adopted one it may be longer */
+#define NAME_SIZE 49 /* so that NAME-end fits into the 52 characters of a CronJob's name */
 #define MERGE "application/merge-patch+json"
 #define METADATA "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
-/* The objects of one deployment, in the order of their creation; they are removed in reverse. The
- * end comes first, so that nothing costs money before its end is certain. */
+/* The objects of one deployment, in the order of their creation; they are removed in reverse. Those
+ * of the end come first, so that nothing costs money before its end is certain. */
 static const struct object {
     const char *name;              /* of the step */
     const char *kind, *api, *list; /* api: "/apis/apps/v1" */
     const char *suffix;
     json_t *(*body)(const struct desired *desired);
     const char *summary;
-    bool is_bare; /* without members that could conflict */
+    bool is_bare; /* it has no members that could conflict with another writer's */
 } end_objects[] = {
     { "end-account", "ServiceAccount", "/api/v1", "serviceaccounts", "-end", kubernetes_end_account,
       "an account for its end", true },
@@ -70,9 +70,10 @@ static struct step *add(const struct list *list, const char *name, const char *m
     return step;
 }
 
-/* An apply conflicts with somebody else's object where the two disagree, and takes over one without
- * fields. An object that an earlier end left is ours, and the plan's apply recognizes it: it has no
- * dry run. */
+/* Makes the step a POST, which conflicts with any existing object: an apply only conflicts if the
+ * two disagree, so it would silently change somebody else's object without fields. There is no dry
+ * run, because it would fail for an object that an earlier end has left, which is ours and is used.
+ */
 static void set_post(const struct list *list, const struct object *object, struct step *step)
 {
     text_copy(step->method, sizeof step->method, "POST");
@@ -114,11 +115,11 @@ static void add_secret(const struct list *list, const char *secret)
     text_copy(step->resource, sizeof step->resource, step->url);
     text_copy(step->dry_run_url, sizeof step->dry_run_url, step->url);
     snprintf(step->content_type, sizeof step->content_type, METADATA);
-    snprintf(step->summary, sizeof step->summary, "Looks whether the Secret %s is in %s", secret,
+    snprintf(step->summary, sizeof step->summary, "Checks that the Secret %s exists in %s", secret,
              list->desired->target->namespace);
 }
 
-/* Its secrets must exist before anything is created: only their metadata is read. */
+/* The recipe's secrets must exist before anything is created; only their metadata is read. */
 static void add_secrets(const struct list *list)
 {
     const json_t *variables = recipe_member(list->desired->recipe, "environment"), *value;
@@ -160,8 +161,7 @@ static void add_scale(const struct list *list, int64_t replicas)
              list->desired->deployment, list->desired->target->namespace, (long long)replicas);
 }
 
-/* Other objects than the Deployment are deleted by our labels, so that somebody else's of the same
- * name are kept. */
+/* Deletes an object by our labels, so that somebody else's of the same name is kept. */
 static void add_removal(const struct list *list, const struct object *object)
 {
     const struct desired *desired = list->desired;
@@ -190,7 +190,7 @@ static void add_removals(const struct list *list, const struct object *objects)
         add_removal(list, &objects[--count]);
 }
 
-/* Only this very Deployment, not a later one of the same name. */
+/* Deletes only this very Deployment, not a later one of the same name. */
 static void add_deletion(const struct list *list, const struct observed *now)
 {
     struct step *step = add(list, "remove-deployment", "DELETE");
@@ -226,8 +226,8 @@ static void add_annotation(const struct list *list)
              json_get_text(notes, KUBERNETES_ENDS, ""), list->desired->deployment);
 }
 
-/* An update keeps the number that an autoscaler or a person set: without the member, an apply by
- * the manager that set it before would reset it to 1. */
+/* Keeps the number that an autoscaler or a user set. Without this member, an apply by the manager
+ * that set it before would reset it to 1. */
 static void keep_replicas(struct step *step, const struct observed *now)
 {
     if (now->replicas > 0)
@@ -249,7 +249,7 @@ static void add_create(const struct list *list, const struct observed *now, bool
     add_wait(list, "ready", "Waits until it is ready", false);
 }
 
-/* Creates the objects that end it if it had no end, and changes them if it had one. */
+/* Creates the objects of the end if there was no end, and changes them if there was one. */
 static void add_extend(const struct list *list, const struct observed *now)
 {
     if (list->desired->ends_ms > 0)
@@ -281,10 +281,11 @@ static CHECKED bool check_state(enum provider_verb verb, const struct desired *d
                                 const struct observed *now, struct error *error)
 {
     if (verb == VERB_CREATE && now != NULL && now->exists && !now->ours)
-        return error_set(error, ERROR_CONFLICT,
-                         "there is a Deployment %s in %s that opsbrain did not make: take another "
-                         "name, or adopt it",
-                         desired->deployment, desired->target->namespace);
+        return error_set(
+            error, ERROR_CONFLICT,
+            "there is a Deployment %s in %s that opsbrain did not make: choose another "
+            "name, or adopt it",
+            desired->deployment, desired->target->namespace);
     if (verb != VERB_CREATE && verb != VERB_DESTROY && (now == NULL || !now->exists))
         return error_set(error, ERROR_NOT_FOUND, "there is no Deployment %s in %s",
                          desired->deployment, desired->target->namespace);

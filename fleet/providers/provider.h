@@ -23,116 +23,117 @@ enum provider_verb {
 #define VERB_BIT(verb) (1U << (verb))
 const char *provider_verb_name(enum provider_verb verb); /* "create", ...; static */
 
-/* The wanted state: the input of every function here. Borrowed. */
+/* The wanted state, which is the input of every function here. All pointers are borrowed. */
 struct desired {
     const struct fleet_target *target;
-    const struct recipe *recipe; /* NULL: only its name and place are known (stop, destroy) */
+    const struct recipe *recipe; /* NULL: not known, as for a stop or a destroy */
     const char *deployment;      /* name of the deployment and of its resources */
     const char *instance;        /* opsbrain's own id, a label on everything that it creates */
-    const char *place;           /* one of the target's regions or zones; "" where it has none */
+    const char *place;           /* one of the target's regions or zones; "" if it has none */
     const char *kind;            /* of price: "on_demand", "spot", "flex_start", "reserved"; "" */
     int64_t made_ms;             /* UTC: when the plan was made */
     int64_t ends_ms;             /* UTC; 0: it has no end */
-    bool end_destroys;           /* at its end it is destroyed; otherwise it is stopped */
-    int64_t replicas;            /* 0: the recipe's */
-    const char *request_seed;    /* the plan's id: the ids of its requests are derived from it */
+    bool end_destroys;           /* false: at its end it is only stopped */
+    int64_t replicas;            /* 0: as the recipe says */
+    const char *request_seed;    /* the plan's id, from which the ids of its requests are derived */
 };
 
 const char *desired_at_end(const struct desired *desired); /* "stop" or "destroy"; static */
-/* The most servers at once: the requested number, or as many as the recipe scales to. */
+/* Returns the most servers at once: the requested number, or as many as the recipe scales to. */
 int64_t desired_replicas(const struct desired *desired);
 
-/* One request of a plan. They are sent in order, each after the one before it is done. */
+/* One request of a plan. The steps are sent in order, each when the one before it is done. */
 struct step {
-    char name[64];         /* unique in the plan: "service", "expiry", "firewall" */
-    char method[8];        /* GET: waits until the outcome is STEP_DONE */
+    char name[64];         /* unique in the plan: "service", "end", "firewall" */
+    char method[8];        /* GET: repeated until the outcome is STEP_DONE */
     char url[1024];        /* in the form for cloud_call */
     char content_type[64]; /* "" for application/json */
     json_t *body;          /* NULL for none; no secret in it */
     /* The same request as a dry run; "" if there is none. For a GET it is a condition of the plan:
      * a secret must exist. If it succeeds, its outcome is STEP_DONE or STEP_WAIT. */
     char dry_run_url[1024];
-    char resource[512];  /* URL of what it creates or changes: read after a lost reply */
+    char resource[512];  /* URL of what it creates or changes, which is read after a lost reply */
     char undo_url[1024]; /* DELETE it to undo this step; "" if there is nothing to undo */
     bool creates;        /* undone if this plan made it and is cancelled */
-    bool absent_is_done; /* a 404 is its success: deleting */
-    /* How long it may stay accepted and not done; 0: as long as a server may take to become ready;
+    bool absent_is_done; /* a 404 is success, as for a deletion */
+    /* How long an accepted request may take; 0: as long as a server may take to become ready;
      * STEP_WAITS_TO_END: until the deployment's end, as for capacity. */
     int64_t wait_s;
     char summary[256]; /* "Creates the Cloud Run service gemma (1 x L4, us-east4)" */
 };
 #define STEP_WAITS_TO_END (-1)
 void step_list_free(struct step *steps, size_t count); /* does nothing for NULL */
-/* For providers: an empty step at the end of the list. Valid until the next one. */
+/* For providers: adds an empty step. It is valid until the next one is added. */
 struct step *step_list_add(struct step **steps, size_t *count);
 
 enum step_state {
     STEP_DONE = 1,
-    STEP_WAIT,  /* accepted: GET poll_url and ask again with that reply */
-    STEP_RETRY, /* not done: the same request again, after reply->retry_after_s */
-    STEP_LOST,  /* it may have been done: GET `resource`, compare, then continue or send it again */
-    STEP_EXISTS, /* something of that name exists: ours, or somebody else's? */
-    STEP_FAILED, /* `error` says why; never again */
+    STEP_WAIT,   /* accepted: GET poll_url, and judge that reply */
+    STEP_RETRY,  /* not carried out: send the same request again, after reply->retry_after_s */
+    STEP_LOST,   /* perhaps carried out: compare `resource`, then continue or send it again */
+    STEP_EXISTS, /* a resource of that name exists, ours or somebody else's */
+    STEP_FAILED, /* it cannot succeed; `error` says why */
 };
 
 /* The observed state. Filled by `observe` and `list`; free with observed_finish. */
 struct observed {
     bool exists;
     char name[128];     /* at the provider */
-    char resource[512]; /* its URL, as in a step */
-    char state[24];     /* absent, pending, starting, ready, stopping, stopped, failed, deleting
-                         */
+    char resource[512]; /* URL, as in a step */
+    /* absent, pending, starting, ready, stopping, stopped, failed, deleting */
+    char state[24];
     char phase[24];     /* while it is starting: capacity, image, weights, compile; then ready */
     char message[512];  /* the provider's sentence for the state; "" for none */
     char address[1025]; /* base URL of the server; "" until there is one */
     char log_line[256]; /* the last available line of its log; "" for none */
-    char uid[64];       /* the provider's own id of this very resource; "" where there is none */
+    char uid[64];       /* the provider's own id of this very resource; "" if there is none */
     char revision[128], etag[128], image_digest[128], machine[64], place[64];
     char generation[32];               /* of its specification, if the provider counts revisions */
     char last_changed_by[256];         /* who changed it last, if the provider reports it */
-    char instance[64], deployment[64]; /* of its labels; "" if it has none */
+    char instance[64], deployment[64]; /* from its labels; "" if it has none */
     bool ours;                         /* its labels name our instance and this deployment */
-    bool sleeps;                       /* without requests no server runs: it scales to zero */
-    int64_t ends_ms;                   /* written on it; 0: none */
-    char at_end[16];                   /* written on it, as of desired_at_end; "": nothing is */
+    bool sleeps;                       /* it scales to zero: without requests no server runs */
+    int64_t ends_ms;                   /* from its labels; 0: none */
+    char at_end[16];                   /* from its labels, as of desired_at_end; "": none */
     int64_t replicas, ready_replicas;
-    json_t *labels; /* all labels, if a change replaces them all; NULL */
-    json_t *fields; /* the fields compared for drift, flat: {"image": ..., "replicas": 1}; NULL */
+    json_t *labels; /* all labels, if a change replaces them all; else NULL */
+    json_t *fields; /* those compared for drift, flat: {"image": ..., "replicas": 1}; or NULL */
 };
 void observed_finish(struct observed *observed);
-/* Sets the message from the provider's text, printable and bounded. */
+/* Sets the state, and the message from the provider's text, printable and bounded. */
 void observed_set_state(struct observed *out, const char *state, const char *phase,
                         const char *message);
-/* The same for any other text that contains a platform's words. */
+/* Formats any other text that contains a platform's words, printable and bounded. */
 void observed_write(char *out, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Whether it has the deployment's labels. */
+/* Returns true if the labels are those of the wanted deployment. */
 bool observed_is_of(const struct observed *observed, const struct desired *desired);
-/* Whether its wanted end differs from the one in its labels, which has whole seconds. */
+/* Returns true if the wanted end differs from the one in the labels, which has whole seconds. */
 bool observed_end_moves(const struct observed *now, const struct desired *desired);
 void observed_list_free(struct observed *list, size_t count); /* does nothing for NULL */
-/* For providers: an empty one at the end of the list. Valid until the next one. */
+/* For providers: adds an empty entry. It is valid until the next one is added. */
 struct observed *observed_list_add(struct observed **list, size_t *count);
 
-/* ---- What several platforms share; for providers ---- */
+/* ---- For providers: what several platforms share ---- */
 
-/* Whether a deployment's name can name a resource: letters, digits and '-', shorter than `size`. */
+/* INVALID unless a deployment's name can name a resource: it has a-z, 0-9 and '-', begins with a
+ * letter, does not end with '-', and is shorter than `size`. */
 CHECKED bool provider_check_name(const char *name, const char *title, size_t size,
                                  struct error *error);
-/* The first whole minute that is not before `at_ms`, for cron in UTC, which has no year. New
- * reference. */
+/* Returns the first whole minute that is not before `at_ms` as a cron schedule in UTC, which has no
+ * year. New reference. */
 json_t *provider_schedule(int64_t at_ms);
-/* Sets "command" and "args" of a container, as Kubernetes and Cloud Run take them: the words of the
- * recipe's `command` replace the image's program, the others are its arguments. */
+/* Sets "command" and "args" of a container, as Kubernetes and Cloud Run have them: the recipe's
+ * `command` replaces the image's program, and the other words are its arguments. */
 void provider_set_program(const struct desired *desired, json_t *container);
-/* The members of a container that are compared for drift. A missing member is null, so that adding
- * it later counts as a difference; of its environment, in which others keep secrets, only a digest
- * is compared, and its command line is shown without credentials. */
+/* Adds the members of a container that are compared for drift. A missing member is null, so that
+ * adding it later counts as a difference. Others may keep secrets in the environment, so only a
+ * digest of it is compared; the command line is masked. */
 void provider_compare_container(const json_t *container, json_t *fields);
-/* Decodes the key to a server, which a store of secrets returns in base64. False: it is not
- * text. */
+/* Decodes the key to a server, which a store of secrets returns in base64. Returns false if it is
+ * not text. */
 CHECKED bool provider_read_key(const char *base64, char out[SECRET_VALUE_SIZE]);
-/* Short; a change of the text changes it. New reference. */
+/* Returns a short digest of the text. New reference. */
 json_t *provider_digest(const char *text);
 
 /* ---- The table ---- */
@@ -140,27 +141,28 @@ json_t *provider_digest(const char *text);
 struct provider {
     const char *name, *title;      /* "kubernetes", "Kubernetes" */
     unsigned verbs;                /* VERB_BIT of the verbs that it supports */
-    const char *lacks[VERB_COUNT]; /* for each other verb, a sentence: why not */
-    const char *lock;              /* how access to its servers is protected, a sentence */
-    /* Checks that a target has the members that it needs, in the right form. Pure. */
+    const char *lacks[VERB_COUNT]; /* for each other verb, why the provider does not support it */
+    const char *lock;              /* how access to its servers is protected */
+    /* Checks that a target has the members that it needs, in the right form. Without I/O. */
     CHECKED bool (*check_target)(const struct fleet_target *target, struct error *error);
-    /* The requests of a verb. Pure: the same input gives the same bytes. `now` is what observe()
-     * found. INVALID: it cannot be done this way (a lint error). Free with step_list_free. */
+    /* Makes the requests of a verb, without I/O: the same input gives the same bytes. `now` is what
+     * observe() found. INVALID if the platform would refuse them. Free with step_list_free. */
     CHECKED bool (*steps)(enum provider_verb verb, const struct desired *desired,
                           const struct observed *now, struct step **out, size_t *count,
                           struct error *error);
-    /* Judges a reply to a step, or to a GET of its poll_url. Pure. Except for STEP_DONE and
-     * STEP_WAIT, `error` has a sentence. */
+    /* Judges a reply to a step, or to a GET of its poll_url, without I/O. `error` is set unless the
+     * step is done or waits. */
     CHECKED enum step_state (*outcome)(const struct step *step, const struct cloud_reply *reply,
                                        char poll_url[1024], struct error *error);
-    /* The part of a resource's document that has its labels, if it is neither the top nor
-     * "metadata". NULL: there is no other part. Pure. */
+    /* Returns the part of a resource's document that has its labels, if that is neither the
+     * document itself nor its "metadata". Borrowed. NULL: there is no such part on this platform.
+     */
     const json_t *(*labelled)(const json_t *resource);
-    /* True also if it does not exist (state "absent"). */
+    /* Observes the deployment. Returns true also if it does not exist (state "absent"). */
     CHECKED bool (*observe)(struct cloud *cloud, const struct desired *desired,
                             struct observed *out, struct error *error);
-    /* Model servers on the target, whoever made them. Free with observed_list_free. `warnings`: an
-     * array of sentences, for pages that could not be read. */
+    /* Lists the model servers on the target, whoever made them. `warnings`: gets a sentence for
+     * each part that could not be read. Free with observed_list_free. */
     CHECKED bool (*list)(struct cloud *cloud, const struct fleet_target *target,
                          struct observed **out, size_t *count, json_t *warnings,
                          struct error *error);
@@ -169,23 +171,24 @@ struct provider {
     CHECKED bool (*check)(struct cloud *cloud, const struct fleet_target *target, json_t *findings,
                           struct error *error);
     /* Adds a sentence for each thing that is allowed but unwise, besides those of recipe_lint.
-     * Pure. */
+     * Without I/O. */
     void (*lint)(const struct desired *desired, json_t *warnings);
-    /* The step as a command of the platform's own tool. Pure. */
+    /* Appends the step as a command of the platform's own tool. Without I/O. */
     void (*command)(const struct desired *desired, const struct step *step, struct text *out);
-    /* A sentence on what ends it if opsbrain is gone; NULL: nothing does. Pure. */
+    /* Returns a sentence on what ends the server if opsbrain is gone; NULL if nothing does. Static.
+     */
     const char *(*ends_by)(const struct desired *desired);
-    /* The bearer that the server accepts now; "" for none. `observed` has only the name, the
+    /* Reads the bearer that the server accepts now; "" for none. `observed` has only the name, the
      * resource, the address and the place. */
     CHECKED bool (*key)(struct cloud *cloud, const struct observed *observed,
                         char out[SECRET_VALUE_SIZE], struct error *error);
-    bool keeps_replicas;  /* an update or extension leaves the number of servers as it is */
-    int64_t key_lasts_ms; /* how long a key may be cached; 0: not at all, as for tokens, which
-                             `cloud` caches */
+    bool keeps_replicas; /* an update or extension leaves the number of servers as it is */
+    /* How long a key may be cached; 0: not at all, as for tokens, which `cloud` caches. */
+    int64_t key_lasts_ms;
 };
 
 const struct provider *provider_find(const char *name); /* NULL: there is none */
 const struct provider *const *provider_all(void);       /* ends with NULL */
-/* UNSUPPORTED: it lacks the verb; the sentence says why. */
+/* UNSUPPORTED if the provider lacks the verb; the sentence says why. */
 CHECKED bool provider_check_verb(const struct provider *provider, enum provider_verb verb,
                                  struct error *error);

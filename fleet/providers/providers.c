@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of providers. */
+/* The table of providers, and what several of them share. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ extern const struct provider provider_cloud_run, provider_cloud_tpu, provider_co
 
 static const struct provider *const providers[] = {
     &provider_cloud_run,  &provider_cloud_tpu, &provider_compute_engine,
-    &provider_kubernetes, &provider_local,     NULL, /* the end */
+    &provider_kubernetes, &provider_local,     NULL,
 };
 
 static const char *const verb_names[VERB_COUNT] = {

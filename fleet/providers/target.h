@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where deployments may run, and what they may cost there: plain data, which the store keeps and an
+/* Where deployments may run, and what they may cost there: plain data, which the store has and an
  * admin changes. */
 #pragma once
 
@@ -12,11 +12,12 @@
 
 struct fleet_ceilings {
     double deployment_usd_per_hour, all_usd_per_hour; /* 0: nothing that costs money */
-    double agent_usd_per_hour, agent_usd_per_life; /* what an agent may approve alone; 0: nothing */
-    int64_t longest_life_s;                        /* 0: no bound */
-    bool allows_no_end;                            /* deployments without an end are allowed */
+    /* What an agent may approve without a user; 0: nothing. */
+    double agent_usd_per_hour, agent_usd_per_life;
+    int64_t longest_life_s;      /* 0: no limit */
+    bool allows_no_end;          /* deployments without an end are allowed */
     bool allows_end_by_opsbrain; /* deployments that only opsbrain ends are allowed */
-    bool two_principals;         /* another principal must approve */
+    bool two_principals;         /* two users must approve a plan */
 };
 
 struct fleet_target {

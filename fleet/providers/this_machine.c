@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This machine: its row of the table, the requirements of a target, and its servers. */
+/* This machine: its row of the table, the requirements of a target, and how its servers are read.
+ */
 #include "fleet/providers/this_machine.h"
 
 #include <stdio.h>
@@ -58,7 +59,8 @@ static void read_server(const json_t *server, struct observed *out)
     out->fields = fields_of(server);
 }
 
-/* A tag stands for the image that has it on this machine when the plan is made. */
+/* Finds the image that has the recipe's tag on this machine now, so that the plan names its digest.
+ */
 static CHECKED bool find_image(struct cloud *cloud, const struct desired *desired,
                                struct observed *out, struct error *error)
 {
@@ -162,8 +164,8 @@ static void lint(const struct desired *desired, json_t *warnings)
 static const char *ends_by(const struct desired *desired)
 {
     (void)desired;
-    return "a watchdog on this machine ends it, also when opsbrain is gone; not after a restart of "
-           "the machine, when it is gone anyway";
+    return "a watchdog on this machine ends it, even if opsbrain is gone; after a restart of the "
+           "machine neither of them runs";
 }
 
 extern const struct provider provider_local;

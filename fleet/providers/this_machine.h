@@ -8,16 +8,16 @@
 #define THIS_MACHINE_INSTANCE "opsbrain/instance" /* labels */
 #define THIS_MACHINE_DEPLOYMENT "opsbrain/deployment"
 
-/* How an engine is given its key, and what makes it listen on loopback only. */
+/* How an engine gets its API key, and what makes it listen on loopback only. */
 struct this_machine_engine {
     const char *name;
-    const char *key_variable; /* not an argument, which everybody can see; "": no key */
-    const char *host;         /* its argument, or its environment variable */
+    const char *key_variable; /* environment variable of the key; "": the engine has no key */
+    const char *host;         /* argument or environment variable of the address to listen on */
 };
-/* NULL: the engine is not known. */
+/* Returns NULL if the recipe's engine is not known. Static. */
 const struct this_machine_engine *this_machine_engine_of(const struct recipe *recipe);
 
-/* The request for a server, in the form for fleet/machine. New reference. */
+/* Returns the request for a server, in the form for fleet/machine. New reference. */
 json_t *this_machine_body(const struct desired *desired, const struct observed *now);
 
 CHECKED bool this_machine_steps(enum provider_verb verb, const struct desired *desired,

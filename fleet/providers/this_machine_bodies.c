@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recipe as a request to fleet/machine, and as the commands that a person would type. */
+/* Makes the request to fleet/machine for a recipe, and the commands that a user would type. */
 #include <string.h>
 
 #include "base/json/json.h"
 #include "fleet/providers/this_machine.h"
 #include "fleet/recipes/recipe.h"
 
-#define STARTUP_S 900 /* of a recipe without a startup probe */
+#define STARTUP_S 900 /* if the recipe has no startup probe */
 
 /* The port on the host; inside a container the recipe's own port may differ. */
 static int64_t port_of(const struct recipe *recipe)
@@ -35,7 +35,7 @@ static json_t *environment_of(const struct recipe *recipe)
     return out;
 }
 
-/* A recipe's own command replaces the image's. */
+/* The recipe's command replaces that of the image. */
 static void add_command(const struct desired *desired, json_t *body)
 {
     json_t *words = recipe_argv(desired->recipe, desired->deployment);
@@ -69,8 +69,8 @@ static void add_machine(const struct recipe *recipe, json_t *body)
         json_object_set_new(body, "shared_memory_gib", json_integer(shared_gib));
 }
 
-/* A service, an image by its digest, or a program. */
-static void add_way(const struct desired *desired, const struct observed *now, json_t *body)
+/* Adds what runs: a service, an image by its digest, or a program. */
+static void add_engine(const struct desired *desired, const struct observed *now, json_t *body)
 {
     const struct recipe *recipe = desired->recipe;
     const char *service = recipe_text(recipe, "service", NULL);
@@ -110,7 +110,7 @@ json_t *this_machine_body(const struct desired *desired, const struct observed *
     if (engine != NULL && engine->key_variable[0] != '\0'
         && recipe_text(recipe, "service", NULL) == NULL)
         json_object_set_new(body, "key_variable", json_string(engine->key_variable));
-    add_way(desired, now, body);
+    add_engine(desired, now, body);
     return body;
 }
 
@@ -215,6 +215,6 @@ void this_machine_command(const struct desired *desired, const struct step *step
                   desired->recipe != NULL
                       ? recipe_text(desired->recipe, "probes.startup.path", "/health")
                       : "/health");
-    else /* only its watchdog knows the process */
+    else /* there is no command: only the watchdog knows the process */
         text_addf(out, "# %s\n", step->summary);
 }

@@ -40,8 +40,8 @@ static CHECKED bool check_origin(const struct recipe *recipe, struct error *erro
                         recipe->name);
 }
 
-/* Ollama's variable is set for it (this_machine_bodies.c); a server that listens elsewhere
- * nevertheless is ended by its watchdog. */
+/* For Ollama this_machine_bodies.c sets the variable. If a server listens elsewhere nevertheless,
+ * its watchdog ends it. */
 static CHECKED bool check_host(const struct recipe *recipe, struct error *error)
 {
     const struct this_machine_engine *engine = this_machine_engine_of(recipe);
@@ -138,7 +138,8 @@ static void add_create(struct step **out, size_t *count, const struct desired *d
     snprintf(step->undo_url, sizeof step->undo_url, "%s?id=%.64s", step->resource,
              desired->request_seed);
     snprintf(step->summary, sizeof step->summary,
-             "Starts %s on this machine, with a watchdog that holds its end", desired->deployment);
+             "Starts %s on this machine, with a watchdog that ends it at its time",
+             desired->deployment);
 }
 
 static json_t *end_of(const struct desired *desired)

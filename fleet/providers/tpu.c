@@ -37,8 +37,8 @@ static CHECKED bool check(struct cloud *cloud, const struct fleet_target *target
     return true;
 }
 
-/* Only flex-start has an end: the platform has no other means to end a queued resource, and no
- * rights on a single one that could be granted to an account that ends it. */
+/* Only flex-start has an end: the platform has no other means to end a queued resource, and rights
+ * on a single one cannot be granted to an account that would end it. */
 static const char *ends_by(const struct desired *desired)
 {
     if (desired->ends_ms == 0 || !tpu_is_flex_start(desired))
@@ -54,7 +54,8 @@ static CHECKED bool key(struct cloud *cloud, const struct observed *observed,
     char name[TPU_NAME_SIZE];
 
     if (strncmp(observed->resource, start, strlen(start)) != 0)
-        return error_set(error, ERROR_INVALID, "%s is no resource of " TITLE, observed->resource);
+        return error_set(error, ERROR_INVALID, "%s is not a resource of " TITLE,
+                         observed->resource);
     snprintf(name, sizeof name, "projects/%.*s/locations/%.63s/nodes/%.63s",
              (int)strcspn(project, "/"), project, observed->place, observed->name);
     return google_machine_key(cloud, name, observed, out, error);

@@ -8,20 +8,20 @@
 #include "fleet/providers/google_machine.h"
 
 #define TPU "https://tpu.googleapis.com/v2/"
-#define TPU_ALPHA "https://tpu.googleapis.com/v2alpha1/" /* no other version has flex-start */
+#define TPU_ALPHA "https://tpu.googleapis.com/v2alpha1/" /* the only version with flex-start */
 #define TPU_IMAGE "opsbrain-image"                       /* member of a node's metadata */
 
 #define TPU_NAME_SIZE 256
-/* "projects/P/locations/ZONE/COLLECTION/NAME"; returns `out`. */
+/* Writes "projects/P/locations/ZONE/COLLECTION/NAME"; returns `out`. */
 const char *tpu_name(const struct desired *desired, const char *collection, const char *name,
                      char out[TPU_NAME_SIZE]);
 bool tpu_is_flex_start(const struct desired *desired);
 
-/* The queued resource of a recipe. New reference. */
+/* Returns the body of a queued resource for a recipe. New reference. */
 json_t *tpu_queued_resource(const struct desired *desired, const struct google_machine *machine);
-/* INVALID: the platform would refuse it. Adds a warning for each thing that is allowed but unwise.
- * Pure. */
+/* INVALID if the platform would refuse the recipe. Without I/O. */
 CHECKED bool tpu_check(const struct desired *desired, struct error *error);
+/* Adds a warning for each thing that is allowed but unwise. Without I/O. */
 void tpu_lint(const struct desired *desired, json_t *warnings);
 
 CHECKED bool tpu_steps(enum provider_verb verb, const struct desired *desired,
@@ -31,15 +31,16 @@ CHECKED enum step_state tpu_outcome(const struct step *step, const struct cloud_
                                     char poll_url[1024], struct error *error);
 void tpu_command(const struct desired *desired, const struct step *step, struct text *out);
 
-/* Reads a queued resource's object and then its node's, or the object of a node without a queued
- * resource. Pure. */
+/* Read a queued resource's object and then its node's, or only that of a node without a queued
+ * resource. `is_inside`: the node's internal address is used. Without I/O. */
 void tpu_read_queued(const json_t *queued, struct observed *out);
 void tpu_read_node(const json_t *node, bool is_inside, struct observed *out);
-/* Reads the reports of the machine's script from its guest attributes. Pure. */
+/* Reads the reports of the machine's script from its guest attributes. Without I/O. */
 void tpu_read_attributes(const json_t *attributes, struct observed *out);
-/* A queued resource's node, which has its labels; any other object itself. Borrowed. */
+/* Returns the node that a queued resource requests, which has the labels; or any other resource
+ * itself. Borrowed. */
 const json_t *tpu_labelled(const json_t *resource);
-/* The provider's name of the node in an object. Borrowed. */
+/* Returns the platform's name of the node; "" if it is not known. Borrowed. */
 const char *tpu_node_of(const struct observed *observed);
 
 CHECKED bool tpu_observe(struct cloud *cloud, const struct desired *desired, struct observed *out,

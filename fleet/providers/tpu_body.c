@@ -6,7 +6,7 @@
 #include "fleet/providers/tpu.h"
 #include "fleet/recipes/recipe.h"
 
-#define WAIT_S 7200 /* how long to wait for capacity, unless the recipe sets it */
+#define WAIT_S 7200 /* how long to wait for capacity if the recipe does not say */
 
 const char *tpu_name(const struct desired *desired, const char *collection, const char *name,
                      char out[TPU_NAME_SIZE])
@@ -26,7 +26,7 @@ static int64_t life_s(const struct desired *desired)
     return (desired->ends_ms - desired->made_ms) / 1000;
 }
 
-/* It must not start after its end. */
+/* Returns how long to wait for capacity, at most until the deployment's end. */
 static int64_t wait_s(const struct desired *desired)
 {
     int64_t wait = recipe_integer(desired->recipe, "cloud_tpu.wait_s", WAIT_S);
@@ -66,7 +66,7 @@ static void add_kind_of_machine(const struct desired *desired, json_t *node)
 {
     int64_t disk_gb = recipe_integer(desired->recipe, "disk_gb", 0);
 
-    if (tpu_is_flex_start(desired) && disk_gb > 0) /* v2 has no such member */
+    if (tpu_is_flex_start(desired) && disk_gb > 0) /* only its API version has this member */
         json_object_set_new(
             node, "bootDiskConfig",
             json_pack("{s:o}", "diskSizeGb", json_sprintf("%lld", (long long)disk_gb)));

@@ -12,14 +12,13 @@
 #define STANDARD_DISK_GB 100
 #define LONGEST_WAIT_S (30 * 86400)
 
-/* The chips of one machine of each type: more chips are several machines, on which recipes cannot
- * serve. */
+/* More chips than these are several machines, on which recipes cannot serve. */
 static const struct generation {
-    const char *hardware,
-        *prefix; /* in the name of an accelerator type: v5p-8 has 8 cores, which are 4 chips */
-    int64_t cores;
+    const char *hardware;
+    const char *prefix; /* of an accelerator type, which counts cores: v5p-8 has 4 chips */
+    int64_t cores;      /* of one chip */
     const char *runtime;
-    const char *chips; /* separated by blanks */
+    const char *chips; /* that one machine may have, separated by blanks */
 } generations[] = {
     { "google-tpu-v5e", "v5litepod-", 1, "v2-alpha-tpuv5-lite", " 1 4 8 " },
     { "google-tpu-v5p", "v5p-", 2, "v2-alpha-tpuv5", " 4 " },
@@ -138,8 +137,8 @@ void tpu_lint(const struct desired *desired, json_t *warnings)
     const struct google_warning rows[] = {
         { is_flex_start, "Flex-start is in the v2alpha1 API alone, which Google may change." },
         { is_flex_start,
-          "Flex-start counts the life from when the capacity is there: without opsbrain it ends "
-          "later than the plan says, by as long as it waited." },
+          "Flex-start counts the life from when there is capacity: without opsbrain it ends later "
+          "than the plan says, by as long as it waited." },
         { is_flex_start || strcmp(desired->kind, "spot") == 0,
           "It needs the zone's preemptible quota of the TPU API: without quota or capacity "
           "flex-start waits, and spot fails." },

@@ -6,7 +6,8 @@
 #include "base/json/json.h"
 #include "fleet/providers/tpu.h"
 
-/* Whether a queued resource has, or is about to get, a machine that is not being deleted. */
+/* Returns true if a queued resource has, or is about to get, a machine that is not being deleted.
+ */
 static bool may_have_node(const struct observed *observed)
 {
     return strcmp(observed->state, "starting") == 0;
@@ -14,27 +15,28 @@ static bool may_have_node(const struct observed *observed)
 
 /* ---- One ---- */
 
-/* There is none before the script runs, and none is read without the permission. */
+/* Reads the script's guest attributes. A failure is ignored: there are none before the script runs,
+ * and the account may lack the permission. */
 static void ask_machine(struct cloud *cloud, const char *url, struct observed *out)
 {
     json_auto_t *body = json_pack("{s:s, s:[s]}", "queryPath", GOOGLE_ATTRIBUTES, "workerIds", "0");
     CLOUD_REPLY_AUTO reply = { 0 };
     struct error ignored;
-    char asked[600];
+    char method[600];
 
-    snprintf(asked, sizeof asked, "%s:getGuestAttributes", url);
-    if (cloud_call(cloud, "POST", asked, NULL, body, &reply, &ignored))
+    snprintf(method, sizeof method, "%s:getGuestAttributes", url);
+    if (cloud_call(cloud, "POST", method, NULL, body, &reply, &ignored))
         tpu_read_attributes(reply.body, out);
 }
 
-/* `name`: of the node. True also if it does not exist. */
+/* Reads the node `name`. Returns true also if it does not exist. */
 static CHECKED bool read_node(struct cloud *cloud, const struct desired *desired, const char *name,
                               struct observed *out, struct error *error)
 {
     CLOUD_REPLY_AUTO reply = { 0 };
-    char whole[TPU_NAME_SIZE], url[512];
+    char full_name[TPU_NAME_SIZE], url[512];
 
-    snprintf(url, sizeof url, TPU "%s", tpu_name(desired, "nodes", name, whole));
+    snprintf(url, sizeof url, TPU "%s", tpu_name(desired, "nodes", name, full_name));
     if (!cloud_read(cloud, url, &reply, error))
         return reply.status == 404;
     tpu_read_node(reply.body, google_machine_is_inside(desired->target), out);
@@ -87,7 +89,7 @@ static void read_queued_page(const json_t *page, const struct google_found *foun
         tpu_read_queued(queued, observed_list_add(found->list, found->count));
 }
 
-/* The queued resource that requested the node; a new entry if none did. */
+/* Finds the queued resource that requested the node, or adds an entry if none did. */
 static struct observed *owner_of(const struct google_found *found, const json_t *node)
 {
     struct observed one = { 0 };

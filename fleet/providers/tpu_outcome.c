@@ -71,7 +71,7 @@ static CHECKED enum step_state judge_switch(const struct step *step, const char 
     return STEP_FAILED;
 }
 
-/* It is polled in the API version of the request. */
+/* An operation is polled in the API version of its request. */
 static CHECKED enum step_state judge_operation(const struct step *step, const json_t *operation,
                                                char poll_url[1024], struct error *error)
 {
@@ -104,7 +104,7 @@ static CHECKED enum step_state judge_done(const struct step *step, const json_t 
     return judge_operation(step, body, poll_url, error);
 }
 
-/* The quota of chips has its own error code: unlike that of requests, it does not refill. */
+/* Recognizes an exceeded quota of chips, which does not refill, unlike that of requests. */
 static bool is_out_of_chips(const struct cloud_reply *reply)
 {
     return reply->status == 429 && strstr(reply->message, "PerProjectPerZone") != NULL;
@@ -121,7 +121,7 @@ enum step_state tpu_outcome(const struct step *step, const struct cloud_reply *r
         return STEP_WAIT;
     }
     if (is_out_of_chips(reply)) {
-        error_set(error, ERROR_UPSTREAM, "%.400s; ask Google for more, or take another zone",
+        error_set(error, ERROR_UPSTREAM, "%.400s; ask Google for more, or use another zone",
                   reply->message);
         return STEP_FAILED;
     }

@@ -5,8 +5,8 @@
 #include "base/json/json.h"
 #include "fleet/providers/tpu.h"
 
-/* A deletion takes no condition: the creation time distinguishes the resource of a plan from a
- * later one of the same name. */
+/* A deletion accepts no condition, so the creation time is the id that distinguishes a plan's
+ * resource from a later one of the same name. */
 static void read_identity(const json_t *object, struct observed *out)
 {
     const char *made = json_get_text(object, "createTime", "");
@@ -25,7 +25,7 @@ static void add_text(json_t *fields, const char *name, const json_t *object, con
         json_object_set_new(fields, name, json_string(text));
 }
 
-/* The platform returns a network's full name although it was given by its last part. */
+/* Adds the last part of a name, because the platform returns the full name for it. */
 static void add_last(json_t *fields, const char *name, const json_t *object)
 {
     const char *text = json_get_text(object, name, NULL);
@@ -34,7 +34,7 @@ static void add_last(json_t *fields, const char *name, const json_t *object)
         json_object_set_new(fields, name, json_string(google_last_part(text)));
 }
 
-/* The arguments are in the script: changing them changes its digest. */
+/* The script contains the arguments, so that changing them changes its digest. */
 static json_t *fields_of(const json_t *node, const char *name)
 {
     const json_t *network = json_object_get(node, "networkConfig");
@@ -59,7 +59,7 @@ static void read_machine(const json_t *node, const char *name, struct observed *
 {
     const char *image;
 
-    observed_finish(out); /* of the request, where this is the machine */
+    observed_finish(out); /* frees what was read from the queued resource */
     google_read_labels(json_object_get(node, "labels"), out);
     out->fields = fields_of(node, name);
     image = strstr(json_get_text(out->fields, "image", ""), "sha256:");
@@ -86,13 +86,13 @@ static void read_failure(const json_t *state, struct observed *out)
 
 static void read_suspension(const json_t *state, struct observed *out)
 {
-    bool by_a_person = strcmp(json_get_text(state, "stateInitiator", ""), "USER") == 0;
+    bool by_a_user = strcmp(json_get_text(state, "stateInitiator", ""), "USER") == 0;
 
     observed_set_state(out, "failed", "",
-                       by_a_person
-                           ? "its machine was deleted; the request is left, and costs nothing"
+                       by_a_user
+                           ? "its machine was deleted; the request remains, and costs nothing"
                            : "Cloud TPU took its machine back: its time was over, or the capacity "
-                             "was needed; the request is left, and costs nothing");
+                             "was needed; the request remains, and costs nothing");
 }
 
 /* WAITING_FOR_RESOURCES has replaced ACCEPTED; an unknown state also counts as waiting. */
@@ -102,7 +102,8 @@ static void read_queue(const json_t *queued, struct observed *out)
         const char *word, *state, *phase, *message;
     } rows[] = {
         { "ACTIVE", "starting", "capacity", "" },
-        { "PROVISIONING", "starting", "capacity", "the capacity is there, and the machine made" },
+        { "PROVISIONING", "starting", "capacity",
+          "there is capacity, and the machine is being made" },
         { "DELETING", "deleting", "", "" },
         { "SUSPENDING", "stopping", "", "its machine is being deleted" },
     };
@@ -158,7 +159,8 @@ static void read_address(const json_t *node, bool is_inside, struct observed *ou
                                google_machine_port(json_object_get(node, "labels"), script), out);
 }
 
-/* A running machine of ours reports the rest itself; one that is not ours reports nothing more. */
+/* A running machine of ours then reports its phases itself; one that is not ours counts as ready.
+ */
 static void read_node_state(const json_t *node, struct observed *out)
 {
     static const struct {

@@ -20,7 +20,7 @@ static void name_parts(struct google_list *list)
                         &list->machine);
 }
 
-/* The URL of a queued resource, or of a node without one. */
+/* Returns false for a node without a queued resource. */
 static bool has_queued(const struct observed *now)
 {
     return now == NULL || strstr(now->resource, "/nodes/") == NULL;
@@ -33,7 +33,7 @@ static bool has_node(const struct observed *now)
 
 /* ---- Steps ---- */
 
-/* Only one API version knows flex-start; the resource's URL uses the version that both have. */
+/* Only one API version has flex-start. The resource's own URL is in v2, as for all other kinds. */
 static void add_queued(const struct google_list *list)
 {
     const struct desired *desired = list->desired;
@@ -86,7 +86,7 @@ static void add_gone(const struct google_list *list, const char *name, const cha
     google_add(list, name, "GET", url, summary)->absent_is_done = true;
 }
 
-/* With force, the node is deleted before its queued resource. */
+/* "force" deletes the node, too. */
 static void add_queued_removal(const struct google_list *list)
 {
     struct step *step = google_add_removal(list, "remove-queued-resource", list->queued,
@@ -96,7 +96,7 @@ static void add_queued_removal(const struct google_list *list)
     google_add_query(step, "force", "true");
 }
 
-/* If it is already being deleted, there is only a wait. */
+/* Only waits if a deletion is already in progress. */
 static void add_removal(const struct google_list *list)
 {
     bool is_there =
@@ -111,7 +111,7 @@ static void add_removal(const struct google_list *list)
     add_gone(list, "node-gone", list->url, "Waits until the TPU is gone:");
 }
 
-/* Without a machine there is only a request, which might still be fulfilled. */
+/* Without a machine there is only a queued resource, which is deleted so that it gets none. */
 static void add_stop(const struct google_list *list)
 {
     if (has_node(list->now))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cloud Run's life against a strict fake of Google's services, with their faults. */
+/* A service of Cloud Run from creation to destruction, on a strict fake of Google's services, and
+ * the faults of these. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,7 @@
 
 #include "tests/clouds/cloud_run_world.h"
 
-static void test_a_whole_life(void **state)
+static void test_a_service_goes_through_all_verbs(void **state)
 {
     struct google_world *world = *state;
     size_t before = json_object_size(world->fake.objects);
@@ -53,14 +54,14 @@ static void test_quota_errors_in_all_three_places(void **state)
 {
     struct google_world *world = *state;
 
-    world->fake.gpus = 0; /* as an answer to the request */
+    world->fake.gpus = 0; /* the error is in the answer to the request */
     check_refused(world, VERB_CREATE, "requested: 1 allowed: 0");
     assert_int_equal(world->life.state, STEP_FAILED);
     world->fake.gpus = 3;
     snprintf(world->fake.operation_error, sizeof world->fake.operation_error,
              "Quota violated: CpuAllocPerProjectRegion requested: 60000 allowed: 20000");
     check_refused(world, VERB_CREATE, "CpuAllocPerProjectRegion (thousandths of a vCPU)");
-    world->fake.operation_error[0] = '\0'; /* as the service's condition */
+    world->fake.operation_error[0] = '\0'; /* the error is in the service's condition */
     snprintf(world->fake.condition_error, sizeof world->fake.condition_error,
              "Quota exceeded for total allowable count of GPUs per project per region.");
     check_refused(world, VERB_CREATE, "total allowable count of GPUs");
@@ -110,7 +111,7 @@ static void test_foreign_resources_survive_every_verb(void **state)
     check_refused(world, VERB_CREATE, "opsbrain did not make");
 }
 
-static void test_labels_of_others_stay(void **state)
+static void test_labels_that_others_wrote_are_kept(void **state)
 {
     static const enum provider_verb verbs[] = { VERB_EXTEND, VERB_UPDATE };
     struct google_world *world = *state;
@@ -177,12 +178,12 @@ static void test_a_service_without_a_least_number_of_instances_sleeps(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_a_whole_life),
+        LIVE(test_a_service_goes_through_all_verbs),
         LIVE(test_quota_errors_in_all_three_places),
         LIVE(test_faults_are_distinguished),
         LIVE(test_a_service_that_has_changed_since_is_not_touched),
         LIVE(test_foreign_resources_survive_every_verb),
-        LIVE(test_labels_of_others_stay),
+        LIVE(test_labels_that_others_wrote_are_kept),
         LIVE(test_a_service_without_a_least_number_of_instances_sleeps),
     };
     struct error error;

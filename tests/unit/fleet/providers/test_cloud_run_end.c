@@ -49,7 +49,7 @@ static void test_the_end_is_a_request_to_this_service_alone(void **state)
     assert_int_equal(jobs, 1);
 }
 
-/* Neither has labels: after a lost answer the description identifies the resource. */
+/* The account and the job have no labels: after a lost answer the description identifies them. */
 static void test_the_resources_of_the_end_are_marked_and_undone(void **state)
 {
     struct google_world *world = *state;
@@ -71,7 +71,7 @@ static void test_the_resources_of_the_end_are_marked_and_undone(void **state)
     assert_int_equal(marked, 2);
 }
 
-/* A failed extension undoes what it made, but never the job of a running service. */
+/* A failed extension never deletes the job of a running service. */
 static void test_an_extension_moves_the_job(void **state)
 {
     struct google_world *world = *state;
@@ -86,12 +86,12 @@ static void test_an_extension_moves_the_job(void **state)
     assert_string_equal(steps[0].method, "PATCH");
     world->fake.loses_reply = true;
     assert_int_equal(life_do(&world->life, &steps[0]), STEP_LOST);
-    assert_int_equal(life_do(&world->life, &steps[0]), STEP_DONE); /* twice is once */
+    assert_int_equal(life_do(&world->life, &steps[0]), STEP_DONE); /* it may be repeated */
     step_list_free(steps, count);
     check_schedule(world, "0 18 24 11 *");
 }
 
-/* The rights on a service are replaced as a whole: we may only set those of a new service. */
+/* Setting the rights on a service replaces all of them, so it is only done for a new service. */
 static void test_a_service_without_an_end_gets_none(void **state)
 {
     struct google_world *world = *state;

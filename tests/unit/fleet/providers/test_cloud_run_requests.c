@@ -30,18 +30,17 @@ static void test_the_steps_of_each_verb(void **state)
 static void test_a_services_body(void **state)
 {
     struct google_world *world = *state;
-    json_auto_t *given = NULL;
+    json_auto_t *body = NULL;
     json_auto_t *expected = json_loads(
         "{\"description\":\"A small one\",\"labels\":{\"managed-by\":\"opsbrain\","
         "\"opsbrain-instance\":\"inst-1\",\"opsbrain-deployment\":\"gemma\","
-        "\"opsbrain-ends\":\"1764003600\",\"opsbrain-at-end\":\"destroy\"},\"ingress\":\"INGRESS_"
-        "TRAFFIC_ALL\","
-        "\"invokerIamDisabled\":false,\"client\":\"opsbrain\",\"clientVersion\":"
-        "\"" OPSBRAIN_VERSION "\","
+        "\"opsbrain-ends\":\"1764003600\",\"opsbrain-at-end\":\"destroy\"},"
+        "\"ingress\":\"INGRESS_TRAFFIC_ALL\",\"invokerIamDisabled\":false,"
+        "\"client\":\"opsbrain\",\"clientVersion\":\"" OPSBRAIN_VERSION "\","
         "\"scaling\":{\"scalingMode\":\"AUTOMATIC\",\"minInstanceCount\":0,\"maxInstanceCount\":1},"
         "\"template\":{\"labels\":{\"managed-by\":\"opsbrain\",\"opsbrain-instance\":\"inst-1\","
-        "\"opsbrain-deployment\":\"gemma\",\"opsbrain-ends\":\"1764003600\",\"opsbrain-at-end\":"
-        "\"destroy\"},"
+        "\"opsbrain-deployment\":\"gemma\",\"opsbrain-ends\":\"1764003600\","
+        "\"opsbrain-at-end\":\"destroy\"},"
         "\"executionEnvironment\":\"EXECUTION_ENVIRONMENT_GEN2\",\"timeout\":\"3600s\","
         "\"maxInstanceRequestConcurrency\":16,"
         "\"scaling\":{\"minInstanceCount\":0,\"maxInstanceCount\":1},"
@@ -49,9 +48,9 @@ static void test_a_services_body(void **state)
         "\"nodeSelector\":{\"accelerator\":\"nvidia-l4\"},\"gpuZonalRedundancyDisabled\":true,"
         "\"containers\":[{\"image\":\"vllm/vllm-openai:v0.23.0\",\"command\":[\"vllm\",\"serve\","
         "\"/mnt/models/gemma\"],\"args\":[\"--max-model-len\",\"16384\",\"--max-num-seqs\",\"8\"],"
-        "\"env\":[{\"name\":\"HF_TOKEN\",\"valueSource\":{\"secretKeyRef\":{\"secret\":\"hf-"
-        "token\","
-        "\"version\":\"latest\"}}},{\"name\":\"HF_HUB_OFFLINE\",\"value\":\"1\"}],"
+        "\"env\":[{\"name\":\"HF_TOKEN\",\"valueSource\":{\"secretKeyRef\":"
+        "{\"secret\":\"hf-token\",\"version\":\"latest\"}}},"
+        "{\"name\":\"HF_HUB_OFFLINE\",\"value\":\"1\"}],"
         "\"ports\":[{\"name\":\"http1\",\"containerPort\":8000}],"
         "\"resources\":{\"limits\":{\"cpu\":\"8\",\"memory\":\"32Gi\",\"nvidia.com/gpu\":\"1\"},"
         "\"cpuIdle\":false,\"startupCpuBoost\":true},"
@@ -70,23 +69,22 @@ static void test_a_services_body(void **state)
     assert_non_null(expected);
     for (size_t i = 0; i < count; i++)
         if (strcmp(steps[i].name, "service") == 0) {
-            given = json_incref(steps[i].body);
+            body = json_incref(steps[i].body);
             assert_string_equal(steps[i].url,
                                 "https://run.googleapis.com/v2/projects/p/locations/us-east4/"
                                 "services?serviceId=gemma");
             assert_non_null(strstr(steps[i].dry_run_url, "&validateOnly=true"));
         }
-    if (!json_equal(given, expected)) {
-        FREE_AUTO char *text = json_write(given);
+    if (!json_equal(body, expected)) {
+        FREE_AUTO char *text = json_write(body);
 
         fail_msg("%s", text);
     }
     step_list_free(steps, count);
 }
 
-/* Each recipe of the catalogue makes a service that the platform would accept, except for those
- * that cannot work. */
-static void test_every_recipe_makes_a_service_that_is_taken(void **state)
+/* The fake platform accepts the service of each recipe of the catalogue that can work. */
+static void test_every_recipe_makes_a_service_that_is_accepted(void **state)
 {
     struct google_world *world = *state;
     glob_t found;
@@ -147,7 +145,7 @@ static void test_a_missing_secret_is_the_first_refusal(void **state)
     check_missing_secret(*state);
 }
 
-static void test_a_secret_of_two_variables_is_looked_for_once(void **state)
+static void test_a_secret_of_two_variables_is_checked_once(void **state)
 {
     struct google_world *world = *state;
 
@@ -171,7 +169,7 @@ static void test_an_etag_is_encoded(void **state)
     step_list_free(steps, count);
 }
 
-static void test_commands_hold_no_secret(void **state)
+static void test_commands_contain_no_secret(void **state)
 {
     struct google_world *world = *state;
     TEXT_AUTO out = { 0 };
@@ -186,12 +184,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LIVE(test_the_steps_of_each_verb),
         LIVE(test_a_services_body),
-        LIVE(test_every_recipe_makes_a_service_that_is_taken),
+        LIVE(test_every_recipe_makes_a_service_that_is_accepted),
         LIVE(test_recipes_that_the_platform_refuses_are_refused_before),
         LIVE(test_a_missing_secret_is_the_first_refusal),
-        LIVE(test_a_secret_of_two_variables_is_looked_for_once),
+        LIVE(test_a_secret_of_two_variables_is_checked_once),
         LIVE(test_an_etag_is_encoded),
-        LIVE(test_commands_hold_no_secret),
+        LIVE(test_commands_contain_no_secret),
     };
     struct error error;
 

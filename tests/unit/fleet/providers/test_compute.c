@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of a machine on Compute Engine against a strict fake of it, with its faults. */
+/* A machine of Compute Engine from creation to destruction, on a strict fake of the platform, and
+ * its faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,7 @@
 
 #include "tests/clouds/compute_world.h"
 
-static void test_a_whole_life(void **state)
+static void test_a_machine_goes_through_all_verbs(void **state)
 {
     struct google_world *world = *state;
     size_t before = json_object_size(world->fake.objects);
@@ -38,7 +39,7 @@ static void test_a_whole_life(void **state)
     must_apply(world, VERB_DESTROY);
     check_state(world, "absent", "");
     assert_int_equal(json_object_size(world->fake.objects), before);
-    must_apply(world, VERB_DESTROY); /* after it is gone: nothing is left to do */
+    must_apply(world, VERB_DESTROY); /* nothing is left to do */
 }
 
 static void test_phases_and_the_last_line_are_shown(void **state)
@@ -60,7 +61,7 @@ static void test_phases_and_the_last_line_are_shown(void **state)
     check_state(world, "failed", "Capturing graphs");
 }
 
-static void test_inside_the_network_it_has_no_address_outside(void **state)
+static void test_an_internal_machine_has_no_external_address(void **state)
 {
     struct google_world *world = *state;
     struct observed now;
@@ -148,7 +149,7 @@ static void test_foreign_resources_survive_every_verb(void **state)
     check_refused(world, VERB_CREATE, "opsbrain did not make");
 }
 
-/* Between a look and a deletion somebody may put another in its place. */
+/* Somebody may replace the machine after it was observed. */
 static void test_another_machine_of_its_name_is_not_deleted(void **state)
 {
     struct google_world *world = *state;
@@ -181,9 +182,9 @@ static void test_verbs_that_a_machine_lacks_have_a_reason(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_a_whole_life),
+        LIVE(test_a_machine_goes_through_all_verbs),
         LIVE(test_phases_and_the_last_line_are_shown),
-        LIVE(test_inside_the_network_it_has_no_address_outside),
+        LIVE(test_an_internal_machine_has_no_external_address),
         LIVE(test_a_zone_without_resources),
         LIVE(test_quotas_as_an_answer_and_in_an_operation),
         LIVE(test_faults_are_distinguished),

@@ -15,7 +15,7 @@ static const char *scheduled(struct google_world *world, const char *member)
         json_object_get(json_object_get(world->fake.objects, INSTANCE), "scheduling"), member, "");
 }
 
-static void test_the_platform_deletes_it(void **state)
+static void test_the_platform_deletes_a_machine_at_its_end(void **state)
 {
     struct google_world *world = *state;
 
@@ -27,7 +27,7 @@ static void test_the_platform_deletes_it(void **state)
     check_state(world, "absent", "");
 }
 
-static void test_the_platform_stops_it(void **state)
+static void test_the_platform_stops_a_machine_at_its_end(void **state)
 {
     struct google_world *world = *state;
 
@@ -80,7 +80,7 @@ static void test_flex_start_has_an_end_that_deletes(void **state)
     check_refused(world, VERB_CREATE, "at most 120 days (10368000 s), and this would be 10454400");
 }
 
-/* Others' labels are kept, and so is the way in which it was bought. */
+/* Labels that others wrote are kept, and so is how the machine was bought. */
 static void test_an_extension_stops_moves_and_starts(void **state)
 {
     struct google_world *world = *state;
@@ -158,8 +158,8 @@ static void test_labels_that_have_changed_since_are_not_replaced(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_the_platform_deletes_it),
-        LIVE(test_the_platform_stops_it),
+        LIVE(test_the_platform_deletes_a_machine_at_its_end),
+        LIVE(test_the_platform_stops_a_machine_at_its_end),
         LIVE(test_flex_start_waits_and_is_bounded_from_then),
         LIVE(test_flex_start_has_an_end_that_deletes),
         LIVE(test_an_extension_stops_moves_and_starts),

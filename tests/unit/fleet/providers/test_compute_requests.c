@@ -26,7 +26,7 @@ static void test_the_steps_of_each_verb(void **state)
     check_names(world, VERB_START, "scheduling label start running");
 }
 
-/* The script has its own test. */
+/* Returns the body without the script, which test_google_machine.c tests. */
 static json_t *body_of(struct google_world *world, const char *name)
 {
     size_t count = 0;
@@ -40,7 +40,7 @@ static json_t *body_of(struct google_world *world, const char *name)
     return body;
 }
 
-/* The common members, except for names that contain a digest. */
+/* Compares the members, except for names that contain a digest. */
 static void check_body(struct google_world *world, const char *name, const char *json)
 {
     json_auto_t *expected = json_loads(json, 0, NULL);
@@ -151,8 +151,8 @@ static void test_kinds(void **state)
 
 /* ---- Recipes ---- */
 
-/* Each recipe of the catalogue, for each way to buy it, makes a machine that the platform accepts;
- * those that cannot work are refused with their reason. */
+/* For each way to buy it, a recipe makes a machine that the platform accepts; a recipe that cannot
+ * work is refused with its reason. */
 static void check_recipe(struct google_world *world, const struct recipe *recipe, int counts[2])
 {
     const json_t *kinds = recipe_member(recipe, "kinds"), *kind;
@@ -175,7 +175,7 @@ static void check_recipe(struct google_world *world, const struct recipe *recipe
     }
 }
 
-static void test_every_recipe_makes_a_machine_that_is_taken(void **state)
+static void test_every_recipe_makes_a_machine_that_is_accepted(void **state)
 {
     struct google_world *world = *state;
     struct recipe_book *book;
@@ -196,8 +196,8 @@ static void test_every_recipe_makes_a_machine_that_is_taken(void **state)
     recipe_book_destroy(book);
 }
 
-/* Google's complete description of the API; the fake has a part of it. */
-static void test_every_body_is_of_googles_description(void **state)
+/* The fake has only a part of Google's description of the API. */
+static void test_every_body_conforms_to_googles_description(void **state)
 {
     static const char *const types[][2] = { { "instance", "Instance" },
                                             { "firewall", "Firewall" } };
@@ -240,7 +240,7 @@ static void test_recipes_that_the_platform_refuses_are_refused_before(void **sta
         { "chips", "2", "g2-standard-4 has 1 nvidia-l4, and the recipe needs 2" },
         { "host", "{\"machine\":\"n2-standard-4\"}", "\"host.machine\" is \"n2-standard-4\"" },
         { "host", "{\"machine\":\"ct6e-standard-1t\"}", "has 1 google-tpu-v6e" },
-        { "engine", "\"sglang\"", "sglang takes none" },
+        { "engine", "\"sglang\"", "sglang reads none" },
         { "weights", "{\"from\":\"bucket\",\"folder\":\"x\"}", "from the hub" },
         { "environment", "{\"T\":{\"secret\":\"x/versions/1\"}}", "no secret of Secret Manager" },
         { "compute_engine", "{\"image_project\":\"x/y\",\"image_family\":\"f\"}", "image_project" },
@@ -260,7 +260,7 @@ static void test_a_missing_secret_is_the_first_refusal(void **state)
     check_missing_secret(*state);
 }
 
-static void test_commands_hold_no_secret(void **state)
+static void test_commands_contain_no_secret(void **state)
 {
     struct google_world *world = *state;
     TEXT_AUTO out = { 0 };
@@ -277,11 +277,11 @@ int main(void)
         LIVE(test_the_steps_of_each_verb),
         LIVE(test_the_bodies),
         LIVE(test_kinds),
-        LIVE(test_every_recipe_makes_a_machine_that_is_taken),
-        LIVE(test_every_body_is_of_googles_description),
+        LIVE(test_every_recipe_makes_a_machine_that_is_accepted),
+        LIVE(test_every_body_conforms_to_googles_description),
         LIVE(test_recipes_that_the_platform_refuses_are_refused_before),
         LIVE(test_a_missing_secret_is_the_first_refusal),
-        LIVE(test_commands_hold_no_secret),
+        LIVE(test_commands_contain_no_secret),
     };
     struct error error;
 

@@ -56,7 +56,7 @@ static void test_the_members_that_a_target_needs(void **state)
 {
     static const struct {
         size_t at;
-        const char *value, *part; /* "": it is good */
+        const char *value, *part; /* part of the error; "": the value is accepted */
     } rows[] = {
         { AT(project), "P", "\"project\" is \"P\"" },
         { AT(places), "us-central1",
@@ -96,7 +96,7 @@ static void test_the_members_that_a_target_needs(void **state)
     assert_non_null(strstr(error.message, "needs \"regions\""));
 }
 
-/* The key is read by the names of our own resources, never by the contents of a label. */
+/* The key's secret is named by the machine's own name, never by the contents of a label. */
 static void test_the_key_of_a_machine(void **state)
 {
     struct google_world *world = *state;
@@ -112,7 +112,7 @@ static void test_the_key_of_a_machine(void **state)
             json_object_set_new(secret, ".version",
                                 json_pack("{s:{s:s}}", "payload", "data", "AAAA"));
     assert_false(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));
-    assert_non_null(strstr(world->life.error.message, "holds no key"));
+    assert_non_null(strstr(world->life.error.message, "has no key"));
     assert_string_equal(key, "");
     json_object_del(json_object_get(world->fake.objects, INSTANCE), "labels"); /* another's */
     assert_true(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The script that starts a server on a Google machine, run by bash with stand-ins for curl and
- * docker: what it runs, what it prints, and that it contains no secret. */
+/* What the script that starts a server on a Google machine runs and prints, and that it contains no
+ * secret. Bash runs it with stand-ins for curl and docker. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "tests/clouds/compute_world.h"
 #include "tests/unit/support/folder.h"
 
-/* Answers like the metadata server and Secret Manager; the key exists once it was written. */
+/* Answers like the metadata server and Secret Manager, which has a key after one was written. */
 static const char curl[] =
     "#!/bin/bash\n"
     "for word; do case $word in\n"
@@ -77,7 +77,7 @@ static void make_script(const struct google_world *world, const struct recipe *r
 
 static char folder[FOLDER_SIZE];
 
-/* Creates an empty file instead of an earlier one. */
+/* Enters an empty folder in place of an earlier one. */
 static void enter_folder(void)
 {
     if (folder[0] != '\0')
@@ -98,7 +98,7 @@ static int leave_folder(void **state)
     return 0;
 }
 
-/* Returns the exit status; the output is in the file `said`. */
+/* Returns the exit status. The output is in the file `said`. */
 static int run_script(const char *script)
 {
     const char *pause = strstr(script, "pause=10\n");
@@ -141,8 +141,8 @@ static void test_the_server_is_started_with_its_secrets(void **state)
     assert_non_null(strstr(environment, "HF_TOKEN=canary-hub\n"));
     assert_non_null(strstr(environment, "VLLM_API_KEY="));
     assert_int_equal(strcspn(strstr(environment, "VLLM_API_KEY=") + 13, "\n"), 64);
-    argv = read_file("argv"); /* everybody on the machine can see these */
-    said = read_file("said"); /* the serial port */
+    argv = read_file("argv"); /* which everybody on the machine can see */
+    said = read_file("said"); /* which goes to the serial port */
     assert_null(strstr(argv, "canary"));
     assert_true(strstr(argv, "iptables -I DOCKER-USER -d 169.254.169.254 -p tcp --dport 80")
                 < strstr(argv, "docker run"));
@@ -179,8 +179,8 @@ static void test_a_server_that_ends_is_a_failure(void **state)
     assert_file("lines", "Capturing CUDA graphs\nthe server ended\n");
 }
 
-/* The recipe's strings are words: none is run as a command. */
-static void test_words_stay_words(void **state)
+/* No string of a recipe is run as a command. */
+static void test_the_strings_of_a_recipe_are_quoted(void **state)
 {
     static const char *const members[] = { "command", "arguments", "probes", "image" };
     static const char *const values[] = {
@@ -201,7 +201,7 @@ static void test_words_stay_words(void **state)
         if (!recipe_read(document, &recipe, &error))
             fail_msg("%s: %s", members[i], error.message);
         enter_folder();
-        if (strcmp(members[i], "probes") == 0) /* it would wait for ever */
+        if (strcmp(members[i], "probes") == 0) /* the script would wait for ever */
             write_file("state", "exited\n", 0600);
         make_script(world, &recipe, &script);
         run_script(text_string(&script));
@@ -210,7 +210,7 @@ static void test_words_stay_words(void **state)
     }
 }
 
-/* The image, each variable and each word of the command are quoted words in the script. */
+/* Checks that the script has the image, each variable and each word of the command in quotes. */
 static void check_words(const struct recipe *recipe, const char *script)
 {
     json_auto_t *argv = recipe_argv(recipe, "gemma");
@@ -232,7 +232,7 @@ static void check_words(const struct recipe *recipe, const char *script)
     }
 }
 
-static void test_every_recipes_script_is_a_script(void **state)
+static void test_bash_can_parse_the_script_of_every_recipe(void **state)
 {
     struct google_world *world = *state;
     struct recipe_book *book;
@@ -263,9 +263,11 @@ static void test_every_recipes_script_is_a_script(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_the_server_is_started_with_its_secrets), LIVE(test_a_restart_keeps_the_key),
-        LIVE(test_a_server_that_ends_is_a_failure),        LIVE(test_words_stay_words),
-        LIVE(test_every_recipes_script_is_a_script),
+        LIVE(test_the_server_is_started_with_its_secrets),
+        LIVE(test_a_restart_keeps_the_key),
+        LIVE(test_a_server_that_ends_is_a_failure),
+        LIVE(test_the_strings_of_a_recipe_are_quoted),
+        LIVE(test_bash_can_parse_the_script_of_every_recipe),
     };
     struct error error;
 

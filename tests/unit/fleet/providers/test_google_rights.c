@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* docs/clouds.md lists the permissions that each verb needs on Google's platforms: those of the
- * requests that it sends. */
+/* docs/clouds.md lists the permissions that each verb needs on Google's platforms. They must be
+ * those of the requests that the verb sends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,11 +11,11 @@
 #include "tests/clouds/google_world.h"
 #include "tests/clouds/rights.h"
 
-/* The permission that a request needs: the first row whose parts occur in its path, in this
- * order. */
+/* The permission that a request needs is in the first row whose parts occur in its path, in order.
+ */
 static const struct right {
     const char *method, *parts[2], *permissions;
-    const char *provider; /* NULL: each */
+    const char *provider; /* NULL: all */
 } rights[] = {
     /* Cloud Run, with the end of a service */
     { "POST", { "/v2/", ":setIamPolicy" }, "run.services.setIamPolicy" },
@@ -151,7 +151,7 @@ static void finish(struct recording *recording)
 
 /* ---- Each platform ---- */
 
-static void look_until_ready(struct google_world *world)
+static void observe_until_ready(struct google_world *world)
 {
     for (int i = 0; i < 6; i++) {
         struct observed now = look(world);
@@ -170,7 +170,7 @@ static void ask_the_rest(struct google_world *world, struct recording *recording
     char key[SECRET_VALUE_SIZE];
     size_t count;
 
-    look_until_ready(world);
+    observe_until_ready(world);
     now = look(world);
     check_line(recording, section, "look");
     assert_true(provider->key(world->life.cloud, &now, key, &world->life.error));

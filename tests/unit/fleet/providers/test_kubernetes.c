@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The provider's requests, and the life of a deployment; `./run clouds` repeats that life on a real
- * control plane. */
+/* The requests of the provider, and a deployment from creation to destruction, which `./run clouds`
+ * repeats on a real control plane. */
 #include "fleet/managed/managed_document.h"
 #include "tests/unit/support/kubernetes_world.h"
 
@@ -18,7 +18,7 @@ static void check_names(struct world *world, enum provider_verb verb, const char
     step_list_free(steps, count);
 }
 
-static void test_the_end_is_there_before_the_servers(void **state)
+static void test_the_end_is_created_before_the_servers(void **state)
 {
     struct world *world = *state;
 
@@ -130,7 +130,7 @@ static void test_names_that_kubernetes_lacks_are_refused(void **state)
     }
 }
 
-/* Others named it; only the objects that end it need a name of their own. */
+/* Only the objects of its end, which opsbrain creates, limit the length of its name. */
 static void test_an_adopted_deployment_keeps_its_name(void **state)
 {
     static const char *const names[] = {
@@ -192,7 +192,7 @@ static void test_commands_of_kubectl(void **state)
     assert_null(strstr(out.data, "canary"));
 }
 
-/* ---- Its life ---- */
+/* ---- From creation to destruction ---- */
 
 static void test_a_plan_changes_nothing(void **state)
 {
@@ -217,7 +217,7 @@ static void test_a_missing_secret_is_the_first_refusal(void **state)
     assert_int_equal(world->fake.changes, 0);
 }
 
-static void test_phases_are_those_that_people_know(void **state)
+static void test_the_phase_follows_from_the_pod_and_its_log(void **state)
 {
     struct world *world = *state;
 
@@ -247,19 +247,19 @@ static void test_additions_to_a_container_are_drift_without_the_values_of_variab
                                     "[{\"image\":\"vllm\",\"args\":[\"--x\"],\"env\":"
                                     "[{\"name\":\"TOKEN\",\"value\":\"canary\"}]}]}}}}",
                                     0, NULL);
-    struct observed was = { 0 }, is = { 0 };
+    struct observed first = { 0 }, second = { 0 };
     TEXT_AUTO drift = { 0 };
 
     (void)state;
-    kubernetes_read(before, NULL, NULL, &was);
-    kubernetes_read(after, NULL, NULL, &is);
-    managed_document_differences(was.fields, is.fields, 400, &drift);
+    kubernetes_read(before, NULL, NULL, &first);
+    kubernetes_read(after, NULL, NULL, &second);
+    managed_document_differences(first.fields, second.fields, 400, &drift);
     assert_non_null(strstr(drift.data, "args null -> [\"--x\"]"));
     assert_non_null(strstr(drift.data, "env \""));
     assert_null(strstr(drift.data, "canary"));
     assert_null(strstr(drift.data, "image"));
-    observed_finish(&was);
-    observed_finish(&is);
+    observed_finish(&first);
+    observed_finish(&second);
 }
 
 static void drop_digests(char *shown)
@@ -269,7 +269,7 @@ static void drop_digests(char *shown)
             memmove(at, at + 17, strlen(at + 17) + 1);
 }
 
-/* Nor is what may belong to it. */
+/* The words that may belong to the credential are hidden, too. */
 static void test_a_credential_in_a_command_line_is_not_shown(void **state)
 {
     static const struct {
@@ -304,19 +304,19 @@ static void test_another_credential_in_a_command_line_is_drift(void **state)
 {
     json_auto_t *before = json_loads("{\"args\":[\"--api-key\",\"canary\"]}", 0, NULL);
     json_auto_t *after = json_loads("{\"args\":[\"--api-key\",\"other\"]}", 0, NULL);
-    json_auto_t *was = json_object(), *is = json_object();
+    json_auto_t *first = json_object(), *second = json_object();
     TEXT_AUTO drift = { 0 };
 
     (void)state;
-    provider_compare_container(before, was);
-    provider_compare_container(after, is);
-    managed_document_differences(was, is, 400, &drift);
+    provider_compare_container(before, first);
+    provider_compare_container(after, second);
+    managed_document_differences(first, second, 400, &drift);
     assert_int_equal(strncmp(drift.data, "args [\"--api-key\",\"(hidden) ", 28), 0);
     assert_null(strstr(drift.data, "canary"));
     assert_null(strstr(drift.data, "other"));
 }
 
-/* Seen on a real cluster: nine pods for eight GPUs, all created within one second. */
+/* The pods have the same age, as on a real cluster with nine pods for eight GPUs. */
 static void test_the_waiting_pod_explains_the_state(void **state)
 {
     json_auto_t *deployment =
@@ -360,14 +360,14 @@ static void test_an_image_without_a_digest_has_none(void **state)
     }
 }
 
-static void test_a_whole_life(void **state)
+static void test_a_deployment_goes_through_all_verbs(void **state)
 {
     struct world *world = *state;
     struct observed now;
     size_t before = json_object_size(world->fake.objects);
 
     must_apply(world, VERB_CREATE);
-    must_apply(world, VERB_CREATE); /* twice is once */
+    must_apply(world, VERB_CREATE); /* it may be repeated */
     assert_int_equal(json_object_size(world->fake.objects), before + 6);
     now = look(world);
     assert_true(now.exists && now.ours);
@@ -399,7 +399,7 @@ static void test_a_whole_life(void **state)
     must_apply(world, VERB_DESTROY);
     check_state(world, "ready", "absent", "", "");
     assert_int_equal(json_object_size(world->fake.objects), before);
-    must_apply(world, VERB_DESTROY); /* again: nothing is left to do */
+    must_apply(world, VERB_DESTROY); /* nothing is left to do */
 }
 
 static void test_a_server_behind_the_api_servers_proxy_is_called_with_its_token(void **state)
@@ -438,7 +438,7 @@ static void test_a_server_at_a_port_has_a_key(void **state)
     assert_string_equal(key, "abc");
 }
 
-static void test_the_clusters_token_goes_to_no_port_that_begins_like_the_servers(void **state)
+static void test_the_clusters_token_is_not_sent_to_a_longer_port_number(void **state)
 {
     struct world *world = *state;
     char key[SECRET_VALUE_SIZE];
@@ -457,7 +457,7 @@ static void test_the_clusters_token_goes_to_no_port_that_begins_like_the_servers
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_the_end_is_there_before_the_servers),
+        LIVE(test_the_end_is_created_before_the_servers),
         LIVE(test_a_deployments_body),
         LIVE(test_the_end_may_touch_one_object),
         LIVE(test_the_same_input_gives_the_same_bytes),
@@ -469,13 +469,13 @@ int main(void)
         cmocka_unit_test(test_another_credential_in_a_command_line_is_drift),
         LIVE(test_a_plan_changes_nothing),
         LIVE(test_a_missing_secret_is_the_first_refusal),
-        LIVE(test_phases_are_those_that_people_know),
+        LIVE(test_the_phase_follows_from_the_pod_and_its_log),
         cmocka_unit_test(test_the_waiting_pod_explains_the_state),
         cmocka_unit_test(test_an_image_without_a_digest_has_none),
-        LIVE(test_a_whole_life),
+        LIVE(test_a_deployment_goes_through_all_verbs),
         LIVE(test_a_server_behind_the_api_servers_proxy_is_called_with_its_token),
         LIVE(test_a_server_at_a_port_has_a_key),
-        LIVE(test_the_clusters_token_goes_to_no_port_that_begins_like_the_servers),
+        LIVE(test_the_clusters_token_is_not_sent_to_a_longer_port_number),
     };
     struct error error;
 

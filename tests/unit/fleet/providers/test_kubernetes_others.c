@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Others' resources in the namespace, faults, and the requirements of a target. */
+/* Resources of others in the namespace, faults, and the requirements of a target. */
 #include "tests/unit/support/kubernetes_world.h"
 
-/* ---- Others' resources, and faults ---- */
+/* ---- Resources of others, and faults ---- */
 
 static void test_foreign_resources_survive_every_verb(void **state)
 {
@@ -29,7 +29,7 @@ static void test_foreign_resources_survive_every_verb(void **state)
     assert_int_equal(json_object_size(world->fake.objects), before);
 }
 
-static void test_a_foreign_resource_of_that_name_is_not_taken(void **state)
+static void test_a_foreign_resource_of_that_name_is_not_changed(void **state)
 {
     struct world *world = *state;
 
@@ -37,7 +37,7 @@ static void test_a_foreign_resource_of_that_name_is_not_taken(void **state)
                     "{\"metadata\":{\"name\":\"gemma\"},\"spec\":{\"replicas\":1}}");
     assert_false(life_apply(&world->life, VERB_CREATE));
     assert_non_null(strstr(world->life.error.message, "opsbrain did not make"));
-    /* and if it came between plan and apply, the request conflicts */
+    /* if it was created after the plan was made, the request conflicts */
     {
         size_t count = 0;
         struct step *steps = make_steps(world, VERB_CREATE, &count);
@@ -67,12 +67,12 @@ static void test_a_start_writes_the_end_that_the_plan_shows(void **state)
 
         assert_non_null(strstr(job, "-ge 1764007200 ]"));
     }
-    world->fake.changes = 0; /* once it is written it stays */
+    world->fake.changes = 0; /* a second start does not write it again */
     must_apply(world, VERB_START);
     assert_int_equal(world->fake.changes, 1);
 }
 
-static void test_a_foreign_account_is_not_taken(void **state)
+static void test_a_foreign_account_is_not_used(void **state)
 {
     static const char path[] = "/api/v1/namespaces/llm/serviceaccounts/gemma-end";
     struct world *world = *state;
@@ -85,13 +85,13 @@ static void test_a_foreign_account_is_not_taken(void **state)
     assert_non_null(strstr(world->life.error.message, "already exists"));
     assert_null(json_object_get(
         json_object_get(json_object_get(world->fake.objects, path), "metadata"), "labels"));
-    assert_string_equal(step->resource, path); /* the URL that is read then */
+    assert_string_equal(step->resource, path); /* which is read after a conflict */
     assert_string_equal(step->undo_url, path);
     step_list_free(steps, count);
 }
 
-/* A deployment without an end gets one: no existing object of that name is changed by force. */
-static void test_an_end_that_is_new_is_made_and_not_forced(void **state)
+/* If a deployment had no end, objects with the names of its end belong to others. */
+static void test_a_first_end_is_created_without_force(void **state)
 {
     static const enum provider_verb verbs[] = { VERB_EXTEND, VERB_UPDATE };
     struct world *world = *state;
@@ -135,7 +135,7 @@ static void test_an_update_leaves_the_replicas_that_an_autoscaler_set(void **sta
     now = look(world);
     assert_int_equal(now.replicas, 5);
     observed_finish(&now);
-    /* for a stopped one that is started again, the recipe's number counts */
+    /* an update starts a stopped deployment with the recipe's number */
     must_apply(world, VERB_STOP);
     must_apply(world, VERB_UPDATE);
     now = look(world);
@@ -143,14 +143,14 @@ static void test_an_update_leaves_the_replicas_that_an_autoscaler_set(void **sta
     observed_finish(&now);
 }
 
-static void test_another_of_that_name_since_is_not_deleted(void **state)
+static void test_a_later_deployment_of_the_same_name_is_not_deleted(void **state)
 {
     struct world *world = *state;
     struct step *steps;
     size_t count = 0;
 
     must_apply(world, VERB_CREATE);
-    steps = make_steps(world, VERB_DESTROY, &count); /* of the uid u-1 */
+    steps = make_steps(world, VERB_DESTROY, &count); /* for the uid u-1, which the other lacks */
     assert_int_equal(life_do(&world->life, find_step(steps, count, "remove-deployment")),
                      STEP_FAILED);
     assert_non_null(json_object_get(world->fake.objects, DEPLOYMENTS "gemma"));
@@ -171,7 +171,7 @@ static void test_faults_are_distinguished(void **state)
     world->fake.loses_reply = true;
     assert_int_equal(life_do(&world->life, step), STEP_LOST);
     assert_non_null(json_object_get(world->fake.objects, DEPLOYMENTS "gemma"));
-    assert_int_equal(life_do(&world->life, step), STEP_DONE); /* twice is once */
+    assert_int_equal(life_do(&world->life, step), STEP_DONE); /* it may be repeated */
     json_object_set_new(json_object_get(step->body, "spec"), "gpus", json_integer(1));
     assert_int_equal(life_do(&world->life, step), STEP_FAILED); /* 500 without a reason */
     assert_non_null(strstr(world->life.error.message, ".spec.gpus: field not declared"));
@@ -226,7 +226,7 @@ static void test_each_missing_right_is_named(void **state)
         if (is_cronjob)
             assert_non_null(strstr(json_get_text(finding, "fix", ""), "--resource=cronjobs.batch"));
     }
-    assert_int_equal(missing, 4); /* the created resource is read after a lost answer */
+    assert_int_equal(missing, 4); /* with "get", for reading a resource after a lost answer */
 }
 
 static void test_targets_are_checked(void **state)
@@ -259,12 +259,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LIVE(test_foreign_resources_survive_every_verb),
-        LIVE(test_a_foreign_resource_of_that_name_is_not_taken),
+        LIVE(test_a_foreign_resource_of_that_name_is_not_changed),
         LIVE(test_a_start_writes_the_end_that_the_plan_shows),
-        LIVE(test_a_foreign_account_is_not_taken),
-        LIVE(test_an_end_that_is_new_is_made_and_not_forced),
+        LIVE(test_a_foreign_account_is_not_used),
+        LIVE(test_a_first_end_is_created_without_force),
         LIVE(test_an_update_leaves_the_replicas_that_an_autoscaler_set),
-        LIVE(test_another_of_that_name_since_is_not_deleted),
+        LIVE(test_a_later_deployment_of_the_same_name_is_not_deleted),
         LIVE(test_faults_are_distinguished),
         LIVE(test_lists_have_pages),
         LIVE(test_each_missing_right_is_named),

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* docs/clouds.md lists the permissions that each verb needs on Kubernetes: those of the requests
- * that it sends. */
+/* docs/clouds.md lists the permissions that each verb needs on Kubernetes. They must be those of
+ * the requests that the verb sends. */
 #include "tests/unit/support/kubernetes_world.h"
 
 #include "tests/clouds/rights.h"
 
 #define DOOR "/api/v1/namespaces/llm/services/http:gemma:8000/proxy"
 
-/* "/apis/apps/v1/namespaces/llm/deployments/gemma/scale" */
+/* The parts of a path such as "/apis/apps/v1/namespaces/llm/deployments/gemma/scale". */
 struct place {
     char group[64], resource[64], name[64], part[64];
 };
@@ -35,8 +35,8 @@ static void need(struct recording *recording, const char *verb, const char *grou
     json_object_set_new(recording->needed, text_string(&name), json_true());
 }
 
-/* Granting a right requires having it: [{"apiGroups": ["apps"], "resources": [..], "verbs":
- * [..]}] */
+/* Granting a right requires having it. The request has [{"apiGroups": [...], "resources": [...],
+ * "verbs": [...]}]. */
 static void need_granted(struct recording *recording, const struct fake_request *request)
 {
     json_auto_t *role = json_loads(request->body, 0, NULL);
@@ -71,7 +71,7 @@ static void need_place(struct recording *recording, const json_t *objects,
         && json_object_get(objects, request->path) == NULL && place->part[0] == '\0') {
         /* an apply may also create it */
         need(recording, "create", place->group, place->resource, "");
-        need(recording, "get", place->group, place->resource, ""); /* after a lost answer */
+        need(recording, "get", place->group, place->resource, ""); /* read after a lost answer */
     }
     if (strcmp(place->resource, "roles") == 0)
         need_granted(recording, request);

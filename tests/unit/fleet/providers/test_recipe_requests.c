@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requests for the catalogue's recipes: a plan's requests have the image, the whole command,
- * the chips and the nodes that the recipe names. */
+/* A plan's requests for a recipe of the catalogue have the image, the complete command, the chips
+ * and the nodes that the recipe names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static void assert_says(const char *written, const struct recipe *recipe, const 
         fail_msg("%s: no request has %s", recipe->name, text_string(&literal));
 }
 
-/* The requests' bodies, one after the other; heap. */
+/* Returns the bodies of the requests, one after the other. The caller frees them. */
 static char *requests_of(const struct provider *provider, const struct recipe *recipe)
 {
     static const struct fleet_target target = { .name = "lab",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The provider "local": the requests for the catalogue's recipes, the refusals, and a whole life of
- * simserve with a real watchdog. */
+/* The provider "local": the requests for the catalogue's recipes, the refusals, and simserve from
+ * its creation to its destruction, with a real watchdog. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ struct world {
     struct machine_world machine;
     struct cloud_endpoints *endpoints;
     struct recipe_book *book;
-    struct recipe recipe; /* simserve */
+    struct recipe recipe; /* of simserve */
     struct life life;
 };
 
@@ -42,10 +42,10 @@ static void open_cloud(struct world *world, const struct cloud_machine *machine)
 
 static int free_port(void)
 {
-    struct fake_server *taken = fake_server_start(NULL, NULL);
-    int port = fake_server_port(taken);
+    struct fake_server *probe = fake_server_start(NULL, NULL);
+    int port = fake_server_port(probe);
 
-    fake_server_stop(taken);
+    fake_server_stop(probe);
     return port;
 }
 
@@ -116,7 +116,8 @@ static int tear_down(void **state)
 
 /* ---- Requests ---- */
 
-/* The body of the first request of a creation; NULL: refused, and life.error says why. */
+/* Returns the body of the first request of a creation; NULL if it is refused (life.error says why).
+ */
 static json_t *body_of(struct world *world, const struct recipe *recipe, const char *image)
 {
     struct observed absent = { .state = "absent" };
@@ -140,7 +141,7 @@ static json_t *body_of(struct world *world, const struct recipe *recipe, const c
     return body;
 }
 
-/* A part of the request for each recipe of the catalogue. */
+/* What the request for each recipe of the catalogue contains. */
 static const struct {
     const char *recipe, *parts[10];
 } requests[] = {
@@ -193,7 +194,7 @@ static void every_recipe_becomes_its_request(void **state)
     }
 }
 
-/* The commands for people have the same parts, quoted for a shell. */
+/* The commands for users have the same parts, quoted for a shell. */
 static void a_request_is_shown_as_a_command(void **state)
 {
     static const struct {
@@ -239,7 +240,7 @@ static void refuse(struct world *world, const char *recipe, const char *member, 
         fail_msg("%s: %s", recipe, body != NULL ? "it is run" : world->life.error.message);
 }
 
-static void recipes_that_no_machine_should_run_are_refused(void **state)
+static void recipes_that_cannot_run_on_this_machine_are_refused(void **state)
 {
     static const char llama[] = "local-llama-cpp-gemma-4-e2b", vllm[] = "local-vllm-gemma-4-e2b";
     struct world *world = *state;
@@ -256,7 +257,7 @@ static void recipes_that_no_machine_should_run_are_refused(void **state)
     refuse(world, vllm, "title", "\"By a tag that is not here\"", "named by a tag");
 }
 
-static void only_recipes_of_the_disk_are_run(void **state)
+static void imported_recipes_are_not_run(void **state)
 {
     static const enum recipe_origin others[] = { RECIPE_IMPORTED, (enum recipe_origin)0 };
     struct world *world = *state;
@@ -304,9 +305,9 @@ static void a_call_without_a_credential_goes_nowhere_else(void **state)
     }
 }
 
-/* ---- A life ---- */
+/* ---- From creation to destruction ---- */
 
-static struct observed look(struct world *world)
+static struct observed observe(struct world *world)
 {
     struct observed now;
 
@@ -323,17 +324,17 @@ static void must(struct world *world, enum provider_verb verb)
                  world->life.error.message);
 }
 
-static void a_server_lives_as_on_any_platform(void **state)
+static void a_server_goes_through_all_verbs(void **state)
 {
     struct world *world = *state;
     struct observed now;
 
     assert_true(life_plan(&world->life, VERB_CREATE));
-    now = look(world);
-    assert_false(now.exists); /* a plan makes nothing */
+    now = observe(world);
+    assert_false(now.exists); /* a plan creates nothing */
     observed_finish(&now);
     must(world, VERB_CREATE);
-    now = look(world);
+    now = observe(world);
     assert_true(now.ours && now.ready_replicas == 1);
     assert_int_equal(now.ends_ms, world->life.desired.ends_ms);
     assert_string_equal(now.at_end, "destroy");
@@ -341,14 +342,14 @@ static void a_server_lives_as_on_any_platform(void **state)
     observed_finish(&now);
     world->life.desired.ends_ms += 3600000;
     must(world, VERB_EXTEND);
-    now = look(world);
+    now = observe(world);
     assert_int_equal(now.ends_ms, world->life.desired.ends_ms);
     observed_finish(&now);
     must(world, VERB_STOP);
     must(world, VERB_START);
     must(world, VERB_DESTROY);
-    must(world, VERB_DESTROY); /* twice is once */
-    now = look(world);
+    must(world, VERB_DESTROY); /* it may be repeated */
+    now = observe(world);
     assert_string_equal(now.state, "absent");
     observed_finish(&now);
 }
@@ -374,7 +375,7 @@ static void foreign_servers_are_not_ended(void **state)
 static void a_lost_answer_makes_no_second_server(void **state)
 {
     struct world *world = *state;
-    struct observed first = look(world);
+    struct observed first = observe(world);
     struct step *steps;
     size_t count;
 
@@ -388,7 +389,7 @@ static void a_lost_answer_makes_no_second_server(void **state)
     must(world, VERB_DESTROY);
 }
 
-/* What is stored for a server's key has only its name and address. */
+/* Reads the key by the server's name alone, as the stored door has no more. */
 static void assert_key(struct world *world, const char *name, size_t length)
 {
     struct observed door = { 0 };
@@ -423,11 +424,11 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(every_recipe_becomes_its_request),
         TEST(a_request_is_shown_as_a_command),
-        TEST(recipes_that_no_machine_should_run_are_refused),
-        TEST(only_recipes_of_the_disk_are_run),
+        TEST(recipes_that_cannot_run_on_this_machine_are_refused),
+        TEST(imported_recipes_are_not_run),
         TEST(this_machine_is_off_until_an_admin_turns_it_on),
         TEST(a_call_without_a_credential_goes_nowhere_else),
-        TEST(a_server_lives_as_on_any_platform),
+        TEST(a_server_goes_through_all_verbs),
         TEST(the_key_is_found_by_the_name_of_its_server),
         TEST(foreign_servers_are_not_ended),
         TEST(a_lost_answer_makes_no_second_server),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of a queued resource of Cloud TPU against a strict fake of it, with its faults. */
+/* A queued resource of Cloud TPU from creation to destruction, on a strict fake of the platform,
+ * and its faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,7 @@ static json_t *node_of(struct google_world *world)
     return json_object_get(world->fake.objects, NODE);
 }
 
-static void test_a_whole_life(void **state)
+static void test_a_queued_resource_goes_through_all_verbs(void **state)
 {
     struct google_world *world = *state;
     size_t before = json_object_size(world->fake.objects);
@@ -39,7 +40,7 @@ static void test_a_whole_life(void **state)
     assert_string_equal(key, "canary-door");
     observed_finish(&now);
     must_apply(world, VERB_STOP);
-    must_apply(world, VERB_STOP); /* as after an answer that was lost */
+    must_apply(world, VERB_STOP); /* it may be repeated, as after a lost answer */
     check_state(world, "stopped", "");
     must_apply(world, VERB_START);
     must_apply(world, VERB_START);
@@ -52,7 +53,7 @@ static void test_a_whole_life(void **state)
     must_apply(world, VERB_DESTROY);
     check_state(world, "absent", "");
     assert_int_equal(json_object_size(world->fake.objects), before);
-    must_apply(world, VERB_DESTROY); /* after it is gone: nothing is left to do */
+    must_apply(world, VERB_DESTROY); /* nothing is left to do */
 }
 
 static void test_phases_and_the_last_line_are_shown(void **state)
@@ -77,7 +78,7 @@ static void test_phases_and_the_last_line_are_shown(void **state)
     check_state(world, "failed", "Loading weights: 50%");
 }
 
-static void test_inside_the_network_it_has_no_address_outside(void **state)
+static void test_an_internal_machine_has_no_external_address(void **state)
 {
     struct google_world *world = *state;
     struct observed now;
@@ -92,7 +93,7 @@ static void test_inside_the_network_it_has_no_address_outside(void **state)
 
 /* ---- The queue ---- */
 
-static void look_for(struct google_world *world, const char *state, const char *phase)
+static void expect_state(struct google_world *world, const char *state, const char *phase)
 {
     struct observed now = look(world);
 
@@ -111,7 +112,7 @@ static void test_flex_start_waits_and_ends_by_itself(void **state)
     assert_false(life_apply(&world->life, VERB_CREATE));
     assert_string_equal(world->life.step, "machine");
     assert_int_equal(world->life.state, STEP_WAIT);
-    look_for(world, "pending", "capacity");
+    expect_state(world, "pending", "capacity");
     world->fake.lacks_capacity = false;
     expect(world, "ready");
     world->life.desired.ends_ms += 1000;
@@ -132,8 +133,8 @@ static void test_a_request_expires(void **state)
 
     world->fake.lacks_capacity = true;
     assert_false(life_apply(&world->life, VERB_CREATE));
-    world->fake.now_ms += 3600000; /* its life: nothing may begin after it */
-    look_for(world, "pending", "capacity");
+    world->fake.now_ms += 3600000; /* the deployment's end: nothing may begin after it */
+    expect_state(world, "pending", "capacity");
     check_state(world, "failed", "not fulfilled before it expired");
     must_apply(world, VERB_DESTROY);
 }
@@ -149,7 +150,7 @@ static void test_a_zone_without_capacity_for_spot(void **state)
     assert_int_equal(world->life.state, STEP_FAILED);
 }
 
-static void test_a_machine_that_was_taken_away(void **state)
+static void test_a_machine_that_the_platform_took_back(void **state)
 {
     struct google_world *world = *state;
 
@@ -160,7 +161,7 @@ static void test_a_machine_that_was_taken_away(void **state)
     json_object_del(world->fake.objects, NODE);
     json_object_set_new(json_object_get(world->fake.objects, QUEUED), "state",
                         json_pack("{s:s}", "state", "SUSPENDING"));
-    look_for(world, "stopping", "");
+    expect_state(world, "stopping", "");
     json_object_set_new(json_object_get(world->fake.objects, QUEUED), "state",
                         json_pack("{s:s}", "state", "SUSPENDED"));
     check_state(world, "failed", "costs nothing");
@@ -168,7 +169,7 @@ static void test_a_machine_that_was_taken_away(void **state)
     check_state(world, "absent", "");
 }
 
-static void test_a_stop_takes_back_what_still_waits(void **state)
+static void test_a_stop_deletes_a_request_that_still_waits(void **state)
 {
     struct google_world *world = *state;
 
@@ -184,12 +185,12 @@ static void test_unknown_states_count_as_waiting(void **state)
 
     must_apply(world, VERB_CREATE);
     json_object_set_new(node_of(world), "state", json_string("A_NEW_WORD"));
-    look_for(world, "starting", "");
+    expect_state(world, "starting", "");
     json_object_set_new(json_object_get(world->fake.objects, QUEUED), "state",
                         json_pack("{s:s}", "state", "A_NEW_WORD"));
-    look_for(world, "pending", "capacity");
+    expect_state(world, "pending", "capacity");
     json_object_set_new(json_object_get(world->fake.objects, QUEUED), "state", json_integer(5));
-    look_for(world, "pending", "capacity");
+    expect_state(world, "pending", "capacity");
 }
 
 /* ---- Faults ---- */
@@ -200,7 +201,7 @@ static void test_quotas_as_an_answer_and_in_an_operation(void **state)
 
     world->fake.gpus = 3;
     check_refused(world, VERB_CREATE, "TPUV6EPerProjectPerZoneForTPUAPI");
-    assert_int_equal(world->life.state, STEP_FAILED); /* it does not refill */
+    assert_int_equal(world->life.state, STEP_FAILED); /* this quota does not refill */
     assert_non_null(strstr(world->life.error.message, "another zone"));
     must_apply(world, VERB_DESTROY);
     world->fake.gpus = 8;
@@ -273,8 +274,8 @@ static void test_foreign_resources_survive_every_verb(void **state)
     check_refused(world, VERB_CREATE, "opsbrain did not make");
 }
 
-/* After a lost reply, and before an undo, its labels decide. */
-static void test_a_queued_resource_is_known_by_the_labels_of_its_node(void **state)
+/* The labels decide after a lost reply, and before an undo. */
+static void test_a_queued_resource_is_recognized_by_the_labels_of_its_node(void **state)
 {
     struct google_world *world = *state;
     const json_t *labelled, *plain;
@@ -288,8 +289,7 @@ static void test_a_queued_resource_is_known_by_the_labels_of_its_node(void **sta
     assert_ptr_equal(plain, secret);
 }
 
-/* A machine without a queued resource is stopped and destroyed directly. */
-static void test_a_node_by_itself(void **state)
+static void test_a_node_without_a_queued_resource_is_stopped_and_destroyed(void **state)
 {
     struct google_world *world = *state;
 
@@ -304,7 +304,7 @@ static void test_a_node_by_itself(void **state)
     check_state(world, "absent", "");
 }
 
-/* The node of a foreign queued resource may have another name. */
+/* The node of a foreign queued resource may have another name than the resource. */
 static void test_a_node_of_another_name(void **state)
 {
     struct google_world *world = *state;
@@ -341,8 +341,8 @@ static void test_verbs_that_a_queued_resource_lacks_have_a_reason(void **state)
     assert_non_null(strstr(error.message, "beside it"));
 }
 
-/* After a lost answer, the repeated request is refused. */
-static void test_a_lost_stop_or_start_is_known_by_the_node(void **state)
+/* The platform refuses the request that is repeated after a lost answer. */
+static void test_the_node_shows_whether_a_lost_stop_or_start_was_carried_out(void **state)
 {
     static const struct {
         enum provider_verb verb;
@@ -370,8 +370,8 @@ static void test_a_lost_stop_or_start_is_known_by_the_node(void **state)
     }
 }
 
-/* Nothing is forgotten: it can be destroyed again. */
-static void test_a_deletion_that_fails_leaves_what_there_was(void **state)
+/* The deployment can be destroyed again. */
+static void test_a_deletion_that_fails_deletes_nothing(void **state)
 {
     struct google_world *world = *state;
     size_t before = json_object_size(world->fake.objects);
@@ -388,25 +388,25 @@ static void test_a_deletion_that_fails_leaves_what_there_was(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_a_whole_life),
+        LIVE(test_a_queued_resource_goes_through_all_verbs),
         LIVE(test_phases_and_the_last_line_are_shown),
-        LIVE(test_inside_the_network_it_has_no_address_outside),
+        LIVE(test_an_internal_machine_has_no_external_address),
         LIVE(test_flex_start_waits_and_ends_by_itself),
         LIVE(test_a_request_expires),
         LIVE(test_a_zone_without_capacity_for_spot),
-        LIVE(test_a_machine_that_was_taken_away),
-        LIVE(test_a_stop_takes_back_what_still_waits),
+        LIVE(test_a_machine_that_the_platform_took_back),
+        LIVE(test_a_stop_deletes_a_request_that_still_waits),
         LIVE(test_unknown_states_count_as_waiting),
         LIVE(test_quotas_as_an_answer_and_in_an_operation),
         LIVE(test_faults_are_distinguished),
         LIVE(test_the_fake_is_strict),
         LIVE(test_foreign_resources_survive_every_verb),
-        LIVE(test_a_queued_resource_is_known_by_the_labels_of_its_node),
-        LIVE(test_a_node_by_itself),
+        LIVE(test_a_queued_resource_is_recognized_by_the_labels_of_its_node),
+        LIVE(test_a_node_without_a_queued_resource_is_stopped_and_destroyed),
         LIVE(test_a_node_of_another_name),
         LIVE(test_verbs_that_a_queued_resource_lacks_have_a_reason),
-        LIVE(test_a_lost_stop_or_start_is_known_by_the_node),
-        LIVE(test_a_deletion_that_fails_leaves_what_there_was),
+        LIVE(test_the_node_shows_whether_a_lost_stop_or_start_was_carried_out),
+        LIVE(test_a_deletion_that_fails_deletes_nothing),
     };
     struct error error;
 

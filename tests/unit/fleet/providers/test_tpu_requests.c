@@ -70,7 +70,7 @@ static void test_the_steps_of_each_verb(void **state)
     check_steps(world, VERB_DESTROY, &bare, "remove-node node-gone remove-firewall remove-key");
     text_copy(bare.state, sizeof bare.state, "deleting");
     check_steps(world, VERB_DESTROY, &bare, "node-gone remove-firewall remove-key");
-    /* A request without a machine would still get one. */
+    /* a queued resource without a machine might still get one */
     check_steps(world, VERB_STOP, &waiting, "remove-queued-resource gone node-gone");
     check_no_steps(world, VERB_START, &waiting, "only a request for one");
     check_no_steps(world, VERB_EXTEND, &waiting, "once it has one");
@@ -80,7 +80,7 @@ static void test_the_steps_of_each_verb(void **state)
 
 /* ---- The body ---- */
 
-/* The script has its own test. */
+/* Returns the body without the script, which test_google_machine.c tests. */
 static json_t *body_of(struct google_world *world)
 {
     size_t count = 0;
@@ -185,8 +185,8 @@ static void test_waiting_for_capacity_ends_with_the_life(void **state)
 
 /* ---- Recipes ---- */
 
-/* Google's description of the requested API version has every member, and the platform accepts
- * it. */
+/* Checks that Google's description of the requested API version has every member of the body, and
+ * that the platform accepts it. */
 static void check_queued(struct google_world *world, json_t *const descriptions[2])
 {
     const char *name = world->life.desired.recipe->name;
@@ -205,7 +205,7 @@ static void check_queued(struct google_world *world, json_t *const descriptions[
     step_list_free(steps, count);
 }
 
-/* For each way to buy it. */
+/* Checks the recipe's request for each way to buy it. */
 static void check_recipe(struct google_world *world, const struct recipe *recipe,
                          json_t *const descriptions[2], int counts[2])
 {
@@ -228,7 +228,7 @@ static void check_recipe(struct google_world *world, const struct recipe *recipe
     }
 }
 
-static void test_every_recipe_asks_for_what_the_platform_takes(void **state)
+static void test_every_recipe_makes_a_request_that_is_accepted(void **state)
 {
     struct google_world *world = *state;
     struct recipe_book *book;
@@ -297,7 +297,7 @@ static void test_recipes_that_the_platform_refuses_are_refused_before(void **sta
         { "hardware", "\"nvidia-l4\"", "queues v5e, v5p and v6e" },
         { "hardware", "\"google-tpu-v5p\"", "is like v5p-8" },
         { "arguments", "{\"--tensor-parallel-size\":8}", "split over 8 chips" },
-        { "engine", "\"sglang\"", "sglang takes none" },
+        { "engine", "\"sglang\"", "sglang reads none" },
         { "weights", "{\"from\":\"bucket\",\"folder\":\"x\"}", "from the hub" },
         { "environment", "{\"T\":{\"secret\":\"x/versions/1\"}}", "no secret of Secret Manager" },
         { "cloud_tpu", "{\"accelerator_type\":\"v6e-4\",\"runtime_version\":\"tpu-ubuntu\"}",
@@ -327,7 +327,7 @@ static void test_flex_start_has_an_end_within_a_week(void **state)
     check_refused(world, VERB_CREATE, "7 days at most: give \"life_s\"");
     world->life.desired.ends_ms = world->life.desired.made_ms + INT64_C(8) * 86400000;
     check_refused(world, VERB_CREATE, "7 days at most (604800 s), and this would be 691200 s");
-    world->life.desired.kind = "on_demand"; /* which only opsbrain ends */
+    world->life.desired.kind = "on_demand"; /* only opsbrain ends such a machine */
     assert_null(world->life.provider->ends_by(&world->life.desired));
     world->life.desired.kind = "sustained";
     check_refused(world, VERB_CREATE, "cannot be bought as sustained");
@@ -354,7 +354,7 @@ static void test_unwise_choices_are_warned_about(void **state)
     assert_null(strstr(text, "the disk is 100 GB"));
 }
 
-static void test_commands_hold_no_secret(void **state)
+static void test_commands_contain_no_secret(void **state)
 {
     struct google_world *world = *state;
     TEXT_AUTO out = { 0 };
@@ -373,13 +373,13 @@ int main(void)
         LIVE(test_a_queued_resource_for_each_kind),
         LIVE(test_flex_start_uses_another_version_of_the_api),
         LIVE(test_waiting_for_capacity_ends_with_the_life),
-        LIVE(test_every_recipe_asks_for_what_the_platform_takes),
+        LIVE(test_every_recipe_makes_a_request_that_is_accepted),
         LIVE(test_recipes_that_cannot_work_are_refused_with_the_reason),
         LIVE(test_recipes_that_the_platform_refuses_are_refused_before),
         LIVE(test_flex_start_has_an_end_within_a_week),
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_unwise_choices_are_warned_about),
-        LIVE(test_commands_hold_no_secret),
+        LIVE(test_commands_contain_no_secret),
     };
     struct error error;
 

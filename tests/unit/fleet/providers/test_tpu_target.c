@@ -84,7 +84,7 @@ static void test_a_zone_without_quota(void **state)
         strstr(text, "\"need\":\"a quota of accelerators in us-west9-c\",\"ok\":false"));
 }
 
-/* As on Compute Engine. */
+/* The same members as on Compute Engine. */
 static void test_the_members_that_a_target_needs(void **state)
 {
     struct google_world *world = *state;
@@ -96,8 +96,7 @@ static void test_the_members_that_a_target_needs(void **state)
     assert_non_null(strstr(error.message, "on Cloud TPU each is a zone"));
 }
 
-/* The key is read by the names of our own resources, never by the contents of a label. The caller
- * knows the machine's place, name and URL. */
+/* The key's secret is named by the machine's place and name, never by the contents of a label. */
 static void test_the_key_of_a_machine(void **state)
 {
     static const char bare[] = "{\"state\":\"READY\",\"labels\":{}}";
