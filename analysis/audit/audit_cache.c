@@ -8,7 +8,7 @@
 #include "analysis/import/import_columns.h"
 #include "base/core/memory.h"
 
-#define CACHED_SHARE 0.1 /* of the input tokens */
+#define CACHED_SHARE 0.1 /* with more of its input tokens from the cache, a cell is cached */
 /* The first cell is at least this many times slower than one with more users: CACHED_TIMES, or
  * GROWING_TIMES if the times of first cells grow with the prompt. */
 #define CACHED_TIMES 2

@@ -5,13 +5,13 @@
 
 #include "analysis/audit/audit_parts.h"
 
-#define NEAR_TIMEOUT 0.97     /* of a timeout */
+#define NEAR_TIMEOUT 0.97     /* a latency of this share of a timeout, or more, is equal to it */
 #define PAST_LATENCY 1.05     /* a request may take this many times as long as the timeout; */
 #define PAST_BURST 1.2        /* a burst, whose last requests begin late, this many times */
 #define ROUNDS_OF_A_BURST 1.5 /* requests per user */
 #define TIMEOUT_CELLS 2       /* cells at one unstated timeout: a single one may be chance */
 #define TIMEOUT_SHARE 0.5     /* share of the cells that lost requests */
-#define LOST_SHARE 0.01       /* a cell in which this share of the requests failed lost some */
+#define LOST_SHARE 0.01       /* a cell lost requests if at least this share of them failed */
 /* A single cell shows a timeout if it lost at least the share ALONE_LOST of its requests, and its
  * highest latency differs from the timeout by at most the share ALONE_WITHIN. */
 #define ALONE_LOST 0.05
@@ -126,7 +126,7 @@ static double usual_tail(const struct evidence *evidence)
     return count > 0 ? sum / (double)count : NAN;
 }
 
-/* The unstated timeouts of a run, found by the cells that lie at them. */
+/* The unstated timeouts of a run, and how many cells' slowest requests took that long. */
 struct timeouts {
     double at[32];
     size_t cells[32], count;

@@ -240,8 +240,7 @@ static void describe_plateau(struct audit *audit, const struct evidence_cell *of
               lowest, audit_plural(lowest));
 }
 
-/* Returns the first of the levels, from `first` on, that have as many requests in flight as `last`.
- */
+/* The first of the levels up to `last` that have as many requests in flight as `last`. */
 static size_t plateau_begin(const struct level *levels, size_t last)
 {
     size_t first = last;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is B faster? Draws the ratio of each cell with its interval, and the ratio of all cells together.
- */
+/* Is B faster? Draws the ratio of each cell with its interval, and that of all cells together. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -192,8 +191,7 @@ static void add_estimate(struct scale_range *range, const struct estimate *estim
     scale_range_add(range, estimate->high);
 }
 
-/* The axis has 1 in the middle, and is so narrow that one wide interval does not hide the others.
- */
+/* The axis has 1 in the middle, and is narrow enough that one wide interval hides no other. */
 static void find_scale(struct forest *forest)
 {
     const struct comparison *comparison = forest->input->comparison;

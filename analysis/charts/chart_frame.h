@@ -16,8 +16,7 @@
 
 /* ---- Head ---- */
 
-/* Begins the picture with a title of `name` and `shown`; the name is shortened if they do not fit.
- */
+/* Begins the picture with the title `name` + `shown`; the name is shortened if they do not fit. */
 void chart_start(struct chart *chart, double width, double height, const char *name,
                  const char *shown);
 /* Writes the parts with " · " between them, in up to three lines, the first below `y`. Returns

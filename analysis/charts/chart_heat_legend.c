@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws the marks on the cells of the heat map, and the legend that explains those in the picture.
- */
+/* Draws the marks on the cells of the heat map, and the legend of those in the picture. */
 #include "analysis/charts/chart_heat.h"
 #include "base/core/memory.h"
 

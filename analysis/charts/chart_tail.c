@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is the tail? Draws the share of requests that took longer than a time, on logarithmic axes.
- */
+/* How is the tail? Draws the share of requests that took longer than a time, on log axes. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

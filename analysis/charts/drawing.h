@@ -106,8 +106,8 @@ void drawing_segments(struct drawing *drawing, const struct spot *ends, size_t c
 void drawing_line(struct drawing *drawing, struct spot from, struct spot to, struct style style);
 void drawing_circle(struct drawing *drawing, struct spot centre, double radius, struct style style);
 void drawing_text(struct drawing *drawing, const struct label *label);
-/* Adds the label only if its box is within the picture and free of other texts; else returns false.
- */
+/* Adds the label, unless its box is outside the picture or overlaps another text: then returns
+ * false. */
 bool drawing_text_if_free(struct drawing *drawing, const struct label *label);
 /* Later calls of drawing_text_if_free leave this box free. */
 void drawing_keep_free(struct drawing *drawing, struct box box);

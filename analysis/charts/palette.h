@@ -18,7 +18,7 @@ enum paint {
     PAINT_MUTED, /* less important text, axes */
     PAINT_RULE,  /* grid lines */
     PAINT_FAINT, /* points that are shown but do not count: dominated ones */
-    PAINT_SHADE, /* areas behind lines */
+    PAINT_SHADE, /* areas that lines are drawn over */
     PAINT_FAIL,
     PAINT_FAIL_PALE, /* the background of a failed cell */
     PAINT_MARK,

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #define TICKS_WANTED 6
-/* A log axis of up to so many decades has ticks at 1, 3 and 10, at 1, 2 and 5, or at 1, 2, 3, ...
- */
+/* A log axis of up to so many decades has ticks at 1 and 3, at 1, 2 and 5, or at 1, 2, 3, ... */
 #define DECADES_OF_THREES 4
 #define DECADES_OF_TWOS 1.7
 #define DECADES_OF_ALL 0.6

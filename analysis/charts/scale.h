@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* An axis: values from `low` to `high` lie between the places `from` and `to`. */
+/* An axis: `low` is at the place `from`, and `high` at the place `to`. */
 struct scale {
     bool is_log;
     double low, high;

@@ -47,7 +47,7 @@ struct compare_input {
      * other, with as many on each side. Drift then affects both runs of a pair equally, and their
      * ratio is what counts. */
     bool paired;
-    /* The sides are two whole deployments: everything that belongs to a deployment may differ or be
+    /* The sides are two deployments: everything that belongs to a deployment may differ or be
      * unknown, and only the work must agree. No factors are named then. */
     bool as_deployments;
     bool keeps_wrong; /* also compare cells that the audit finds wrong (evidence.h) */

@@ -7,8 +7,7 @@
 #include "base/core/digest.h"
 #include "web/assets/assets.h"
 
-/* The bytes that the file may have after its tables, and after its JSON; what follows is bounded.
- */
+/* The bytes that the file may have after its tables, and after its JSON: the end is short. */
 #define TABLES_BYTES_MAX (DOCUMENT_BYTES_MAX * 5 / 6)
 #define DATA_BYTES_MAX (DOCUMENT_BYTES_MAX - 12000)
 #define COMPARISON_SHARE 0.25

@@ -46,8 +46,7 @@ CHECKED bool document_write_chart(const char *question, const struct chart *char
 CHECKED bool document_write_drawing(const char *question, const struct chart *chart, size_t limit,
                                     struct html *html);
 
-/* Writes a row for each cell, with the columns that any cell has, until `html` has `limit` bytes.
- */
+/* Writes a row per cell, with the columns that any cell has, until `html` has `limit` bytes. */
 void document_write_table(const struct document_part *part, size_t limit, struct html *html);
 /* If `cells` is not 0, writes that so many cells of a table did not fit, and what shows them. */
 void document_write_missing(size_t cells, const char *elsewhere, struct html *html);
@@ -56,8 +55,7 @@ void document_write_missing(size_t cells, const char *elsewhere, struct html *ht
 void document_write_comparison(const struct chart_comparison *input, size_t limit,
                                struct html *html);
 
-/* Writes a value as text, an object as "input_tokens=[128,1024], seed=7" without its empty members.
- */
+/* Writes a value as text: an object without its empty members, as "input_tokens=[128], seed=7". */
 void document_add_value(const json_t *value, struct text *out);
 /* Writes who measured or imported the figures, when, and with which tool, model and plan. */
 void document_write_origin(const struct document_part *part, struct html *html);

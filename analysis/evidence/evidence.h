@@ -62,8 +62,7 @@ struct evidence_cell {
     /* What distinguishes the cell from others of the same load in a file of several runs:
      * "model=a, trial=2"; "". */
     char variant[200];
-    /* Warnings by name, added when the cell was measured or exported: "burst, client_limited"; "".
-     */
+    /* Names of the warnings of a measurement or an export: "burst, client_limited"; "". */
     char marks[512];
     char *error;             /* what went wrong, heap; NULL: not known */
     json_t *original;        /* the row as it is in the file: name to text; NULL for our own */
@@ -71,7 +70,7 @@ struct evidence_cell {
     const char *found_wrong; /* the audit's rule that found it wrong; static, not stored; NULL */
 };
 
-/* The facts about the whole run; texts are "" and numbers NaN where it is not known. */
+/* The facts about the run; texts are "" and numbers NaN where it is not known. */
 struct evidence_facts {
     char model[160], model_revision[96], quantization[64], weights_type[64], cache_type[64];
     char engine[64], engine_version[96], flags[2048];

@@ -63,8 +63,8 @@ static bool add_end(json_t *phase, const struct evidence_cell *cell)
     return json_object_size(phase) > 3;
 }
 
-/* NULL: too little is known for a phase, which needs a whole number of users or a rate, and an end.
- */
+/* NULL: too little is known for a phase, which needs an integer number of users or a rate, and an
+ * end. */
 static json_t *phase_json(const struct evidence *evidence, const struct evidence_cell *cell)
 {
     bool is_whole = cell->concurrency >= 1 && cell->concurrency == floor(cell->concurrency);

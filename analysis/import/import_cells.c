@@ -162,8 +162,7 @@ bool import_is_own(const char *bytes, size_t length, const char *format)
 
 #define NAMES_LISTED 16
 
-/* Whether the value is a number, or a list or an object that contains one outside of its strings.
- */
+/* Whether the value is a number, or a list or object with a number outside of its strings. */
 static bool has_figures(const char *text)
 {
     bool is_quoted = false;

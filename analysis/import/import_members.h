@@ -111,8 +111,8 @@ bool import_is_own(const char *bytes, size_t length, const char *format);
 /* Adds a cell; INVALID: there are too many. */
 CHECKED bool import_cell(struct evidence *evidence, struct evidence_cell **out,
                          struct error *error);
-/* The state whose word the text begins with ("ok", "OOM", "timeout", ...); EVIDENCE_UNKNOWN: none.
- */
+/* The state whose word ("ok", "OOM", "timeout", ...) the text begins with; EVIDENCE_UNKNOWN: it
+ * begins with none. */
 enum evidence_state import_state_of(const char *status);
 bool import_has_speed(const struct evidence_cell *cell);
 /* Computes the figures that follow from others (failed = attempted - succeeded, ...), and the

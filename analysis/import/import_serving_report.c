@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the serving-report schema, 1.0 and 1.1: model, hardware, price and software beside a sweep.
+/* Reads serving reports of schema 1.0 and 1.1: a sweep with its model, hardware, price, software.
  */
 #include "analysis/import/import_serving_report.h"
 #include "analysis/import/import_formats.h"

@@ -30,8 +30,7 @@ struct result {
         CELL("p99_" name "_ms", latency[metric].p99_ms),                                           \
         CELL("max_" name "_ms", latency[metric].max_ms)
 
-/* Counts the requests sent, each of which has an error text, and keeps the first that is not empty.
- */
+/* Counts the requests sent, each of which has an error text, and keeps the first non-empty one. */
 static bool read_error(struct json_scan *scan, void *context)
 {
     struct result *result = context;

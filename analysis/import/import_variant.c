@@ -11,8 +11,8 @@
 
 static const struct name {
     const char *word;
-    bool is_label; /* may be only the row's name: it counts only if a value occurs at several places
-                    */
+    /* It may be only the row's name: it counts only if a value occurs at several places. */
+    bool is_label;
 } names[] = {
     { "model", false },
     { "model_id", false },

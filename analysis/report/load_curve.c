@@ -11,12 +11,12 @@
 #define SPAN 1.9 /* loads this far apart show a trend: closer ones may share one padded batch */
 #define STEPS 50 /* between two points, to find the largest value there */
 
-/* Requests wait for others to end if at least this share of them waits, by the server's own count;
- */
+/* Requests wait for others to end if the server itself counts at least the share WAITING of them as
+ * waiting. Or if the time to the first token grew by at least the share WAIT_SHARE of the request's
+ * time, and by the factor WAIT_GROWTH more than the load: reading all prompts in line would not
+ * take so long. */
 #define WAITING 0.5
-/* or if the time to the first token grew by at least this share of the request's time, */
 #define WAIT_SHARE 0.25
-/* and by this factor more than the load: reading all prompts in line would not take so long. */
 #define WAIT_GROWTH 1.5
 
 struct curve {

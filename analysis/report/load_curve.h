@@ -33,7 +33,7 @@ struct load_verdict {
     bool reached;     /* false: saturation is, or may be, beyond the largest load */
     double low, high; /* the interval, both ends included; high is INFINITY unless reached */
     size_t at;        /* the smallest point that is certainly saturated; else the last */
-    double at_once;   /* requests processed while others wait; INFINITY: none was seen to wait */
+    double at_once;   /* requests processed while others wait; INFINITY: none is known to wait */
 };
 
 /* `points`: two or more, ascending in load, all sound. `is_rate`: the loads are arrival rates. */

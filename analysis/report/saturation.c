@@ -56,8 +56,7 @@ static double noise_of(const struct grid_point *point)
     return fmax(NOISE_LEAST, sum / (double)count / sqrt((double)count));
 }
 
-/* The mean number of waiting requests, if the server's counters cover all its instances; else NaN.
- */
+/* The mean number of waiting requests; NaN unless the server's counters cover all its instances. */
 static double waiting_at_cell(const struct cell_row *cell)
 {
     json_auto_t *counters = cell == NULL ? NULL : cell_grid_server_counters(cell);

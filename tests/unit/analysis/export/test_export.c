@@ -19,8 +19,7 @@ struct trip {
     struct text file;
 };
 
-/* Makes a run of our own: two measured cells, one that failed with some answers, one never tried.
- */
+/* Makes a run of our own: two measured cells, one that failed with some answers, one not tried. */
 static void own_run(struct evidence *out)
 {
     static char fingerprint[] = "{\"model\":\"toy/model\",\"engine\":\"vllm\","
@@ -121,8 +120,7 @@ static void a_vllm_result_has_no_null(void **state)
     trip_finish(&trip);
 }
 
-/* Other tools start the clock when they send a request, and call the time before that queue time.
- */
+/* Other tools measure from when they send a request, and call the time before that queue time. */
 static void an_open_loop_is_exported_from_the_send(void **state)
 {
     struct cells cells = { 0 };
