@@ -8,9 +8,10 @@
 
 int64_t clock_utc_ms(void);       /* milliseconds since 1970 */
 int64_t clock_monotonic_ns(void); /* CLOCK_MONOTONIC */
-/* Since the machine was started, including the time that it was suspended. */
+/* Milliseconds since the machine was started, including the time that it was suspended. */
 int64_t clock_uptime_ms(void);
 
 #define CLOCK_TEXT_SIZE 32
-/* "2026-11-21T03:11:26.123Z" for UTC milliseconds; returns `out`. */
+/* Writes UTC milliseconds as "2026-11-21T03:11:26.123Z"; returns `out`. Times before 1970 or after
+ * 9999 become the first or the last of these years. */
 const char *clock_format_utc(int64_t utc_ms, char out[CLOCK_TEXT_SIZE]);

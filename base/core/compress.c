@@ -26,7 +26,7 @@ bool compress_bytes(const void *data, size_t length, void **out, size_t *out_len
     return true;
 }
 
-/* Our own frames always carry their size, so that it can be checked before anything is unpacked. */
+/* Our own frames always contain their size, so that it can be checked before they are restored. */
 static CHECKED bool read_size(const void *data, size_t length, size_t limit, size_t *out,
                               struct error *error)
 {
@@ -36,8 +36,9 @@ static CHECKED bool read_size(const void *data, size_t length, size_t limit, siz
         return error_set(error, ERROR_INVALID, "the %zu bytes were not compressed by opsbrain",
                          length);
     if (size > limit)
-        return error_set(error, ERROR_INVALID, "unpacks to %llu bytes, more than the limit of %zu",
-                         size, limit);
+        return error_set(error, ERROR_INVALID,
+                         "the %zu bytes restore to %llu, more than the limit of %zu", length, size,
+                         limit);
     *out = (size_t)size;
     return true;
 }

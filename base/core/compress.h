@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zstd, one call for each direction. */
+/* Compresses bytes with zstd, and restores them. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,9 +7,10 @@
 
 #include "base/core/error.h"
 
-/* *out is heap memory that the caller frees. */
+/* The caller frees *out. */
 CHECKED bool compress_bytes(const void *data, size_t length, void **out, size_t *out_length,
                             struct error *error);
-/* Refuses data that would unpack to more than `limit` bytes. */
+/* The caller frees *out. INVALID if the data is damaged, or would restore to more than `limit`
+ * bytes. */
 CHECKED bool compress_restore(const void *data, size_t length, size_t limit, void **out,
                               size_t *out_length, struct error *error);

@@ -9,7 +9,7 @@
 #define DIGEST_TEXT_SIZE 65 /* lower-case hex and NUL */
 
 void digest_sha256(const void *data, size_t length, uint8_t out[DIGEST_BYTES]);
-/* As lower-case hex. */
+/* Writes the digest as lower-case hex. */
 void digest_write(const uint8_t digest[DIGEST_BYTES], char out[DIGEST_TEXT_SIZE]);
 void digest_sha256_text(const void *data, size_t length, char out[DIGEST_TEXT_SIZE]);
 void digest_hmac_sha256(const void *key, size_t key_length, const void *data, size_t length,

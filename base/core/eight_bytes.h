@@ -11,7 +11,7 @@
 #define EACH_BYTE(value) (UINT64_C(0x0101010101010101) * (uint8_t)(value))
 #define HIGH_BITS EACH_BYTE(0x80)
 
-/* The first byte becomes the lowest. */
+/* Returns eight bytes as a number; the first byte becomes the lowest. */
 static inline uint64_t eight_bytes(const char *bytes)
 {
     uint64_t eight;
@@ -37,7 +37,7 @@ static inline uint64_t bytes_beyond_ascii(uint64_t eight)
     return eight & HIGH_BITS;
 }
 
-/* The number of bytes before the first match; `found` is not 0. */
+/* The number of bytes before the first match; `found` must not be 0. */
 static inline size_t bytes_before(uint64_t found)
 {
     return (size_t)__builtin_ctzll(found) / 8;

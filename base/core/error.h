@@ -15,7 +15,7 @@ enum error_kind {
     ERROR_TIMEOUT,         /* a deadline passed */
     ERROR_CANCELLED,       /* the caller, or the server's shutdown, asked to stop */
     ERROR_UNSUPPORTED,     /* the caller's client cannot do what this needs */
-    ERROR_INPUT_REQUIRED,  /* the caller was asked a question and must call again with the answer */
+    ERROR_INPUT_REQUIRED,  /* the caller must call again with the answer to a question */
     ERROR_UPSTREAM,        /* something outside (a model server, a cloud, a client) failed */
     ERROR_INTERNAL,        /* an internal fault: logged in full, shown as "internal error" */
 };
@@ -37,7 +37,7 @@ static inline void error_ignore(bool done)
 /* Fills `error` and returns false, so that a failing function can end in one line. */
 bool error_set(struct error *error, enum error_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-#ifdef __clang_analyzer__ /* which cannot see that it always returns false */
+#ifdef __clang_analyzer__ /* it cannot see that error_set always returns false */
 #define error_set(...) (error_set(__VA_ARGS__) && false)
 #endif
 

@@ -19,7 +19,8 @@ bool folders_make(const char *path, struct error *error)
             continue;
         part[i] = '\0';
         if (mkdir(part, 0700) != 0 && errno != EEXIST)
-            return error_set(error, ERROR_INVALID, "%.200s: %s", part, strerror(errno));
+            return error_set(error, ERROR_INVALID, "the folder %.200s cannot be created: %s", part,
+                             strerror(errno));
         part[i] = path[i];
     }
     return true;

@@ -4,6 +4,6 @@
 
 #include "base/core/error.h"
 
-/* Creates a folder and its missing parents, accessible only to their owner. INVALID names the part
- * that cannot be created, and why. */
+/* Creates a folder and its missing parents, accessible only to their owner. INVALID if one of them
+ * cannot be created. */
 CHECKED bool folders_make(const char *path, struct error *error);

@@ -11,13 +11,13 @@
 
 #include "base/core/clock.h"
 
-/* Single writes of up to PIPE_BUF bytes, so that lines of several threads never interleave. */
+/* A write(2) has at most PIPE_BUF bytes, so that lines of several threads never interleave. */
 #define LINE_SIZE 2048
 #define LINES_SIZE 4096
 _Static_assert(LINES_SIZE <= PIPE_BUF, "a write beyond it may be split");
 
-/* C0 and DEL become '?', and so do both bytes of C1 in UTF-8 (C2 80 to C2 9F), which terminals also
- * interpret. */
+/* Replaces control characters by '?': C0, DEL, and both bytes of C1 in UTF-8 (C2 80 to C2 9F),
+ * which terminals also interpret. */
 static void replace_controls(char *line)
 {
     unsigned char *c = (unsigned char *)line + text_plain_length(line, strlen(line));
@@ -32,8 +32,9 @@ static void replace_controls(char *line)
     }
 }
 
-/* Where to cut so that at most `limit` bytes remain and no UTF-8 sequence is split. */
-static size_t cut_at(const char *line, size_t limit)
+/* The length of the longest part of the line, of at most `limit` bytes, that splits no UTF-8
+ * sequence. */
+static size_t truncated_length(const char *line, size_t limit)
 {
     while (limit > 0 && ((unsigned char)line[limit] & 0xc0) == 0x80)
         limit--;
@@ -60,7 +61,7 @@ __attribute__((format(printf, 2, 0))) static void write_line(const char *level, 
     replace_controls(line);
     length = strlen(line);
     if (length >= LINE_SIZE)
-        length = cut_at(line, LINE_SIZE - 1);
+        length = truncated_length(line, LINE_SIZE - 1);
     line[length++] = '\n';
     write_bytes(line, length);
 }
@@ -104,7 +105,7 @@ void log_lines_begin(struct log_lines *lines)
     text_add(&lines->text, " info ");
 }
 
-static void write_all_but_the_last(struct log_lines *lines)
+static void write_all_but_last(struct log_lines *lines)
 {
     struct text *text = &lines->text;
     size_t last = text->length - lines->line;
@@ -122,10 +123,10 @@ void log_lines_end(struct log_lines *lines)
 
     replace_controls(line);
     if (text->length - lines->line >= LINE_SIZE)
-        text->length = lines->line + cut_at(line, LINE_SIZE - 1);
+        text->length = lines->line + truncated_length(line, LINE_SIZE - 1);
     text_add_char(text, '\n');
     if (text->length > LINES_SIZE)
-        write_all_but_the_last(lines);
+        write_all_but_last(lines);
 }
 
 void log_lines_write(struct log_lines *lines)

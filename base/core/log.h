@@ -16,12 +16,12 @@ void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * loop: a write(2) for each would cost more than everything else. Starts zeroed. */
 struct log_lines {
     struct text text;
-    size_t line;                /* where the current one begins */
-    int64_t time_ms;            /* of the newest line */
-    char time[CLOCK_TEXT_SIZE]; /* the same as text */
+    size_t line;                /* where the current line begins */
+    int64_t time_ms;            /* time of the newest line */
+    char time[CLOCK_TEXT_SIZE]; /* time_ms as text */
 };
-/* An info line; the caller appends its message to ->text. */
+/* Begins an info line; the caller appends its message to lines->text, then calls log_lines_end. */
 void log_lines_begin(struct log_lines *lines);
 void log_lines_end(struct log_lines *lines);
-void log_lines_write(struct log_lines *lines);
+void log_lines_write(struct log_lines *lines);  /* writes what was collected */
 void log_lines_finish(struct log_lines *lines); /* writes and frees */

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-void *memory_zeroed(size_t count, size_t size)
-    __attribute__((malloc, returns_nonnull)); /* the caller frees it */
+/* The caller frees the results of the next three. */
+void *memory_zeroed(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
 void *memory_resize(void *old, size_t count, size_t size) __attribute__((returns_nonnull));
 char *memory_copy_text(const char *text) __attribute__((malloc, returns_nonnull));
 

@@ -14,13 +14,13 @@ struct process_stat {
     unsigned long long start; /* in ticks since the machine's boot */
 };
 
-/* False: there is no such process, or /proc hides it. */
+/* Returns false if there is no such process, or /proc hides it. */
 bool process_stat_read(pid_t pid, struct process_stat *out);
-/* It is a zombie. */
+/* Whether the process is a zombie. */
 bool process_stat_has_ended(const struct process_stat *stat);
-/* The kernel's id of the machine's boot; "" if it gives none. A process is identified by its
+/* Reads the kernel's id of the machine's boot; "" if there is none. A process is identified by its
  * number, its start and this id. */
 void process_stat_boot(char out[PROCESS_STAT_BOOT_SIZE]);
-/* Reads as much of a file in /proc as fits, with a NUL after it. Returns the length; -1: it cannot
- * be read. */
+/* Reads as much of a file in /proc as fits, with a NUL after it. Returns the length; -1 if the file
+ * cannot be read. */
 ssize_t process_stat_file(const char *path, char *out, size_t size);

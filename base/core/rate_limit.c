@@ -13,8 +13,8 @@
 struct user {
     struct user *next;
     char name[RATE_LIMIT_NAME_SIZE];
-    int64_t in_use;
-    double spent; /* permits, as of counted_ns; they are returned as time passes */
+    int64_t in_use; /* places */
+    double spent;   /* permits, as of counted_ns; they come back as time passes */
     int64_t counted_ns;
 };
 
@@ -48,7 +48,7 @@ void rate_limit_destroy(struct rate_limit *rate_limit)
     free(rate_limit);
 }
 
-/* FNV-1a. */
+/* Finds the chain by the name's hash (FNV-1a). */
 static struct user **chain_of(struct rate_limit *rate_limit, const char *name)
 {
     uint32_t hash = 2166136261U;
@@ -58,7 +58,7 @@ static struct user **chain_of(struct rate_limit *rate_limit, const char *name)
     return &rate_limit->chains[hash % CHAINS];
 }
 
-/* Returns the link that points to the name's entry; it holds NULL if the name is new. */
+/* Returns the link that points to the name's entry; it is NULL if the name is new. */
 static struct user **find(struct rate_limit *rate_limit, const char *name)
 {
     struct user **at = chain_of(rate_limit, name);
@@ -94,16 +94,16 @@ size_t rate_limit_count(struct rate_limit *rate_limit)
 bool rate_limit_enter(struct rate_limit *rate_limit, const char *name)
 {
     struct user *user;
-    bool free_place;
+    bool has_room;
 
     if (rate_limit->limits.at_once == 0)
         return true;
     pthread_mutex_lock(&rate_limit->lock);
     user = find_or_add(rate_limit, name);
-    free_place = user->in_use < rate_limit->limits.at_once;
-    user->in_use += free_place;
+    has_room = user->in_use < rate_limit->limits.at_once;
+    user->in_use += has_room;
     pthread_mutex_unlock(&rate_limit->lock);
-    return free_place;
+    return has_room;
 }
 
 /* Also removes a user that uses nothing any more. */
@@ -123,18 +123,18 @@ void rate_limit_leave(struct rate_limit *rate_limit, const char *name)
     pthread_mutex_unlock(&rate_limit->lock);
 }
 
-/* Tokens that were spent come back as time passes. */
+/* Returns the permits that have come back since the last call. */
 static void refill(const struct rate_limit *rate_limit, struct user *user, int64_t now_ns)
 {
     double back = (double)(now_ns - user->counted_ns) * (double)rate_limit->limits.per_second / 1e9;
 
     if (back < 0)
-        return; /* another thread was faster */
+        return; /* another thread called with a later time */
     user->counted_ns = now_ns;
     user->spent = user->spent > back ? user->spent - back : 0;
 }
 
-/* Removes the entries of a chain that use nothing and have all their tokens: a new entry would be
+/* Removes the entries of a chain that use nothing and have all their permits: a new entry would be
  * identical. */
 static void forget_idle(struct rate_limit *rate_limit, struct user **at, int64_t now_ns)
 {
@@ -151,8 +151,8 @@ static void forget_idle(struct rate_limit *rate_limit, struct user **at, int64_t
     }
 }
 
-/* Callers choose the names, and could choose any number of them, so room is made before one is
- * added. */
+/* Callers choose the names, and could choose any number of them, so idle ones are removed before
+ * one is added. */
 static struct user *find_refilled(struct rate_limit *rate_limit, const char *name, int64_t now_ns)
 {
     struct user *user;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits how much each of many users, known by name, may use: places held at the same time, and
- * permits per second (a token bucket). Any thread. */
+/* Limits how much each of many users, known by name, may use: places occupied at the same time, and
+ * permits per second (a token bucket). All functions may be called by any thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,30 +11,27 @@ struct rate_limit;
 
 #define RATE_LIMIT_NAME_SIZE 64
 
-/* 0: no such limit. `burst` is the size of a bucket: how many permits are available at once after a
- * pause.
- */
+/* 0: there is no such limit. `burst` is the size of the bucket: how many permits are available at
+ * once after a pause. */
 struct rate_limit_limits {
     int64_t at_once, per_second, burst;
 };
 
 struct rate_limit *rate_limit_create(struct rate_limit_limits limits);
-void rate_limit_destroy(struct rate_limit *rate_limit); /* NULL is fine */
-/* How many names are remembered: those that use something now, and some that did a short while ago.
- */
+void rate_limit_destroy(struct rate_limit *rate_limit); /* does nothing for NULL */
+/* How many names are remembered: those that use something now, and some that did recently. */
 size_t rate_limit_count(struct rate_limit *rate_limit);
 
-/* Takes a place; false: the name already holds `at_once`. Return it with rate_limit_leave. */
+/* Occupies a place, until rate_limit_leave. Returns false if the name already has `at_once`. */
 bool rate_limit_enter(struct rate_limit *rate_limit, const char *name);
 void rate_limit_leave(struct rate_limit *rate_limit, const char *name);
-/* Takes a permit; false: none is left, and the next is available in *wait_ms. */
+/* Spends a permit. Returns false if none is left; *wait_ms is the time until the next. */
 bool rate_limit_spend(struct rate_limit *rate_limit, const char *name, int64_t now_ns,
                       int64_t *wait_ms);
-/* Takes permits for something already used, even more than are left: the bucket then refills from
- * below zero.
- */
+/* Spends permits for something that was already used, even more than are left: the bucket then
+ * refills from below zero. */
 void rate_limit_charge(struct rate_limit *rate_limit, const char *name, int64_t count,
                        int64_t now_ns);
-/* Takes this many at once, or none. */
+/* Spends `count` permits, or none if not all are left. */
 bool rate_limit_spend_many(struct rate_limit *rate_limit, const char *name, int64_t count,
                            int64_t now_ns, int64_t *wait_ms);

@@ -16,9 +16,8 @@ static void write_nonce(uint64_t number, uint8_t out[NONCE_BYTES])
         out[i] = (uint8_t)(i < 4 ? 0 : number >> (8 * (NONCE_BYTES - 1 - i)));
 }
 
-/* OpenSSL's cipher only fails if memory or a provider is missing: the program could not continue
- * then.
- */
+/* OpenSSL's cipher only fails if memory or a provider is missing: then the program cannot
+ * continue. */
 static void check(bool done)
 {
     if (done)
@@ -38,7 +37,8 @@ static EVP_CIPHER_CTX *begin(const uint8_t key[DIGEST_BYTES], uint64_t number, b
     return context;
 }
 
-static void pass(EVP_CIPHER_CTX *context, const uint8_t *bytes, size_t length, uint8_t *out)
+static void encrypt_or_decrypt(EVP_CIPHER_CTX *context, const uint8_t *bytes, size_t length,
+                               uint8_t *out)
 {
     for (size_t at = 0, step; at < length; at += step) {
         int written;
@@ -54,7 +54,7 @@ void seal_close(const uint8_t key[DIGEST_BYTES], uint64_t number, const void *by
     EVP_CIPHER_CTX *context = begin(key, number, true);
     int written;
 
-    pass(context, bytes, length, out);
+    encrypt_or_decrypt(context, bytes, length, out);
     check(EVP_CipherFinal_ex(context, out + length, &written) == 1
           && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, SEAL_BYTES, out + length) == 1);
     EVP_CIPHER_CTX_free(context);
@@ -73,7 +73,7 @@ bool seal_open(const uint8_t key[DIGEST_BYTES], uint64_t number, const uint8_t *
     length -= SEAL_BYTES;
     memcpy(tag, sealed + length, sizeof tag);
     context = begin(key, number, false);
-    pass(context, sealed, length, out);
+    encrypt_or_decrypt(context, sealed, length, out);
     genuine = EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, SEAL_BYTES, tag) == 1
               && EVP_CipherFinal_ex(context, out + length, &written) == 1;
     EVP_CIPHER_CTX_free(context);

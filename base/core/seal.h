@@ -11,11 +11,11 @@
 
 #define SEAL_BYTES 16 /* how much longer a sealed piece is */
 
-/* `number` must differ for every piece that is sealed with `key`. `out` has room for length +
- * SEAL_BYTES. */
+/* Encrypts a piece. `number` must differ for every piece that is sealed with `key`. `out` has room
+ * for length + SEAL_BYTES. */
 void seal_close(const uint8_t key[DIGEST_BYTES], uint64_t number, const void *bytes, size_t length,
                 uint8_t *out);
-/* False: this is not the piece that was sealed with this number and this key. `length` is that of
- * the sealed piece; `out` has room for length - SEAL_BYTES. */
+/* Decrypts a piece. Returns false if it is not the one that was sealed with this number and this
+ * key. `length` is the sealed piece's; `out` has room for length - SEAL_BYTES. */
 bool seal_open(const uint8_t key[DIGEST_BYTES], uint64_t number, const uint8_t *sealed,
                size_t length, uint8_t *out);

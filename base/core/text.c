@@ -41,11 +41,11 @@ void text_add_integer(struct text *text, int64_t value)
 {
     char digits[20]; /* the length of INT64_MIN with its sign */
     size_t at = sizeof digits;
-    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
 
     do
-        digits[--at] = (char)('0' + rest % 10);
-    while ((rest /= 10) > 0);
+        digits[--at] = (char)('0' + left % 10);
+    while ((left /= 10) > 0);
     if (value < 0)
         digits[--at] = '-';
     text_add_bytes(text, digits + at, sizeof digits - at);
@@ -53,7 +53,7 @@ void text_add_integer(struct text *text, int64_t value)
 
 #define PROBABLE_LENGTH 48
 
-/* The first attempt usually has enough room. */
+/* The first of the two attempts usually has enough room. */
 void text_addf(struct text *text, const char *format, ...)
 {
     va_list args;
@@ -156,7 +156,7 @@ void text_add_utf8(struct text *text, const char *bytes, size_t length)
     }
 }
 
-/* For a well-formed sequence. */
+/* Decodes a well-formed sequence. */
 static uint32_t character_of(const char *bytes, size_t size)
 {
     uint32_t character = (unsigned char)bytes[0] & (size == 1 ? 0x7fU : 0x7fU >> size);
@@ -252,8 +252,8 @@ bool text_equal_constant_time(const char *a, const char *b)
     return difference == 0;
 }
 
-/* C0 except \n and \t, DEL, C1 (U+0080 to U+009F), and the separators of lines and paragraphs
- * (U+2028, U+2029), which would begin a line outside the quotation. */
+/* Whether a sequence is C0 except \n and \t, DEL, C1 (U+0080 to U+009F), or a separator of lines or
+ * paragraphs (U+2028, U+2029), which would begin a line outside the quotation. */
 static bool is_control(const char *sequence)
 {
     unsigned char first = (unsigned char)sequence[0];

@@ -27,30 +27,33 @@ void text_add_integer(struct text *text, int64_t value); /* decimal */
 void text_addf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_clear(struct text *text);               /* length 0, memory kept */
 const char *text_string(const struct text *text); /* never NULL */
-char *text_take(struct text *text); /* the string, which the caller frees; `text` is empty again */
+char *text_take(struct text *text); /* returns the string to the caller, who frees it */
 void text_finish(struct text *text);
 
 #define UTF8_LONGEST 4 /* bytes of a character */
-/* Number of bytes in the UTF-8 sequence that `bytes` starts with; 0 if it is not well-formed. */
+/* The number of bytes in the UTF-8 sequence that `bytes` starts with; 0 if it is not
+ * well-formed. */
 size_t text_utf8_sequence(const char *bytes, size_t length);
-/* Number of bytes in the character that `bytes` starts with if it is invisible (Unicode's
+/* The number of bytes in the character that `bytes` starts with if it is invisible (Unicode's
  * Default_Ignorable_Code_Point: it changes the direction of text, joins characters, selects a
- * variant, or is a tag). 0: it is visible. */
+ * variant, or is a tag); 0 if it is visible. */
 size_t text_invisible_sequence(const char *bytes, size_t length);
-/* Whether it is well-formed UTF-8, without overlong forms or surrogates. */
+/* Whether the bytes are well-formed UTF-8, without overlong forms or surrogates. */
 bool text_is_utf8(const char *bytes, size_t length);
-/* Appends foreign bytes: NUL and what is not UTF-8 become U+FFFD. */
+/* Appends bytes of unknown origin: NUL and what is not UTF-8 become U+FFFD. */
 void text_add_utf8(struct text *text, const char *bytes, size_t length);
-/* Copies at most size-1 bytes, never splitting a UTF-8 sequence; returns the bytes copied. */
+/* Copies at most size-1 bytes and a NUL, never splitting a UTF-8 sequence; returns the number of
+ * bytes copied. */
 size_t text_copy(char *out, size_t size, const char *string);
-/* Whether the whole string is a decimal integer within [low, high]. */
+/* Reads a decimal integer. Returns false if the string is anything else, or not within [low,
+ * high]. */
 bool text_to_integer(const char *string, int64_t low, int64_t high, int64_t *out);
-/* Whether it is a valid name: [A-Za-z0-9][A-Za-z0-9._-]{0,62}. */
+/* Whether the string is a valid name: [A-Za-z0-9][A-Za-z0-9._-]{0,62}. */
 bool text_is_name(const char *string);
 bool text_equal_constant_time(const char *a, const char *b);
 /* The number of printable ASCII bytes at the front. */
 size_t text_plain_length(const char *bytes, size_t length);
-/* Appends at most `limit` bytes of foreign text in a form that is safe to show: control characters
+/* Appends at most `limit` bytes of a text in a form that is safe to show: control characters
  * (except \n and \t), line separators and invalid UTF-8 become U+FFFD, invisible characters are
  * dropped, and no sequence is split. */
 void text_add_printable(struct text *text, const char *bytes, size_t length, size_t limit);

@@ -7,9 +7,11 @@
 
 #include "base/core/error.h"
 
-/* `name` shows in /proc (at most 15 characters). pthread_join it. BUSY: there are too many. */
+/* `name`, of at most 15 characters, is shown in /proc. BUSY if there are too many threads. The
+ * caller must pthread_join the thread. */
 CHECKED bool thread_start(const char *name, void *(*run)(void *context), void *context,
                           pthread_t *out, struct error *error);
 
-/* Initializes a condition whose timed waits use CLOCK_MONOTONIC. pthread_cond_destroy it. */
+/* Initializes a condition whose timed waits use CLOCK_MONOTONIC. The caller must
+ * pthread_cond_destroy it. */
 void thread_condition_init(pthread_cond_t *condition);

@@ -5,9 +5,9 @@
 
 #define HOUR_MS (60 * 60 * 1000LL)
 #define DAY_MS (24 * HOUR_MS)
-#define JUMP_MS DAY_MS   /* a larger jump is not trusted */
-#define RIVAL_MS HOUR_MS /* a larger one restarts the observation of a jump */
-#define STEADY_MS DAY_MS /* how long the clock has to run on to be trusted */
+#define JUMP_MS DAY_MS   /* larger jumps are not trusted */
+#define RIVAL_MS HOUR_MS /* after a jump, a further jump of more than this restarts the waiting */
+#define STEADY_MS DAY_MS /* how long the clock must run on steadily to be trusted again */
 #define ANCHOR_MS DAY_MS /* small jumps within this time add up */
 
 static bool is_near(int64_t a, int64_t b, int64_t limit_ms)
@@ -25,8 +25,8 @@ void timeline_accept(struct timeline *timeline, int64_t wall_ms, int64_t uptime_
     *timeline = (struct timeline){ .believed_ms = wall_ms, .believed_at_ms = uptime_ms };
 }
 
-/* It is not known how long the process and the machine were down: a jump of up to a day may be that
- * time. */
+/* A jump of up to a day may be the time that the process or the machine was down, which is not
+ * known. */
 void timeline_begin(struct timeline *timeline, const struct timeline_memory *memory,
                     int64_t wall_ms, int64_t uptime_ms)
 {
@@ -45,7 +45,7 @@ static int64_t rival_ran(const struct timeline *timeline, int64_t uptime_ms)
     return timeline->rival_ran_ms + uptime_ms - timeline->rival_at_ms;
 }
 
-/* The clock is not where it is expected. */
+/* Called when the clock has jumped: remembers where to, unless it only ran on since. */
 static void follow_rival(struct timeline *timeline, int64_t wall_ms, int64_t uptime_ms)
 {
     int64_t ran_to_ms = timeline->rival_ms + uptime_ms - timeline->rival_at_ms;

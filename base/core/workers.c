@@ -19,7 +19,7 @@ struct worker {
     pthread_t thread;
     pthread_cond_t woken;
     struct worker *next; /* the next idle worker */
-    struct work work;    /* work given to it while it was idle; run NULL: none */
+    struct work work;    /* what it was given while it was idle; run NULL: nothing */
 };
 
 /* Work goes to the thread that became idle last, so that few threads serve a low load: each thread
@@ -35,7 +35,7 @@ struct workers {
     char name[16];
 };
 
-/* With the lock held. */
+/* The lock must be held. */
 static struct work dequeue(struct workers *workers)
 {
     struct work work = workers->queue[workers->first];
@@ -45,7 +45,7 @@ static struct work dequeue(struct workers *workers)
     return work;
 }
 
-/* With the lock held: waits until it is given work, or the pool closes. */
+/* Waits until the worker is given work, or the pool closes. The lock must be held. */
 static struct work wait_idle(struct worker *worker)
 {
     struct workers *workers = worker->workers;
@@ -60,8 +60,8 @@ static struct work wait_idle(struct worker *worker)
     return work;
 }
 
-/* Waits for work; false if there is none left and the pool closes. */
-static bool take(struct worker *worker, struct work *out)
+/* Waits for work. Returns false if none is left and the pool closes. */
+static bool next_work(struct worker *worker, struct work *out)
 {
     struct workers *workers = worker->workers;
 
@@ -76,9 +76,9 @@ static void *run_thread(void *context)
     struct worker *worker = context;
     struct work work;
 
-    setpriority(PRIO_PROCESS, 0,
-                worker->workers->niceness); /* applies to this thread only; see sched(7) */
-    while (take(worker, &work))
+    /* On Linux this applies to the calling thread only: see sched(7). */
+    setpriority(PRIO_PROCESS, 0, worker->workers->niceness);
+    while (next_work(worker, &work))
         work.run(work.context);
     return NULL;
 }
@@ -108,7 +108,7 @@ bool workers_create(const char *name, unsigned threads, size_t queue_limit, int 
     return true;
 }
 
-/* With the lock held. */
+/* Gives the work to an idle worker; returns false if there is none. The lock must be held. */
 static bool hand_over(struct workers *workers, struct work work)
 {
     struct worker *worker = workers->idle;
@@ -121,7 +121,7 @@ static bool hand_over(struct workers *workers, struct work work)
     return true;
 }
 
-/* With the lock held. */
+/* Returns false if the queue is full. The lock must be held. */
 static bool enqueue(struct workers *workers, struct work work)
 {
     if (workers->queued >= workers->limit)
@@ -134,12 +134,12 @@ bool workers_submit(struct workers *workers, void (*run)(void *context), void *c
                     struct error *error)
 {
     struct work work = { .run = run, .context = context };
-    bool taken;
+    bool accepted;
 
     pthread_mutex_lock(&workers->lock);
-    taken = hand_over(workers, work) || enqueue(workers, work);
+    accepted = hand_over(workers, work) || enqueue(workers, work);
     pthread_mutex_unlock(&workers->lock);
-    return taken
+    return accepted
            || error_set(error, ERROR_BUSY,
                         "busy: %zu calls are already waiting (\"%s\"), try again later",
                         workers->limit, workers->name);

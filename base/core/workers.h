@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pool of threads with a bounded queue. A low load uses few of them. */
+/* A pool of threads with a bounded queue. If there is little work, few of them are used. */
 #pragma once
 
 #include <stddef.h>
@@ -8,13 +8,13 @@
 
 struct workers;
 
-/* `name` is shown in /proc (at most 11 characters). `niceness`: 0, or up to 19 for work that other
- * threads take precedence over. Free with workers_destroy. */
+/* `name`, of at most 11 characters, is shown in /proc. `niceness` is 0, or up to 19 for work that
+ * is less urgent than that of other threads. Free with workers_destroy. */
 CHECKED bool workers_create(const char *name, unsigned threads, size_t queue_limit, int niceness,
                             struct workers **out, struct error *error);
 /* Runs run(context) on one of the threads. BUSY if the queue is full; run is then not called. */
 CHECKED bool workers_submit(struct workers *workers, void (*run)(void *context), void *context,
                             struct error *error);
-size_t workers_queued(struct workers *workers);
-/* Runs what is queued, then joins; does nothing for NULL. */
+size_t workers_queued(struct workers *workers); /* how many calls wait in the queue */
+/* Runs what is queued, then joins the threads; does nothing for NULL. */
 void workers_destroy(struct workers *workers);

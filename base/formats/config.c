@@ -15,11 +15,11 @@
 #define HELP_WIDTH 100
 #define HELP_INDENT 28
 
-/* Where a setting's value came from, and the value. */
+/* The value that was chosen for a setting, and where it came from. */
 struct choice {
     const char *text;
     bool from_environment;
-    int64_t number; /* the text's value, once parsed */
+    int64_t number; /* the value of the text, once is_readable has parsed it */
 };
 
 static const char *flag_of(const struct setting *setting, char out[NAME_SIZE])
@@ -52,7 +52,7 @@ static bool read_boolean(const char *text, int64_t *out)
     return false;
 }
 
-/* Seconds, or a number with s, m, h or d. */
+/* Reads seconds, or a number with s, m, h or d. */
 static bool read_duration(const char *text, int64_t low, int64_t high, int64_t *out)
 {
     static const char units[] = "smhd";
@@ -80,7 +80,7 @@ static bool is_text(const struct choice *choice)
            && text_is_utf8(choice->text, strlen(choice->text));
 }
 
-/* "user:password@" before the host of a URL, or a parameter of that name. */
+/* Whether the URL has "user:password@" before its host, or the parameter "password". */
 static bool has_password(const char *url)
 {
     const char *authority = strstr(url, "://");
@@ -96,13 +96,15 @@ static bool has_password(const char *url)
     return authority[length] == '@' && user < length;
 }
 
-/* A flag's value is seen by everybody who lists the machine's processes. */
+/* Whether a password was given as a flag, which everybody who lists the machine's processes can
+ * read. */
 static bool is_exposed(const struct setting *setting, const struct choice *choice)
 {
     return setting->type == SETTING_PRIVATE && !choice->from_environment
            && has_password(choice->text);
 }
 
+/* Whether the value is valid; parses it. */
 static bool is_readable(const struct setting *setting, struct choice *choice)
 {
     switch (setting->type) {
@@ -120,7 +122,7 @@ static bool is_readable(const struct setting *setting, struct choice *choice)
     return false;
 }
 
-/* The values that a setting accepts, in words. */
+/* Appends which values a setting accepts. */
 static void describe_allowed(const struct setting *setting, struct text *out)
 {
     switch (setting->type) {
@@ -132,7 +134,7 @@ static void describe_allowed(const struct setting *setting, struct text *out)
                   (long long)setting->high);
         return;
     case SETTING_DURATION_S:
-        text_addf(out, "a time from %llds to %llds, as 90, 90s, 15m, 2h or 7d",
+        text_addf(out, "a time from %llds to %llds, such as 90, 90s, 15m, 2h or 7d",
                   (long long)setting->low, (long long)setting->high);
         return;
     case SETTING_BOOLEAN:
@@ -142,7 +144,7 @@ static void describe_allowed(const struct setting *setting, struct text *out)
         text_addf(out, "at most %d bytes of UTF-8 text", CONFIG_TEXT_SIZE - 1);
         return;
     }
-    text_add(out, "of some type, which the table of settings does not state");
+    text_add(out, "of a type, which the table of settings does not state");
 }
 
 static CHECKED bool refuse_exposed(const struct setting *setting, struct error *error)
@@ -179,7 +181,8 @@ static CHECKED bool refuse(const struct setting *setting, const struct choice *c
                      text_string(&shown), allowed.data);
 }
 
-/* Finds "--name" or "--name=value"; *value is what follows '=', or NULL. */
+/* Finds the setting of "--name" or "--name=value"; returns `count` if there is none. *value is what
+ * follows '=', or NULL. */
 static size_t find_flag(const struct setting *table, size_t count, const char *argument,
                         const char **value)
 {
@@ -238,7 +241,7 @@ static void choose_from_environment(const struct setting *table, size_t count,
     }
 }
 
-static void keep(const struct setting *setting, const struct choice *choice, void *out)
+static void store_value(const struct setting *setting, const struct choice *choice, void *out)
 {
     char *field = (char *)out + setting->offset;
     bool truth = choice->number != 0;
@@ -271,7 +274,7 @@ bool config_read(const struct setting *table, size_t count, int argc, char *cons
         if (!is_readable(&table[i], &choices[i]))
             return refuse(&table[i], &choices[i], error);
     for (size_t i = 0; i < count; i++)
-        keep(&table[i], &choices[i], out);
+        store_value(&table[i], &choices[i], out);
     return true;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Settings: one table gives names, types, defaults and help; parsing, checking, --help and the
- * table in docs/operations.md are all derived from it. `OPSBRAIN_DATA` in the environment is
- * `--data` as a flag; a flag takes precedence. An empty variable counts as not set. */
+/* Settings: one table has their names, types, defaults and help; parsing, checking, --help and the
+ * table in docs/operations.md are all derived from it. The setting `data` is the flag `--data` or
+ * the environment variable `OPSBRAIN_DATA`; a flag takes precedence. An empty variable counts as
+ * not set. */
 #pragma once
 
 #include <stddef.h>
@@ -10,8 +11,8 @@
 #include "base/core/error.h"
 #include "base/core/text.h"
 
-/* PRIVATE is a text with a password in it: never shown, and refused as a flag, because every
- * program on the machine can read flags. */
+/* PRIVATE is a text that contains a password: it is never shown, and is refused as a flag, because
+ * every program on the machine can read flags. */
 enum setting_type {
     SETTING_TEXT = 1,
     SETTING_INTEGER,
@@ -21,8 +22,7 @@ enum setting_type {
 };
 
 struct setting {
-    const char *name; /* "listen": flag --listen, environment OPSBRAIN_LISTEN; '_' in a name is '-'
-                       * in the flag */
+    const char *name; /* "public_url": flag --public-url, environment OPSBRAIN_PUBLIC_URL */
     enum setting_type type;
     const char *initial; /* the default, as text */
     int64_t low, high;   /* for INTEGER and DURATION_S, inclusive */
@@ -34,13 +34,13 @@ struct setting {
 
 /* Fills the struct at `out` from defaults, then the environment, then argv (flags "--name value" or
  * "--name=value"; "--name" without a value is true for a BOOLEAN; a DURATION_S is 90, 90s, 15m, 2h
- * or 7d). For an unknown flag or a bad value, one sentence names the setting, the value and what is
- * allowed. `out` is only filled if everything is valid. A row without a type is refused. */
+ * or 7d). INVALID for an unknown flag or a bad value; `out` is then unchanged. A row without a type
+ * is refused. */
 CHECKED bool config_read(const struct setting *table, size_t count, int argc, char *const *argv,
                          void *out, struct error *error);
-/* The settings of `values` that differ from the defaults, as a JSON object by name. */
+/* Appends the settings of `values` that differ from the defaults, as a JSON object by name. */
 void config_changes(const struct setting *table, size_t count, const void *values,
                     struct text *out);
-/* The settings as `--help` prints them, and as the Markdown table of docs/operations.md. */
+/* Append the settings as `--help` prints them, and as the Markdown table of docs/operations.md. */
 void config_help(const struct setting *table, size_t count, struct text *out);
 void config_markdown(const struct setting *table, size_t count, struct text *out);

@@ -15,26 +15,27 @@
 struct csv_field {
     const char *text; /* for a quoted field, the text between the quotes */
     size_t length;
-    bool doubled; /* "" in it stands for one quote */
+    bool doubled; /* it contains "", which stands for one quote */
 };
 
 struct csv {
-    struct csv_field fields[CSV_FIELDS_MAX]; /* of the last row */
+    struct csv_field fields[CSV_FIELDS_MAX]; /* of the latest row */
     size_t count;
-    int64_t line; /* where that row begins, from 1 */
-    /* The rest is private. */
+    int64_t line; /* where the latest row begins, from 1 */
+
+    /* Private to csv.c: */
     const char *at, *end;
     int64_t next_line;
     char separator;
     bool lone_returns; /* lines end in "\r" alone, as on old Macs: the file has no "\n" */
 };
 
-/* The bytes are borrowed until the last call. The separator is the most frequent of comma,
- * semicolon, tab and bar in the first line. */
+/* Begins to read the bytes, which are borrowed until the last call. The separator is the most
+ * frequent of comma, semicolon, tab and bar in the first line. */
 void csv_init(struct csv *csv, const char *bytes, size_t length);
-/* *more is false after the last row. INVALID, with the line: a quote that does not end or is
- * followed by text, more than CSV_FIELDS_MAX fields, or invalid UTF-8. */
+/* Reads the next row; *more is false after the last one. INVALID for a quote that does not end or
+ * is followed by text, more than CSV_FIELDS_MAX fields, or invalid UTF-8. */
 CHECKED bool csv_next(struct csv *csv, bool *more, struct error *error);
-/* Copies the field with doubled quotes reduced to one; truncates it to `size`, never within a UTF-8
- * sequence. Returns `out`. */
+/* Copies the field with a NUL; doubled quotes become one. Truncates it to fit `size`, never within
+ * a UTF-8 sequence. Returns `out`. */
 const char *csv_copy(const struct csv_field *field, char *out, size_t size);

@@ -4,8 +4,8 @@
 
 #include "base/core/text.h"
 
-/* The shortest form that reads back as the same number; nothing if it is not finite. */
+/* Appends the shortest form that reads back as the same number; nothing if it is not finite. */
 void csv_write_number(double value, struct text *out);
-/* In quotes. A text that a spreadsheet would run as a formula gets an apostrophe in front, since
- * servers may have chosen it. */
+/* Appends the text in quotes. If a spreadsheet would run it as a formula, it gets an apostrophe in
+ * front, because texts may come from servers. */
 void csv_write_text(const char *string, struct text *out);

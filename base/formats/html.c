@@ -28,7 +28,7 @@ void html_finish(struct html *html)
         html_close(html, html->open[html->depth - 1]);
 }
 
-/* ---- Text ---- */
+/* ---- Text ------------------------------------------------------------------------------------ */
 
 static const char *entity_of(char c)
 {
@@ -59,7 +59,8 @@ static void add_escaped(struct text *out, const char *string, size_t length)
     }
 }
 
-static void add_foreign(struct text *out, const char *string)
+/* Appends a text of unknown origin, printable and escaped. */
+static void add_data(struct text *out, const char *string)
 {
     size_t length = strlen(string);
     TEXT_AUTO clean = { 0 };
@@ -74,7 +75,7 @@ static void add_foreign(struct text *out, const char *string)
 
 void html_text(struct html *html, const char *string)
 {
-    add_foreign(html->out, string);
+    add_data(html->out, string);
 }
 
 void html_textf(struct html *html, const char *format, ...)
@@ -92,7 +93,7 @@ void html_textf(struct html *html, const char *format, ...)
     free(written);
 }
 
-/* ---- Elements ---- */
+/* ---- Elements -------------------------------------------------------------------------------- */
 
 bool html_is_safe_url(const char *url)
 {
@@ -105,7 +106,7 @@ bool html_is_safe_url(const char *url)
     return strncmp(url, "//", 2) != 0;
 }
 
-/* Text in these elements would be run as a script, a style or a document. */
+/* Whether the value of the attribute would be run as a script, a style or a document. */
 static bool is_code(const char *name)
 {
     return strncmp(name, "on", 2) == 0 || strcmp(name, "style") == 0 || strcmp(name, "srcdoc") == 0;
@@ -124,7 +125,7 @@ static void add_attribute(struct html *html, const struct html_attribute *attrib
     if (attribute->value[0] == '\0')
         return;
     text_add(html->out, "=\"");
-    add_foreign(html->out, attribute->value);
+    add_data(html->out, attribute->value);
     text_add_char(html->out, '"');
 }
 
@@ -170,9 +171,10 @@ void html_name(struct html *html, const char *name)
     html_element(html, "bdi", name);
 }
 
-/* ---- Data and markup of our own ---- */
+/* ---- JSON and trusted markup ----------------------------------------------------------------- */
 
-/* In JSON these characters occur only in strings, where an escape means the same. */
+/* Escapes the characters of HTML: in JSON they occur only in strings, where escapes mean the
+ * same. */
 static void add_json(struct text *out, const char *json)
 {
     for (; *json != '\0'; json++)

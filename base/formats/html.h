@@ -24,18 +24,17 @@ struct html {
 };
 
 /* An attribute whose value is NULL is omitted; one whose value is "" is written without a value.
- * The value of `href`, `src`, `srcset` (one URL), `action` or `formaction` is a URL: relative, or
- * http or https; any other is omitted. Names of elements and attributes are constants of the
- * program. */
+ * `href`, `src`, `srcset` (one URL), `action` and `formaction` are omitted if their value is not a
+ * safe URL (html_is_safe_url). Names of elements and attributes are constants of the program. */
 struct html_attribute {
     const char *name, *value;
 };
 
 #define HTML_ATTRIBUTES(...) ((const struct html_attribute[]){ __VA_ARGS__ __VA_OPT__(, ){ 0 } })
 
-/* `out` is borrowed; html_finish() closes elements that are still open. Leaving one open is a bug:
- * a build with assertions aborts, as it does if html_close() names an element other than the
- * innermost. */
+/* Begins to append HTML to `out`, which is borrowed. html_finish() closes elements that are still
+ * open. Leaving one open is a bug, and so is html_close() of an element other than the innermost: a
+ * build with assertions aborts. */
 struct html html_begin(struct text *out);
 void html_finish(struct html *html);
 
@@ -46,7 +45,7 @@ void html_open_with(struct html *html, const char *element,
                     const struct html_attribute *attributes);
 void html_close(struct html *html, const char *element);
 
-/* An element that contains only the text. */
+/* Writes an element that contains only the text. */
 #define html_element(html, element, string, ...)                                                   \
     html_element_with(html, element, string, HTML_ATTRIBUTES(__VA_ARGS__))
 void html_element_with(struct html *html, const char *element, const char *string,

@@ -5,7 +5,7 @@
 #include "base/core/text.h"
 
 int percent_hex_digit(char c); /* 0 to 15; -1: it is not a hexadecimal digit */
-/* The byte that the escape at the start of `bytes` stands for; -1: there is no escape. */
+/* Returns the byte that the escape at the start of `bytes` stands for; -1 if there is none. */
 int percent_decode(const char *bytes, size_t length);
-/* Appends a string: letters, digits, "-._~" and what `more` lists stay as they are. */
+/* Appends a string, escaping all but letters, digits, "-._~" and the characters in `more`. */
 void percent_encode(const char *string, const char *more, struct text *out);

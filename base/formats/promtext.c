@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The rest of a line. */
+/* What has not been read of a line, or of the whole text. */
 struct cursor {
     const char *at, *end;
 };
@@ -68,7 +68,7 @@ static void read_word(struct cursor *cursor, const char **word, size_t *length)
     *length = (size_t)(cursor->at - *word);
 }
 
-/* The text between the quotes, still escaped. */
+/* Reads a text in quotes; *value is what they contain, still escaped. */
 static bool read_quoted(struct cursor *cursor, const char **value, size_t *length)
 {
     if (!skip_char(cursor, '"'))
@@ -85,7 +85,7 @@ struct label {
     size_t name_length, value_length;
 };
 
-/* name="value" and the comma after it; a comma after the last one is allowed. */
+/* Reads name="value" and the comma after it, which may also follow the last label. */
 static bool read_label(struct cursor *cursor, struct label *out)
 {
     skip_blanks(cursor);
@@ -123,18 +123,18 @@ static bool read_labels(struct cursor *cursor, struct promtext_sample *out)
 static bool read_special(const char *word, double *out)
 {
     bool negative = word[0] == '-';
-    const char *rest = word + (word[0] == '-' || word[0] == '+');
+    const char *unsigned_word = word + (word[0] == '-' || word[0] == '+');
 
-    if (strcasecmp(rest, "nan") == 0)
+    if (strcasecmp(unsigned_word, "nan") == 0)
         *out = NAN;
-    else if (strcasecmp(rest, "inf") == 0 || strcasecmp(rest, "infinity") == 0)
+    else if (strcasecmp(unsigned_word, "inf") == 0 || strcasecmp(unsigned_word, "infinity") == 0)
         *out = negative ? -INFINITY : INFINITY;
     else
         return false;
     return true;
 }
 
-/* Decimal floating point only: strtod alone would also take hexadecimal and nan(...). */
+/* Reads decimal floating point only: strtod would also accept hexadecimal and nan(...). */
 static bool read_number(struct cursor *cursor, double *out)
 {
     char digits[64], *end;
@@ -154,9 +154,8 @@ static bool read_number(struct cursor *cursor, double *out)
     return *end == '\0' && isfinite(*out);
 }
 
-/* The value may be followed by a timestamp, which is ignored, and OpenMetrics' exemplar ("#
- * {...}"). */
-static bool read_tail(struct cursor *cursor)
+/* Skips what may follow the value: a timestamp, and OpenMetrics' exemplar ("# {...}"). */
+static bool skip_after_value(struct cursor *cursor)
 {
     double timestamp;
 
@@ -167,8 +166,8 @@ static bool read_tail(struct cursor *cursor)
     return cursor->at == cursor->end || *cursor->at == '#';
 }
 
-/* The family's own name, or that with one of the suffixes of its type. */
-static bool belongs(const struct promtext_sample *sample, const struct family *family)
+/* Whether the sample has the family's name, or the name with one of the suffixes of its type. */
+static bool belongs_to(const struct promtext_sample *sample, const struct family *family)
 {
     static const struct {
         enum promtext_type type;
@@ -200,14 +199,14 @@ static bool read_sample(struct cursor *cursor, const struct family *family,
     if (!read_name(cursor, &out->name, &out->name_length))
         return false;
     skip_blanks(cursor);
-    if (!read_labels(cursor, out) || !read_number(cursor, &out->value) || !read_tail(cursor))
+    if (!read_labels(cursor, out) || !read_number(cursor, &out->value) || !skip_after_value(cursor))
         return false;
-    if (family->length > 0 && belongs(out, family))
+    if (family->length > 0 && belongs_to(out, family))
         out->type = family->type;
     return true;
 }
 
-/* "# TYPE name type" sets the family; any other comment is skipped. */
+/* Reads a comment: "# TYPE name type" sets the family, any other one is skipped. */
 static void read_comment(struct cursor *cursor, struct family *family)
 {
     const char *word;
@@ -225,7 +224,7 @@ static void read_comment(struct cursor *cursor, struct family *family)
             family->type = type;
 }
 
-/* Cuts the next line off `text`, without its line ending. */
+/* Returns the next line, without its ending and leading blanks, and moves `text` after it. */
 static struct cursor next_line(struct cursor *text)
 {
     const char *newline = memchr(text->at, '\n', (size_t)(text->end - text->at));
@@ -246,9 +245,9 @@ bool promtext_read(const char *bytes, size_t length,
     struct family family = { 0 };
     struct promtext_sample sample;
     size_t malformed = 0;
-    bool going = true;
+    bool wants_more = true;
 
-    while (going && text.at < text.end) {
+    while (wants_more && text.at < text.end) {
         struct cursor line = next_line(&text);
 
         if (line.at == line.end)
@@ -256,16 +255,17 @@ bool promtext_read(const char *bytes, size_t length,
         if (*line.at == '#')
             read_comment(&line, &family);
         else if (read_sample(&line, &family, &sample))
-            going = each(context, &sample);
+            wants_more = each(context, &sample);
         else
             malformed++;
     }
     if (skipped != NULL)
         *skipped = malformed;
-    return going;
+    return wants_more;
 }
 
-/* Unescapes: "\n" is a newline, and a backslash before any other character is dropped. */
+/* Copies the value unescaped: "\n" is a newline, and a backslash before any other character is
+ * dropped. Returns the length. */
 static size_t unescape(const struct label *label, char *out)
 {
     size_t length = 0;
@@ -317,7 +317,7 @@ void promtext_family(struct text *out, const char *name, enum promtext_type type
     text_addf(out, "\n# TYPE %s %s\n", name, type_names[type]);
 }
 
-/* The shortest of 15 and 17 digits that reads back as the same number. */
+/* Writes 15 digits, or 17 if the number would otherwise read back differently. */
 static void add_number(struct text *out, double value)
 {
     char digits[32];

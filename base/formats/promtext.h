@@ -23,17 +23,19 @@ struct promtext_sample {
     const char *labels; /* between the braces, as written: a="b",c="d" */
     size_t labels_length;
     double value;            /* may be NaN, +Inf, -Inf */
-    enum promtext_type type; /* of its family, also for its _bucket, _sum, _count, _total */
+    enum promtext_type type; /* of its family, to which its _bucket, _sum, _count, _total belong */
 };
 
-/* Calls `each` per sample; stops when it returns false. A malformed line is skipped and counted in
- * *skipped (may be NULL); false only if `each` stopped. */
+/* Calls `each` per sample, until it returns false; then returns false. Malformed lines are skipped
+ * and counted in *skipped (may be NULL). */
 bool promtext_read(const char *bytes, size_t length,
                    bool (*each)(void *context, const struct promtext_sample *sample), void *context,
                    size_t *skipped);
-/* Value of one label, unescaped, into out; false if absent or too long for it. */
+/* Copies the value of one label, unescaped, to `out`. Returns false if there is no such label, or
+ * its value is too long for `out`. */
 bool promtext_label(const struct promtext_sample *sample, const char *name, char *out, size_t size);
 
+/* Appends the HELP and TYPE lines of a family. */
 void promtext_family(struct text *out, const char *name, enum promtext_type type, const char *help);
-/* `labels` as written between the braces, or NULL. */
+/* Appends a sample. `labels` are as written between the braces, or NULL. */
 void promtext_value(struct text *out, const char *name, const char *labels, double value);

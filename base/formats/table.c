@@ -24,7 +24,7 @@ struct table *table_create(void)
     return memory_zeroed(1, sizeof(struct table));
 }
 
-/* Characters, as a terminal counts them (except wide ones). */
+/* The number of characters: the columns of a terminal that they need, unless some are wide. */
 static size_t width_of(const char *string)
 {
     size_t width = 0;
@@ -34,8 +34,8 @@ static size_t width_of(const char *string)
     return width;
 }
 
-/* A character that would end a cell or a row is escaped or replaced by a space. */
-static char *clean(const char *string)
+/* Escapes characters that would end a cell, and replaces those that would end a row by a space. */
+static char *escape(const char *string)
 {
     struct text text = { 0 };
 
@@ -56,7 +56,7 @@ void table_column(struct table *table, const char *heading, bool right)
 
     table->columns = memory_resize(table->columns, table->column_count + 1, sizeof *table->columns);
     column = &table->columns[table->column_count++];
-    column->heading = clean(heading);
+    column->heading = escape(heading);
     column->right = right;
     column->width = width_of(column->heading);
     if (column->width < 3) /* the shortest rule that Markdown allows */
@@ -73,7 +73,7 @@ void table_cell(struct table *table, const char *format, ...)
     if (vasprintf(&written, format, args) < 0)
         written = memory_copy_text("");
     va_end(args);
-    cell = clean(written);
+    cell = escape(written);
     free(written);
     if (width_of(cell) > column->width)
         column->width = width_of(cell);

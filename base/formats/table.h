@@ -8,7 +8,9 @@
 struct table;
 
 struct table *table_create(void);
-void table_column(struct table *table, const char *heading, bool right); /* before the first row */
+/* Adds a column; to be called before the first cell. `right`: cells are right-aligned. */
+void table_column(struct table *table, const char *heading, bool right);
+/* Adds the next cell, from left to right and row by row. */
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void table_render(const struct table *table, struct text *out);
+void table_render(const struct table *table, struct text *out); /* appends the table */
 void table_destroy(struct table *table);

@@ -34,7 +34,7 @@ static json_t *refuse(struct yaml *yaml, const char *what)
     return NULL;
 }
 
-/* ---- Scalars ---- */
+/* ---- Scalars --------------------------------------------------------------------------------- */
 
 static bool is_comment(const char *text)
 {
@@ -42,7 +42,7 @@ static bool is_comment(const char *text)
     return *text == '\0' || *text == '#';
 }
 
-static json_t *plain(const char *bytes, size_t length)
+static json_t *make_plain(const char *bytes, size_t length)
 {
     while (length > 0 && bytes[length - 1] == ' ')
         length--;
@@ -80,7 +80,8 @@ static json_t *read_quoted(struct yaml *yaml, const char **at)
     return out != NULL ? out : refuse(yaml, "a quoted text has an escape that JSON lacks");
 }
 
-/* The end of a plain text: before a comment and, in a flow collection, before its punctuation. */
+/* The length of a plain text: up to a comment and, in a flow collection, to one of `stops` or the
+ * ':' after a key. */
 static size_t plain_length(const char *text, const char *stops)
 {
     size_t length = 0;
@@ -92,7 +93,7 @@ static size_t plain_length(const char *text, const char *stops)
     return length;
 }
 
-/* ---- Flow collections ---- */
+/* ---- Flow collections ------------------------------------------------------------------------ */
 
 static void skip_blanks(const char **at)
 {
@@ -109,7 +110,7 @@ static json_t *read_flow_scalar(struct yaml *yaml, const char **at)
         return refuse(yaml, "only plain and quoted texts are read here");
     length = plain_length(*at, ",[]{}");
     *at += length;
-    return plain(*at - length, length);
+    return make_plain(*at - length, length);
 }
 
 /* Reads one member of {...}, up to the ',' or '}' after it. */
@@ -176,14 +177,15 @@ static json_t *read_flow(struct yaml *yaml, const char **at)
     return out;
 }
 
-/* ---- Blocks ---- */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 static bool is_deeper(const struct yaml *yaml, size_t indent)
 {
     return yaml->at < yaml->count && yaml->lines[yaml->at].indent > indent;
 }
 
-/* Reads a text of several lines: all that are indented deeper than `indent`. */
+/* Reads a text of several lines: `first`, and all that are indented deeper than `indent`, joined by
+ * `between`. */
 static json_t *read_lines(struct yaml *yaml, size_t indent, const char *first, size_t length,
                           char between)
 {
@@ -198,7 +200,7 @@ static json_t *read_lines(struct yaml *yaml, size_t indent, const char *first, s
     return json_stringn(text_string(&text), text.length);
 }
 
-/* Reads what follows "key:" or "- " on the line; the line's block has this indentation. Moves to
+/* Reads the value that follows "key:" or "- " on a line of a block with this indentation. Moves to
  * the next line. */
 static json_t *read_inline(struct yaml *yaml, size_t indent, const char *text)
 {
@@ -216,7 +218,7 @@ static json_t *read_inline(struct yaml *yaml, size_t indent, const char *text)
         out = read_flow(yaml, &at);
         if (out != NULL && !is_comment(at)) {
             json_decref(out);
-            return refuse(yaml, "something follows the value");
+            return refuse(yaml, "there is more text after the value");
         }
         yaml->at++;
         return out;
@@ -224,7 +226,7 @@ static json_t *read_inline(struct yaml *yaml, size_t indent, const char *text)
     length = plain_length(text, "");
     yaml->at++;
     return is_deeper(yaml, indent) ? read_lines(yaml, indent, text, length, ' ')
-                                   : plain(text, length);
+                                   : make_plain(text, length);
 }
 
 static bool is_item(const struct line *line)
@@ -232,7 +234,7 @@ static bool is_item(const struct line *line)
     return line->text[0] == '-' && (line->text[1] == ' ' || line->text[1] == '\0');
 }
 
-/* The length of the key that the line begins with; 0: it is no member of a mapping. */
+/* The length of the key that the line begins with; 0 if it is not a member of a mapping. */
 static size_t key_length(const char *text)
 {
     size_t length = 0;
@@ -325,9 +327,9 @@ static json_t *read_node(struct yaml *yaml, size_t indent)
     return out;
 }
 
-/* ---- Lines ---- */
+/* ---- Lines ----------------------------------------------------------------------------------- */
 
-static bool split(char *text, struct yaml *yaml)
+static bool split_lines(char *text, struct yaml *yaml)
 {
     size_t number = 0;
     char *line;
@@ -389,7 +391,7 @@ bool yaml_parse(const char *bytes, size_t length, json_t **out, struct error *er
     text = memory_zeroed(length + 1, 1);
     memcpy(text, bytes, length);
     yaml.lines = memory_zeroed(LINES_MAX, sizeof *yaml.lines);
-    done = split(text, &yaml) && read_document(&yaml, out);
+    done = split_lines(text, &yaml) && read_document(&yaml, out);
     explicit_bzero(text, length);
     free(text);
     free(yaml.lines);

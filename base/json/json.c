@@ -8,7 +8,7 @@
 
 #define SHOWN_BYTES 200
 
-/* jansson itself allows 2,048 levels. Brackets inside strings do not count. */
+/* jansson itself allows 2,048 levels. Brackets inside strings are not counted. */
 static CHECKED bool check_depth(const char *bytes, size_t length, struct error *error)
 {
     bool in_string = false;
@@ -60,7 +60,7 @@ bool json_parse_fully(const char *bytes, size_t length, json_t **out, struct err
     value = json_loadb(bytes, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &problem);
     if (value == NULL && json_error_code(&problem) == json_error_null_character)
         return error_set(error, ERROR_INVALID,
-                         "the JSON has \\u0000 in a text at byte %d, which nothing accepts: remove "
+                         "the JSON has \\u0000 in a text at byte %d, which is not allowed: remove "
                          "it",
                          problem.position);
     if (value == NULL && json_error_code(&problem) == json_error_numeric_overflow

@@ -10,12 +10,12 @@
 
 #define JSON_DEPTH_LIMIT 64
 
-/* Parses one document: at most JSON_DEPTH_LIMIT levels (scanned before jansson sees it), no
- * duplicate keys, valid UTF-8, nothing after it, no NUL, escaped or not. The message says where the
- * error is. The caller owns *out (json_decref). */
+/* Parses one document. INVALID, with the place of the error, for malformed JSON and for more than
+ * JSON_DEPTH_LIMIT levels, duplicate keys, invalid UTF-8, NUL (escaped or not), or anything after
+ * the document. *out is a new reference. */
 CHECKED bool json_parse(const char *bytes, size_t length, json_t **out, struct error *error);
-/* The same using only jansson's reader. json_parse calls it when its own reader refuses the bytes,
- * for the error message. */
+/* The same with jansson's reader only, which is slower. json_parse calls it for the error message
+ * when its own reader refuses the bytes. */
 CHECKED bool json_parse_fully(const char *bytes, size_t length, json_t **out, struct error *error);
 
 /* Casts away const: jansson iterates only over mutable objects. The object must not be changed. */
@@ -33,14 +33,15 @@ bool json_get_boolean(const json_t *object, const char *name, bool fallback);
 bool json_is_blank(const json_t *value); /* null, false, 0, "", [] or {} */
 void json_drop_blank(json_t *object);    /* removes blank members */
 
-/* Compact, keys in insertion order, numbers to 15 digits. The result is heap memory. */
+/* Writes compact JSON: keys in insertion order, numbers with up to 15 digits. The caller frees the
+ * result. */
 char *json_write(const json_t *value) __attribute__((malloc));
-/* The same with sorted keys: the form that digests are computed from. */
+/* The same with sorted keys, as digests are computed from it. */
 char *json_write_canonical(const json_t *value) __attribute__((malloc));
 /* Appends the result of json_write. */
 void json_add(struct text *text, const json_t *value);
-/* Appends `string` as a JSON string literal with its quotes. Invalid UTF-8 is replaced by U+FFFD.
- */
+/* Appends `string` as a JSON string literal with its quotes. Invalid UTF-8 is replaced by
+ * U+FFFD. */
 void json_add_string(struct text *text, const char *string, size_t length);
-/* A JSON number, or null where the value is not finite; -0 becomes 0. New reference. */
+/* Returns a JSON number, or null if the value is not finite; -0 becomes 0. New reference. */
 json_t *json_number_or_null(double value);

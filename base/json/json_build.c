@@ -11,15 +11,14 @@
 struct builder {
     struct json_scan scan;
     json_t *root;
-    json_t *open[JSON_DEPTH_LIMIT]; /* open containers from the outermost inwards; each is in the
-                                     * one before */
+    json_t *open[JSON_DEPTH_LIMIT]; /* the open containers, the outermost first */
     size_t depth;
-    const char *key; /* of the next member; not terminated */
+    const char *key; /* of the next member; not NUL-terminated */
     size_t key_length;
-    char *unescaped; /* holds the characters of `key` if it was written with escapes */
+    char *unescaped; /* owns `key` if it was written with escapes */
 };
 
-/* The scanner refuses NUL, so that the copy is a valid C string. */
+/* The copy is a valid C string, because the scanner refuses NUL. */
 static char *unescape(const struct json_scan *scan)
 {
     char *copy = memory_zeroed(scan->length + 1, 1);
@@ -28,7 +27,7 @@ static char *unescape(const struct json_scan *scan)
     return copy;
 }
 
-static bool take_key(struct builder *builder)
+static bool set_key(struct builder *builder)
 {
     const struct json_scan *scan = &builder->scan;
 
@@ -60,8 +59,8 @@ static json_t *make_number(const struct json_scan *scan)
                                              : json_real(json_scan_number(scan));
 }
 
-/* Adds the value to its container; false if its key occurred before. A NULL value is also refused.
- */
+/* Adds the value to its container. Returns false if its key occurred before, or the value is NULL
+ * because there was no memory. */
 static bool attach_take(struct builder *builder, json_t *value)
 {
     json_t *parent = builder->depth > 0 ? builder->open[builder->depth - 1] : NULL;
@@ -85,7 +84,8 @@ static bool open_take(struct builder *builder, json_t *container)
     return true;
 }
 
-static bool take_token(struct builder *builder, enum json_scan_token token)
+/* Returns false at the end of the document, and if it is not valid. */
+static bool add_token(struct builder *builder, enum json_scan_token token)
 {
     switch (token) {
     case JSON_SCAN_OBJECT:
@@ -97,7 +97,7 @@ static bool take_token(struct builder *builder, enum json_scan_token token)
         builder->depth--;
         return true;
     case JSON_SCAN_KEY:
-        return take_key(builder);
+        return set_key(builder);
     case JSON_SCAN_STRING:
         return attach_take(builder, make_string(&builder->scan));
     case JSON_SCAN_NUMBER:
@@ -126,7 +126,7 @@ bool json_build(const char *bytes, size_t length, json_t **out)
     builder.unescaped = NULL;
     do
         token = json_scan_next(&builder.scan);
-    while (take_token(&builder, token));
+    while (add_token(&builder, token));
     free(builder.unescaped);
     if (token == JSON_SCAN_DONE)
         *out = builder.root;

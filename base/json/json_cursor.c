@@ -6,7 +6,7 @@
 #include "base/core/text.h"
 
 #define DEPTH_LIMIT 16
-#define DIGITS_LIMIT 15 /* every integer of this many digits fits */
+#define DIGITS_LIMIT 15 /* every integer of this many digits fits a double */
 
 static bool take_word(struct json_cursor *cursor, const char *word)
 {
@@ -23,8 +23,8 @@ static bool is_hex(char c)
     return json_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* After a backslash. Surrogates (d800 to dfff) and NUL are left to the library. */
-static bool scan_escape(struct json_cursor *cursor)
+/* Skips an escape after its backslash. Surrogates (d800 to dfff) and NUL are left to json_parse. */
+static bool skip_escape(struct json_cursor *cursor)
 {
     const char *hex = cursor->at + 1;
 
@@ -50,16 +50,15 @@ static bool is_plain(char c)
     return (signed char)c >= 0x20 && c != '"' && c != '\\';
 }
 
-/* Finds the next byte of a string that needs a closer look: the end, an escape, or a UTF-8 sequence
- * of several bytes. */
-static bool scan_special(struct json_cursor *cursor, struct json_span *out)
+/* Skips an escape, or a UTF-8 sequence of several bytes. Returns false if it is neither. */
+static bool skip_special(struct json_cursor *cursor, struct json_span *out)
 {
     size_t size;
 
     if (*cursor->at == '\\') {
         cursor->at++;
         out->escaped = true;
-        return scan_escape(cursor);
+        return skip_escape(cursor);
     }
     size = (unsigned char)*cursor->at < 0x80
                ? 0
@@ -80,14 +79,14 @@ bool json_take_string(struct json_cursor *cursor, struct json_span *out)
             return false;
         if (*cursor->at == '"')
             break;
-        if (!scan_special(cursor, out))
+        if (!skip_special(cursor, out))
             return false;
     }
     out->length = (size_t)(cursor->at++ - out->start);
     return true;
 }
 
-static size_t scan_digits(struct json_cursor *cursor)
+static size_t skip_digits(struct json_cursor *cursor)
 {
     const char *start = cursor->at;
 
@@ -104,12 +103,12 @@ bool json_take_number(struct json_cursor *cursor)
     if (*cursor->at == '-')
         cursor->at++;
     start = cursor->at;
-    digits = scan_digits(cursor);
+    digits = skip_digits(cursor);
     if (digits == 0 || digits > DIGITS_LIMIT || (digits > 1 && *start == '0'))
         return false;
     if (cursor->at < cursor->end && *cursor->at == '.') {
         cursor->at++;
-        if (scan_digits(cursor) == 0)
+        if (skip_digits(cursor) == 0)
             return false;
     }
     return cursor->at == cursor->end || (*cursor->at != 'e' && *cursor->at != 'E');

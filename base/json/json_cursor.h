@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads JSON text from left to right without building anything, for hot paths. Strict, and stricter
- * than JSON where that is faster: numbers with exponents or more than 15 digits, escaped keys and
- * escapes of NUL or surrogates are refused and left to json_parse. */
+/* Reads JSON text from left to right without building anything, for hot paths. It also refuses
+ * valid JSON where that is faster, and leaves it to json_parse: numbers with exponents or more than
+ * 15 digits, escaped keys, and escapes of NUL or surrogates. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,7 +26,7 @@ static inline void json_skip_blanks(struct json_cursor *cursor)
         cursor->at++;
 }
 
-/* Reads `c` after blanks, if it is there. */
+/* Reads `c` after blanks; returns false, having skipped only the blanks, if it is not there. */
 static inline bool json_take(struct json_cursor *cursor, char c)
 {
     json_skip_blanks(cursor);
@@ -41,12 +41,12 @@ static inline bool json_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Reads a number without an exponent, at this very byte; only json_parse decides whether one
- * overflows. */
+/* Reads a number without an exponent that begins at the current byte. It may be too large for a
+ * type: only json_parse checks that. */
 bool json_take_number(struct json_cursor *cursor);
 /* Reads a string with its quotes, after blanks. */
 bool json_take_string(struct json_cursor *cursor, struct json_span *out);
 bool json_take_null(struct json_cursor *cursor);
-/* Skips any value; false if it is malformed, refused as described above, or nested deeper than 16
- * levels (`depth` is the level so far) */
+/* Skips any value. Returns false if it is malformed, refused as described above, or nested deeper
+ * than 16 levels; `depth` is the current level. */
 bool json_skip_value(struct json_cursor *cursor, int depth);

@@ -56,7 +56,7 @@ static bool in_object(const struct json_scan *scan)
     return scan->depth > 0 && (scan->objects >> (scan->depth - 1) & 1) != 0;
 }
 
-static void value_ended(struct json_scan *scan)
+static void end_value(struct json_scan *scan)
 {
     scan->expected = scan->depth > 0 ? COMMA_OR_END : NOTHING;
 }
@@ -82,11 +82,11 @@ static enum json_scan_token close(struct json_scan *scan)
     scan->text = scan->at - 1;
     scan->length = 1;
     scan->depth--;
-    value_ended(scan);
+    end_value(scan);
     return object ? JSON_SCAN_OBJECT_END : JSON_SCAN_ARRAY_END;
 }
 
-/* The length of the next character of a string, which is not the closing quote; 0 if it is not
+/* The length of the next character of a string, which must not be the closing quote; 0 if it is not
  * allowed. */
 static size_t check_character(struct json_scan *scan)
 {
@@ -169,7 +169,7 @@ static size_t skip_digits(struct json_scan *scan)
     return (size_t)(scan->at - first);
 }
 
-/* -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)? */
+/* Skips -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)? */
 static bool skip_number(struct json_scan *scan)
 {
     skip_char(scan, '-');
@@ -185,7 +185,8 @@ static bool skip_number(struct json_scan *scan)
     return true;
 }
 
-/* A number of fewer than 300 digits can only be too large by its exponent. */
+/* Whether the number fits int64_t or, if it is not an integer, double. With fewer than 300 digits
+ * it can only be too large because of its exponent. */
 static bool fits_a_type(const char *text, size_t length)
 {
     int64_t integer;
@@ -211,7 +212,7 @@ static enum json_scan_token read_number(struct json_scan *scan)
     }
     scan->text = text;
     scan->length = length;
-    value_ended(scan);
+    end_value(scan);
     return JSON_SCAN_NUMBER;
 }
 
@@ -225,12 +226,12 @@ static enum json_scan_token read_word(struct json_scan *scan, const char *word,
     scan->text = scan->at;
     scan->length = length;
     scan->at += length;
-    value_ended(scan);
+    end_value(scan);
     return token;
 }
 
-/* Reads NaN or Infinity, which are not JSON, as null; FAILED: it is something else, and nothing was
- * read. */
+/* Reads NaN or Infinity, which are not JSON, as null. Returns FAILED, without an error, if there is
+ * something else. */
 static enum json_scan_token read_nan(struct json_scan *scan)
 {
     static const char *const words[] = { "NaN", "Infinity", "-Infinity" };
@@ -260,7 +261,7 @@ static enum json_scan_token read_value(struct json_scan *scan)
     case '"':
         if (!read_string(scan))
             return JSON_SCAN_FAILED;
-        value_ended(scan);
+        end_value(scan);
         return JSON_SCAN_STRING;
     case 'N':
     case 'I':
@@ -333,7 +334,7 @@ bool json_scan_value(struct json_scan *scan, const char **bytes, size_t *length)
     return true;
 }
 
-/* Writes `code` as UTF-8; returns the bytes. */
+/* Writes `code` as UTF-8; returns the number of bytes. */
 static size_t write_character(int32_t code, char out[4])
 {
     static const int first[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
@@ -345,8 +346,8 @@ static size_t write_character(int32_t code, char out[4])
     return length;
 }
 
-/* Reads the next character of a string that was already checked, unescaped; moves *text after it.
- */
+/* Reads the next byte, or unescapes the next escape, of a string that was already checked. Moves
+ * *text after it; returns the number of bytes written. */
 static size_t next_character(const char **text, const char *end, char out[4])
 {
     size_t length;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pull scanner over JSON bytes: one token after the other, without allocation, for data too large
- * or code too hot for a tree. It accepts what json_parse accepts (JSON_DEPTH_LIMIT levels, strict
- * syntax, UTF-8, numbers that fit a type, no NUL inside strings), except that a key may occur twice
- * in an object. */
+/* A pull scanner over JSON bytes: one token after the other, without allocation, for data that is
+ * too large for a tree, and for hot paths. It accepts what json_parse accepts (JSON_DEPTH_LIMIT
+ * levels, strict syntax, UTF-8, numbers that fit a type, no NUL inside strings); a key may also
+ * occur twice in an object. */
 #pragma once
 
 #include <stdbool.h>
@@ -27,44 +27,47 @@ enum json_scan_token {
 };
 
 struct json_scan {
-    /* of the last token, within the bytes scanned: a KEY's or STRING's characters between the
-     * quotes, still escaped; the whole of any other token */
+    /* The latest token, within the bytes scanned; of a KEY or STRING the part between the quotes,
+     * still escaped. */
     const char *text;
     size_t length;
     bool escaped; /* it contains a backslash */
-    /* Set after json_scan_init: NaN, Infinity and -Infinity, which Python's json writes, are read
-     * as null */
+    /* May be set after json_scan_init: NaN, Infinity and -Infinity, which Python's json writes, are
+     * read as null. */
     bool takes_nan;
-    /* The rest is private. */
+
+    /* Private to json_scan.c: */
     const char *start, *at, *end, *problem;
-    uint64_t objects; /* a bit per level: object or array */
+    uint64_t objects; /* a bit per level: 1 for an object, 0 for an array */
     unsigned depth;
     int expected;
 };
 
-/* The bytes are borrowed until the last call. */
+/* Begins to scan the bytes, which are borrowed until the last call. */
 void json_scan_init(struct json_scan *scan, const char *bytes, size_t length);
 enum json_scan_token json_scan_next(struct json_scan *scan);
 
-/* Skips the next value of any type; *bytes and *length (may be NULL) are the value as written. Use
- * it for the value of a key, or to iterate over an array: false at its end, which is then consumed,
- * or if the JSON is invalid, which the next json_scan_next reports. */
+/* Skips the next value of any type; *bytes and *length (may be NULL) are the value as written. To
+ * be used for the value of a key, or to iterate over an array. Returns false after the last value
+ * of an array, whose end is then consumed, or if the JSON is invalid, which the next json_scan_next
+ * reports. */
 bool json_scan_value(struct json_scan *scan, const char **bytes, size_t *length);
 
-/* Whether the last token, a KEY or STRING, equals `text` once unescaped. */
+/* Whether the latest token, a KEY or STRING, is `string` when unescaped. */
 bool json_scan_is(const struct json_scan *scan, const char *string);
-/* Copies the last KEY or STRING unescaped; false, and out empty, if it has more than size-1 bytes.
- */
+/* Copies the latest KEY or STRING unescaped. Returns false, with an empty `out`, if it has more
+ * than size-1 bytes. */
 bool json_scan_copy(const struct json_scan *scan, char *out, size_t size);
-/* The last NUMBER; json_scan_integer returns false if it was written with a fraction or exponent.
- */
+/* The latest NUMBER; json_scan_integer returns false if it was written with a fraction or
+ * exponent. */
 double json_scan_number(const struct json_scan *scan);
 bool json_scan_integer(const struct json_scan *scan, int64_t *out);
 
-/* The number of bytes at the front that a JSON string contains unescaped: ASCII except for control
- * characters, quotes and backslashes. Most of every string. */
+/* The number of bytes at the front that a JSON string can contain unescaped: ASCII except for
+ * control characters, quotes and backslashes. */
 size_t json_scan_plain_length(const char *bytes, size_t length);
 
 bool json_scan_failed(const struct json_scan *scan);
-/* After JSON_SCAN_FAILED: reports what is wrong, and at which byte. Returns false. */
+/* To be called after JSON_SCAN_FAILED: sets the error to what is wrong, and at which byte, and
+ * returns false. */
 CHECKED bool json_scan_fail(const struct json_scan *scan, struct error *error);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The four hexadecimal digits after \u; -1 if they are not. */
+/* The value of the four hexadecimal digits after \u; -1 if they are not there. */
 static int read_hex(const char *at, const char *end)
 {
     int value = 0;
@@ -62,10 +62,9 @@ bool json_number_to_integer(const char *text, size_t length, int64_t *out)
     bool negative = text[0] == '-';
     int64_t value = 0;
 
-    for (size_t i = negative; i < length; i++)
+    for (size_t i = negative; i < length; i++) /* counts down, so that INT64_MIN fits */
         if (__builtin_mul_overflow(value, 10, &value)
-            || __builtin_sub_overflow(value, text[i] - '0', &value)) /* counts down: INT64_MIN fits
-                                                                      */
+            || __builtin_sub_overflow(value, text[i] - '0', &value))
             return false;
     if (!negative && __builtin_sub_overflow(0, value, &value))
         return false;
@@ -73,10 +72,11 @@ bool json_number_to_integer(const char *text, size_t length, int64_t *out)
     return true;
 }
 
-/* A number in parts: 0.digits times ten to the exponent. */
 #define DIGITS 320 /* the smallest number too large for a double has 309 */
+
+/* The number 0.digits x 10^exponent. */
 struct decimal {
-    char digits[DIGITS + 2]; /* without leading zeros; a last 1 stands for the digits cut off */
+    char digits[DIGITS + 2]; /* without leading zeros; a last 1 stands for all further digits */
     size_t length;
     int64_t exponent;
 };
@@ -91,7 +91,7 @@ static void add_digit(struct decimal *decimal, char digit)
 
 static int64_t read_exponent(const char *text, const char *end)
 {
-    static const int64_t enough = INT64_C(1) << 40; /* more digits than any input has */
+    static const int64_t enough = INT64_C(1) << 40; /* larger than any input has digits */
     bool negative = text < end && *text == '-';
     int64_t value = 0;
 
@@ -100,7 +100,7 @@ static int64_t read_exponent(const char *text, const char *end)
     return negative ? -value : value;
 }
 
-static void take_apart(const char *text, size_t length, struct decimal *out)
+static void split_number(const char *text, size_t length, struct decimal *out)
 {
     const char *end = text + length;
     bool fraction = false;
@@ -128,12 +128,12 @@ double json_number_to_real(const char *text, size_t length)
     struct decimal decimal;
     double value;
 
-    take_apart(text, length, &decimal);
-    if (decimal.exponent > 400 && decimal.length > 0)
+    split_number(text, length, &decimal);
+    if (decimal.exponent > 400 && decimal.length > 0) {
         value = INFINITY;
-    else if (decimal.exponent < -400 || decimal.length == 0)
+    } else if (decimal.exponent < -400 || decimal.length == 0) {
         value = 0;
-    else {
+    } else {
         snprintf(written, sizeof written, "0.%se%d", decimal.digits, (int)decimal.exponent);
         value = strtod(written, NULL);
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes compact JSON, byte for byte as jansson does, in a fraction of its time: all answers are
- * written by it. */
-
+/* Writes compact JSON, with the same bytes as jansson but in a fraction of the time: all answers
+ * are written by it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,11 +8,11 @@
 #include "base/json/json.h"
 #include "base/json/json_scan.h"
 
-/* 15 digits: numbers as people write them (0.1) keep their form, and writing, reading and writing
- * again gives the same text, which digests rely on. */
+/* With 15 digits, numbers such as 0.1 keep their form, and writing, reading and writing again gives
+ * the same text, which digests rely on. */
 #define WRITE_FLAGS (JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
 
-/* ---- Strings ---- */
+/* ---- Strings --------------------------------------------------------------------------------- */
 
 static void add_escaped(struct text *text, unsigned char c)
 {
@@ -28,7 +27,7 @@ static void add_escaped(struct text *text, unsigned char c)
     text_add_char(text, escapes[name - names]);
 }
 
-/* Writes an escape or a UTF-8 sequence; returns the bytes consumed. */
+/* Writes an escape or a UTF-8 sequence; returns the number of bytes read. */
 static size_t add_special(struct text *text, const char *string, size_t length)
 {
     size_t size = text_utf8_sequence(string, length);
@@ -56,7 +55,7 @@ void json_add_string(struct text *text, const char *string, size_t length)
     text_add_char(text, '"');
 }
 
-/* ---- Values ---- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 static void add_object(struct text *text, const json_t *object)
 {
@@ -91,7 +90,7 @@ static void add_array(struct text *text, const json_t *array)
     text_add_char(text, ']');
 }
 
-/* jansson's form: always with a point or an exponent. */
+/* Writes the number as jansson does: always with a point or an exponent. */
 static void add_real(struct text *text, const json_t *value)
 {
     char written[40];

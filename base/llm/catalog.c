@@ -14,7 +14,7 @@
 extern const char catalog_hardware_json[], catalog_models_json[];
 
 struct catalog {
-    json_t *hardware_json, *models_json; /* the documents that own the rows' texts */
+    json_t *hardware_json, *models_json; /* own the texts of the rows */
     struct hardware *hardware;
     struct model *models;
     size_t hardware_count, model_count;
@@ -25,9 +25,9 @@ static const char *const formats[] = {
     [FORMAT_INT8] = "int8", [FORMAT_FP4] = "fp4",   [FORMAT_W4A16] = "w4a16",
 };
 
-/* ---- Reading ---- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
-/* A row while it is read: the first invalid member is reported. */
+/* A row while it is read. Only its first invalid member is reported. */
 struct reading {
     const json_t *row;
     const char *name;
@@ -61,7 +61,7 @@ static double read_positive(struct reading *reading, const char *member)
     return value;
 }
 
-/* {"bf16": 121, ...}, in multiples of `unit`. */
+/* Reads {"bf16": 121, ...}, in multiples of `unit`. */
 static void read_by_format(struct reading *reading, const char *member, double unit,
                            double out[FORMAT_COUNT])
 {
@@ -93,7 +93,7 @@ static const char **read_aliases(struct reading *reading)
     return aliases;
 }
 
-static void read_date(struct reading *reading, const char **source, const char **as_of)
+static void read_source(struct reading *reading, const char **source, const char **as_of)
 {
     *source = read_text(reading, "source");
     *as_of = read_text(reading, "as_of");
@@ -110,7 +110,7 @@ static void read_hardware(struct reading *reading, struct hardware *out)
     out->visible_bytes = json_get_number(reading->row, "visible_gib", NAN) * GIB;
     out->bandwidth_bytes_per_s = read_positive(reading, "bandwidth_gb_s") * 1e9;
     read_by_format(reading, "peak_tflops", 1e12, out->peak_flops);
-    read_date(reading, &out->source, &out->as_of);
+    read_source(reading, &out->source, &out->as_of);
 }
 
 static void read_model(struct reading *reading, struct model *out)
@@ -129,7 +129,7 @@ static void read_model(struct reading *reading, struct model *out)
     out->window_tokens = json_get_number(reading->row, "window_tokens", NAN);
     out->context_tokens = read_positive(reading, "context_tokens");
     read_by_format(reading, "weight_gb", 1e9, out->weight_bytes);
-    read_date(reading, &out->source, &out->as_of);
+    read_source(reading, &out->source, &out->as_of);
 }
 
 static CHECKED bool parse(const char *what, const char *text, json_t **out, struct error *error)
@@ -222,20 +222,20 @@ const struct model *catalog_models(const struct catalog *catalog, size_t *count)
     return catalog->models;
 }
 
-/* ---- Finding ---- */
+/* ---- Finding --------------------------------------------------------------------------------- */
 
-static bool is_bound(char c)
+static bool ends_word(char c)
 {
     return !isalnum((unsigned char)c);
 }
 
-/* The length of the name if it occurs in `text` as a whole word, else 0. */
+/* The length of the name if it occurs in `text` as a separate word, else 0. */
 static size_t match(const char *text, const char *name)
 {
     size_t length = strlen(name);
 
     for (const char *at = text; (at = strcasestr(at, name)) != NULL; at++)
-        if ((at == text || is_bound(at[-1])) && is_bound(at[length]))
+        if ((at == text || ends_word(at[-1])) && ends_word(at[length]))
             return length;
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The known hardware and models: the files of catalog/, embedded into the program. Every row names
- * its source. A value that a row does not give is NAN: unknown, not zero. */
+ * its source. A value that a row does not have is NAN: not known, rather than zero. */
 #pragma once
 
 #include <stddef.h>
@@ -15,7 +15,7 @@ enum number_format {
     FORMAT_FP8,
     FORMAT_INT8,
     FORMAT_FP4,
-    FORMAT_W4A16, /* weights only: computed in bf16 */
+    FORMAT_W4A16, /* only weights have 4 bits; computed in bf16 */
     FORMAT_COUNT,
 };
 
@@ -26,7 +26,7 @@ struct hardware {
     double memory_bytes;             /* 1 GB = 1e9 */
     double visible_bytes;            /* the part of it that programs can use; NAN: not known */
     double bandwidth_bytes_per_s;    /* of its memory */
-    double peak_flops[FORMAT_COUNT]; /* dense, counting multiply and add separately, per second */
+    double peak_flops[FORMAT_COUNT]; /* per second; dense, multiply and add counted separately */
     const char *source, *as_of;      /* as_of: YYYY-MM-DD */
 };
 
@@ -36,16 +36,16 @@ struct model {
     double parameters, active_parameters; /* active: used for one token */
     double layers, kv_layers;             /* kv_layers keep keys and values of their own */
     double kv_heads, head_size;           /* of layers with a sliding window, or of all layers */
-    double full_layers, full_kv_heads, full_head_size; /* of layers that attend to the whole context
-                                                        */
+    /* Of layers that attend to the whole context, if others have a sliding window: */
+    double full_layers, full_kv_heads, full_head_size;
     double window_tokens, context_tokens;
     double weight_bytes[FORMAT_COUNT];
     const char *source, *as_of;
 };
 
-/* Reads the embedded files. INTERNAL: names the row that is incomplete. */
+/* Reads the embedded files. INTERNAL if a row is incomplete. */
 CHECKED bool catalog_create(struct catalog **out, struct error *error);
-/* The same from texts, for tests; both are JSON arrays. INVALID: names the row and the member. */
+/* Reads two JSON arrays instead, for tests. INVALID if a row is incomplete. */
 CHECKED bool catalog_parse(const char *hardware_json, const char *models_json, struct catalog **out,
                            struct error *error);
 void catalog_destroy(struct catalog *catalog); /* does nothing for NULL */
@@ -53,7 +53,8 @@ void catalog_destroy(struct catalog *catalog); /* does nothing for NULL */
 /* All rows, borrowed; `count` is their number. */
 const struct hardware *catalog_hardware(const struct catalog *catalog, size_t *count);
 const struct model *catalog_models(const struct catalog *catalog, size_t *count);
-/* By name, title or alias in any case, or by a longer name that contains one of them as a whole
- * word: the longest match wins. NULL: not known, or two rows match equally. */
+/* Finds a row by its name, title or alias in any case, or by a longer text that contains one of
+ * them as a separate word: the longest match wins. Returns NULL if none matches, or two match
+ * equally. */
 const struct hardware *catalog_find_hardware(const struct catalog *catalog, const char *text);
 const struct model *catalog_find_model(const struct catalog *catalog, const char *text);

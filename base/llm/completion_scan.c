@@ -5,13 +5,13 @@
 
 #include "base/json/json_cursor.h"
 
-/* The members that are read, each with the type that it has in a plain chunk. */
 struct scan {
     struct json_cursor cursor;
     bool want_text;
     struct completion_event *event;
 };
 
+/* A member that is read. `read` returns false if the value is not as in a plain chunk. */
 struct member {
     const char *name;
     size_t length;
@@ -65,8 +65,8 @@ static bool is_null_next(struct scan *scan)
     return scan->cursor.at < scan->cursor.end && *scan->cursor.at == 'n';
 }
 
-/* Reads null or "". */
-static bool read_unknown(struct scan *scan)
+/* Reads null or "", which a finish reason is while the answer continues. */
+static bool read_no_finish(struct scan *scan)
 {
     struct json_span text;
 
@@ -75,7 +75,7 @@ static bool read_unknown(struct scan *scan)
     return json_take_string(&scan->cursor, &text) && text.length == 0;
 }
 
-/* Reads a string or null. False if its text is wanted and would have to be unescaped. */
+/* Reads a string or null. Returns false if its text is wanted and would have to be unescaped. */
 static bool read_text(struct scan *scan, struct json_span *out)
 {
     json_skip_blanks(&scan->cursor);
@@ -144,7 +144,7 @@ static bool read_delta(struct scan *scan)
     return read_object(scan, members, 3);
 }
 
-/* The number of elements. */
+/* Counts the elements of a list. */
 static bool read_ids(struct scan *scan)
 {
     int64_t count = 0;
@@ -170,9 +170,12 @@ static bool read_ids(struct scan *scan)
 static bool read_choices(struct scan *scan)
 {
     static const struct member members[] = {
-        MEMBER("delta", read_delta),           MEMBER("text", read_content),
-        MEMBER("token_ids", read_ids),         MEMBER("usage", read_null),
-        MEMBER("finish_reason", read_unknown), { NULL, 0, NULL },
+        MEMBER("delta", read_delta),
+        MEMBER("text", read_content),
+        MEMBER("token_ids", read_ids),
+        MEMBER("usage", read_null),
+        MEMBER("finish_reason", read_no_finish),
+        { NULL, 0, NULL },
     };
 
     if (!json_take(&scan->cursor, '['))
@@ -182,9 +185,9 @@ static bool read_choices(struct scan *scan)
     return scan_object(scan, members, 2) && json_take(&scan->cursor, ']');
 }
 
-/* ---- Usage: some servers report it in every chunk ---- */
+/* ---- Usage: some servers report it in every chunk -------------------------------------------- */
 
-/* Digits only. */
+/* Reads a number that has only digits. */
 static bool read_count(struct scan *scan, int64_t *out)
 {
     const char *digits;
@@ -223,7 +226,8 @@ static bool read_reasoning_tokens(struct scan *scan)
     return read_count(scan, &scan->event->reasoning_tokens);
 }
 
-/* Some servers report it in the usage itself; a count in the details takes precedence. */
+/* Some servers report reasoning tokens in the usage itself; a count in its details takes
+ * precedence. */
 static bool read_bare_reasoning_tokens(struct scan *scan)
 {
     int64_t count;

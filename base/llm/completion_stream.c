@@ -15,11 +15,11 @@
 
 struct completion_stream {
     bool want_text, begun, broken;
-    size_t event_limit;  /* bytes */
-    bool names_error;    /* event: error */
-    struct text line;    /* its end has not arrived yet */
-    struct text pending; /* data lines that are not complete JSON yet */
-    struct text repaired;
+    size_t event_limit;   /* bytes */
+    bool names_error;     /* the event has the line "event: error" */
+    struct text line;     /* a line whose end has not arrived yet */
+    struct text pending;  /* data lines that are not complete JSON yet */
+    struct text repaired; /* memory for `parse` */
 };
 
 /* Who receives the events. */
@@ -65,8 +65,8 @@ void completion_stream_reset(struct completion_stream *stream)
 
 /* ---- The slow path: an event as the JSON library sees it ------------------------------------- */
 
-/* Models may write any character, so unlike elsewhere NUL is allowed here; and servers that cut
- * text inside a character send invalid UTF-8, which becomes U+FFFD. */
+/* Unlike elsewhere, NUL is allowed here, because models may write any character. Servers that split
+ * a text within a character send invalid UTF-8, which becomes U+FFFD. */
 static json_t *parse(struct completion_stream *stream, const char *bytes, size_t length)
 {
     json_error_t problem;
@@ -110,8 +110,8 @@ static void note_reasoning(const json_t *value, bool want_text, struct completio
     }
 }
 
-/* Content is a string, or with Mistral and Databricks a list of parts, some of which are reasoning.
- */
+/* Content is a string; with Mistral and Databricks it can be a list of parts, some of which are
+ * reasoning. */
 static void note_content(const json_t *value, bool want_text, struct completion_event *event)
 {
     const json_t *part, *thought;
@@ -127,7 +127,7 @@ static void note_content(const json_t *value, bool want_text, struct completion_
     }
 }
 
-/* `function_call` was the form of a single call before there could be several. */
+/* `function_call` is the older form, from when there could be only one call. */
 static void note_tool_calls(const json_t *delta, struct completion_event *event)
 {
     const json_t *older = json_object_get(delta, "function_call"), *call;
@@ -167,7 +167,8 @@ static int64_t count_or_unknown(const json_t *object, const char *name)
     return count < 0 ? -1 : count;
 }
 
-/* Usage is looked for in its regular place, then where Groq puts it, then where Moonshot does. */
+/* Returns the usage from its regular place, else from where Groq puts it, else from where Moonshot
+ * does. */
 static const json_t *find_usage(const json_t *json)
 {
     const json_t *usage = json_object_get(json, "usage");
@@ -196,8 +197,8 @@ static void note_usage(const json_t *usage, struct completion_event *event)
         event->reasoning_tokens = count_or_unknown(usage, "reasoning_tokens");
 }
 
-/* Before llama.cpp had usage in streams, it reported the tokens that it computed, and those that it
- * took from its cache. */
+/* Before llama.cpp had usage in streams, it reported which tokens it computed, and which it found
+ * in its cache. */
 static void note_timings(const json_t *json, struct completion_event *event)
 {
     const json_t *timings = json_object_get(json, "timings");
@@ -212,8 +213,8 @@ static void note_timings(const json_t *json, struct completion_event *event)
     event->cached_tokens = cached;
 }
 
-/* {"error": {...}}, {"error": "..."}, {"object": "error", ...}, or anything in an `event: error`.
- */
+/* Returns the error in {"error": {...}}, {"error": "..."} or {"object": "error", ...}; in an
+ * `event: error` (`named`) any document is one. NULL if there is none. */
 static const json_t *find_error(const json_t *json, bool named)
 {
     const json_t *error = json_object_get(json, "error");
@@ -238,7 +239,7 @@ static void report_error(const json_t *error, const struct listener *listener)
     listener->each(listener->context, &event);
 }
 
-/* False if it is not JSON. */
+/* Returns false if the bytes are not JSON. */
 static bool report_parsed(struct completion_stream *stream, const char *bytes, size_t length,
                           const struct listener *listener)
 {
@@ -265,7 +266,7 @@ static bool report_parsed(struct completion_stream *stream, const char *bytes, s
 
 /* ---- Lines and events ------------------------------------------------------------------------ */
 
-/* For an `event: error` whose data is not JSON: the raw bytes are the message. */
+/* Reports an `event: error` whose data is not JSON: the raw bytes are the message. */
 static void report_raw_error(const char *bytes, size_t length, const struct listener *listener)
 {
     struct completion_event event;
@@ -297,9 +298,9 @@ static void report_done(const struct listener *listener)
     listener->each(listener->context, &event);
 }
 
-/* Handles the data of a whole event, or the first line of one that continues. */
-static bool take_data(struct completion_stream *stream, const char *data, size_t length,
-                      const struct listener *listener)
+/* Handles a line of data: usually a complete event, else one of several lines. */
+static bool handle_data(struct completion_stream *stream, const char *data, size_t length,
+                        const struct listener *listener)
 {
     struct completion_event event;
 
@@ -336,26 +337,26 @@ static bool end_event(struct completion_stream *stream, const struct listener *l
     return good;
 }
 
-/* The value, if the line has the field `name`; otherwise NULL. */
-static bool take_field(const char *line, size_t length, const char *name, const char **value,
+/* Finds the value of a line with the field `name`; returns false if the line has another field. */
+static bool read_field(const char *line, size_t length, const char *name, const char **value,
                        size_t *value_length)
 {
-    size_t taken = strlen(name);
+    size_t start = strlen(name);
 
-    if (length <= taken || memcmp(line, name, taken) != 0 || line[taken] != ':')
+    if (length <= start || memcmp(line, name, start) != 0 || line[start] != ':')
         return false;
-    taken++;
-    if (taken < length && line[taken] == ' ')
-        taken++;
-    *value = line + taken;
-    *value_length = length - taken;
+    start++;
+    if (start < length && line[start] == ' ')
+        start++;
+    *value = line + start;
+    *value_length = length - start;
     return true;
 }
 
 /* Handles a line, without its line ending. Comments, id:, retry: and unknown fields are ignored;
  * `error:` is a field of older llama.cpp servers. */
-static bool take_line(struct completion_stream *stream, const char *line, size_t length,
-                      const struct listener *listener)
+static bool handle_line(struct completion_stream *stream, const char *line, size_t length,
+                        const struct listener *listener)
 {
     const char *value;
     size_t value_length;
@@ -369,14 +370,14 @@ static bool take_line(struct completion_stream *stream, const char *line, size_t
     stream->begun = true;
     if (length == 0)
         return end_event(stream, listener);
-    if (take_field(line, length, "data", &value, &value_length))
-        return value_length == 0 || take_data(stream, value, value_length, listener);
-    if (take_field(line, length, "event", &value, &value_length))
+    if (read_field(line, length, "data", &value, &value_length))
+        return value_length == 0 || handle_data(stream, value, value_length, listener);
+    if (read_field(line, length, "event", &value, &value_length))
         stream->names_error = value_length == 5 && memcmp(value, "error", 5) == 0;
-    if (!take_field(line, length, "error", &value, &value_length))
+    if (!read_field(line, length, "error", &value, &value_length))
         return true;
     stream->names_error = true;
-    return take_data(stream, value, value_length, listener);
+    return handle_data(stream, value, value_length, listener);
 }
 
 /* Handles the last piece of a line that may have begun in an earlier read. */
@@ -388,9 +389,9 @@ static bool end_line(struct completion_stream *stream, const char *piece, size_t
     if (stream->line.length + length > stream->event_limit)
         return false;
     if (stream->line.length == 0)
-        return take_line(stream, piece, length, listener);
+        return handle_line(stream, piece, length, listener);
     text_add_bytes(&stream->line, piece, length);
-    good = take_line(stream, stream->line.data, stream->line.length, listener);
+    good = handle_line(stream, stream->line.data, stream->line.length, listener);
     clear_text(&stream->line);
     return good;
 }

@@ -12,7 +12,7 @@
 
 struct completion_stream;
 
-/* One relevant event; strings are borrowed for the call and not NUL-terminated. */
+/* One event of the stream; strings are borrowed for the call and not NUL-terminated. */
 struct completion_event {
     bool done;          /* data: [DONE] */
     bool error;         /* an error object: `text` is its message */
@@ -23,31 +23,32 @@ struct completion_event {
     bool has_usage;     /* the four counts below are set; -1 if the server did not report one */
     int64_t prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens;
     int64_t token_ids; /* how many the chunk lists (return_token_ids); -1: not listed */
-    /* JSON-unescaped, and only if the stream was created with `want_text`; else NULL: visible text,
-     * and reasoning. For an error, `text` is always the message. */
+    /* Visible text and reasoning, JSON-unescaped; NULL unless the stream was created with
+     * `want_text`. For an error, `text` is always the message. */
     const char *text, *reasoning;
     size_t text_length, reasoning_length;
     char finish[24];
 };
 
-bool completion_event_has_output(const struct completion_event *event); /* in any channel */
+/* Whether the event has content, reasoning or a tool call. */
+bool completion_event_has_output(const struct completion_event *event);
 
-/* `want_text`: deliver the text of content chunks (for queries; the load generator does not need
- * it). An event longer than 1 MiB is malformed; if the text is not wanted, the limit is 64 KiB,
- * since a load has thousands of streams. */
+/* `want_text`: events have the text of chunks, which the load generator does not need. An event
+ * longer than 1 MiB counts as malformed; without text the limit is 64 KiB, because a load has
+ * thousands of streams. Free with completion_stream_destroy. */
 struct completion_stream *completion_stream_create(bool want_text);
 void completion_stream_destroy(struct completion_stream *stream);
-/* Whether content with this beginning is a stream of events: some servers send a wrong content
- * type. */
+/* Whether a body that begins with these bytes is a stream of events: some servers send a wrong
+ * content type. */
 bool completion_stream_begins(const char *bytes, size_t length);
 /* Prepares for the next answer, reusing the memory. */
 void completion_stream_reset(struct completion_stream *stream);
-/* Feeds bytes; calls `each` per event. False if an event is not JSON or too long: the stream is
- * then broken for good. */
+/* Reads bytes, and calls `each` for each event. Returns false if an event is not JSON or too long;
+ * the stream then stays broken until the next reset. */
 bool completion_stream_feed(struct completion_stream *stream, const char *bytes, size_t length,
                             void (*each)(void *context, const struct completion_event *event),
                             void *context);
-/* Ends the body: text after its last line ending is handled as a line. */
+/* To be called at the end of the body: text after its last line ending is read as a line. */
 bool completion_stream_end(struct completion_stream *stream,
                            void (*each)(void *context, const struct completion_event *event),
                            void *context);

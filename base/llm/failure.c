@@ -39,21 +39,21 @@ const char *failure_name(enum failure failure)
     return names[failure];
 }
 
-/* What servers write when a prompt, or prompt plus answer, is too long for the model. Lower case,
- * without characters that JSON may escape. */
+/* What servers write when a prompt, or prompt plus answer, is too long for the model; without
+ * characters that JSON may escape. */
 static const char *const too_long_phrases[] = {
     "maximum context length",                 /* vLLM, SGLang, OpenAI, Ollama */
     "context length is only",                 /* vLLM since 2026 */
     "longer than the maximum model length",   /* vLLM, prompt check of the engine */
     "longer than the model's context length", /* SGLang */
     "exceeds the maximum allowed length",     /* SGLang, limit by KV memory */
-    "exceeds the available context size",     /* llama.cpp, its type */
-    "exceed_context_size_error",              /* llama.cpp, its type */
+    "exceeds the available context size",     /* llama.cpp, the message */
+    "exceed_context_size_error",              /* llama.cpp, the type of the error */
     "exceed context window",                  /* llama-cpp-python */
     "exceeds the context length",             /* Ollama */
-    "context_length_exceeded",                /* OpenAI's code, also of gateways */
-    "exceed context limit",                   /* Anthropic's wording, also of gateways */
-    "prompt is too long",                     /* the same */
+    "context_length_exceeded",                /* OpenAI's code, also used by gateways */
+    "exceed context limit",                   /* Anthropic's wording, also used by gateways */
+    "prompt is too long",                     /* Anthropic's wording, also used by gateways */
     "inputs` must have less than",            /* TGI, prompt alone */
     "max_new_tokens` must be <=",             /* TGI, prompt and answer */
     "exceeds maximum input length",           /* TensorRT-LLM */
@@ -72,8 +72,8 @@ static bool contains(const char *body, size_t length, const char *phrase)
 
 static bool says_too_long(const char *body, size_t length)
 {
-    static const size_t looked_at_bytes = 16384;
-    size_t end = length < looked_at_bytes ? length : looked_at_bytes;
+    static const size_t searched_bytes = 16384;
+    size_t end = length < searched_bytes ? length : searched_bytes;
 
     for (size_t i = 0; i < sizeof too_long_phrases / sizeof *too_long_phrases; i++)
         if (contains(body, end, too_long_phrases[i]))

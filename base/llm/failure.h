@@ -19,13 +19,11 @@ enum failure {
     FAILURE_RATE_LIMITED,   /* 429 */
     FAILURE_OVERLOADED_503, /* 503 */
     FAILURE_SERVER_ERROR,   /* other 5xx */
-    FAILURE_PROTOCOL,       /* a violation of the protocol: unexpected status, content type or bytes
-                             */
+    FAILURE_PROTOCOL,       /* unexpected status, content type or bytes */
     FAILURE_STREAM_ERROR,   /* an error event inside a 200 stream */
     FAILURE_TRUNCATED,      /* the stream ended with neither [DONE] nor a finish reason */
     FAILURE_ABORTED,      /* the server ended it: finish reason abort, error, content_filter, ... */
-    FAILURE_SHORT_INPUT,  /* the server counts far fewer prompt tokens than were sent: it truncated
-                           * them */
+    FAILURE_SHORT_INPUT,  /* the server truncated the prompt: it counts far fewer tokens */
     FAILURE_SHORT_OUTPUT, /* fewer output tokens than required */
     FAILURE_EMPTY,        /* a complete answer without any content */
     FAILURE_TTFT_TIMEOUT, /* no first token in time */
@@ -38,10 +36,10 @@ enum failure {
 };
 
 const char *failure_name(enum failure failure); /* "too_long", ...; static */
-/* The class of an HTTP error status; the start of its body distinguishes too_long from refused_400:
- * vLLM ("maximum context length"), llama.cpp ("exceeds the available context size",
- * exceed_context_size_error), SGLang, TGI, llama-cpp-python ("Requested tokens (N) exceed context
- * window"). FAILURE_NONE for 2xx. */
+/* The class of an HTTP error status; FAILURE_NONE for 2xx. The start of the body distinguishes
+ * too_long from refused_400: vLLM ("maximum context length"), llama.cpp ("exceeds the available
+ * context size", exceed_context_size_error), SGLang, TGI, llama-cpp-python ("Requested tokens (N)
+ * exceed context window"). */
 enum failure failure_of_status(long status, const char *body, size_t body_length);
 /* The class of an error inside a stream, by its message: SGLang and some gateways refuse prompts
  * that are too long inside a stream. */

@@ -24,11 +24,11 @@ struct cell_result {
     char workload_digest[65];
     struct measurement measurement;
     struct histogram *histograms[METRIC_COUNT]; /* NULL: none */
-    const void *records; /* packed by bench, already compressed; NULL: none */
+    const void *records; /* by bench/load/request_records.h, compressed; NULL: none */
     size_t records_length;
     int64_t records_count;
     struct sent sent;         /* in the whole attempt; for the server monitor, not stored */
-    const char *witness_json; /* NULL: none */
+    const char *witness_json; /* the server monitor's check; NULL: none */
     const void *series;       /* the server monitor's scrapes, packed; NULL: none */
     size_t series_length;
     int64_t series_scrapes;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cross-check of a cell: the server's own counters compared with what was sent. It is the
- * interface between bench/, which sends, and fleet/, which scrapes, and holds what is stored of it.
- */
+/* The cross-check of a cell: the server's own counters compared with what was sent. This is the
+ * interface between bench/, which sends, and fleet/, which scrapes. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,24 +12,23 @@
 /* Everything sent in one attempt, from its first request (the probe) to its last (cut off at the
  * end of the drain). */
 struct sent {
-    int64_t requests;                    /* answered completely */
-    int64_t input_tokens, output_tokens; /* of those requests, by the server's usage, else by chunks
-                                          */
+    int64_t requests; /* answered completely */
+    /* Of those requests, by the server's usage, else by chunks. */
+    int64_t input_tokens, output_tokens;
     /* Requests and tokens that the server may have counted in addition: requests that failed or
      * were cut off, those sent twice, and the possible tokens of an answer without usage. */
     int64_t more_requests, more_input_tokens, more_output_tokens;
-    bool input_unknown; /* the input tokens of answers without usage are not known: they are not
-                         * compared */
+    bool input_unknown; /* an answer had no usage: input tokens are not compared */
 };
 
 enum cross_check_verdict {
     CROSS_CHECK_NOTHING, /* no evidence against the cell: the counts agree, or there are none */
     CROSS_CHECK_CONTAMINATED, /* the server also worked for other clients */
-    CROSS_CHECK_RESTARTED,    /* it restarted, or stopped answering */
-    CROSS_CHECK_OTHER_MODEL,  /* it now serves a model other than at the start of the attempt */
+    CROSS_CHECK_RESTARTED,    /* the server restarted, or stopped answering */
+    CROSS_CHECK_OTHER_MODEL,  /* the server has changed its model since the attempt began */
 };
 
-/* Whether a caller that waits for a server should stop. Asked at least five times a second. */
+/* Returns whether to stop waiting for a server; called at least five times a second. */
 struct monitor_watch {
     bool (*stopped)(void *context, const char *doing);
     void *context;
@@ -39,19 +37,17 @@ struct monitor_watch {
 struct cross_check {
     enum cross_check_verdict verdict;
     char reason[256]; /* one sentence; "" if there is no evidence against the cell */
-    double gap_s;     /* longest gap within the window without metrics, if far above the usual; 0:
-                       * none */
-    char served[256]; /* the model that the server reports, with what distinguishes it from others;
-                       * "" */
-    char *json;       /* heap; shown by run_show as `witness` */
-    void *series;     /* heap, packed; NULL: none */
+    double gap_s;     /* longest time in the window without metrics; 0: not longer than usual */
+    char served[256]; /* identifies the model that the server reports; "": it reports none */
+    char *json;       /* run_show returns it as `witness`; NULL: none */
+    void *series;     /* packed by cross_check_set_series; NULL: none */
     size_t series_length;
     int64_t series_scrapes;
 };
 #define CROSS_CHECK_AUTO __attribute__((cleanup(cross_check_finish))) struct cross_check
 void cross_check_finish(struct cross_check *cross_check);
 
-/* The scrapes of an attempt, as columns: {"at_ms": [...], "requests_running": [...], ...}. Packs
- * the JSON's text into cross_check->series; if that fails it is logged and omitted. */
+/* Packs the scrapes of an attempt, as columns ({"at_ms": [...], "requests_running": [...], ...}),
+ * into cross_check->series. If that fails, it is logged and the series is omitted. */
 void cross_check_set_series(struct cross_check *cross_check, const json_t *columns,
                             int64_t scrapes);

@@ -310,7 +310,7 @@ json_t *measurement_to_json(const struct measurement *measurement)
     return json;
 }
 
-/* ---- What was kept by earlier versions ------------------------------------------------------- */
+/* ---- What earlier versions stored ------------------------------------------------------------ */
 
 #define SAME_SHARE 0.02 /* this close to one token per chunk, each chunk counts as a token */
 
@@ -333,7 +333,7 @@ static int64_t farthest(int64_t from, int64_t low, int64_t high)
     return below > above ? below : above;
 }
 
-/* In earlier versions all requests of a cell asked for the same lengths, and answers of other
+/* In earlier versions all requests of a cell had the same requested lengths, and answers of other
  * lengths were not counted. */
 static void read_old_lengths(struct measurement *out)
 {

@@ -14,8 +14,8 @@
 struct latency_summary {
     int64_t count, censored;
     double mean_ms, p50_ms, p90_ms, p95_ms, p99_ms, p999_ms, min_ms, max_ms;
-    bool p50_censored, p90_censored, p95_censored, p99_censored,
-        p999_censored; /* the true value is at least this */
+    /* The true percentile is at least the value. */
+    bool p50_censored, p90_censored, p95_censored, p99_censored, p999_censored;
 };
 void latency_summary_of(const struct histogram *histogram_ns, struct latency_summary *out);
 
@@ -28,12 +28,12 @@ enum metric {
     METRIC_TTST, /* from the first to the second token */
     METRIC_ICL,
     METRIC_ITL,
-    METRIC_TPOT, /* (last chunk - first chunk) / tokens after those of the first chunk */
+    METRIC_TPOT, /* (last chunk - first chunk) / tokens after the first chunk */
     METRIC_E2E,
     /* In an open loop TTFT, TTFO and E2E count from the scheduled time. In addition: */
     METRIC_QUEUE,     /* from the scheduled time to sending */
-    METRIC_TTFT_SENT, /* from sending */
-    METRIC_E2E_SENT,
+    METRIC_TTFT_SENT, /* TTFT from sending */
+    METRIC_E2E_SENT,  /* E2E from sending */
     METRIC_COUNT,
 };
 const char *metric_name(enum metric metric); /* "ttft", ... */
@@ -42,26 +42,29 @@ struct measurement {
     /* The window: seconds on the monotonic clock. */
     double warmup_s, window_s, drain_s;
     int64_t window_start_ms; /* UTC */
-    double throughput_ci;    /* of the output throughput: half of its 95 % interval / itself; NaN */
-    /* Requests that ended in the window (or began and were censored in it). */
+    /* Half of the 95 % interval of the output throughput / the throughput; NaN: not known. */
+    double throughput_ci;
+
+    /* Requests that ended in the window; in an open loop, that were due in it. */
     int64_t attempted, succeeded;
     int64_t failures[FAILURE_COUNT];
     int64_t finish_wrong, finish_missing, done_missing; /* of the successful ones */
     double success_rate;                                /* succeeded / attempted */
-    /* For an open loop, where `attempted` counts those due in the window: unanswered when the cell
-     * ended (in no failure class, and censored in the latencies), unsent among those, and those
-     * that had to wait because the limit of requests in flight was reached. */
+    /* In an open loop: requests that were unanswered when the cell ended (in no failure class, and
+     * censored in the latencies), those of them that were never sent, and requests that had to wait
+     * because the limit of requests in flight was reached. */
     int64_t unanswered, unsent, waited_for_room;
-    int64_t held; /* for a closed loop: sent before the window, never answered, in no other figure
-                   */
+    /* In a closed loop: requests sent before the window and never answered; in no other figure. */
+    int64_t held;
     double request_rate_asked, request_rate_scheduled, request_rate_sent; /* 0: a closed loop */
     double queue_growth; /* of the requests due and not yet ended, per second; NaN: a closed loop */
-    /* Load: the time average of requests in flight in the window; the requested load is the cell's
-     * concurrency */
+
+    /* Requests in flight: their mean over the window, and bounds. */
     double concurrency_actual;
     int64_t concurrency_min, concurrency_max;
     double concurrency_expected; /* from the users and their think time; NaN: an open loop */
     double little_ratio; /* throughput x mean latency / concurrency_actual; 1 in a steady state */
+
     /* Tokens per request, requested and actual (by the server's usage), and in total those that
      * arrived in the window. */
     int64_t input_tokens_requested, input_tokens_min, input_tokens_max;
@@ -70,57 +73,58 @@ struct measurement {
     double input_tokens_requested_mean, output_tokens_requested_mean;
     int64_t input_tokens_requested_min, input_tokens_requested_max;
     int64_t output_tokens_requested_min, output_tokens_requested_max;
-    int64_t input_tokens_differing, output_tokens_differing; /* number of requests; -1: some, not
-                                                              * counted */
+    /* How many requests had other lengths than requested; -1: some had, but were not counted. */
+    int64_t input_tokens_differing, output_tokens_differing;
     int64_t input_tokens_difference_max, output_tokens_difference_max;
     int64_t lengths_cut, prompts_repeated; /* number of requests */
-    int64_t prompts_left_out;              /* of the dataset */
-    int64_t shared_tokens, cached_told;
+    int64_t prompts_left_out;              /* prompts of the dataset that cannot be sent */
+    int64_t shared_tokens;                 /* input tokens that other requests share by design */
+    int64_t cached_told;                   /* how many requests reported their cached tokens */
     int64_t input_tokens, cached_tokens, output_tokens, chunks;
     double tokens_per_chunk, reasoning_tokens_mean; /* NaN: the server did not report it */
-    bool tokens_estimated; /* no usage from the server: counted from chunks */
-    /* Rates over the window, per second. Goodput: successes only. */
+    bool tokens_estimated; /* the server reported no usage: counted from chunks */
+
+    /* Rates over the window, per second. Goodput: successes within the goodput limits. */
     double request_throughput, input_throughput, output_throughput, goodput;
-    double output_throughput_deviation; /* of one-second slices */
+    double output_throughput_deviation; /* standard deviation of one-second slices */
     /* TTFT of the first request of this shape to this deployment in the sweep, before any warm-up;
      * NaN: it was not measured. */
     double cold_ttft_ms;
-    /* The client: how late it handled what had arrived, how late it started what was due, CPU of
-     * its thread(s). */
-    double lag_p50_ms, lag_mean_ms, lag_p99_ms, start_lag_mean_ms, start_lag_p99_ms, cpu_percent;
-    double cpu_wait_percent; /* share of the window in which its most affected thread had to wait
-                                while other processes used the CPUs */
-    double error_share; /* rates and mean latencies are off by at most this share because it was
-                         * late */
-    double ceiling_chunks_s, ceiling_share; /* the reading limit of the client's threads, from its
-                                             * calibration, and the share of it that the cell used;
-                                             * 0: not known */
-    bool client_limited;                    /* the error is too large, or the client had no CPU left
-                                             */
-    bool client_late;  /* the slowest percent of latencies may be lag_p99_ms too long */
-    bool machine_busy; /* either of these, because others used this machine */
+
+    /* The client: how late it handled what had arrived, and started what was due. */
+    double lag_p50_ms, lag_mean_ms, lag_p99_ms, start_lag_mean_ms, start_lag_p99_ms;
+    double cpu_percent;      /* of one core, used by its busiest thread */
+    double cpu_wait_percent; /* share of the window in which a thread waited for a CPU, at most */
+    double error_share; /* rates and mean latencies are wrong by at most this, due to lateness */
+    /* How much the client's threads can read, by its calibration, and the share of it that the cell
+     * used; 0: not known. */
+    double ceiling_chunks_s, ceiling_share;
+    bool client_limited; /* the error is too large, or the client had no CPU left */
+    bool client_late;    /* the slowest percent of latencies may be lag_p99_ms too long */
+    bool machine_busy;   /* either of these, because others used this machine */
+
     bool contaminated; /* the server also worked for others, each time the cell was measured */
-    /* No steady state: the warm-up ended at its limit before two windows agreed; the queue of an
-     * open loop grew. */
-    bool unsettled, overloaded;
-    bool uneven;      /* it stalled or changed its speed, each time it was measured */
-    double silence_s; /* the longest time without a chunk while requests were in flight */
+    bool unsettled;    /* the warm-up ended at its limit, before two windows agreed */
+    bool overloaded;   /* the queue of an open loop grew */
+    bool uneven;       /* the server stalled or changed its speed, each time it was measured */
+    double silence_s;  /* the longest time without a chunk while requests were in flight */
+
     /* Connections that were opened for the cell, from its first request to its last. NaN: none. */
     int64_t new_connections;
     double connect_p50_ms, connect_p99_ms, tls_p50_ms, tls_p99_ms;
-    int64_t left_open;         /* answers whose body did not end after [DONE] */
-    int64_t stale_connections; /* reused connections that the server had closed; retried once on a
-                                  fresh one */
+    int64_t left_open; /* answers whose body did not end after [DONE] */
+    int64_t
+        stale_connections; /* requests sent again because the server had closed the connection */
     struct latency_summary latency[METRIC_COUNT];
-    char first_error[512]; /* the server's message for the most frequent class */
+    char first_error[512]; /* the message of the most frequent class of failure */
 };
 
 /* Whether stream chunks carry several tokens: gaps between them are then not those between
  * tokens. */
 bool measurement_has_wide_chunks(const struct measurement *measurement);
 
-/* One row per number in the struct: its place in the JSON, and its meaning. Ends with a NULL name.
- * Names equal the struct's; the group is the JSON object that contains them. */
+/* One row per number in the struct: its place in the JSON, and its meaning. A NULL name ends the
+ * table. Names equal the struct's; the group is the JSON object that contains the member. */
 enum measurement_type { MEASUREMENT_INTEGER = 1, MEASUREMENT_REAL, MEASUREMENT_BOOLEAN };
 struct measurement_field {
     const char *group, *name;
@@ -132,13 +136,13 @@ extern const struct measurement_field measurement_fields[];
 /* The same for each metric of the group `latency`, with offsets into struct latency_summary. */
 extern const struct measurement_field latency_fields[];
 
-/* The measurement as JSON: groups window, requests, failures, load, connections, tokens, rates,
- * client, latency. NaN is null. `failures` has the classes that occurred. `latency` has an object
- * per metric with values; "p99_at_least": true is beside "p99_ms" if the percentile was cut off by
- * a timeout, so that the true one is at least that (likewise p50, p90, p95, p999), and is missing
- * otherwise. New reference. */
+/* Returns the measurement as JSON, in the groups window, requests, failures, load, connections,
+ * tokens, rates, client, latency. NaN becomes null. `failures` has the classes that occurred.
+ * `latency` has an object per metric that has values; "p99_at_least": true is added if the true
+ * percentile is at least "p99_ms", because a timeout cut it off (likewise for p50, p90, p95, p999).
+ * New reference. */
 json_t *measurement_to_json(const struct measurement *measurement);
-/* Reads what measurement_to_json wrote; missing members become zero or NaN. Converts earlier
- * versions: their ITL is ICL (and also ITL, if a chunk was a token), and lengths that differed are
+/* Reads what measurement_to_json wrote; missing members become zero or NaN. The ITL of earlier
+ * versions becomes ICL (and also ITL, if each chunk was a token); whether lengths differed is
  * derived. */
 void measurement_from_json(const json_t *json, struct measurement *out);

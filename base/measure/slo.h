@@ -7,25 +7,27 @@
 #include "base/measure/measurement.h"
 
 struct slo {
-    int64_t percentile;                      /* 50, 90, 95 or 99, for the four below */
+    int64_t percentile;                      /* 50, 90, 95 or 99, for the next four */
     double ttft_ms, itl_ms, tpot_ms, e2e_ms; /* 0: no such limit */
-    double error_rate; /* share of requests that may fail; 0: not stated, SLO_ERROR_RATE */
+    double error_rate; /* share of requests that may fail; 0: not stated, means SLO_ERROR_RATE */
 };
 #define SLO_ERROR_RATE 0.01
 
-/* From the members of a plan ("limit_ttft_ms", ...); a missing member is no limit. */
+/* Reads the members of a plan ("limit_ttft_ms", ...); a missing member means no limit. */
 void slo_from_plan(const json_t *plan, struct slo *out);
+/* Whether there is any limit. */
 bool slo_are_stated(const struct slo *limits);
 
 /* The limit that a cell is closest to, or exceeds most. */
 struct slo_nearest {
-    double ratio;     /* the figure divided by its limit: up to 1 it is met; INFINITY: no request
-                       * succeeded, too many failed, or the figure is missing */
+    /* The figure divided by its limit: up to 1 the limit is met. INFINITY: no request succeeded,
+     * too many failed, or the figure is missing. */
+    double ratio;
     const char *name; /* "TTFT", ..., "error rate" */
     const char *unit; /* " ms" or "" */
     double value, limit;
 };
-/* Only for cells that were measured or failed. A percentile that was cut off by a timeout meets no
- * limit: the true one is larger. */
+/* To be called only for cells that were measured or failed. A percentile that was cut off by a
+ * timeout meets no limit, because the true one is larger. */
 struct slo_nearest slo_find_nearest(const struct slo *limits,
                                     const struct measurement *measurement);

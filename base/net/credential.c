@@ -7,22 +7,22 @@
 #include <string.h>
 
 enum {
-    BEGINS_A_WORD = 1, /* elsewhere it is ordinary text: "disk-" */
+    BEGINS_A_WORD = 1, /* not a credential within a word, such as "disk-" */
     ANY_CASE = 2,
     CAPITALS = 4,   /* only capitals and digits follow */
     TO_THE_END = 8, /* the credential extends to the end of the text */
 };
 
-/* A credential begins with one of these and continues for at least this many characters; shorter
- * words are ordinary ones. */
+/* A form of credentials: a prefix, and at least this many further characters. */
 struct shape {
     const char *prefix;
     size_t least;
-    unsigned how;
+    unsigned how; /* BEGINS_A_WORD, ... */
 };
 
-/* Indexed by the first byte and, for it, the low bits of possible second bytes, which are the same
- * in both cases: most bytes of a text are skipped at once. */
+/* The shapes that begin with a byte. `seconds` has a bit for the low five bits of each possible
+ * second byte (which are the same in upper and lower case), so that most bytes of a text are
+ * skipped at once. */
 struct beginning {
     const struct shape *shapes;
     uint32_t seconds;
@@ -79,7 +79,7 @@ static const struct beginning beginnings[UCHAR_MAX + 1] = {
     BEGINNING('-', SECOND('-'), { "-----BEGIN ", 0, TO_THE_END }),
 };
 
-static bool is_of_a_token(unsigned char byte, unsigned how)
+static bool continues_credential(unsigned char byte, unsigned how)
 {
     if ((how & CAPITALS) != 0)
         return isupper(byte) || isdigit(byte);
@@ -88,8 +88,8 @@ static bool is_of_a_token(unsigned char byte, unsigned how)
     return isalnum(byte) || (byte != '\0' && strchr("_-.+/=~", byte) != NULL);
 }
 
-/* The length of its prefix; 0: the text begins otherwise. */
-static size_t begins(const struct shape *shape, const char *text)
+/* The length of the shape's prefix if the text begins with it, else 0. */
+static size_t prefix_length(const struct shape *shape, const char *text)
 {
     bool any_case = (shape->how & ANY_CASE) != 0;
     size_t length = 0;
@@ -103,15 +103,15 @@ static size_t begins(const struct shape *shape, const char *text)
     return length;
 }
 
-/* The length of a credential of this form that begins at text[at]; 0: none. */
+/* The length of a credential of this shape that begins at text[at]; 0 if there is none. */
 static size_t length_at(const struct shape *shape, const char *text, size_t at)
 {
-    size_t prefix = begins(shape, text + at), more = 0;
+    size_t prefix = prefix_length(shape, text + at), more = 0;
 
     if (prefix == 0
         || ((shape->how & BEGINS_A_WORD) != 0 && at > 0 && isalnum((unsigned char)text[at - 1])))
         return 0;
-    while (is_of_a_token((unsigned char)text[at + prefix + more], shape->how))
+    while (continues_credential((unsigned char)text[at + prefix + more], shape->how))
         more++;
     return more >= shape->least ? prefix + more : 0;
 }
@@ -176,8 +176,8 @@ void credential_add_masked(struct text *out, const char *text)
     TEXT_AUTO printable = { 0 };
     TEXT_AUTO hidden = { 0 };
 
-    text_add_printable(&printable, text, strlen(text),
-                       SIZE_MAX / 2); /* searched in the form in which it will be shown */
+    /* Made printable first, so that the text is searched as it will be shown. */
+    text_add_printable(&printable, text, strlen(text), SIZE_MAX / 2);
     add_without_credentials(&hidden, text_string(&printable));
     for (text = text_string(&hidden); *text != '\0';) {
         size_t gap = strspn(text, separators);

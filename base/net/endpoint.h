@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A model server as it is called: address, model, credential. Resolved from a deployment directly
- * before use. */
+/* What is needed to call a model server: address, model, credential. It is resolved from a
+ * deployment directly before use. */
 #pragma once
 
 #include "base/net/secrets.h"
@@ -12,32 +12,33 @@ struct outbound_tls;
  * the process. */
 struct endpoint_lock {
     const struct outbound_tls *tls; /* NULL: the machine's authorities */
-    /* The bearer that the server accepts now; "" for none. May call a cloud. */
+    /* Returns the bearer that the server accepts now; "" for none. May call a cloud. */
     CHECKED bool (*key)(const struct endpoint_lock *lock, char out[SECRET_VALUE_SIZE],
                         struct error *error);
-    bool sleeps; /* it scales to zero without requests, and each request keeps a paid instance
-                    running */
+    /* The server scales to zero without requests: each request keeps a paid instance running. */
+    bool sleeps;
 };
 
 struct endpoint {
     char url[1025];                    /* without a trailing '/' or '/v1' */
     char model[256];                   /* the name that requests use */
     char bearer[SECRET_VALUE_SIZE];    /* "" for none; never shown */
-    const struct server_list *servers; /* servers that its address must be one of; NULL: any */
-    const struct endpoint_lock *lock;  /* NULL: its credential stays as it is */
+    const struct server_list *servers; /* its address must be one of these; NULL: any */
+    const struct endpoint_lock *lock;  /* NULL: the credential does not expire */
 };
 
-/* Keys expire while a sweep runs: asks the lock for the current one. Without a lock the credential
- * stays. */
+/* Updates the credential from the lock, because keys expire while a sweep runs. Does nothing
+ * without a lock. */
 CHECKED bool endpoint_renew(struct endpoint *endpoint, struct error *error);
-/* It scales to zero without requests: a caller that was not told to wake it must not call it. */
+/* Whether the server scales to zero without requests: only requests by users may wake it. */
 static inline bool endpoint_sleeps(const struct endpoint *endpoint)
 {
     return endpoint->lock != NULL && endpoint->lock->sleeps;
 }
-/* For requests that nobody asked for, such as scrapes. UNSUPPORTED: the endpoint sleeps. */
+/* To be called before requests that no user made, such as scrapes. UNSUPPORTED if
+ * endpoint_sleeps. */
 CHECKED bool endpoint_check_watched(const struct endpoint *endpoint, struct error *error);
-/* NULL: the machine's authorities. */
+/* Returns NULL for the machine's authorities. */
 static inline const struct outbound_tls *endpoint_tls(const struct endpoint *endpoint)
 {
     return endpoint->lock == NULL ? NULL : endpoint->lock->tls;

@@ -65,7 +65,7 @@ struct ip_address ip_client_network(const struct ip_address *address)
     return network;
 }
 
-/* ---- Networks ---- */
+/* ---- Networks -------------------------------------------------------------------------------- */
 
 static bool network_parse(const char *text, size_t length, struct ip_network *out)
 {
@@ -111,7 +111,7 @@ bool ip_networks_parse(const char *text, struct ip_networks *out, struct error *
     return true;
 }
 
-static bool holds(const struct ip_network *network, const struct ip_address *address)
+static bool contains(const struct ip_network *network, const struct ip_address *address)
 {
     unsigned bytes = network->bits / 8, rest = network->bits % 8;
     uint8_t mask = (uint8_t)(0xff00 >> rest);
@@ -124,7 +124,7 @@ static bool holds(const struct ip_network *network, const struct ip_address *add
 bool ip_networks_hold(const struct ip_networks *networks, const struct ip_address *address)
 {
     for (size_t i = 0; i < networks->count; i++)
-        if (holds(&networks->items[i], address))
+        if (contains(&networks->items[i], address))
             return true;
     return false;
 }

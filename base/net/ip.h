@@ -10,7 +10,7 @@
 
 #include "base/core/error.h"
 
-/* IPv4 in its mapped form, ::ffff:192.0.2.1. */
+/* An IPv4 address has its mapped form, ::ffff:192.0.2.1. */
 struct ip_address {
     uint8_t bytes[16];
 };
@@ -28,15 +28,17 @@ struct ip_networks {
     size_t count;
 };
 
-/* "192.0.2.1" or "2001:db8::1"; false for anything else, including zones. */
+/* Reads "192.0.2.1" or "2001:db8::1"; returns false for anything else, such as an address with a
+ * zone. */
 bool ip_parse(const char *text, size_t length, struct ip_address *out);
-/* The address of a connection; false if it is neither IPv4 nor IPv6. */
+/* Converts the address of a connection; returns false if it is neither IPv4 nor IPv6. */
 bool ip_of(const struct sockaddr_storage *address, struct ip_address *out);
 void ip_format(const struct ip_address *address, char out[IP_TEXT_SIZE]);
 /* The network that belongs to one client: an IPv4 address, or the /64 of an IPv6 address. */
 struct ip_address ip_client_network(const struct ip_address *address);
 
-/* Networks ("10.0.0.0/8", "fd00::/8") and addresses, separated by commas. INVALID names the wrong
- * one. */
+/* Reads networks ("10.0.0.0/8", "fd00::/8") and addresses, separated by commas. INVALID if one of
+ * them is not valid. */
 CHECKED bool ip_networks_parse(const char *text, struct ip_networks *out, struct error *error);
+/* Whether the address is in one of the networks. */
 bool ip_networks_hold(const struct ip_networks *networks, const struct ip_address *address);

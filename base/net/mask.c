@@ -11,17 +11,17 @@
 #include "base/net/mask_view.h"
 
 #define SHORT_BYTES 12                  /* a shorter secret is weak */
-#define FEW_DISTINCT 5                  /* distinct bytes: "xxxxxxxxxxxx" is weak too */
+#define FEW_DISTINCT 5                  /* with fewer distinct bytes it is weak: "xxxxxxxxxxxx" */
 #define LEAST_BYTES 8                   /* the shortest piece that is hidden */
 #define GRAM 4                          /* bytes that are looked up together */
-#define STRIDE (LEAST_BYTES - GRAM + 1) /* every piece contains a whole gram at one of these */
+#define STRIDE (LEAST_BYTES - GRAM + 1) /* looking up every STRIDE bytes finds every piece */
 #define BUCKETS 4096
 #define FORMS 5
 #define HIDDEN "(hidden)"
 
 /* One way of writing the secret, case-folded. */
 struct form {
-    size_t from, length; /* in the mask's bytes */
+    size_t from, length; /* its place in the mask's bytes */
     size_t least;        /* bytes in a row that reveal it */
 };
 
@@ -30,11 +30,12 @@ struct mask {
     char *word; /* the secret itself */
     struct form forms[FORMS];
     size_t form_count;
-    struct text bytes;      /* all forms, one after the other */
-    uint8_t *form_of;       /* the form of each byte */
-    uint32_t *next;         /* the next position whose gram is in the same bucket, plus 1; 0: none
-                             */
-    uint32_t head[BUCKETS]; /* the first position */
+    struct text bytes; /* all forms, one after the other */
+    uint8_t *form_of;  /* the index of each byte's form */
+    /* The hash table of all grams: the first position of a bucket, and for each position the next
+     * one of the same bucket; both plus 1; 0: none. */
+    uint32_t head[BUCKETS];
+    uint32_t *next;
 };
 
 /* Folds upper and lower case, and the two alphabets of base64, into one. */
@@ -45,7 +46,7 @@ static unsigned char fold(unsigned char byte)
     return byte == '-' ? '+' : byte == '_' ? '/' : byte;
 }
 
-/* ---- The forms of a secret ---- */
+/* ---- The forms of a secret ------------------------------------------------------------------- */
 
 static void add_form(struct mask *mask, const struct text *written)
 {
@@ -69,7 +70,7 @@ static void add_hexadecimal(struct mask *mask, const char *secret)
     explicit_bzero(written.data, written.length);
 }
 
-/* The characters of base64 that are determined by these bytes alone. */
+/* Adds the characters of base64 that these bytes determine, whatever comes after them. */
 static void add_base64(struct mask *mask, const char *bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -135,8 +136,8 @@ struct mask *mask_create(const char *secret)
     mask = memory_zeroed(1, sizeof *mask);
     mask->weak = mask_is_weak(secret);
     mask->word = memory_copy_text(secret);
-    text_reserve(&mask->bytes,
-                 8 * strlen(secret)); /* allocated once, so that no copy is left in freed memory */
+    /* Allocated once, so that no copy of the secret is left in freed memory. */
+    text_reserve(&mask->bytes, 8 * strlen(secret));
     if (!mask->weak)
         add_forms(mask, secret);
     return mask;
@@ -161,7 +162,7 @@ void mask_destroy_at(struct mask **mask)
     mask_destroy(*mask);
 }
 
-/* ---- Weak secrets ---- */
+/* ---- Weak secrets ---------------------------------------------------------------------------- */
 
 static size_t count_distinct(const char *secret)
 {
@@ -175,7 +176,8 @@ static size_t count_distinct(const char *secret)
     return count;
 }
 
-/* Values from the documentation of engines and clients, and words that servers write anyway. */
+/* The words are values from the documentation of engines and clients, and words that servers write
+ * anyway. */
 bool mask_is_weak(const char *secret)
 {
     static const char *const words[] = {
@@ -199,7 +201,7 @@ static bool is_of_a_word(unsigned char byte)
     return isalnum(byte) || byte == '_' || byte >= 0x80;
 }
 
-/* ---- Finding it ---- */
+/* ---- Finding a secret ------------------------------------------------------------------------ */
 
 struct spans {
     struct span *at;
@@ -215,7 +217,8 @@ static void add_span(struct spans *spans, struct span span)
     spans->at[spans->count++] = span;
 }
 
-/* The run that the view at `at` and the form at `place` have in common. */
+/* The longest run of bytes around `at` in the view that equals the bytes around `place` in the
+ * form. */
 static struct span extend(const struct mask *mask, const struct mask_view *view, size_t at,
                           size_t place)
 {
@@ -232,8 +235,9 @@ static struct span extend(const struct mask *mask, const struct mask_view *view,
     return (struct span){ at - back, at + ahead };
 }
 
-static bool gives_away(const struct mask *mask, const struct mask_view *view, bool is_cut,
-                       size_t place, struct span run)
+/* Whether the run is long enough to reveal the secret. */
+static bool reveals(const struct mask *mask, const struct mask_view *view, bool is_cut,
+                    size_t place, struct span run)
 {
     size_t length = run.to - run.from;
 
@@ -241,7 +245,7 @@ static bool gives_away(const struct mask *mask, const struct mask_view *view, bo
            || (is_cut && run.to == view->length && length >= LEAST_BYTES);
 }
 
-/* The longest run at `at` that reveals the secret; false: none. */
+/* Finds the longest run around `at` that reveals the secret. Returns false if there is none. */
 static bool find_run(const struct mask *mask, const struct mask_view *view, bool is_cut, size_t at,
                      struct span *out)
 {
@@ -253,7 +257,7 @@ static bool find_run(const struct mask *mask, const struct mask_view *view, bool
     for (uint32_t next = mask->head[bucket_of(gram)]; next != 0; next = mask->next[next - 1]) {
         struct span run = extend(mask, view, at, next - 1);
 
-        if (!gives_away(mask, view, is_cut, next - 1, run)
+        if (!reveals(mask, view, is_cut, next - 1, run)
             || (found && run.to - run.from <= out->to - out->from))
             continue;
         *out = run;
@@ -291,7 +295,7 @@ static void find_words(const struct mask *mask, const struct mask_view *view, st
     }
 }
 
-/* Searches the text as it is, decoded once, and decoded twice. */
+/* Searches the text as it is, and decoded up to three times. */
 static void find_all(const struct mask *mask, const struct text *text, bool is_cut,
                      struct spans *spans)
 {
@@ -308,7 +312,7 @@ static void find_all(const struct mask *mask, const struct text *text, bool is_c
     mask_view_finish(&view);
 }
 
-/* ---- Hiding it ---- */
+/* ---- Hiding a secret ------------------------------------------------------------------------- */
 
 static int by_start(const void *a, const void *b)
 {
@@ -327,7 +331,7 @@ static void replace(const struct spans *spans, struct text *text)
 
         if (span->to <= done)
             continue;
-        if (span->from >= done) { /* it does not continue the previous one */
+        if (span->from >= done) { /* the span does not overlap the previous one */
             text_add_bytes(&out, text->data + done, span->from - done);
             text_add(&out, HIDDEN);
         }
@@ -369,7 +373,7 @@ void mask_error(const struct mask *mask, struct error *error)
     mask_string(mask, MASK_FAILURE, error->message, sizeof error->message);
 }
 
-/* ---- Text that still grows ---- */
+/* ---- Text that still grows ------------------------------------------------------------------- */
 
 /* How many bytes at the end of the view also occur in one of the forms. */
 static size_t open_bytes(const struct mask *mask, const struct mask_view *view)
@@ -397,7 +401,7 @@ size_t mask_safe_length(const struct mask *mask, const char *bytes, size_t lengt
         return length;
     safe = mask_view_whole(bytes, length);
     kept = MASK_VIEW_GROWTH * mask->bytes.length;
-    kept = kept < safe ? safe - kept : 0; /* no piece before it can be incomplete */
+    kept = kept < safe ? safe - kept : 0; /* all pieces that begin before this are complete */
     view = mask_view_of(bytes + kept, safe - kept);
     for (int round = 0; round < 2; round++) {
         size_t open = open_bytes(mask, &view);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hides a secret in the output of a server that was given it: as it is, escaped (JSON, percent,
- * HTML), in base64 or hexadecimal, in another case, with blanks in between, and pieces of it.
- * A server that wants to reveal a secret it knows always can: this is for servers that merely
- * repeat what they were sent. */
+/* Hides a secret in the output of a server to which it was sent: as it is, escaped (JSON, percent,
+ * HTML), in base64 or hexadecimal, in another case, with blanks in between, and large pieces of it.
+ * This is for servers that repeat what they received; a server that wants to reveal a secret always
+ * can. */
 #pragma once
 
 #include "base/core/text.h"
@@ -10,28 +10,28 @@
 struct error;
 struct mask;
 
-/* NULL, which hides nothing, for "". */
+/* Returns NULL, which hides nothing, for "". Free with mask_destroy. */
 struct mask *mask_create(const char *secret);
 void mask_destroy(struct mask *mask); /* wipes it; does nothing for NULL */
 void mask_destroy_at(struct mask **mask);
 #define MASK_AUTO __attribute__((cleanup(mask_destroy_at))) struct mask *
 
-/* Whether it is so short or so common a word that ordinary answers may contain it. */
+/* Whether the secret is so short, or so common a word, that ordinary answers may contain it. */
 bool mask_is_weak(const char *secret);
 
-/* The kind of text. Weak secrets are hidden in error messages only, and only as separate words. Of
- * others, a piece of three quarters of the secret is enough. */
+/* The kind of text. A weak secret is hidden only in failures, and only as a separate word; of any
+ * other secret, pieces of three quarters or more are hidden. */
 enum mask_kind {
     MASK_ANSWER,
     MASK_FAILURE,
 };
 
 /* Replaces the secret by "(hidden)" everywhere in the text. `is_cut`: the text was truncated, so
- * that 8 bytes of the secret at its end are enough. */
+ * that 8 bytes of the secret are hidden at its end. */
 void mask_text(const struct mask *mask, enum mask_kind kind, bool is_cut, struct text *text);
 /* The same in a string that was truncated if it fills its array. */
 void mask_string(const struct mask *mask, enum mask_kind kind, char *string, size_t size);
 void mask_error(const struct mask *mask, struct error *error);
-/* How much of the start of a growing text may be shown: the rest may be the beginning of the
+/* How many bytes of a growing text may be shown: those after them may be the beginning of the
  * secret. */
 size_t mask_safe_length(const struct mask *mask, const char *bytes, size_t length);

@@ -8,11 +8,11 @@
 #include "base/core/memory.h"
 #include "base/core/text.h"
 
-/* The value of an escape, or of a plain byte. */
+/* An escape, or a plain byte. */
 struct piece {
-    unsigned char bytes[UTF8_LONGEST];
-    size_t count; /* 0: none */
-    size_t taken; /* bytes of its written form */
+    unsigned char bytes[UTF8_LONGEST]; /* decoded */
+    size_t count;                      /* number of decoded bytes */
+    size_t taken;                      /* number of bytes before decoding */
 };
 
 struct mask_view mask_view_of(const char *text, size_t length)
@@ -56,7 +56,7 @@ static int digit_of(unsigned char byte)
     return isdigit(byte) ? byte - '0' : isxdigit(byte) ? tolower(byte) - 'a' + 10 : -1;
 }
 
-/* The value of hexadecimal digits; -1: not all of them are. */
+/* The value of hexadecimal digits; -1 if one is not a digit. */
 static int32_t read_digits(const unsigned char *bytes, size_t count)
 {
     int32_t value = 0;
@@ -162,9 +162,9 @@ static struct piece read_piece(const unsigned char *at, size_t left)
     return piece;
 }
 
-/* ---- A step ---- */
+/* ---- Decoding -------------------------------------------------------------------------------- */
 
-/* A dropped character does not end a piece. */
+/* Decodes the next escape or byte. A character that is dropped has count 0. */
 static struct piece next_piece(const struct mask_view *view, size_t at,
                                enum mask_view_blanks blanks)
 {
@@ -181,7 +181,7 @@ static struct piece next_piece(const struct mask_view *view, size_t at,
     return piece;
 }
 
-/* A piece is never longer than its written form. */
+/* The decoded bytes are never more than those before decoding. */
 bool mask_view_decode(struct mask_view *view, enum mask_view_blanks blanks)
 {
     unsigned char *bytes = memory_zeroed(view->length + 1, sizeof *bytes);

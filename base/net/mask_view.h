@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A text with its escapes decoded, and the origin of each byte. Private to mask*.c. */
+/* A text with its escapes decoded, and the place in the text that each byte comes from. Private to
+ * mask*.c. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define MASK_VIEW_ROUNDS 4  /* as it is, and decoded up to three times */
+#define MASK_VIEW_ROUNDS 4  /* the text as it is, and decoded up to three times */
 #define MASK_VIEW_GROWTH 10 /* the longest escape of one byte: "&#x000041;" */
 
 struct span {
@@ -16,24 +17,25 @@ struct span {
 struct mask_view {
     const unsigned char *bytes;
     size_t length;
-    const unsigned char *text; /* the text it is a view of, borrowed */
-    unsigned char *own;        /* `bytes`, if they differ from it */
-    uint32_t *starts;          /* where in the text each of them begins; NULL: they are the text */
+    const unsigned char *text; /* the original text, borrowed */
     size_t text_length;
+    unsigned char *own; /* owns `bytes`; NULL: they are the text itself */
+    uint32_t *starts;   /* where in the text each byte begins; NULL: they are the text itself */
 };
 
 enum mask_view_blanks {
     MASK_VIEW_KEEPS_BLANKS,
-    MASK_VIEW_DROPS_BLANKS, /* and control and invisible characters */
+    MASK_VIEW_DROPS_BLANKS, /* also control and invisible characters */
 };
 
-/* The text itself, borrowed. Free with mask_view_finish. */
+/* Returns a view of the text as it is, which is borrowed. Free with mask_view_finish. */
 struct mask_view mask_view_of(const char *text, size_t length);
 void mask_view_finish(struct mask_view *view); /* wipes it */
-/* Decodes once more: \uXXXX, \xXX and \/ of JSON and similar, %XX, &#NN; of HTML. False: there is
- * nothing to decode, and the view is unchanged. */
+/* Decodes once more: \uXXXX, \xXX and \/ of JSON and similar, %XX, &#NN; of HTML. Returns false if
+ * there was nothing to decode; the view is then unchanged. */
 bool mask_view_decode(struct mask_view *view, enum mask_view_blanks blanks);
-/* Where in the text a part of the view is, without the blanks after it. */
+/* The part of the text that a part of the view comes from, without the blanks after it. */
 struct span mask_view_origin(const struct mask_view *view, struct span part);
-/* How much of a growing text can be decoded: the rest may be the beginning of an escape. */
+/* How many bytes of a growing text can be decoded: those after them may be the beginning of an
+ * escape. */
 size_t mask_view_whole(const char *text, size_t length);

@@ -12,7 +12,7 @@
 #include "base/net/outbound_transfer.h"
 
 #define ERROR_BODY_BYTES 65536
-#define TICK_MS 100 /* until `cancelled` and the idle limit are checked again */
+#define TICK_MS 100 /* how often `cancelled` and the idle limit are checked */
 
 bool outbound_global_init(struct error *error)
 {
@@ -61,14 +61,14 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
     (void)purpose;
     transfer->unlisted = transfer->request->servers != NULL
                          && !server_list_has_address(transfer->request->servers, &address->addr);
-    /* The permissions of its file decide who may use it. */
+    /* For a Unix socket, the permissions of its file decide who may use it. */
     if (transfer->request->socket_path != NULL)
         return socket(AF_UNIX, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (transfer->unlisted || !may_connect(transfer->request, &address->addr)) {
         describe_address(&address->addr, transfer->refused);
         return CURL_SOCKET_BAD;
     }
-    transfer->refused[0] = '\0'; /* one of its other addresses was refused */
+    transfer->refused[0] = '\0'; /* another address of the host may have been refused before */
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
@@ -96,7 +96,7 @@ static void copy_visible(char *out, size_t size, const char *bytes, size_t lengt
     out[copied] = '\0';
 }
 
-/* Seconds, or a date (RFC 9110, 10.2.3). */
+/* Reads seconds, or a date (RFC 9110, 10.2.3); returns seconds from now, -1 if it is neither. */
 static int64_t read_retry_after(const char *value)
 {
     static const int64_t longest_s = INT64_C(366) * 86400;
@@ -125,7 +125,7 @@ static bool is_header(const char *line, size_t length, const char *name, const c
     return true;
 }
 
-/* The target of a redirect, without the parts that may carry a credential. */
+/* The length of a redirect's target without the parts that may contain a credential. */
 static size_t shown_length(const char *url, size_t length)
 {
     size_t shown = 0;
@@ -159,9 +159,10 @@ static size_t on_header(char *line, size_t size, size_t count, void *context)
     else if (is_header(line, length, "retry-after", &value)) {
         copy_visible(seconds, sizeof seconds, value, (size_t)(line + length - value));
         response->retry_after_s = read_retry_after(seconds);
-    } else if (kept != NULL && is_header(line, length, kept, &value))
+    } else if (kept != NULL && is_header(line, length, kept, &value)) {
         copy_visible(response->kept_header, sizeof response->kept_header, value,
                      (size_t)(line + length - value));
+    }
     return length;
 }
 
@@ -185,7 +186,8 @@ static bool keep_error_body(struct outbound_transfer *transfer, const char *byte
     return !transfer->enough;
 }
 
-static bool take_bytes(struct outbound_transfer *transfer, const char *bytes, size_t length)
+/* Returns false to stop the transfer. */
+static bool handle_bytes(struct outbound_transfer *transfer, const char *bytes, size_t length)
 {
     const struct outbound_request *request = transfer->request;
     struct outbound_response *response = transfer->response;
@@ -208,7 +210,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *context)
     struct outbound_transfer *transfer = context;
 
     transfer->last_byte_ns = clock_monotonic_ns();
-    return take_bytes(transfer, bytes, size * count) ? size * count : 0;
+    return handle_bytes(transfer, bytes, size * count) ? size * count : 0;
 }
 
 static void add_header(struct outbound_transfer *transfer, const char *name, const char *value)
@@ -277,8 +279,8 @@ static void set_timing(CURL *easy, struct outbound_transfer *transfer)
     const struct outbound_request *request = transfer->request;
 
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT,
-                     1L); /* so that a cancelled call does not wait for DNS */
+    /* A cancelled call does not wait for DNS. */
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                      or_default(request->connect_timeout_ms, OUTBOUND_CONNECT_MS));
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
@@ -304,8 +306,7 @@ static bool start(struct outbound_transfer *transfer)
         return stop(transfer, FAILURE_CLIENT_LIMIT);
     curl_easy_setopt(transfer->easy, CURLOPT_URL, transfer->request->url);
     curl_easy_setopt(transfer->easy, CURLOPT_USERAGENT, "opsbrain/" OPSBRAIN_VERSION);
-    curl_easy_setopt(transfer->easy, CURLOPT_ACCEPT_ENCODING,
-                     "identity"); /* NULL would also decode other encodings */
+    curl_easy_setopt(transfer->easy, CURLOPT_ACCEPT_ENCODING, "identity");
     set_method(transfer->easy, transfer->request);
     set_headers(transfer);
     set_guards(transfer->easy, transfer);
@@ -330,7 +331,7 @@ static bool may_continue(struct outbound_transfer *transfer)
 }
 
 /* Runs the loop until the transfer ends or is stopped. */
-static CURLcode turn(struct outbound_transfer *transfer)
+static CURLcode run(struct outbound_transfer *transfer)
 {
     int running = 1, left;
     CURLMsg *message;
@@ -357,7 +358,7 @@ static void finish(struct outbound_transfer *transfer)
     mask_destroy(transfer->mask);
 }
 
-/* Nothing reported of the answer repeats the bearer; the caller masks what was streamed */
+/* Hides the bearer in all parts of the answer. The caller masks what on_bytes received. */
 static void hide_bearer(struct outbound_transfer *transfer)
 {
     struct outbound_response *response = transfer->response;
@@ -375,7 +376,7 @@ static CHECKED bool check_bearer(const char *bearer, struct error *error)
     for (; bearer != NULL && *bearer != '\0'; bearer++)
         if ((unsigned char)*bearer < 0x21 || *bearer == 0x7f)
             return error_set(error, ERROR_INVALID,
-                             "the secret has a character that no HTTP header can carry");
+                             "the secret has a character that no HTTP header can contain");
     return true;
 }
 
@@ -392,7 +393,7 @@ bool outbound_perform(const struct outbound_request *request, struct outbound_re
         request->response_limit_bytes > 0 ? request->response_limit_bytes : 16 << 20;
     transfer.mask = mask_create(request->bearer);
     if (start(&transfer))
-        code = turn(&transfer);
+        code = run(&transfer);
     response->end_ns = clock_monotonic_ns();
     if (transfer.easy != NULL)
         curl_easy_getinfo(transfer.easy, CURLINFO_RESPONSE_CODE, &response->status);

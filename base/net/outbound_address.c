@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct network {
-    const char *address; /* in written form */
+    const char *address; /* as text */
     unsigned bits;
 };
 
@@ -18,7 +18,7 @@ static const struct network metadata_ipv4[] = {
     { "168.63.129.16", 32 },   /* host services of Azure */
 };
 static const struct network no_hosts_ipv4[] = {
-    { "0.0.0.0", 8 },   /* unspecified; on Linux the machine itself */
+    { "0.0.0.0", 8 },   /* unspecified; on Linux it is the machine itself */
     { "224.0.0.0", 4 }, /* multicast */
     { "240.0.0.0", 4 }, /* reserved, broadcast */
 };
@@ -36,19 +36,20 @@ static const struct network refused_ipv6[] = {
 static const struct {
     struct network network;
     uint8_t at[4];
-    bool inverted;
+    bool inverted; /* the bytes have all their bits inverted */
 } embedding[] = {
     { { "::ffff:0:0", 96 }, { 12, 13, 14, 15 } },   /* mapped */
     { { "::", 96 }, { 12, 13, 14, 15 } },           /* compatible, historic */
     { { "::ffff:0:0:0", 96 }, { 12, 13, 14, 15 } }, /* translated (RFC 2765) */
     { { "64:ff9b::", 96 }, { 12, 13, 14, 15 } },    /* NAT64 */
     { { "2002::", 16 }, { 2, 3, 4, 5 } },           /* 6to4 */
-    { { "2001::", 32 }, { 4, 5, 6, 7 } },           /* Teredo: its server, */
-    { { "2001::", 32 }, { 12, 13, 14, 15 }, true }, /* and its client */
+    { { "2001::", 32 }, { 4, 5, 6, 7 } },           /* Teredo, the server */
+    { { "2001::", 32 }, { 12, 13, 14, 15 }, true }, /* Teredo, the client */
 };
 
-/* A private NAT64 has a prefix of one of these lengths (RFC 8215, RFC 6052), which only its
- * operator knows: none of the possible readings may be a metadata address. */
+/* In the network for private NAT64 (RFC 8215), the length of the prefix decides in which bytes the
+ * IPv4 address is (RFC 6052), and only the operator knows it: a metadata address in any of these
+ * places is refused. */
 static const struct network local_nat64 = { "64:ff9b:1::", 48 };
 static const uint8_t local_nat64_at[][4] = {
     { 6, 7, 9, 10 },
@@ -108,7 +109,7 @@ static bool embeds_refused(const uint8_t address[16])
     return false;
 }
 
-/* The interface part ::0:5efe:a.b.c.d or ::200:5efe:a.b.c.d, in any network (RFC 5214). */
+/* Whether the interface part is ::0:5efe:a.b.c.d or ::200:5efe:a.b.c.d (RFC 5214). */
 static bool is_isatap(const uint8_t address[16])
 {
     static const uint8_t mark[3] = { 0, 0x5e, 0xfe };

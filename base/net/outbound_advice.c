@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Advice on how to fix what made a call fail, as far as the failure shows it. */
-
+/* Advises how to fix what made a call fail, as far as the failure shows it. */
 #include <string.h>
 
 #include "base/net/outbound_transfer.h"
@@ -32,7 +31,7 @@ void outbound_advise_page(const char *url, struct text *out)
             (int)strcspn(text_string(&peer), ":"), text_string(&peer));
 }
 
-static bool is_plain(const struct outbound_transfer *transfer)
+static bool is_plain_http(const struct outbound_transfer *transfer)
 {
     return strncasecmp(transfer->request->url, "http://", 7) == 0;
 }
@@ -48,8 +47,8 @@ static void advise_on_certificate(const struct outbound_transfer *transfer, stru
                       "that in SSL_CERT_FILE of opsbrain's environment and restart opsbrain");
 }
 
-/* A server that expects TLS and gets plain HTTP says so, sends an answer that is not HTTP, or
- * closes the connection. */
+/* A server that expects TLS and receives plain HTTP answers with a message about it, or with
+ * something that is not HTTP, or closes the connection. */
 static void advise_on_scheme(const struct outbound_transfer *transfer, CURLcode code,
                              const char *peer, struct text *out)
 {
@@ -67,7 +66,7 @@ static void advise_on_scheme(const struct outbound_transfer *transfer, CURLcode 
 static void advise_on_token(const struct outbound_transfer *transfer, const char *peer,
                             struct text *out)
 {
-    const char *scheme = is_plain(transfer) ? "http" : "https";
+    const char *scheme = is_plain_http(transfer) ? "http" : "https";
 
     if (transfer->request->bearer != NULL)
         text_add(out, "; it refuses the token it was sent: correct the secret's value, or name "
@@ -100,10 +99,10 @@ void outbound_transfer_advise(const struct outbound_transfer *transfer, CURLcode
         return;
     if (code == CURLE_PEER_FAILED_VERIFICATION)
         advise_on_certificate(transfer, out);
-    else if (!is_plain(transfer) && response->sent_ns == 0
+    else if (!is_plain_http(transfer) && response->sent_ns == 0
              && (code == CURLE_SSL_CONNECT_ERROR || code == CURLE_OPERATION_TIMEDOUT))
         text_addf(out, "; if it speaks plain HTTP there, its URL is http://%s", peer);
-    else if (is_plain(transfer))
+    else if (is_plain_http(transfer))
         advise_on_scheme(transfer, code, peer, out);
     if (out->length == 0 && (code == CURLE_OK || transfer->enough))
         advise_on_status(transfer, peer, out);

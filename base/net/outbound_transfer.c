@@ -7,7 +7,7 @@
 #include "base/json/json.h"
 #include "base/net/outbound_code.h"
 
-#define SHOWN_BYTES 160 /* leaves room for the advice */
+#define SHOWN_BYTES 160 /* of a server's message, so that there is room for advice */
 
 enum failure outbound_transfer_classify(const struct outbound_transfer *transfer, CURLcode code)
 {
@@ -55,8 +55,8 @@ void outbound_transfer_describe_peer(const char *url, struct text *out)
     text_add_printable(out, authority, length, SHOWN_BYTES / 2);
 }
 
-/* {"error": {"message": ...}} of OpenAI and similar servers, {"error": ...} of TGI and Ollama,
- * {"message": ...} of older vLLM, {"detail": ...} of FastAPI. */
+/* Finds the sentence in an error's JSON: {"error": {"message": ...}} of OpenAI and similar servers,
+ * {"error": ...} of TGI and Ollama, {"message": ...} of older vLLM, {"detail": ...} of FastAPI. */
 static const char *find_sentence(const json_t *body)
 {
     const char *sentence = json_get_text(json_object_get(body, "error"), "message", NULL);
@@ -66,7 +66,7 @@ static const char *find_sentence(const json_t *body)
     return json_get_text(body, "detail", sentence);
 }
 
-/* The title of a web page. */
+/* Appends the title of a web page. */
 static void describe_page(const struct text *body, struct text *out)
 {
     const char *title = strcasestr(text_string(body), "<title>");
@@ -78,7 +78,7 @@ static void describe_page(const struct text *body, struct text *out)
     text_add_printable(out, title, strcspn(title, "<"), SHOWN_BYTES);
 }
 
-/* An error's body as a message for people. */
+/* Appends an error's body as a message for users. */
 static void describe_body(const struct outbound_transfer *transfer, struct text *out)
 {
     const struct text *body = &transfer->response->body;

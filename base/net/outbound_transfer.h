@@ -17,20 +17,20 @@ struct outbound_transfer {
     struct curl_slist *headers;
     size_t received_bytes, limit_bytes;
     int64_t last_byte_ns;
-    enum failure stopped;           /* why we ended it */
+    enum failure stopped;           /* why we ended it; NONE: we did not */
     bool enough;                    /* enough of an error's body was read */
-    char refused[INET6_ADDRSTRLEN]; /* the address that we refused to connect to, */
-    bool unlisted;                  /* because it is not in the list */
-    char detail[CURL_ERROR_SIZE];
+    char refused[INET6_ADDRSTRLEN]; /* the address that we refused to connect to; "": none */
+    bool unlisted;                  /* we refused it because it is not in request->servers */
+    char detail[CURL_ERROR_SIZE];   /* libcurl's message */
 };
 
-/* The class of failure with which it ended, from what stopped it, libcurl's code and the status. */
+/* The class of failure of a transfer that ended, from `stopped`, libcurl's code and the status. */
 enum failure outbound_transfer_classify(const struct outbound_transfer *transfer, CURLcode code);
-/* "host:port" of a URL: other parts of it may carry a secret into a log. */
+/* Appends "host:port" of a URL: its other parts may contain a secret, which must not be logged. */
 void outbound_transfer_describe_peer(const char *url, struct text *out);
-/* "; " and advice on how to fix such a failure, or nothing. */
+/* Appends "; " and advice on how to fix the failure, or nothing. */
 void outbound_transfer_advise(const struct outbound_transfer *transfer, CURLcode code,
                               const char *peer, struct text *out);
-/* The sentence for a failure already classified in its response; returns false. */
+/* Sets the error to a sentence about transfer->response->failure; returns false. */
 CHECKED bool outbound_transfer_explain(const struct outbound_transfer *transfer, CURLcode code,
                                        struct error *error);

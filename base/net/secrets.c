@@ -31,7 +31,7 @@ bool secret_name_check(const char *name, struct error *error)
     return true;
 }
 
-/* The sentences name the secret but never show it. */
+/* The messages name the secret but never show it. */
 static CHECKED bool check_value(const char *name, const char *value, size_t length,
                                 struct error *error)
 {
@@ -58,8 +58,8 @@ static size_t length_without_newline(const char *value, size_t length)
     return length;
 }
 
-static CHECKED bool keep(const char *name, const char *value, size_t length, char *out,
-                         struct error *error)
+static CHECKED bool copy_value(const char *name, const char *value, size_t length, char *out,
+                               struct error *error)
 {
     length = length_without_newline(value, length);
     if (!check_value(name, value, length, error))
@@ -69,8 +69,9 @@ static CHECKED bool keep(const char *name, const char *value, size_t length, cha
     return true;
 }
 
-/* Follows symbolic links, since Kubernetes' mounted secret folders consist of them. Must neither
- * block on nor read a pipe or device. -1 and errno on failure. */
+/* Reads at most `size` bytes of a file, but neither blocks on nor reads a pipe or device. Follows
+ * symbolic links, because Kubernetes' mounted secret folders consist of them. Returns -1 with errno
+ * on failure. */
 static ssize_t read_file(const char *path, char *out, size_t size)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -98,10 +99,10 @@ static CHECKED bool read_from_folder(const char *folder, const char *name, char 
                                      struct error *error)
 {
     char path[PATH_MAX];
-    char value[SECRET_VALUE_SIZE + 2] = ""; /* room for a newline, and for one more byte to detect a
-                                             * longer value */
+    /* Has room for a newline, and for one more byte, so that a longer value is noticed. */
+    char value[SECRET_VALUE_SIZE + 2] = "";
     ssize_t length;
-    bool kept;
+    bool done;
 
     if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
         return error_set(error, ERROR_INVALID, "the path of the secrets folder is too long");
@@ -113,9 +114,9 @@ static CHECKED bool read_from_folder(const char *folder, const char *name, char 
                          name, name, path);
     if (length < 0)
         return error_set(error, ERROR_INTERNAL, "cannot read the secret's file %s: %m", path);
-    kept = keep(name, value, (size_t)length, out, error);
+    done = copy_value(name, value, (size_t)length, out, error);
     explicit_bzero(value, sizeof value);
-    return kept;
+    return done;
 }
 
 bool secret_read(const char *folder, const char *name, char out[SECRET_VALUE_SIZE],
@@ -129,7 +130,7 @@ bool secret_read(const char *folder, const char *name, char out[SECRET_VALUE_SIZ
     snprintf(variable, sizeof variable, PREFIX "%s", name);
     value = secure_getenv(variable);
     if (value != NULL)
-        return keep(name, value, strlen(value), out, error);
+        return copy_value(name, value, strlen(value), out, error);
     if (folder[0] == '\0')
         return error_set(error, ERROR_NOT_FOUND,
                          "no secret named %s: set the environment variable %s, or start with a "
@@ -173,7 +174,7 @@ void secret_file_free(char *bytes, size_t length)
     free(bytes);
 }
 
-/* ---- Where they may be sent ---- */
+/* ---- Where secrets may be sent --------------------------------------------------------------- */
 
 static CHECKED bool read_line(const char *path, const char *line, size_t number,
                               char (*origins)[ORIGIN_SIZE], size_t *count, struct error *error)
@@ -240,9 +241,9 @@ bool secret_origins_read(const char *folder, const char *name, char (**out)[ORIG
     return *found;
 }
 
-/* ---- Listing them ---- */
+/* ---- Listing secrets ------------------------------------------------------------------------- */
 
-static void name_variables(void (*each)(void *context, const char *name), void *context)
+static void list_variables(void (*each)(void *context, const char *name), void *context)
 {
     char name[SECRET_NAME_SIZE];
     struct error ignored;
@@ -266,7 +267,7 @@ void secret_names(const char *folder, void (*each)(void *context, const char *na
     const struct dirent *entry;
     struct error ignored;
 
-    name_variables(each, context);
+    list_variables(each, context);
     while (open_folder != NULL && (entry = readdir(open_folder)) != NULL)
         if (secret_name_check(entry->d_name, &ignored))
             each(context, entry->d_name);

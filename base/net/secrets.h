@@ -12,25 +12,25 @@
 #define SECRET_NAME_SIZE 64
 #define SECRET_VALUE_SIZE 4096
 
-/* [A-Z][A-Z0-9_]{0,62} */
+/* INVALID unless the name is [A-Z][A-Z0-9_]{0,62}. */
 CHECKED bool secret_name_check(const char *name, struct error *error);
-/* `folder` may be empty: environment only. The value's trailing newline is cut off. NOT_FOUND names
- * both places where it may be stored. Bytes that would break a header (below 0x21, 0x7f) are
- * refused. */
+/* Reads a secret from the environment or the folder; an empty `folder` means only the environment.
+ * The value's trailing newline is removed. NOT_FOUND names both places. INVALID if the value has
+ * bytes that would break a header (below 0x21, 0x7f). */
 CHECKED bool secret_read(const char *folder, const char *name, char out[SECRET_VALUE_SIZE],
                          struct error *error);
 #define SECRET_FILE_BYTES 262144
-/* A whole file of the folder, of at most SECRET_FILE_BYTES: a cloud's credential. `file` is a name
- * that the caller has checked, not a path. The caller passes *out to secret_file_free. */
+/* Reads a file of the folder, of at most SECRET_FILE_BYTES, such as a cloud's credential. `file` is
+ * a name that the caller has checked, not a path. The caller passes *out to secret_file_free. */
 CHECKED bool secret_file_read(const char *folder, const char *file, char **out, size_t *length,
                               struct error *error);
-void secret_file_free(char *bytes, size_t length); /* wipes it; does nothing for NULL */
-/* The file NAME.origins beside a secret's file: where the secret may be sent, one origin per line;
- * blank lines and lines that begin with '#' are ignored. *found false: there is no such file. An
- * invalid one is an error with its path and line, and the caller must send nothing. The caller
- * frees *out. */
+void secret_file_free(char *bytes, size_t length); /* wipes them; does nothing for NULL */
+/* Reads the file NAME.origins beside a secret's file: where the secret may be sent, one origin per
+ * line; blank lines and lines that begin with '#' are ignored. *found is false if there is no such
+ * file. If it is invalid, which is an error with its path and line, the caller must send nothing.
+ * The caller frees *out. */
 CHECKED bool secret_origins_read(const char *folder, const char *name, char (**out)[ORIGIN_SIZE],
                                  size_t *count, bool *found, struct error *error);
-/* Calls `each` with the name of every secret, in no particular order; twice for one that is in both
- * places. */
+/* Calls `each` with the name of every secret, in no particular order; twice for a secret that is in
+ * both places. */
 void secret_names(const char *folder, void (*each)(void *context, const char *name), void *context);

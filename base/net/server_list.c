@@ -15,8 +15,8 @@
 #define SEPARATORS ", \t\r\n"
 
 struct entry {
-    char name[NAME_SIZE]; /* "": a network */
-    bool with, below;     /* the name itself, and names below it */
+    char name[NAME_SIZE]; /* "": the entry is a network */
+    bool itself, below;   /* the entry means the name itself, and names below it */
     int family;
     uint8_t address[16];
     unsigned bits;
@@ -28,9 +28,9 @@ struct server_list {
     bool has_networks;
 };
 
-/* ---- Entries ---- */
+/* ---- Entries --------------------------------------------------------------------------------- */
 
-/* "10.0.0.0/8", "[fd00::]/8", "::1". */
+/* Reads "10.0.0.0/8", "[fd00::]/8" or "::1". */
 static bool read_network(const char *word, struct entry *out)
 {
     char address[INET6_ADDRSTRLEN + 2] = "";
@@ -51,14 +51,14 @@ static bool read_network(const char *word, struct entry *out)
     return true;
 }
 
-/* Whether the text cannot be a host name, like "10.0.0.0/99" and "10.0.0", which are mistyped
- * addresses. */
+/* Reads a host name. Returns false for texts that cannot be one, such as the mistyped addresses
+ * "10.0.0.0/99" and "10.0.0". */
 static bool read_name(const char *word, struct entry *out)
 {
     bool letters = false;
 
     out->below = word[0] == '.' || strncmp(word, "*.", 2) == 0;
-    out->with = word[0] != '*';
+    out->itself = word[0] != '*';
     word += strspn(word, "*") + (out->below ? 1 : 0);
     if (word[0] == '\0' || word[0] == '.' || strlen(word) >= sizeof out->name)
         return false;
@@ -116,7 +116,7 @@ void server_list_destroy(struct server_list *list)
     free(list);
 }
 
-/* ---- Looking up ---- */
+/* ---- Looking up ------------------------------------------------------------------------------ */
 
 static bool has_name(const struct entry *entry, const char *host)
 {
@@ -125,7 +125,7 @@ static bool has_name(const struct entry *entry, const char *host)
     if (length == 0 || host_length < length
         || strcmp(host + host_length - length, entry->name) != 0)
         return false;
-    return host_length == length ? entry->with
+    return host_length == length ? entry->itself
                                  : entry->below && host[host_length - length - 1] == '.';
 }
 
@@ -155,7 +155,7 @@ static bool has(const struct server_list *list, int family, const uint8_t *addre
     return false;
 }
 
-/* A mapped address is the IPv4 address that it contains. */
+/* A mapped address counts as the IPv4 address that it contains. */
 bool server_list_has_address(const struct server_list *list, const struct sockaddr *address)
 {
     struct sockaddr_in ipv4;

@@ -11,14 +11,14 @@
 struct server_list;
 
 /* Reads "10.0.0.0/8, fd00::/8, 192.168.1.5, gpu.example.com, .lab.example.com, *.dev.example.com":
- * the leading dot stands for the name itself and all names below it, "*." only for those below it.
- * For an empty text *out is NULL, which means any. INVALID repeats the entry. */
+ * a leading dot stands for the name itself and all names below it, "*." only for those below it.
+ * For an empty text *out is NULL, which means any server. INVALID if an entry is none of these. */
 CHECKED bool server_list_create(const char *text, struct server_list **out, struct error *error);
 void server_list_destroy(struct server_list *list); /* does nothing for NULL */
 
-/* Whether it is listed by name (in lower case), whatever its address. */
+/* Whether the host (in lower case) is listed by name, whatever its address. */
 bool server_list_has_name(const struct server_list *list, const char *host);
 /* Whether the address is listed. */
 bool server_list_has_address(const struct server_list *list, const struct sockaddr *address);
-/* Whether a server with this host can be one of them, by its name or by an address. */
+/* Whether a server with this host may be listed, by its name or by an address. */
 bool server_list_may_have(const struct server_list *list, const char *host);

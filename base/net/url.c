@@ -13,11 +13,11 @@
 
 /* The parts of a URL, borrowed from it. */
 struct parts {
-    const char *host; /* with its brackets */
+    const char *host; /* including the brackets of an IPv6 address */
     size_t host_length;
-    const char *port; /* NULL: not written */
+    const char *port; /* NULL: the URL has none */
     size_t port_length;
-    const char *path; /* to the end */
+    const char *path; /* everything after host and port */
     int usual_port;
 };
 
@@ -64,7 +64,8 @@ static CHECKED bool read_port(const struct parts *parts, int *out, struct error 
     return true;
 }
 
-/* RFC 3986's characters of a path; a '%' must be followed by two hexadecimal digits. */
+/* Checks that the path has only RFC 3986's characters of a path, and two hexadecimal digits after
+ * each '%'. */
 static CHECKED bool check_path(const char *path, struct error *error)
 {
     if (strpbrk(path, "?#") != NULL)
@@ -81,7 +82,7 @@ static CHECKED bool check_path(const char *path, struct error *error)
     return true;
 }
 
-static CHECKED bool refused(const char *host, struct error *error)
+static CHECKED bool refuse_address(const char *host, struct error *error)
 {
     return error_set(error, ERROR_FORBIDDEN,
                      "the address %s is a metadata, link-local, unspecified or multicast address, "
@@ -95,9 +96,9 @@ static CHECKED bool check_ipv6(const char *host, struct error *error)
 
     if (inet_pton(AF_INET6, host, &address.sin6_addr) != 1)
         return error_set(error, ERROR_INVALID,
-                         "what the URL's host has in brackets is not an IPv6 address");
+                         "the URL's host is not an IPv6 address, although it has brackets");
     if (outbound_address_is_refused((const struct sockaddr *)&address))
-        return refused(host, error);
+        return refuse_address(host, error);
     return true;
 }
 
@@ -145,7 +146,7 @@ static CHECKED bool check_name(const char *host, struct error *error)
                          "the URL's host looks like an IPv4 address; write it as four decimal "
                          "numbers");
     if (outbound_address_is_refused((const struct sockaddr *)&address))
-        return refused(host, error);
+        return refuse_address(host, error);
     return true;
 }
 
@@ -185,7 +186,7 @@ bool url_check(const char *url, char host[URL_HOST_SIZE], int *port, struct erro
     return true;
 }
 
-/* IPv6 as inet_ntop writes it, in brackets. */
+/* Appends the host; an IPv6 address in brackets, as inet_ntop writes it. */
 static void add_host(const char *host, struct text *out)
 {
     struct in6_addr address;

@@ -63,7 +63,7 @@ static uint64_t bucket_middle(size_t bucket)
     return low + ((UINT64_C(1) << shift) >> 1);
 }
 
-/* Chan, Golub, LeVeque (1983): combines the squares of two samples. */
+/* Combines the squares of two samples (Chan, Golub, LeVeque 1983). */
 static double joined_squares(const struct histogram *a, double b_mean, double b_squares,
                              uint64_t b_count)
 {
@@ -161,8 +161,8 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* The nearest rank, from 1. Rounding errors must not move the quantile 0.07 of 100 values to rank
- * 8. */
+/* The nearest rank, from 1. The factor allows for rounding errors: without it, the quantile 0.07 of
+ * 100 values would have rank 8. */
 static uint64_t rank_of(double q, uint64_t count)
 {
     double position = ceil(q * (double)count * (1 - 4 * DBL_EPSILON));
@@ -183,8 +183,7 @@ uint64_t histogram_quantile(const struct histogram *histogram, double q, bool *c
         return 0;
     while (bucket < BUCKETS - 1 && (seen += histogram->bucket[bucket]) < rank)
         bucket++;
-    /* The true value of a censored one may be any larger one, so that the true quantile may be
-     * larger. */
+    /* The true value of a censored one is unknown, and may be above the quantile. */
     if (censored != NULL)
         *censored = histogram->censored > 0 && bucket_of(histogram->censored_min) <= bucket;
     if (rank == 1)
@@ -292,7 +291,7 @@ static void get_head(struct reader *reader, struct histogram *out)
     out->squares = get_double(reader);
 }
 
-/* Fills the buckets and verifies that they hold `count` values between min and max. */
+/* Fills the buckets and verifies that they contain `count` values from min to max. */
 static bool get_buckets(struct reader *reader, struct histogram *out)
 {
     uint64_t total = 0;

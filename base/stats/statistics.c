@@ -65,7 +65,7 @@ static double beta_fraction(double x, double a, double b)
     return value;
 }
 
-/* lgamma itself writes to the global signgam. */
+/* Thread safe, unlike lgamma, which writes to the global signgam. */
 static double log_gamma(double x)
 {
     int sign;

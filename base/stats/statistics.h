@@ -5,14 +5,15 @@
 #include <stddef.h>
 
 double statistics_mean(const double *values, size_t count); /* NaN when empty */
-double statistics_deviation(const double *values,
-                            size_t count); /* sample standard deviation, NaN below 2 */
-/* Two-sided 95 % quantile of Student's t: to 30 degrees of freedom from the table of the
+/* The standard deviation of a sample; NaN if there are fewer than 2 values. */
+double statistics_deviation(const double *values, size_t count);
+/* The two-sided 95 % quantile of Student's t: up to 30 degrees of freedom from the table of the
  * NIST/SEMATECH e-Handbook (1.3.6.7.2), above by Abramowitz and Stegun 26.7.5. Infinite for 0. */
 double statistics_t95(size_t degrees_of_freedom);
-/* Two-sided p-value of Student's t: the probability of |T| >= |t| by chance; the degrees of freedom
- * need not be whole. Uses the incomplete beta function I_x(n/2, 1/2), x = n / (n + t^2) (Abramowitz
- * and Stegun 26.7.1, 26.5.27), as the continued fraction of DLMF 8.17.22. */
+/* The two-sided p-value of Student's t: the probability of |T| >= |t| by chance. The degrees of
+ * freedom need not be a whole number. It is computed by the incomplete beta function
+ * I_x(n/2, 1/2), x = n / (n + t^2) (Abramowitz and Stegun 26.7.1, 26.5.27), as the continued
+ * fraction of DLMF 8.17.22. */
 double statistics_t_p(double t, double degrees_of_freedom);
-/* The t at which statistics_t_p is `p`, by bisection. */
+/* The t for which statistics_t_p is `p`, found by bisection. */
 double statistics_t_quantile(double p, double degrees_of_freedom);

@@ -8,7 +8,7 @@
 
 #include "base/core/base64.h"
 
-static void bytes_come_back(void **state)
+static void bytes_are_read_back(void **state)
 {
     char bytes[4099];
 
@@ -44,7 +44,7 @@ static void text_that_no_encoder_writes_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_come_back),
+        cmocka_unit_test(bytes_are_read_back),
         cmocka_unit_test(text_that_no_encoder_writes_is_refused),
     };
 

@@ -52,7 +52,7 @@ static void makes_metrics_much_smaller(void **state)
     assert_in_range(length, 1, sizeof text / 100);
 }
 
-static void refuses_to_unpack_more_than_the_limit(void **state)
+static void refuses_to_restore_more_than_the_limit(void **state)
 {
     FREE_AUTO void *zeros = memory_zeroed(1000001, 1);
     FREE_AUTO void *packed = NULL;
@@ -64,7 +64,8 @@ static void refuses_to_unpack_more_than_the_limit(void **state)
     assert_true(compress_bytes(zeros, 1000001, &packed, &length, &error));
     assert_false(compress_restore(packed, length, 1000000, &restored, &restored_length, &error));
     assert_int_equal(error.kind, ERROR_INVALID);
-    assert_string_equal(error.message, "unpacks to 1000001 bytes, more than the limit of 1000000");
+    assert_non_null(
+        strstr(error.message, "bytes restore to 1000001, more than the limit of 1000000"));
     assert_null(restored);
 }
 
@@ -90,7 +91,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(restores_what_it_compressed),
         cmocka_unit_test(makes_metrics_much_smaller),
-        cmocka_unit_test(refuses_to_unpack_more_than_the_limit),
+        cmocka_unit_test(refuses_to_restore_more_than_the_limit),
         cmocka_unit_test(refuses_what_is_damaged_or_foreign),
     };
 

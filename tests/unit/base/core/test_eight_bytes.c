@@ -8,7 +8,8 @@
 
 #include "base/core/eight_bytes.h"
 
-/* Every pair of neighbours, since a borrow or a carry would go from one byte to the next. */
+/* Tries every pair of neighbours, because a borrow or a carry would go from one byte to the
+ * next. */
 static void marks_are_right_in_every_byte(void **state)
 {
     static const uint8_t limits[] = { 1, ' ', '-', 0x7f, 0x80 };

@@ -8,7 +8,7 @@
 
 #include "base/core/error.h"
 
-static void keeps_kind_and_sentence(void **state)
+static void stores_kind_and_sentence(void **state)
 {
     struct error error = { 0 };
 
@@ -39,7 +39,7 @@ static void a_kind_is_found_by_its_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_kind_and_sentence),
+        cmocka_unit_test(stores_kind_and_sentence),
         cmocka_unit_test(may_wrap_its_own_message),
         cmocka_unit_test(a_kind_is_found_by_its_name),
     };

@@ -101,7 +101,7 @@ static void foreign_control_characters_cannot_forge_lines_or_drive_a_terminal(vo
     free(text);
 }
 
-static void a_long_line_is_cut_between_characters(void **state)
+static void a_long_line_is_truncated_between_characters(void **state)
 {
     struct capture capture;
     TEXT_AUTO message = { 0 };
@@ -131,7 +131,7 @@ static void *log_many(void *context)
     return NULL;
 }
 
-static void lines_of_several_threads_stay_whole(void **state)
+static void lines_of_several_threads_do_not_interleave(void **state)
 {
     static char messages[4][200];
     struct capture capture;
@@ -160,8 +160,8 @@ static void lines_of_several_threads_stay_whole(void **state)
     free(text);
 }
 
-/* Several lines in one write, and no write longer than a pipe takes whole. */
-static void gathered_lines_are_those_that_were_added(void **state)
+/* Several lines are written together, but never more than a pipe accepts at once. */
+static void collected_lines_are_written_completely(void **state)
 {
     struct log_lines lines = { 0 };
     struct capture capture;
@@ -190,7 +190,7 @@ static void gathered_lines_are_those_that_were_added(void **state)
     free(text);
 }
 
-static void a_gathered_line_is_cut_between_characters(void **state)
+static void a_collected_line_is_truncated_between_characters(void **state)
 {
     struct log_lines lines = { 0 };
     struct capture capture;
@@ -220,10 +220,10 @@ int main(void)
         cmocka_unit_test(a_line_is_time_level_and_message),
         cmocka_unit_test(levels_are_named),
         cmocka_unit_test(foreign_control_characters_cannot_forge_lines_or_drive_a_terminal),
-        cmocka_unit_test(a_long_line_is_cut_between_characters),
-        cmocka_unit_test(lines_of_several_threads_stay_whole),
-        cmocka_unit_test(gathered_lines_are_those_that_were_added),
-        cmocka_unit_test(a_gathered_line_is_cut_between_characters),
+        cmocka_unit_test(a_long_line_is_truncated_between_characters),
+        cmocka_unit_test(lines_of_several_threads_do_not_interleave),
+        cmocka_unit_test(collected_lines_are_written_completely),
+        cmocka_unit_test(a_collected_line_is_truncated_between_characters),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 
 #include "base/core/memory.h"
 
-static void gives_zeroed_memory_even_for_nothing(void **state)
+static void returns_zeroed_memory_even_for_size_0(void **state)
 {
     FREE_AUTO unsigned char *bytes = memory_zeroed(64, 4);
     FREE_AUTO void *nothing = memory_zeroed(0, 8);
@@ -64,7 +64,7 @@ static void ends_the_process_when_a_size_overflows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gives_zeroed_memory_even_for_nothing),
+        cmocka_unit_test(returns_zeroed_memory_even_for_size_0),
         cmocka_unit_test(keeps_the_content_when_it_grows),
         cmocka_unit_test(copies_text),
         cmocka_unit_test(ends_the_process_when_a_size_overflows),

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* A child that has this name and waits. */
+/* Starts a child process that has this name and waits. */
 static pid_t begin_child(const char *name)
 {
     int ends[2];

@@ -27,9 +27,8 @@ static void ids_are_a_prefix_and_26_base32_characters(void **state)
         assert_memory_equal(id, "swp_", 4);
         assert_int_equal(strlen(id), 30);
         assert_int_equal(strspn(id + 4, "0123456789abcdefghjkmnpqrstvwxyz"), 26);
-        assert_in_range(
-            id[4], '0',
-            '7'); /* 26 characters hold 130 bits, the id has 128: the first one carries three */
+        assert_in_range(id[4], '0', '7'); /* 26 characters have 130 bits, the id has 128: the first
+                                             character has three of them */
     }
 }
 

@@ -58,7 +58,7 @@ static void an_empty_text_reads_as_an_empty_string(void **state)
     free(taken);
 }
 
-static void taking_leaves_it_empty_and_usable(void **state)
+static void text_take_leaves_it_empty_and_usable(void **state)
 {
     TEXT_AUTO text = { 0 };
     char *taken;
@@ -183,7 +183,7 @@ static void knows_names(void **state)
     assert_false(text_is_name("\xc3\xa9"));
 }
 
-static void compares_secrets_whole(void **state)
+static void compares_secrets_completely(void **state)
 {
     (void)state;
     assert_true(text_equal_constant_time("", ""));
@@ -220,7 +220,7 @@ static void makes_foreign_text_printable(void **state)
                                    "\xef\xbf\xbd \xef\xbf\xbd");
 }
 
-static void cuts_printable_text_between_characters(void **state)
+static void truncates_printable_text_between_characters(void **state)
 {
     (void)state;
     for (size_t limit = 0; limit < 12; limit++) {
@@ -233,7 +233,7 @@ static void cuts_printable_text_between_characters(void **state)
     }
 }
 
-static void drops_what_is_invisible_or_turns_text_around(void **state)
+static void drops_invisible_characters_and_those_that_change_the_direction(void **state)
 {
     static const char *const invisible[] = {
         "\xe2\x80\xae",     "\xe2\x80\xaa",     "\xe2\x81\xa6",
@@ -267,18 +267,18 @@ int main(void)
         cmocka_unit_test(grows_piece_by_piece),
         cmocka_unit_test(grows_far_beyond_its_first_capacity),
         cmocka_unit_test(an_empty_text_reads_as_an_empty_string),
-        cmocka_unit_test(taking_leaves_it_empty_and_usable),
+        cmocka_unit_test(text_take_leaves_it_empty_and_usable),
         cmocka_unit_test(clearing_keeps_the_memory),
         cmocka_unit_test(knows_well_formed_utf8),
         cmocka_unit_test(copies_without_splitting_a_character),
         cmocka_unit_test(reads_whole_integers_within_bounds),
         cmocka_unit_test(refuses_what_is_not_an_integer_within_bounds),
         cmocka_unit_test(knows_names),
-        cmocka_unit_test(compares_secrets_whole),
+        cmocka_unit_test(compares_secrets_completely),
         cmocka_unit_test(finds_where_printable_ascii_ends),
         cmocka_unit_test(makes_foreign_text_printable),
-        cmocka_unit_test(cuts_printable_text_between_characters),
-        cmocka_unit_test(drops_what_is_invisible_or_turns_text_around),
+        cmocka_unit_test(truncates_printable_text_between_characters),
+        cmocka_unit_test(drops_invisible_characters_and_those_that_change_the_direction),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

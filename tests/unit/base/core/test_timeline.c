@@ -10,7 +10,7 @@
 #define HOUR_MS (60 * 60 * 1000LL)
 #define DAY_MS (24 * HOUR_MS)
 #define T0 (20000 * DAY_MS)
-#define UP (3 * DAY_MS) /* the machine has been up that long already */
+#define UP (3 * DAY_MS) /* the machine's uptime when a test begins */
 
 static struct timeline begun(int64_t seen_ms, int64_t wall_ms)
 {
@@ -58,7 +58,7 @@ static void a_jump_is_believed_after_a_day_and_not_before(void **state)
     assert_true(verdict.now_ms == there + 25 * HOUR_MS && verdict.waits_ms == 0);
 }
 
-static void a_jump_that_is_taken_back_leaves_nothing(void **state)
+static void a_jump_that_is_undone_has_no_effect(void **state)
 {
     struct timeline timeline = begun(0, T0);
 
@@ -68,7 +68,7 @@ static void a_jump_that_is_taken_back_leaves_nothing(void **state)
     assert_true(timeline_judge(&timeline, T0 + 400 * DAY_MS, UP + 80000).waits_ms == DAY_MS);
 }
 
-/* Each by less than a day. */
+/* Each jump is shorter than a day. */
 static void small_jumps_add_up(void **state)
 {
     struct timeline timeline = begun(0, T0);
@@ -80,7 +80,7 @@ static void small_jumps_add_up(void **state)
     assert_in_range(verdict.now_ms, T0, T0 + 2 * DAY_MS);
 }
 
-/* It must keep its new position for a day, not just be far off. */
+/* After a jump the clock must run on steadily for a day to be trusted. */
 static void a_clock_that_keeps_jumping_is_never_trusted(void **state)
 {
     struct timeline timeline = begun(0, T0);
@@ -117,7 +117,7 @@ static void a_server_that_was_off_believes_its_clock_after_a_day(void **state)
     assert_true(timeline_judge(&timeline, T0 + 20 * HOUR_MS, UP).now_ms == T0 + 20 * HOUR_MS);
 }
 
-/* A process that never runs a whole day without a restart gets there nevertheless. */
+/* The clock is also trusted in the end if no process runs for a day without a restart. */
 static void running_adds_up_over_restarts(void **state)
 {
     struct timeline timeline = begun(T0, T0 + 400 * DAY_MS);
@@ -155,7 +155,7 @@ int main(void)
         cmocka_unit_test(a_clock_that_runs_steadily_is_trusted),
         cmocka_unit_test(small_corrections_are_believed_at_once),
         cmocka_unit_test(a_jump_is_believed_after_a_day_and_not_before),
-        cmocka_unit_test(a_jump_that_is_taken_back_leaves_nothing),
+        cmocka_unit_test(a_jump_that_is_undone_has_no_effect),
         cmocka_unit_test(small_jumps_add_up),
         cmocka_unit_test(a_clock_that_keeps_jumping_is_never_trusted),
         cmocka_unit_test(a_clock_that_was_set_back_lets_ages_shrink),

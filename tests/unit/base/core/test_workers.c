@@ -13,7 +13,7 @@
 
 #include "base/core/workers.h"
 
-/* Work that waits until it is released, and counts. */
+/* Work that waits until the gate is opened, and counts how many calls entered. */
 struct gate {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -26,7 +26,7 @@ struct gate {
         .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER                     \
     }
 
-static void pass(void *context)
+static void wait_at_gate(void *context)
 {
     struct gate *gate = context;
 
@@ -83,7 +83,7 @@ static void runs_all_that_was_submitted(void **state)
     assert_int_equal(count, 1000);
 }
 
-static void runs_on_as_many_threads_as_asked(void **state)
+static void runs_on_as_many_threads_as_requested(void **state)
 {
     struct workers *workers = make(3, 8);
     struct gate gate = GATE;
@@ -91,7 +91,7 @@ static void runs_on_as_many_threads_as_asked(void **state)
 
     (void)state;
     for (int i = 0; i < 3; i++)
-        assert_true(workers_submit(workers, pass, &gate, &error));
+        assert_true(workers_submit(workers, wait_at_gate, &gate, &error));
     wait_for_entered(&gate, 3); /* with fewer threads this would wait forever */
     open_gate(&gate);
     workers_destroy(workers);
@@ -105,12 +105,12 @@ static void says_busy_when_the_queue_is_full(void **state)
     struct error error = { 0 };
 
     (void)state;
-    assert_true(workers_submit(workers, pass, &gate, &error));
+    assert_true(workers_submit(workers, wait_at_gate, &gate, &error));
     wait_for_entered(&gate, 1);
-    assert_true(workers_submit(workers, pass, &gate, &error));
-    assert_true(workers_submit(workers, pass, &gate, &error));
+    assert_true(workers_submit(workers, wait_at_gate, &gate, &error));
+    assert_true(workers_submit(workers, wait_at_gate, &gate, &error));
     assert_int_equal(workers_queued(workers), 2);
-    assert_false(workers_submit(workers, pass, &gate, &error));
+    assert_false(workers_submit(workers, wait_at_gate, &gate, &error));
     assert_int_equal(error.kind, ERROR_BUSY);
     assert_string_equal(error.message,
                         "busy: 2 calls are already waiting (\"test-worker\"), try again later");
@@ -211,7 +211,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_all_that_was_submitted),
-        cmocka_unit_test(runs_on_as_many_threads_as_asked),
+        cmocka_unit_test(runs_on_as_many_threads_as_requested),
         cmocka_unit_test(says_busy_when_the_queue_is_full),
         cmocka_unit_test(a_low_load_stays_on_few_threads),
         cmocka_unit_test(names_its_threads),

@@ -42,7 +42,7 @@ static int clear_environment(void **state)
     return 0;
 }
 
-/* Up to three arguments; NULL ends them. */
+/* Reads the settings from up to three arguments; NULL ends them. */
 static bool read(struct settings *out, struct error *error, const char *one, const char *two,
                  const char *three)
 {
@@ -91,7 +91,7 @@ static void has_defaults(void **state)
     assert_true(settings.watch);
 }
 
-static void a_flag_wins_over_the_environment_and_that_over_the_default(void **state)
+static void a_flag_takes_precedence_over_the_environment_and_that_over_the_default(void **state)
 {
     (void)state;
     setenv("OPSBRAIN_MAX_SESSIONS", "7", 1);
@@ -143,7 +143,7 @@ static void assert_changes(const struct settings *settings, const char *expected
     assert_string_equal(text_string(&changes), expected);
 }
 
-static void shows_what_is_not_the_default(void **state)
+static void lists_settings_that_differ_from_the_default(void **state)
 {
     struct settings settings = must_read(NULL, NULL, NULL);
 
@@ -162,12 +162,14 @@ static void says_which_setting_is_wrong_and_what_is_allowed(void **state)
                    "--max-sessions is \"0\", but must be a whole number from 1 to 100000");
     assert_refused("--max-sessions", "many",
                    "--max-sessions is \"many\", but must be a whole number from 1 to 100000");
-    assert_refused("--idle", "2d",
-                   "--idle is \"2d\", but must be a time from 10s to 86400s, as 90, 90s, 15m, 2h "
-                   "or 7d");
-    assert_refused("--idle", "m",
-                   "--idle is \"m\", but must be a time from 10s to 86400s, as 90, 90s, 15m, 2h "
-                   "or 7d");
+    assert_refused(
+        "--idle", "2d",
+        "--idle is \"2d\", but must be a time from 10s to 86400s, such as 90, 90s, 15m, 2h "
+        "or 7d");
+    assert_refused(
+        "--idle", "m",
+        "--idle is \"m\", but must be a time from 10s to 86400s, such as 90, 90s, 15m, 2h "
+        "or 7d");
     assert_refused("--watch=maybe", NULL, "--watch is \"maybe\", but must be true or false");
     setenv("OPSBRAIN_WATCH", "2", 1);
     assert_refused(NULL, NULL, "OPSBRAIN_WATCH is \"2\", but must be true or false");
@@ -183,7 +185,7 @@ static void an_overflowing_time_is_refused(void **state)
     assert_false(read(&settings, &error, "--idle", "99999999999999999999999999999999d", NULL));
 }
 
-static void refuses_what_it_does_not_know(void **state)
+static void refuses_unknown_flags_and_arguments(void **state)
 {
     (void)state;
     assert_refused("--max-session", "1",
@@ -256,7 +258,7 @@ static void refuses_a_row_without_a_type(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, clear_environment, clear_environment)
 
-static void a_password_is_taken_from_the_environment_only(void **state)
+static void a_password_is_read_from_the_environment_only(void **state)
 {
     static const struct setting private[] = { { "store", SETTING_PRIVATE, "", 0, 0,
                                                 offsetof(struct settings, store), "a URL" } };
@@ -280,18 +282,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(has_defaults),
-        TEST(a_flag_wins_over_the_environment_and_that_over_the_default),
+        TEST(a_flag_takes_precedence_over_the_environment_and_that_over_the_default),
         TEST(an_empty_variable_is_not_set_but_a_flag_may_be_empty),
         TEST(booleans_need_no_value),
         TEST(times_have_units),
-        TEST(shows_what_is_not_the_default),
+        TEST(lists_settings_that_differ_from_the_default),
         TEST(says_which_setting_is_wrong_and_what_is_allowed),
         TEST(an_overflowing_time_is_refused),
-        TEST(refuses_what_it_does_not_know),
+        TEST(refuses_unknown_flags_and_arguments),
         TEST(text_is_bounded_and_utf8),
         TEST(help_fits_100_columns_and_names_every_flag),
         TEST(refuses_a_row_without_a_type),
-        TEST(a_password_is_taken_from_the_environment_only),
+        TEST(a_password_is_read_from_the_environment_only),
         TEST(the_markdown_table_has_a_row_per_setting),
     };
 

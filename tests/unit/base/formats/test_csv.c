@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CSV, row by row. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +76,7 @@ static void reads_lines_of_either_kind_and_no_empty_ones(void **state)
     ends(&reading);
 }
 
-static void quotes_hold_separators_quotes_and_lines(void **state)
+static void quotes_may_contain_separators_quotes_and_lines(void **state)
 {
     struct reading reading = begin("\"a,\"\"b\"\"\",\"x\r\ny\"\n\"\",z\r\n");
 
@@ -104,7 +103,7 @@ static void skips_a_byte_order_mark_and_finds_the_separator(void **state)
     row_is(&tabs, 1, 2);
 }
 
-static void cuts_a_field_between_characters(void **state)
+static void truncates_a_field_between_characters(void **state)
 {
     struct reading reading = begin("\xc3\xa4\xc3\xb6");
     char out[4];
@@ -131,9 +130,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_lines_of_either_kind_and_no_empty_ones),
-        cmocka_unit_test(quotes_hold_separators_quotes_and_lines),
+        cmocka_unit_test(quotes_may_contain_separators_quotes_and_lines),
         cmocka_unit_test(skips_a_byte_order_mark_and_finds_the_separator),
-        cmocka_unit_test(cuts_a_field_between_characters),
+        cmocka_unit_test(truncates_a_field_between_characters),
         cmocka_unit_test(refuses_malformed_csv_and_names_the_line),
     };
 

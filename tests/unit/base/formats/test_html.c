@@ -59,7 +59,7 @@ static void text_is_never_markup(void **state)
     assert_text("", "");
 }
 
-static void an_attribute_cannot_be_left(void **state)
+static void a_value_cannot_end_its_attribute(void **state)
 {
     TEXT_AUTO out = { 0 };
     struct html html = html_begin(&out);
@@ -90,7 +90,7 @@ static void a_name_keeps_its_direction_to_itself(void **state)
     assert_string_equal(text_string(&out), "<bdi>\xd7\x90&lt;</bdi>");
 }
 
-static void links_only_to_http_and_here(void **state)
+static void links_only_to_http_and_relative_urls(void **state)
 {
     static const char *const refused[] = {
         "javascript:alert(1)",   "JavaScript:alert(1)", "data:text/html,x", "//example.org/x",
@@ -185,10 +185,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_elements_with_attributes),
         cmocka_unit_test(text_is_never_markup),
-        cmocka_unit_test(an_attribute_cannot_be_left),
+        cmocka_unit_test(a_value_cannot_end_its_attribute),
         cmocka_unit_test(control_characters_and_invalid_bytes_are_replaced),
         cmocka_unit_test(a_name_keeps_its_direction_to_itself),
-        cmocka_unit_test(links_only_to_http_and_here),
+        cmocka_unit_test(links_only_to_http_and_relative_urls),
         cmocka_unit_test(data_cannot_end_its_script),
         cmocka_unit_test(trusted_markup_is_added_as_it_is),
         cmocka_unit_test(a_fault_of_the_program_aborts),

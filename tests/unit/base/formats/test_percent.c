@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-static void only_a_whole_escape_is_decoded(void **state)
+static void only_a_complete_escape_is_decoded(void **state)
 {
     (void)state;
     assert_int_equal(percent_decode("%4a", 3), 'J');
@@ -37,7 +37,7 @@ static void characters_that_are_not_plain_are_encoded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_a_whole_escape_is_decoded),
+        cmocka_unit_test(only_a_complete_escape_is_decoded),
         cmocka_unit_test(characters_that_are_not_plain_are_encoded),
     };
 

@@ -13,7 +13,7 @@
 
 #include "base/formats/promtext.h"
 
-/* What was read, one line per sample: name{labels} type value. */
+/* Appends a line for the sample: name{labels} type value. */
 static bool note(void *context, const struct promtext_sample *sample)
 {
     static const char types[] = { 'u', 'c', 'g', 'h', 's' };
@@ -67,7 +67,7 @@ static void reads_values_that_are_not_numbers(void **state)
                 "a{} u nan\nb{} u inf\nc{} u inf\nd{} u -inf\ne{} u nan\nf{} u -inf\n", 0);
 }
 
-static void braces_commas_and_escapes_may_stand_in_quotes(void **state)
+static void quotes_may_contain_braces_commas_and_escapes(void **state)
 {
     (void)state;
     assert_read("a{x=\"}, {\\\"y\\\\\",z=\"\"} 1\n", "a{x=\"}, {\\\"y\\\\\",z=\"\"} u 1\n", 0);
@@ -156,7 +156,7 @@ static bool stop_at_second(void *context, const struct promtext_sample *sample)
     return ++*(int *)context < 2;
 }
 
-static void stops_when_the_callback_says_so(void **state)
+static void stops_when_the_callback_returns_false(void **state)
 {
     int count = 0;
 
@@ -189,7 +189,7 @@ static void finds_and_unescapes_labels(void **state)
     assert_false(promtext_label(&sample, "model", value, sizeof value));
 }
 
-static void a_label_too_long_for_its_buffer_is_not_cut(void **state)
+static void a_label_too_long_for_its_buffer_is_not_truncated(void **state)
 {
     struct promtext_sample sample = with_labels("a=\"1234\"");
     char value[5] = "";
@@ -248,14 +248,14 @@ int main(void)
         cmocka_unit_test(reads_a_last_line_without_newline_and_crlf),
         cmocka_unit_test(skips_timestamps_and_exemplars),
         cmocka_unit_test(reads_values_that_are_not_numbers),
-        cmocka_unit_test(braces_commas_and_escapes_may_stand_in_quotes),
+        cmocka_unit_test(quotes_may_contain_braces_commas_and_escapes),
         cmocka_unit_test(samples_have_the_type_of_their_family),
         cmocka_unit_test(skips_and_counts_malformed_lines),
         cmocka_unit_test(refuses_a_value_of_endless_digits),
         cmocka_unit_test(zero_bytes_do_no_harm),
-        cmocka_unit_test(stops_when_the_callback_says_so),
+        cmocka_unit_test(stops_when_the_callback_returns_false),
         cmocka_unit_test(finds_and_unescapes_labels),
-        cmocka_unit_test(a_label_too_long_for_its_buffer_is_not_cut),
+        cmocka_unit_test(a_label_too_long_for_its_buffer_is_not_truncated),
         cmocka_unit_test(reads_back_what_it_writes),
         cmocka_unit_test(written_numbers_keep_their_value),
     };

@@ -85,7 +85,7 @@ static void an_empty_table_has_its_head(void **state)
     table_destroy(NULL);
 }
 
-static void holds_many_rows(void **state)
+static void renders_many_rows(void **state)
 {
     TEXT_AUTO out = { 0 };
 
@@ -106,7 +106,7 @@ int main(void)
         TEST(foreign_text_cannot_break_out_of_its_cell),
         TEST(fills_up_a_last_row_that_is_short),
         TEST(an_empty_table_has_its_head),
-        TEST(holds_many_rows),
+        TEST(renders_many_rows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
