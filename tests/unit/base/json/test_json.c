@@ -78,7 +78,7 @@ static void refuses_text_after_the_document(void **state)
     REFUSED("1\0", "NUL");
 }
 
-static void names_a_key_that_comes_twice(void **state)
+static void names_a_duplicate_key(void **state)
 {
     (void)state;
     REFUSED("{\"model\": 1, \"model\": 2}", "duplicate object key near '\"model\"'");
@@ -104,7 +104,7 @@ static void refuses_zero_bytes_in_strings(void **state)
     REFUSED("{\"a\\u0000\": 1}", "\\u0000");
 }
 
-static void refuses_numbers_that_no_type_holds(void **state)
+static void refuses_numbers_that_fit_no_type(void **state)
 {
     (void)state;
     REFUSED("[99999999999999999999]", "integer of more than 64 bits at line 1, column 21");
@@ -113,7 +113,7 @@ static void refuses_numbers_that_no_type_holds(void **state)
     REFUSED("[NaN]", "invalid token");
 }
 
-static void takes_64_levels_and_no_more(void **state)
+static void accepts_64_levels_and_no_more(void **state)
 {
     struct error error = { 0 };
     json_t *value = NULL;
@@ -235,11 +235,11 @@ int main(void)
         cmocka_unit_test(reads_any_kind_of_document),
         cmocka_unit_test(says_where_the_json_is_wrong),
         cmocka_unit_test(refuses_text_after_the_document),
-        cmocka_unit_test(names_a_key_that_comes_twice),
+        cmocka_unit_test(names_a_duplicate_key),
         cmocka_unit_test(refuses_what_is_not_utf8),
         cmocka_unit_test(refuses_zero_bytes_in_strings),
-        cmocka_unit_test(refuses_numbers_that_no_type_holds),
-        cmocka_unit_test(takes_64_levels_and_no_more),
+        cmocka_unit_test(refuses_numbers_that_fit_no_type),
+        cmocka_unit_test(accepts_64_levels_and_no_more),
         cmocka_unit_test(brackets_in_strings_are_not_levels),
         cmocka_unit_test(message_shows_foreign_bytes_only_as_printable_text),
         cmocka_unit_test(members_of_another_type_give_the_fallback),

@@ -16,8 +16,8 @@
 
 #define JANSSON_FLAGS (JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
 
-/* Builder and jansson's reader accept the bytes and give the same tree, in the same order, or both
- * refuse them. */
+/* Asserts that json_build and jansson's reader either return the same tree, in the same order, or
+ * both refuse the bytes. Returns whether they accept them. */
 static bool assert_agreed(const char *bytes, size_t length)
 {
     char *exact = malloc(length > 0 ? length : 1); /* so that reading beyond it is detected */
@@ -67,7 +67,7 @@ static void refuses_what_jansson_refuses(void **state)
     REFUSED("[1e400]");
 }
 
-static void a_key_that_comes_twice_is_refused_however_it_is_written(void **state)
+static void a_duplicate_key_is_refused_however_it_is_escaped(void **state)
 {
     (void)state;
     REFUSED("{\"a\":1,\"a\":1}");
@@ -77,7 +77,7 @@ static void a_key_that_comes_twice_is_refused_however_it_is_written(void **state
     ACCEPTED("{\"a\":{\"a\":{\"a\":1}},\"b\":{\"a\":1}}");
 }
 
-static void takes_64_levels_and_no_more(void **state)
+static void accepts_64_levels_and_no_more(void **state)
 {
     (void)state;
     for (size_t depth = 62; depth < 67; depth++) {
@@ -91,7 +91,7 @@ static void takes_64_levels_and_no_more(void **state)
     }
 }
 
-/* ---- Generated messages ---- */
+/* ---- Generated messages ---------------------------------------------------------------------- */
 
 static struct generator generator;
 
@@ -145,7 +145,7 @@ static void add_any_value(struct text *out, unsigned depth)
     text_add_char(out, kind == 2 ? ']' : '}');
 }
 
-/* A message as clients send them, its members in any order and of any kind. */
+/* Appends a message such as clients send, with its members in any order and of any kind. */
 static void add_message(struct text *out)
 {
     static const char *const names[] = { "jsonrpc", "id", "method", "params", "result", "more" };
@@ -182,8 +182,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(builds_what_jansson_reads),
         cmocka_unit_test(refuses_what_jansson_refuses),
-        cmocka_unit_test(a_key_that_comes_twice_is_refused_however_it_is_written),
-        cmocka_unit_test(takes_64_levels_and_no_more),
+        cmocka_unit_test(a_duplicate_key_is_refused_however_it_is_escaped),
+        cmocka_unit_test(accepts_64_levels_and_no_more),
         cmocka_unit_test(agrees_with_jansson_on_generated_messages),
     };
 

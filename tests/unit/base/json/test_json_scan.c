@@ -139,7 +139,7 @@ static json_t *build_array(struct json_scan *scan)
     return array;
 }
 
-/* Builds jansson's tree of the value that begins with `token`; null if that fails. */
+/* Builds jansson's tree of the value that begins with `token`; NULL if that fails. */
 static json_t *build(struct json_scan *scan, enum json_scan_token token)
 {
     switch (token) {
@@ -280,7 +280,7 @@ static void knows_exactly_where_a_double_ends(void **state)
     assert_true(assert_agreed(just_below.data, just_below.length));
 }
 
-static void takes_as_many_levels_as_the_parser(void **state)
+static void accepts_as_many_levels_as_the_parser(void **state)
 {
     (void)state;
     for (size_t depth = 60; depth < 70; depth++) {
@@ -309,7 +309,7 @@ static void a_million_brackets_need_no_memory(void **state)
     assert_int_equal(tokens, JSON_DEPTH_LIMIT);
 }
 
-static void gives_the_tokens_of_a_document(void **state)
+static void returns_the_tokens_of_a_document(void **state)
 {
     static const char document[] = "{\"a\": [1, \"x\"], \"b\": null}";
     static const enum json_scan_token expected[] = {
@@ -399,7 +399,7 @@ static void compares_strings_unescaped(void **state)
     assert_false(json_scan_is(&escaped, ""));
 }
 
-static void copies_only_what_fits_whole(void **state)
+static void copies_only_what_fits_completely(void **state)
 {
     struct json_scan scan = scan_string("\"ab\\u20ac\"");
     char out[8] = "x";
@@ -448,13 +448,13 @@ int main(void)
         cmocka_unit_test(agrees_with_the_parser_on_damaged_documents),
         cmocka_unit_test(agrees_with_the_parser_on_long_numbers),
         cmocka_unit_test(knows_exactly_where_a_double_ends),
-        cmocka_unit_test(takes_as_many_levels_as_the_parser),
+        cmocka_unit_test(accepts_as_many_levels_as_the_parser),
         cmocka_unit_test(a_million_brackets_need_no_memory),
-        cmocka_unit_test(gives_the_tokens_of_a_document),
+        cmocka_unit_test(returns_the_tokens_of_a_document),
         cmocka_unit_test(finds_members_and_skips_the_rest),
         cmocka_unit_test(goes_through_an_array_value_by_value),
         cmocka_unit_test(compares_strings_unescaped),
-        cmocka_unit_test(copies_only_what_fits_whole),
+        cmocka_unit_test(copies_only_what_fits_completely),
         cmocka_unit_test(says_where_it_is_wrong),
     };
 

@@ -26,7 +26,7 @@ static struct catalog *embedded(void)
     return catalog;
 }
 
-static void every_row_says_where_it_is_from(void **state)
+static void every_row_names_its_source(void **state)
 {
     struct catalog *catalog = embedded();
     size_t hardware_count, model_count;
@@ -65,7 +65,8 @@ static void knows_what_the_published_results_were_measured_on(void **state)
     catalog_destroy(catalog);
 }
 
-/* Weights in bf16 are two bytes a parameter; embeddings of E2B and E4B are kept beside. */
+/* Weights in bf16 have two bytes per parameter; of E2B and E4B, the embeddings are stored
+ * separately. */
 static void the_figures_of_the_catalogue_agree_with_one_another(void **state)
 {
     struct catalog *catalog = embedded();
@@ -121,7 +122,7 @@ static void names_what_is_wrong_with_a_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_says_where_it_is_from),
+        cmocka_unit_test(every_row_names_its_source),
         cmocka_unit_test(knows_what_the_published_results_were_measured_on),
         cmocka_unit_test(the_figures_of_the_catalogue_agree_with_one_another),
         cmocka_unit_test(finds_by_part_of_a_longer_name),

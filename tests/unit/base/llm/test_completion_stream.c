@@ -32,7 +32,7 @@ static void counts_no_token_for_role_and_empty_chunks(void **state)
            "finish=length \n");
 }
 
-static void takes_content_of_both_apis(void **state)
+static void reads_content_of_both_apis(void **state)
 {
     (void)state;
     expect("data: {\"choices\":[{\"index\":0,\"text\":\" a\",\"finish_reason\":null}]}\n\n",
@@ -43,7 +43,7 @@ static void takes_content_of_both_apis(void **state)
            "content [\xc3\xa9\n]\n");
 }
 
-static void takes_reasoning_under_either_name_and_tool_arguments(void **state)
+static void reads_reasoning_under_either_name_and_tool_arguments(void **state)
 {
     (void)state;
     expect("data: {\"choices\":[{\"delta\":{\"reasoning\":\"x\"}}]}\n\n", "reasoning <x>\n");
@@ -62,7 +62,7 @@ static void takes_reasoning_under_either_name_and_tool_arguments(void **state)
            "content reasoning [y]<x>\n");
 }
 
-static void takes_content_that_is_a_list_of_parts(void **state)
+static void reads_content_that_is_a_list_of_parts(void **state)
 {
     (void)state;
     expect(
@@ -86,7 +86,7 @@ static void an_empty_finish_reason_counts_as_none(void **state)
     expect("data: {\"choices\":[{\"text\":\"b\",\"finish_reason\" : \"\" }]}\n\n", "content [b]\n");
 }
 
-static void takes_usage_from_any_chunk(void **state)
+static void reads_usage_from_any_chunk(void **state)
 {
     (void)state;
     expect("data: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":3,"
@@ -134,7 +134,7 @@ static void counts_listed_token_ids(void **state)
     expect("data: {\"choices\":[{\"text\":\"ab\",\"token_ids\":null}]}\n\n", "content [ab]\n");
 }
 
-static void sees_errors_inside_the_stream(void **state)
+static void reports_errors_inside_the_stream(void **state)
 {
     (void)state;
     expect("data: {\"error\":{\"message\":\"out of blocks\",\"code\":500}}\n\n",
@@ -151,7 +151,7 @@ static void sees_errors_inside_the_stream(void **state)
            "error [a]\ncontent [b]\n");
 }
 
-static void sees_done_with_and_without_blanks(void **state)
+static void recognizes_done_with_and_without_blanks(void **state)
 {
     (void)state;
     expect("data: [DONE]\n\n", "done \n");
@@ -172,7 +172,7 @@ static void ignores_comments_and_other_fields(void **state)
     expect("data:\n\ndata: \n\n", "");
 }
 
-static void takes_crlf_and_no_space(void **state)
+static void reads_crlf_and_fields_without_a_space(void **state)
 {
     (void)state;
     expect("data:{\"choices\":[{\"text\":\"a\"}]}\r\n\r\ndata:[DONE]\r\n\r\n",
@@ -278,7 +278,7 @@ static void bounds_events_of_many_data_lines(void **state)
     completion_stream_destroy(stream);
 }
 
-static void takes_the_chunks_of_known_servers_the_fast_way(void **state)
+static void reads_the_chunks_of_known_servers_on_the_fast_path(void **state)
 {
     static const char *const chunks[] = {
         "{\"id\":\"cmpl-9\",\"object\":\"text_completion\",\"created\":1790000000,\"model\":\"m\","
@@ -314,17 +314,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_no_token_for_role_and_empty_chunks),
-        cmocka_unit_test(takes_content_of_both_apis),
-        cmocka_unit_test(takes_reasoning_under_either_name_and_tool_arguments),
-        cmocka_unit_test(takes_content_that_is_a_list_of_parts),
+        cmocka_unit_test(reads_content_of_both_apis),
+        cmocka_unit_test(reads_reasoning_under_either_name_and_tool_arguments),
+        cmocka_unit_test(reads_content_that_is_a_list_of_parts),
         cmocka_unit_test(an_empty_finish_reason_counts_as_none),
-        cmocka_unit_test(takes_usage_from_any_chunk),
+        cmocka_unit_test(reads_usage_from_any_chunk),
         cmocka_unit_test(counts_reasoning_tokens_separately),
         cmocka_unit_test(counts_listed_token_ids),
-        cmocka_unit_test(sees_errors_inside_the_stream),
-        cmocka_unit_test(sees_done_with_and_without_blanks),
+        cmocka_unit_test(reports_errors_inside_the_stream),
+        cmocka_unit_test(recognizes_done_with_and_without_blanks),
         cmocka_unit_test(ignores_comments_and_other_fields),
-        cmocka_unit_test(takes_crlf_and_no_space),
+        cmocka_unit_test(reads_crlf_and_fields_without_a_space),
         cmocka_unit_test(a_stream_is_known_by_how_it_begins),
         cmocka_unit_test(joins_data_lines_of_one_event),
         cmocka_unit_test(is_not_fooled_by_text_that_looks_like_json),
@@ -332,7 +332,7 @@ int main(void)
         cmocka_unit_test(breaks_on_what_is_not_json),
         cmocka_unit_test(breaks_on_an_event_without_end),
         cmocka_unit_test(bounds_events_of_many_data_lines),
-        cmocka_unit_test(takes_the_chunks_of_known_servers_the_fast_way),
+        cmocka_unit_test(reads_the_chunks_of_known_servers_on_the_fast_path),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams made at random: what the reader says of them is what the JSON library says. */
+/* Random streams are read in the same way as the JSON library reads them. */
 #include "base/llm/completion_stream.h"
 
 #include <jansson.h>
@@ -15,7 +15,7 @@
 #include "base/llm/completion_scan.h"
 #include "tests/unit/support/stream_events.h"
 
-/* An independent reading of one event, by the library alone. */
+/* Reads one event with the library only, independently of the code under test. */
 static void reference_choice(const json_t *choice, struct completion_event *event)
 {
     const json_t *delta = json_object_get(choice, "delta"), *call;
@@ -208,7 +208,7 @@ static void add_value(struct generator *generator, struct text *out, int depth)
     add_blanks(generator, out);
 }
 
-/* A chunk much as servers send it, with each part occasionally something else. */
+/* The parts of a chunk such as servers send; occasionally one is replaced by something else. */
 struct part {
     const char *name;
     const char *values[8];
@@ -304,7 +304,7 @@ static void add_chunk(struct generator *generator, struct text *out)
     text_add(out, "]}");
 }
 
-/* Occasionally a byte is lost, doubled or changed. */
+/* Occasionally removes, doubles or changes a byte. */
 static void damage(struct generator *generator, struct text *out)
 {
     size_t at = generator_below(generator, out->length);
@@ -342,7 +342,7 @@ static void check_against_the_library(struct text *json, size_t *fast)
     *fast += completion_scan(json->data, json->length, false, &scanned);
 }
 
-static void says_what_the_library_says(void **state)
+static void reads_what_the_library_reads(void **state)
 {
     struct generator generator;
     size_t fast = 0, rounds = 60000;
@@ -400,7 +400,7 @@ static void is_the_same_at_every_split(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(says_what_the_library_says),
+        cmocka_unit_test(reads_what_the_library_reads),
         cmocka_unit_test(is_the_same_at_every_split),
     };
 

@@ -27,8 +27,8 @@ static void fill(const struct measurement_field *fields, void *base, int *counte
     }
 }
 
-/* Every byte of the struct is set: a member without a row would be lost, and the test would fail.
- */
+/* Every byte of the struct is set: a member without a row would be lost, and the test would
+ * fail. */
 static void every_member_survives_the_way_through_json(void **state)
 {
     struct measurement *measurement = calloc(1, sizeof *measurement);
@@ -78,7 +78,7 @@ static void the_tables_cover_the_whole_struct(void **state)
                     sizeof(struct latency_summary));
 }
 
-static void says_null_for_nothing_and_lists_only_what_failed(void **state)
+static void writes_null_for_missing_values_and_only_failures_that_occurred(void **state)
 {
     struct measurement measurement = { .cold_ttft_ms = NAN, .attempted = 3 }, back;
 
@@ -94,7 +94,7 @@ static void says_null_for_nothing_and_lists_only_what_failed(void **state)
     assert_int_equal(back.failures[FAILURE_TOO_LONG], 3);
 }
 
-static void reads_missing_members_as_zero_or_nothing(void **state)
+static void reads_missing_members_as_zero_or_nan(void **state)
 {
     struct measurement back;
     json_auto_t *json = json_object();
@@ -108,8 +108,8 @@ static void reads_missing_members_as_zero_or_nothing(void **state)
     assert_string_equal(back.first_error, "");
 }
 
-/* As cells were stored before gaps between chunks and between tokens were distinguished, and before
- * requests of another length were counted. */
+/* Reads a cell as it was stored before gaps between chunks and between tokens were distinguished,
+ * and before requests of another length were counted. */
 static void read_old(const char *tokens, struct measurement *out)
 {
     json_auto_t *json =
@@ -132,7 +132,7 @@ static void reads_the_gaps_of_older_cells_as_those_of_chunks(void **state)
     assert_int_equal(back.latency[METRIC_ITL].count, 0);
     assert_true(isnan(back.latency[METRIC_ITL].p50_ms) && isnan(back.latency[METRIC_ITL].mean_ms));
     read_old("{\"chunks\": 1000, \"output_tokens\": 1000, \"tokens_estimated\": true}", &back);
-    assert_true(isnan(back.tokens_per_chunk)); /* nobody reported it */
+    assert_true(isnan(back.tokens_per_chunk)); /* it was not reported */
     assert_int_equal(back.latency[METRIC_ITL].count, 0);
     read_old("{\"chunks\": 1000, \"output_tokens\": 1001, \"tokens_estimated\": false}", &back);
     assert_int_equal(back.latency[METRIC_ITL].count, 900); /* a chunk is a token */
@@ -141,7 +141,7 @@ static void reads_the_gaps_of_older_cells_as_those_of_chunks(void **state)
     assert_true(isnan(back.tokens_per_chunk));
 }
 
-static void finds_other_lengths_in_what_older_cells_kept(void **state)
+static void derives_other_lengths_in_older_cells(void **state)
 {
     struct measurement back;
 
@@ -151,7 +151,7 @@ static void finds_other_lengths_in_what_older_cells_kept(void **state)
         "\"output_tokens_requested\": 32, \"output_tokens_min\": 32, \"output_tokens_max\": 32}",
         &back);
     assert_int_equal(back.input_tokens_difference_max, 4);
-    assert_int_equal(back.input_tokens_differing, -1); /* some: nobody counted them */
+    assert_int_equal(back.input_tokens_differing, -1); /* some, which were not counted */
     assert_int_equal(back.output_tokens_differing, 0);
     assert_int_equal(back.output_tokens_requested_min, 32);
     assert_true(back.input_tokens_requested_mean == 64);
@@ -168,7 +168,7 @@ static void finds_other_lengths_in_what_older_cells_kept(void **state)
     assert_int_equal(back.output_tokens_differing, 0); /* chunks are not tokens */
 }
 
-static void keeps_what_newer_cells_report(void **state)
+static void does_not_change_newer_cells(void **state)
 {
     struct measurement measurement = { .input_tokens_requested = 64,
                                        .input_tokens_min = 60,
@@ -227,7 +227,7 @@ static void marks_percentiles_that_a_timeout_cut_off(void **state)
     histogram_destroy(histogram);
 }
 
-static void an_empty_histogram_has_nothing_to_say(void **state)
+static void an_empty_histogram_has_no_summary(void **state)
 {
     struct histogram *histogram = histogram_create();
     struct latency_summary summary;
@@ -244,14 +244,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_member_survives_the_way_through_json),
         cmocka_unit_test(the_tables_cover_the_whole_struct),
-        cmocka_unit_test(says_null_for_nothing_and_lists_only_what_failed),
-        cmocka_unit_test(reads_missing_members_as_zero_or_nothing),
+        cmocka_unit_test(writes_null_for_missing_values_and_only_failures_that_occurred),
+        cmocka_unit_test(reads_missing_members_as_zero_or_nan),
         cmocka_unit_test(reads_the_gaps_of_older_cells_as_those_of_chunks),
-        cmocka_unit_test(finds_other_lengths_in_what_older_cells_kept),
-        cmocka_unit_test(keeps_what_newer_cells_report),
+        cmocka_unit_test(derives_other_lengths_in_older_cells),
+        cmocka_unit_test(does_not_change_newer_cells),
         cmocka_unit_test(summarizes_a_histogram_of_nanoseconds_in_milliseconds),
         cmocka_unit_test(marks_percentiles_that_a_timeout_cut_off),
-        cmocka_unit_test(an_empty_histogram_has_nothing_to_say),
+        cmocka_unit_test(an_empty_histogram_has_no_summary),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

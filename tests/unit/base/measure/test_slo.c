@@ -57,7 +57,7 @@ static void the_percentile_may_be_chosen(void **state)
     assert_true(slo_find_nearest(&limits, &m).ratio == 0.8);
 }
 
-static void a_percentile_cut_off_by_a_timeout_meets_nothing(void **state)
+static void a_percentile_cut_off_by_a_timeout_meets_no_limit(void **state)
 {
     const struct slo limits = read_limits("{\"limit_ttft_ms\":1000}");
     struct measurement m = served();
@@ -103,7 +103,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_limit_that_is_exceeded_most_decides),
         cmocka_unit_test(the_percentile_may_be_chosen),
-        cmocka_unit_test(a_percentile_cut_off_by_a_timeout_meets_nothing),
+        cmocka_unit_test(a_percentile_cut_off_by_a_timeout_meets_no_limit),
         cmocka_unit_test(one_in_a_hundred_may_fail_unless_the_plan_says_otherwise),
         cmocka_unit_test(old_plans_state_no_limits),
     };

@@ -73,7 +73,7 @@ static void reports_where_it_is(void **state)
     assert_int_equal(length, strlen("hf_AbCdEfGhIjKlMnOpQr"));
     assert_true(credential_find(pem, &at, &length));
     assert_int_equal(at, 3);
-    assert_int_equal(length, strlen(pem) - 3); /* with what it frames */
+    assert_int_equal(length, strlen(pem) - 3); /* including the lines around it */
 }
 
 int main(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that are answered: what is sent, and what is kept of the answer. */
+/* Calls that are answered: what is sent, and what is returned of the answer. */
 #include "tests/unit/support/outbound_trial.h"
 
-static void gets_a_whole_answer(void **state)
+static void receives_a_complete_answer(void **state)
 {
     struct call call = { 0 };
 
@@ -20,7 +20,7 @@ static void gets_a_whole_answer(void **state)
     outbound_response_finish(&call.response);
 }
 
-static void a_plain_call_says_who_asks_and_no_more(void **state)
+static void a_plain_call_sends_its_user_agent_and_no_more(void **state)
 {
     struct call call = { 0 };
 
@@ -150,7 +150,7 @@ static void refuses_an_answer_larger_than_the_limit(void **state)
     assert_failed(&call, FAILURE_PROTOCOL, ERROR_UPSTREAM);
 }
 
-static void says_when_to_come_back(void **state)
+static void reads_when_to_retry(void **state)
 {
     struct call seconds = { 0 }, date = { 0 };
 
@@ -206,8 +206,8 @@ static void several_threads_may_call_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gets_a_whole_answer),
-        cmocka_unit_test(a_plain_call_says_who_asks_and_no_more),
+        cmocka_unit_test(receives_a_complete_answer),
+        cmocka_unit_test(a_plain_call_sends_its_user_agent_and_no_more),
         cmocka_unit_test(an_answer_that_is_compressed_unasked_is_read),
         cmocka_unit_test(posts_a_body_with_its_bearer),
         cmocka_unit_test(uses_the_given_method),
@@ -216,7 +216,7 @@ int main(void)
         cmocka_unit_test(an_errors_body_is_kept_even_when_streaming),
         cmocka_unit_test(keeps_64_kib_of_an_errors_body),
         cmocka_unit_test(refuses_an_answer_larger_than_the_limit),
-        cmocka_unit_test(says_when_to_come_back),
+        cmocka_unit_test(reads_when_to_retry),
         cmocka_unit_test(does_not_follow_redirects),
         cmocka_unit_test(several_threads_may_call_at_once),
     };

@@ -72,7 +72,7 @@ static void refuses_metadata_and_addresses_that_are_not_of_hosts(void **state)
     assert_true(outbound_address_is_refused((struct sockaddr *)&local));
 }
 
-static void takes_private_loopback_and_public_addresses(void **state)
+static void accepts_private_loopback_and_public_addresses(void **state)
 {
     static const char *const good[] = { "127.0.0.1",
                                         "10.0.0.5",
@@ -280,7 +280,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_metadata_and_addresses_that_are_not_of_hosts),
-        cmocka_unit_test(takes_private_loopback_and_public_addresses),
+        cmocka_unit_test(accepts_private_loopback_and_public_addresses),
         cmocka_unit_test(reads_host_and_port_of_a_url),
         cmocka_unit_test(refuses_urls_that_are_no_base_urls),
         cmocka_unit_test(refuses_users_without_repeating_them),

@@ -58,7 +58,7 @@ static void ends_at_the_connect_timeout(void **state)
     close(full.listener);
 }
 
-/* Asks to stop 200 ms after it was asked first, and counts how often it was asked. */
+/* Requests a stop 200 ms after the first call, and counts the calls. */
 struct patience {
     int64_t first_ns;
     int asked;

@@ -15,7 +15,7 @@
 #include "base/core/memory.h"
 #include "base/net/secrets.h"
 
-/* A folder of its own for every test. */
+/* Makes a new folder for every test. */
 static int set_up(void **state)
 {
     char *folder = memory_copy_text("/tmp/secrets-XXXXXX");
@@ -85,7 +85,7 @@ static void reads_the_environment_first(void **state)
     assert_string_equal(value, "from-file");
 }
 
-static void cuts_one_trailing_newline(void **state)
+static void removes_one_trailing_newline(void **state)
 {
     struct error error;
     char value[SECRET_VALUE_SIZE];
@@ -100,7 +100,7 @@ static void cuts_one_trailing_newline(void **state)
     assert_refused(*state, "TOKEN", ERROR_INVALID, "control character at byte 3");
 }
 
-static void says_both_places_where_it_may_be_put(void **state)
+static void names_both_places_of_a_missing_secret(void **state)
 {
     char path[512];
 
@@ -111,7 +111,7 @@ static void says_both_places_where_it_may_be_put(void **state)
     assert_refused("/nowhere", "TOKEN", ERROR_NOT_FOUND, "/nowhere/TOKEN");
 }
 
-static void names_cannot_lead_anywhere_else(void **state)
+static void a_name_cannot_be_a_path(void **state)
 {
     static const char *const bad[] = { "",   "token", "../TOKEN", "A/B", "A.B",
                                        "1A", "_A",    "A B",      "A\n", "\xc3\x84" };
@@ -242,7 +242,7 @@ static void count_name(void *context, const char *name)
     counts[2] += strstr(name, "origins") != NULL || strcmp(name, "lower") == 0;
 }
 
-static void names_the_secrets_there_are(void **state)
+static void lists_the_names_of_secrets(void **state)
 {
     int counts[3] = { 0 };
 
@@ -265,9 +265,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reads_the_environment_first, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(cuts_one_trailing_newline, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(says_both_places_where_it_may_be_put, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(names_cannot_lead_anywhere_else, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(removes_one_trailing_newline, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(names_both_places_of_a_missing_secret, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_name_cannot_be_a_path, set_up, tear_down),
         cmocka_unit_test(a_value_given_as_name_is_not_repeated),
         cmocka_unit_test_setup_teardown(refuses_values_that_would_break_a_header, set_up,
                                         tear_down),
@@ -277,7 +277,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(reads_where_a_secret_may_be_sent, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_list_of_origins_that_is_wrong_allows_none, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(names_the_secrets_there_are, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lists_the_names_of_secrets, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

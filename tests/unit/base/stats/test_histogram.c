@@ -23,7 +23,7 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Latencies in nanoseconds, spread over `powers` powers of two. */
+/* Draws a latency in nanoseconds; latencies are spread over `powers` powers of two. */
 static uint64_t draw(struct generator *generator, int powers)
 {
     return (uint64_t)exp2(generator_uniform(generator) * powers);
@@ -155,8 +155,7 @@ static void count_sum_and_extremes_are_exact(void **state)
     histogram_destroy(histogram);
 }
 
-/* Values of a fifth of a bucket's width apart: only exact moments can distinguish them from one
- * value. */
+/* The values are a fifth of a bucket's width apart: only exact moments show that they differ. */
 static void the_deviation_is_finer_than_a_bucket(void **state)
 {
     struct histogram *histogram = histogram_create();
@@ -209,7 +208,7 @@ static void merging_equals_recording_everything_in_one_histogram(void **state)
     histogram_destroy(merged);
 }
 
-static void clearing_makes_it_new(void **state)
+static void histogram_clear_leaves_it_empty(void **state)
 {
     struct histogram *histogram = random_histogram(1, 100, 40), *new = histogram_create();
 
@@ -240,8 +239,8 @@ static void quantiles_at_and_above_a_cut_off_value_are_only_lower_bounds(void **
     histogram_destroy(histogram);
 }
 
-/* A request given up at 10 ms might have taken a minute: whatever is ranked above may shift. */
-static void an_early_cut_makes_all_above_it_lower_bounds(void **state)
+/* A request that was given up at 10 ms might have taken a minute: all ranks above it may change. */
+static void an_early_timeout_makes_all_above_it_lower_bounds(void **state)
 {
     struct histogram *histogram = histogram_create();
     bool censored;
@@ -358,9 +357,9 @@ int main(void)
         cmocka_unit_test(the_deviation_is_finer_than_a_bucket),
         cmocka_unit_test(rounding_never_moves_a_rank),
         cmocka_unit_test(merging_equals_recording_everything_in_one_histogram),
-        cmocka_unit_test(clearing_makes_it_new),
+        cmocka_unit_test(histogram_clear_leaves_it_empty),
         cmocka_unit_test(quantiles_at_and_above_a_cut_off_value_are_only_lower_bounds),
-        cmocka_unit_test(an_early_cut_makes_all_above_it_lower_bounds),
+        cmocka_unit_test(an_early_timeout_makes_all_above_it_lower_bounds),
         cmocka_unit_test(survives_encoding),
         cmocka_unit_test(a_thousand_requests_encode_to_a_few_kilobytes),
         cmocka_unit_test(refuses_every_truncation),

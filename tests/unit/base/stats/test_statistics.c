@@ -33,7 +33,7 @@ static void a_large_offset_does_not_spoil_the_deviation(void **state)
     assert_close(statistics_deviation(values, 4), sqrt(30), 1e-9);
 }
 
-static void too_few_values_have_no_answer(void **state)
+static void too_few_values_give_nan(void **state)
 {
     double one[] = { 3 };
 
@@ -65,7 +65,7 @@ static void t_quantiles_fall_with_every_degree_of_freedom(void **state)
         assert_true(statistics_t95(i) > statistics_t95(i + 1));
 }
 
-/* Closed forms: of 1 degree of freedom (Cauchy's), of 2 and of 4. */
+/* There are closed forms for 1 degree of freedom (Cauchy's distribution), for 2 and for 4. */
 static void t_p_values_are_those_of_the_closed_forms(void **state)
 {
     static const double pi = 3.14159265358979323846;
@@ -102,7 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(means_and_deviations_are_those_of_a_sample),
         cmocka_unit_test(a_large_offset_does_not_spoil_the_deviation),
-        cmocka_unit_test(too_few_values_have_no_answer),
+        cmocka_unit_test(too_few_values_give_nan),
         cmocka_unit_test(t_quantiles_are_those_of_the_table),
         cmocka_unit_test(t_quantiles_fall_with_every_degree_of_freedom),
         cmocka_unit_test(t_p_values_are_those_of_the_closed_forms),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ceiling of this machine's load generator, and the loopback server with which it is found. */
+/* The ceiling of this machine's load generator, and the loopback server that it is measured
+ * with. */
 #include "bench/cell/calibration.h"
 
 #include <setjmp.h>
@@ -74,7 +75,7 @@ static void finds_a_ceiling_once(void **state)
     calibration_destroy(calibration);
 }
 
-static void keeps_nothing_of_a_calibration_that_was_stopped(void **state)
+static void a_stopped_calibration_stores_no_ceiling(void **state)
 {
     struct calibration *calibration = calibration_create();
     struct ceiling ceiling;
@@ -94,7 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_loopback_server_streams_answers_on_a_kept_connection),
         cmocka_unit_test(finds_a_ceiling_once),
-        cmocka_unit_test(keeps_nothing_of_a_calibration_that_was_stopped),
+        cmocka_unit_test(a_stopped_calibration_stores_no_ceiling),
     };
 
     if (!outbound_global_init(&error))

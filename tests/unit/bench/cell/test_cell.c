@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One cell at a time against a real model server: its figures against the server's own record. */
+/* Measures single cells on a real model server, and compares the figures with the server's own
+ * record. */
 #include "bench/cell/cell.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ static void figures_agree_with_the_servers_record(void **state)
     const struct measurement *m = measure(&trial);
     assert_int_equal(trial.result.state, CELL_MEASURED);
     assert_int_equal(m->latency[METRIC_TTFO].count, 0); /* there was no reasoning before */
-    /* chunks read together with the first have no gap */
+    /* Chunks that were read together with the first one have no gap. */
     assert_true(m->latency[METRIC_ITL].count <= m->latency[METRIC_ICL].count);
     truth_create(&truth);
     if (!truth_read(trial.endpoint.url, &trial.result, trial.order.nonce, &truth, &trial.error))
@@ -35,7 +36,7 @@ static void figures_agree_with_the_servers_record(void **state)
     tear_down(&trial);
 }
 
-static void counts_what_it_sent_and_got(void **state)
+static void counts_what_was_sent_and_received(void **state)
 {
     struct trial trial;
 
@@ -44,7 +45,7 @@ static void counts_what_it_sent_and_got(void **state)
     trial.plan.warmup_limit_s = 0.5;
     trial.plan.window_s = 0.6;
     const struct measurement *m = measure(&trial);
-    /* the share of requests across the window's bounds: large where the machine stalls */
+    /* The share of requests that cross the window's bounds: it is large if the machine stalls. */
     double across = m->latency[METRIC_E2E].max_ms / 1000 / m->window_s;
     assert_true(m->succeeded > 20);
     assert_int_equal(m->attempted, m->succeeded);
@@ -58,16 +59,17 @@ static void counts_what_it_sent_and_got(void **state)
     assert_false(m->tokens_estimated);
     assert_true(fabs(m->output_throughput / m->request_throughput - 8) < 0.8 + 8 * across);
     assert_true(m->goodput == m->request_throughput);
-    /* what a stalled machine leaves between requests is missing */
+    /* On a stalled machine there is time between requests, in which fewer are in flight. */
     assert_true(m->concurrency_actual > 0.5 * 4 && m->concurrency_actual <= 4.001);
     assert_in_range(m->concurrency_max, 4, 4);
     assert_true(fabs(m->little_ratio - 1) < 0.1 + across);
     assert_true(m->window_s >= 0.6 && m->window_s < 2);
     assert_true(m->cpu_percent > 0);
-    assert_in_range(m->new_connections, 4, 5); /* the probe's is one of the users' */
+    assert_in_range(m->new_connections, 4, 5); /* the probe uses the connection of a user */
     assert_true(m->connect_p50_ms > 0 && m->connect_p50_ms <= m->connect_p99_ms);
     assert_true(isnan(m->tls_p50_ms));
-    assert_true(m->latency[METRIC_TPOT].p50_ms > 1.9 - m->lag_p99_ms); /* a late first chunk */
+    /* TPOT is shorter if the first chunk was read late. */
+    assert_true(m->latency[METRIC_TPOT].p50_ms > 1.9 - m->lag_p99_ms);
     assert_true(m->latency[METRIC_E2E].p50_ms > 5 + 7 * 1.9);
     tear_down(&trial);
 }
@@ -132,7 +134,7 @@ static void gaps_between_tokens_are_known_if_each_chunk_reports_its_tokens(void 
     tear_down(&trial);
 }
 
-static void gaps_between_tokens_are_unknown_where_chunks_have_several(void **state)
+static void gaps_between_tokens_are_unknown_if_chunks_have_several(void **state)
 {
     struct trial trial;
 
@@ -146,7 +148,7 @@ static void gaps_between_tokens_are_unknown_where_chunks_have_several(void **sta
     tear_down(&trial);
 }
 
-static void chat_prompts_have_the_length_asked_for(void **state)
+static void chat_prompts_have_the_requested_length(void **state)
 {
     struct trial trial;
 
@@ -165,7 +167,7 @@ static void chat_prompts_have_the_length_asked_for(void **state)
     tear_down(&trial);
 }
 
-static void goodput_counts_what_met_the_limits(void **state)
+static void goodput_counts_answers_that_met_the_limits(void **state)
 {
     struct trial trial;
 
@@ -178,7 +180,7 @@ static void goodput_counts_what_met_the_limits(void **state)
     tear_down(&trial);
 }
 
-static void several_threads_add_up(void **state)
+static void figures_of_several_threads_add_up(void **state)
 {
     struct trial trial;
 
@@ -189,12 +191,12 @@ static void several_threads_add_up(void **state)
     trial.order.shards = 2;
     trial.plan.ttft_timeout_s = 20;
     trial.plan.warmup_limit_s = 0.4;
-    trial.plan.requests = 4000; /* until every user is at its second, however slow the machine */
+    trial.plan.requests = 4000; /* every user begins its second, however slow the machine is */
     trial.plan.window_s = 30;
     const struct measurement *m = measure(&trial);
     assert_int_equal(trial.result.state, CELL_MEASURED);
     assert_int_equal(m->attempted, m->succeeded);
-    assert_true(m->concurrency_max > 1050); /* more than one thread has */
+    assert_true(m->concurrency_max > 1050); /* more users than one thread has */
     tear_down(&trial);
 }
 
@@ -257,7 +259,7 @@ static void requests_have_the_lengths_that_were_drawn_for_them(void **state)
     tear_down(&trial);
 }
 
-static void shared_prefixes_are_cached_as_far_as_they_are_shared(void **state)
+static void only_shared_prefixes_are_cached(void **state)
 {
     struct trial trial;
 
@@ -273,7 +275,7 @@ static void shared_prefixes_are_cached_as_far_as_they_are_shared(void **state)
     tear_down(&trial);
 }
 
-static void answers_may_end_early_where_the_plan_lets_them(void **state)
+static void answers_may_end_early_if_the_plan_allows_it(void **state)
 {
     struct trial trial;
 
@@ -306,7 +308,7 @@ static void reasoning_counts_for_the_first_token(void **state)
     tear_down(&trial);
 }
 
-static void stops_when_it_is_asked_to(void **state)
+static void stops_when_the_caller_wants_it(void **state)
 {
     struct trial trial;
     int64_t now_ns;
@@ -326,21 +328,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_agree_with_the_servers_record),
-        cmocka_unit_test(counts_what_it_sent_and_got),
+        cmocka_unit_test(counts_what_was_sent_and_received),
         cmocka_unit_test(the_cold_request_is_reported_separately),
         cmocka_unit_test(tokens_are_not_chunks),
         cmocka_unit_test(gaps_between_tokens_are_known_if_each_chunk_reports_its_tokens),
-        cmocka_unit_test(gaps_between_tokens_are_unknown_where_chunks_have_several),
-        cmocka_unit_test(chat_prompts_have_the_length_asked_for),
-        cmocka_unit_test(goodput_counts_what_met_the_limits),
-        cmocka_unit_test(several_threads_add_up),
+        cmocka_unit_test(gaps_between_tokens_are_unknown_if_chunks_have_several),
+        cmocka_unit_test(chat_prompts_have_the_requested_length),
+        cmocka_unit_test(goodput_counts_answers_that_met_the_limits),
+        cmocka_unit_test(figures_of_several_threads_add_up),
         cmocka_unit_test(without_usage_tokens_are_estimated_and_marked),
         cmocka_unit_test(tool_calls_are_output),
         cmocka_unit_test(requests_have_the_lengths_that_were_drawn_for_them),
-        cmocka_unit_test(shared_prefixes_are_cached_as_far_as_they_are_shared),
-        cmocka_unit_test(answers_may_end_early_where_the_plan_lets_them),
+        cmocka_unit_test(only_shared_prefixes_are_cached),
+        cmocka_unit_test(answers_may_end_early_if_the_plan_allows_it),
         cmocka_unit_test(reasoning_counts_for_the_first_token),
-        cmocka_unit_test(stops_when_it_is_asked_to),
+        cmocka_unit_test(stops_when_the_caller_wants_it),
     };
     struct error error;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections that a server drops, closes or leaves open, and those that the machine refuses. */
+/* Connections that a server drops, closes or leaves open, and those that this machine refuses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,18 +14,18 @@
 #include "tests/unit/support/cell_trial.h"
 #include "tests/unit/support/script_server.h"
 
-static const char whole_answer[] =
+static const char complete_answer[] =
     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 131\r\n\r\n"
     "data: {\"choices\":[{\"text\":\"a\"}]}\n\n"
     "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":64,\"completion_tokens\":8}}\n\n"
     "data: [DONE]          \n\n";
 
-/* Answers the first request of a connection and closes it when the second one came, which it has
- * read or left unread; of every other connection, where it fails fresh ones too, when the first one
- * comes. The first connection has two answers: that later ones have one is nothing to count on. */
+/* A server that answers one request on each connection, and closes it when the second one arrives.
+ * On the first connection it answers two, so that the client does not learn a limit. */
 struct dropper {
     int listener;
-    bool fails_fresh, leaves_unread;
+    bool fails_fresh;   /* every other connection is closed when its first request arrives */
+    bool leaves_unread; /* the second request is not read before the connection is closed */
     pthread_t thread;
     int64_t answered, dropped_old, dropped_fresh;
 };
@@ -40,9 +40,9 @@ static void *drop_connections(void *context)
          fails = dropper->fails_fresh && !fails) {
         if (canned_read(connection, request) != NULL) {
             dropper->dropped_fresh += fails;
-            if (!fails && canned_send(connection, whole_answer, sizeof whole_answer - 1)) {
+            if (!fails && canned_send(connection, complete_answer, sizeof complete_answer - 1)) {
                 if (dropper->answered++ == 0 && canned_read(connection, request) != NULL)
-                    canned_send(connection, whole_answer, sizeof whole_answer - 1);
+                    canned_send(connection, complete_answer, sizeof complete_answer - 1);
                 dropper->dropped_old += dropper->leaves_unread
                                             ? recv(connection, request, 1, MSG_PEEK) > 0
                                             : canned_read(connection, request) != NULL;
@@ -53,7 +53,7 @@ static void *drop_connections(void *context)
     return NULL;
 }
 
-/* One user of such a server. */
+/* Measures a cell with one user of such a server. */
 static const struct measurement *measure_dropper(struct trial *trial, struct dropper *dropper)
 {
     struct sockaddr_in address = { .sin_family = AF_INET,
@@ -95,7 +95,7 @@ static void a_connection_that_went_stale_is_not_a_failure(void **state)
     tear_down(&trial);
 }
 
-/* As llama-server does after each streamed answer, others after a number of them. */
+/* llama-server does so after each streamed answer, other servers after a number of them. */
 static void a_connection_that_a_server_closes_after_some_answers_is_not_used_again(void **state)
 {
     static const char *const after[] = { "1", "3" };
@@ -121,7 +121,7 @@ static void a_connection_that_a_server_closes_after_some_answers_is_not_used_aga
     }
 }
 
-/* A request on a closed connection was not read, and so not counted by the server. */
+/* The server cannot have counted a request on a closed connection, because it did not read it. */
 static void a_request_that_the_server_did_not_read_is_not_uncertain(void **state)
 {
     struct dropper dropper = { .leaves_unread = true };
@@ -178,13 +178,13 @@ static void an_answer_with_done_is_complete_although_its_body_stays_open(void **
         assert_int_equal(m->succeeded, m->attempted);
         assert_true(m->left_open >= m->attempted);
         assert_true(m->new_connections >= m->left_open);
-        assert_true(m->latency[METRIC_E2E].p50_ms < 200); /* to the last byte that came */
+        assert_true(m->latency[METRIC_E2E].p50_ms < 200); /* up to the last byte */
         tear_down(&trial);
         script_stop(&server);
     }
 }
 
-/* Last, because a limit cannot be raised again. */
+/* This test is the last one, because the limit that it lowers cannot be raised again. */
 static void says_when_the_machine_has_too_few_descriptors(void **state)
 {
     const struct rlimit limit = { 128, 128 };

@@ -123,7 +123,7 @@ static void tokens_of_joined_chunks_share_their_time(void **state)
     }
 }
 
-static void peculiar_streams_are_read_right(void **state)
+static void peculiar_streams_are_not_failures(void **state)
 {
     struct trial trials[PECULIARITIES];
 
@@ -141,7 +141,7 @@ static void peculiar_streams_are_read_right(void **state)
         check_peculiar(&trials[i], peculiarities[i]);
 }
 
-static void an_answer_cut_by_the_servers_own_limit_is_not_a_success(void **state)
+static void an_answer_that_the_servers_own_limit_shortens_is_not_a_success(void **state)
 {
     struct trial trial;
 
@@ -211,7 +211,7 @@ static void a_server_that_only_fails_ends_the_cell_early(void **state)
     tear_down(&trial);
 }
 
-/* llama.cpp does not refuse it: the answer is just shorter. */
+/* llama.cpp does not refuse such a request: its answer is just shorter. */
 static void output_that_does_not_fit_after_the_input_is_infeasible(void **state)
 {
     static const char *const flags[] = { "--max-model-len", "128", "--ends-at-context", NULL };
@@ -258,7 +258,7 @@ static void reports_a_server_that_cannot_be_reached(void **state)
 
 #define PIECE "data: {\"choices\":[{\"text\":\" a\"}]}\n\n"
 
-/* An improvised server: its stream's type is text, and its usage is zeros. */
+/* A simple server, whose stream has the type text and whose usage is all zeros. */
 static void a_stream_of_another_type_counts_and_usage_of_zeros_does_not(void **state)
 {
     static const struct canned_answer answers[] = {
@@ -317,9 +317,9 @@ int main(void)
         cmocka_unit_test(a_refusal_inside_a_stream_makes_a_point_infeasible),
         cmocka_unit_test(a_stream_of_another_type_counts_and_usage_of_zeros_does_not),
         cmocka_unit_test(each_fault_has_its_class),
-        cmocka_unit_test(peculiar_streams_are_read_right),
+        cmocka_unit_test(peculiar_streams_are_not_failures),
         cmocka_unit_test(tokens_of_joined_chunks_share_their_time),
-        cmocka_unit_test(an_answer_cut_by_the_servers_own_limit_is_not_a_success),
+        cmocka_unit_test(an_answer_that_the_servers_own_limit_shortens_is_not_a_success),
         cmocka_unit_test(timeouts_are_censored_in_the_distribution),
         cmocka_unit_test(fast_failures_do_not_improve_latency),
         cmocka_unit_test(a_server_that_only_fails_ends_the_cell_early),

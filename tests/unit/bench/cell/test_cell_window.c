@@ -53,7 +53,8 @@ static struct request_records sent_records(const struct trial *trial)
     return records;
 }
 
-/* Until everything was answered: on a busy machine some may still be in flight. */
+/* Measures until all requests were answered: on a busy machine some may still be in flight at the
+ * end. */
 static struct measurement *measure_answered(struct trial *trial)
 {
     struct measurement *m = measure(trial);
@@ -96,7 +97,7 @@ static void below_capacity_every_request_is_sent_when_it_is_due(void **state)
     tear_down(&trial);
 }
 
-/* Two at a time, 19 ms each: 105 requests/s are answered of 300. */
+/* The server handles two requests at a time, 19 ms each: it answers 105 requests/s of 300. */
 static void above_capacity_the_queue_is_reported_and_nothing_is_lost(void **state)
 {
     struct trial trial;
@@ -150,9 +151,9 @@ static void latency_counts_from_the_schedule(void **state)
     tear_down(&trial);
 }
 
-/* The server is as slow as above, but only four requests may be in flight: now the load generator
- * holds the queue, which still counts. */
-static void a_queue_in_front_of_us_counts_like_one_in_the_server(void **state)
+/* The server is as slow as above, but only four requests may be in flight: now requests wait in the
+ * load generator, and their waiting time still counts. */
+static void waiting_in_the_client_counts_like_waiting_in_the_server(void **state)
 {
     struct trial trial;
 
@@ -180,7 +181,7 @@ static void threads_share_one_schedule(void **state)
 
     (void)state;
     set_up_open(&trial, ARRIVAL_CONSTANT, 400, NULL);
-    trial.order.concurrency = 5000; /* more than one thread may have */
+    trial.order.concurrency = 5000; /* more users than one thread may have */
     trial.order.shards = 3;
     trial.plan.ramp_s = 0.2;
     const struct measurement *m = measure_answered(&trial);
@@ -194,7 +195,8 @@ static void threads_share_one_schedule(void **state)
     tear_down(&trial);
 }
 
-/* Poisson's gaps have a variation of 1; over some 600 of them it has a standard error of 0.12. */
+/* The gaps of a Poisson process have a variation of 1, with a standard error of 0.12 over about 600
+ * gaps. */
 static void sent_requests_keep_the_schedules_randomness(void **state)
 {
     struct trial trial;
@@ -219,7 +221,7 @@ static void sent_requests_keep_the_schedules_randomness(void **state)
     tear_down(&trial);
 }
 
-/* Requests of 0.8 s each, and a window of 0.3 s after a warm-up in which none has ended. */
+/* Requests take 0.8 s each, and the window 0.3 s, after a warm-up in which none has ended. */
 static void an_open_window_shorter_than_a_request_is_extended_until_some_have_ended(void **state)
 {
     struct trial trial;
@@ -283,7 +285,7 @@ static void a_window_may_end_with_a_number_of_requests(void **state)
     tear_down(&trial);
 }
 
-static void set_up_to_know(struct trial *trial, double width, double limit_s)
+static void set_up_precise(struct trial *trial, double width, double limit_s)
 {
     set_up(trial, (const char *[]){ "--jitter", "0.3", NULL });
     trial->plan.window_s = 0.5;
@@ -291,16 +293,16 @@ static void set_up_to_know(struct trial *trial, double width, double limit_s)
     trial->plan.window_limit_s = limit_s;
 }
 
-static void a_window_is_extended_until_the_throughput_is_known(void **state)
+static void a_window_is_extended_until_the_throughput_is_precise(void **state)
 {
     struct trial known, closed, open;
 
     (void)state;
-    set_up_to_know(&known, 0.2, 20);
+    set_up_precise(&known, 0.2, 20);
     begin(&known);
-    set_up_to_know(&closed, 1e-6, 1.5);
+    set_up_precise(&closed, 1e-6, 1.5);
     begin(&closed);
-    set_up_to_know(&open, 1e-6, 1.5);
+    set_up_precise(&open, 1e-6, 1.5);
     open.plan.arrival = ARRIVAL_POISSON;
     open.plan.burstiness = 1;
     open.order.request_rate = 100;
@@ -381,7 +383,7 @@ static void users_start_over_the_ramp(void **state)
     tear_down(&trial);
 }
 
-/* ---- One pace -------------------------------------------------------------------------------- */
+/* ---- An uneven pace -------------------------------------------------------------------------- */
 
 static void configure(const struct trial *trial, const char *settings)
 {
@@ -400,14 +402,14 @@ static void configure(const struct trial *trial, const char *settings)
 
 struct slowing {
     struct trial trial;
-    int64_t window_ns; /* when it was seen first; 0: not yet */
+    int64_t window_ns; /* when the progress first showed the window; 0: not yet */
     bool slowed;
-    double tokens_per_s, ttft_ms; /* first shown while measuring */
+    double tokens_per_s, ttft_ms; /* as the progress first showed them */
 };
 
-/* Called continually with the progress: in the middle of the window the server becomes four times
+/* Called continually with the progress: halfway through the window it makes the server four times
  * as slow. */
-static bool slows_in_the_middle(void *context, const char *doing, double elapsed_s)
+static bool slow_down_halfway(void *context, const char *doing, double elapsed_s)
 {
     struct slowing *slowing = context;
     int64_t now_ns = clock_monotonic_ns();
@@ -426,7 +428,7 @@ static bool slows_in_the_middle(void *context, const char *doing, double elapsed
     return false;
 }
 
-static void a_stall_or_a_change_of_speed_in_the_middle_is_reported(void **state)
+static void a_stall_or_a_change_of_speed_is_reported(void **state)
 {
     struct slowing slowing = { 0 };
     struct trial stalled, *slowed = &slowing.trial;
@@ -440,7 +442,7 @@ static void a_stall_or_a_change_of_speed_in_the_middle_is_reported(void **state)
     stalled.plan.idle_timeout_s = 10;
     set_up(slowed, NULL);
     slowed->plan.window_s = 3.6;
-    slowed->order.stopped = slows_in_the_middle;
+    slowed->order.stopped = slow_down_halfway;
     slowed->order.context = &slowing;
     begin(&stalled);
     begin(slowed);
@@ -452,7 +454,7 @@ static void a_stall_or_a_change_of_speed_in_the_middle_is_reported(void **state)
     m = await(slowed);
     assert_true(m->uneven);
     assert_non_null(strstr(slowed->result.reason, " slower"));
-    /* 4 users whose requests take 5 + 7 x 2 ms for 8 tokens */
+    /* Requests of the 4 users take 5 + 7 x 2 ms for 8 tokens. */
     assert_in_range(slowing.tokens_per_s, 400, 1750);
     assert_in_range(slowing.ttft_ms, 5, 100);
     tear_down(&stalled);
@@ -477,18 +479,18 @@ static void a_pause_without_requests_is_not_a_stall(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stall_or_a_change_of_speed_in_the_middle_is_reported),
+        cmocka_unit_test(a_stall_or_a_change_of_speed_is_reported),
         cmocka_unit_test(a_pause_without_requests_is_not_a_stall),
         cmocka_unit_test(below_capacity_every_request_is_sent_when_it_is_due),
         cmocka_unit_test(above_capacity_the_queue_is_reported_and_nothing_is_lost),
         cmocka_unit_test(latency_counts_from_the_schedule),
-        cmocka_unit_test(a_queue_in_front_of_us_counts_like_one_in_the_server),
+        cmocka_unit_test(waiting_in_the_client_counts_like_waiting_in_the_server),
         cmocka_unit_test(threads_share_one_schedule),
         cmocka_unit_test(sent_requests_keep_the_schedules_randomness),
         cmocka_unit_test(an_open_window_shorter_than_a_request_is_extended_until_some_have_ended),
         cmocka_unit_test(an_open_loop_gives_up_on_a_server_that_only_fails),
         cmocka_unit_test(a_window_may_end_with_a_number_of_requests),
-        cmocka_unit_test(a_window_is_extended_until_the_throughput_is_known),
+        cmocka_unit_test(a_window_is_extended_until_the_throughput_is_precise),
         cmocka_unit_test(says_whether_the_load_had_settled),
         cmocka_unit_test(users_who_think_are_not_in_flight),
         cmocka_unit_test(users_start_over_the_ramp),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What counts as a stall or a change of speed, and what does not, from made-up counts. */
+/* What counts as a stall or a change of speed, judged from made-up samples. */
 #include "bench/cell/evenness.h"
 
 #include <setjmp.h>
@@ -11,9 +11,9 @@
 
 #include "base/core/random.h"
 
-#define LOOK_NS 50000000
+#define SAMPLE_NS 50000000
 
-/* A window, checked as a cell does it. */
+/* A window, with what a cell knows of it. */
 struct window {
     struct plan plan;
     struct evenness evenness;
@@ -25,7 +25,7 @@ struct window {
 
 static struct window begin(double ttft_s, double e2e_s)
 {
-    struct window window = { .now_ns = LOOK_NS };
+    struct window window = { .now_ns = SAMPLE_NS };
 
     window.measurement.latency[METRIC_TTFT].p50_ms = ttft_s * 1000;
     window.measurement.latency[METRIC_ICL].p50_ms = 20;
@@ -33,18 +33,18 @@ static struct window begin(double ttft_s, double e2e_s)
     return window;
 }
 
-static void look(struct window *window, int64_t more, int64_t in_flight)
+static void add_sample(struct window *window, int64_t more, int64_t in_flight)
 {
-    window->now_ns += LOOK_NS;
+    window->now_ns += SAMPLE_NS;
     window->chunks += more;
     steady_add(&window->steady, window->now_ns, window->chunks);
     evenness_note(&window->evenness, window->now_ns, window->chunks, in_flight);
 }
 
-static void pass(struct window *window, double seconds, int64_t chunks_a_look)
+static void add_samples(struct window *window, double seconds, int64_t chunks_per_sample)
 {
-    for (int i = 0; i < (int)(seconds * 1e9 / LOOK_NS); i++)
-        look(window, chunks_a_look, 4);
+    for (int i = 0; i < (int)(seconds * 1e9 / SAMPLE_NS); i++)
+        add_sample(window, chunks_per_sample, 4);
 }
 
 static bool is_uneven(struct window *window)
@@ -59,12 +59,12 @@ static bool is_uneven(struct window *window)
     return window->measurement.uneven;
 }
 
-static void one_pace_is_even(void **state)
+static void a_constant_pace_is_even(void **state)
 {
     struct window window = begin(0.1, 1);
 
     (void)state;
-    pass(&window, 10, 8);
+    add_samples(&window, 10, 8);
     assert_false(is_uneven(&window));
     assert_string_equal(window.reason, "");
 }
@@ -74,9 +74,9 @@ static void ten_seconds_without_a_chunk_are_a_stall(void **state)
     struct window window = begin(0.1, 1.5);
 
     (void)state;
-    pass(&window, 3, 8);
-    pass(&window, 10, 0);
-    pass(&window, 2, 8);
+    add_samples(&window, 3, 8);
+    add_samples(&window, 10, 0);
+    add_samples(&window, 2, 8);
     assert_true(is_uneven(&window));
     assert_string_equal(
         window.reason, "nothing came for 10.0 s during the window, though requests were in flight");
@@ -88,8 +88,8 @@ static void long_prompts_are_not_a_stall(void **state)
 
     (void)state;
     for (int i = 0; i < 6; i++) {
-        pass(&window, 1.2, 0);
-        pass(&window, 0.8, 8);
+        add_samples(&window, 1.2, 0);
+        add_samples(&window, 0.8, 8);
     }
     assert_false(is_uneven(&window));
 }
@@ -100,10 +100,10 @@ static void time_without_samples_is_not_a_stall(void **state)
     struct window window = begin(0.1, 1);
 
     (void)state;
-    pass(&window, 2, 8);
+    add_samples(&window, 2, 8);
     window.now_ns += 5000000000;
-    look(&window, 0, 4);
-    pass(&window, 2, 8);
+    add_sample(&window, 0, 4);
+    add_samples(&window, 2, 8);
     is_uneven(&window);
     assert_true(window.measurement.silence_s < 0.5);
 }
@@ -116,8 +116,8 @@ static void nothing_in_flight_is_not_a_stall(void **state)
     window.plan.think_time_s = 2;
     for (int i = 0; i < 5; i++) {
         for (int idle = 0; idle < 40; idle++)
-            look(&window, 0, 0);
-        pass(&window, 0.2, 8);
+            add_sample(&window, 0, 0);
+        add_samples(&window, 0.2, 8);
     }
     assert_false(is_uneven(&window));
 }
@@ -127,33 +127,33 @@ static void a_change_of_speed_is_reported(void **state)
     struct window slower = begin(0.1, 1), faster = begin(0.1, 1), open = begin(0.1, 1);
 
     (void)state;
-    pass(&slower, 5, 8);
-    pass(&slower, 5, 4);
+    add_samples(&slower, 5, 8);
+    add_samples(&slower, 5, 4);
     assert_true(is_uneven(&slower));
     assert_string_equal(slower.reason, "after 5.0 s of the window the server became 50 % slower");
-    pass(&faster, 3, 6);
-    pass(&faster, 7, 8);
+    add_samples(&faster, 3, 6);
+    add_samples(&faster, 7, 8);
     assert_true(is_uneven(&faster));
     assert_string_equal(faster.reason, "after 3.0 s of the window the server became 33 % faster");
-    open.plan.arrival = ARRIVAL_POISSON; /* fewer came */
-    pass(&open, 5, 8);
-    pass(&open, 5, 4);
+    open.plan.arrival = ARRIVAL_POISSON; /* there were fewer arrivals */
+    add_samples(&open, 5, 8);
+    add_samples(&open, 5, 4);
     assert_false(is_uneven(&open));
 }
 
-/* One answer over most of the window: its context grows, and each token takes longer. */
+/* One answer takes most of the window: its context grows, and each token takes longer. */
 static void a_long_answer_that_slows_down_is_even(void **state)
 {
     struct window window = begin(0.1, 8);
 
     (void)state;
     for (int i = 0; i < 10; i++)
-        pass(&window, 1, 20 - i);
+        add_samples(&window, 1, 20 - i);
     assert_false(is_uneven(&window));
 }
 
-/* Lengths by chance, of 1 to 16 users, in windows of 5 and more rounds. */
-static void chance_is_even(void **state)
+/* 1 to 16 users with random lengths, in windows of 5 and more rounds. */
+static void random_lengths_are_even(void **state)
 {
     struct generator generator;
 
@@ -169,11 +169,11 @@ static void chance_is_even(void **state)
 
             for (int user = 0; user < users; user++) {
                 left_s[user] -= 0.05;
-                if (left_s[user] <= 0) /* the next request: a prompt, then tokens */
+                if (left_s[user] <= 0) /* the user sends the next request */
                     left_s[user] = e2e_s * (0.5 + generator_uniform(&generator));
                 chunks += left_s[user] < 0.75 * e2e_s ? 2 : 0;
             }
-            look(&window, chunks, users);
+            add_sample(&window, chunks, users);
         }
         if (is_uneven(&window))
             fail_msg("%d users, run %d: %s", users, run, window.reason);
@@ -183,14 +183,14 @@ static void chance_is_even(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_pace_is_even),
+        cmocka_unit_test(a_constant_pace_is_even),
         cmocka_unit_test(ten_seconds_without_a_chunk_are_a_stall),
         cmocka_unit_test(long_prompts_are_not_a_stall),
         cmocka_unit_test(time_without_samples_is_not_a_stall),
         cmocka_unit_test(nothing_in_flight_is_not_a_stall),
         cmocka_unit_test(a_change_of_speed_is_reported),
         cmocka_unit_test(a_long_answer_that_slows_down_is_even),
-        cmocka_unit_test(chance_is_even),
+        cmocka_unit_test(random_lengths_are_even),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a late client is the limit, and of what. */
+/* When a late client makes figures wrong, and which ones. */
 #include "bench/cell/lateness.h"
 
 #include <setjmp.h>
@@ -9,7 +9,8 @@
 
 #include <cmocka.h>
 
-/* A second per request, its first token after 100 ms, then one each 20 ms; a client in time. */
+/* Requests take a second: their first token comes after 100 ms, then one every 20 ms. The client is
+ * never late. */
 static struct measurement in_time(void)
 {
     struct measurement measurement = { .lag_p50_ms = 0.05,
@@ -38,7 +39,7 @@ static void a_client_in_time_is_not_the_limit(void **state)
 }
 
 /* Occasionally late by 12 ms: the means are valid, the slowest percent is not. */
-static void a_few_late_reads_blur_the_tail_alone(void **state)
+static void a_few_late_reads_only_make_the_tail_wrong(void **state)
 {
     struct measurement measurement = in_time();
 
@@ -72,8 +73,8 @@ static void lateness_that_makes_rates_and_means_wrong_is_a_limit(void **state)
     assert_true(busy.client_limited && !busy.machine_busy);
 }
 
-/* In an open loop a request counts from its schedule: being sent late is in its TTFT. */
-static void late_sending_is_in_the_first_token_of_an_open_loop_alone(void **state)
+/* In an open loop latencies count from the scheduled time, so TTFT includes being sent late. */
+static void late_sending_counts_in_ttft_only_in_an_open_loop(void **state)
 {
     struct measurement closed = in_time(), open = in_time();
 
@@ -92,7 +93,7 @@ static void waiting_for_a_cpu_is_the_machines_fault(void **state)
     (void)state;
     measurement.cpu_wait_percent = 15;
     lateness_judge(&measurement, false);
-    assert_false(measurement.machine_busy); /* it did no harm */
+    assert_false(measurement.machine_busy); /* no figure is wrong because of it */
     late.cpu_wait_percent = 15;
     late.lag_p99_ms = 8;
     lateness_judge(&late, false);
@@ -103,9 +104,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_client_in_time_is_not_the_limit),
-        cmocka_unit_test(a_few_late_reads_blur_the_tail_alone),
+        cmocka_unit_test(a_few_late_reads_only_make_the_tail_wrong),
         cmocka_unit_test(lateness_that_makes_rates_and_means_wrong_is_a_limit),
-        cmocka_unit_test(late_sending_is_in_the_first_token_of_an_open_loop_alone),
+        cmocka_unit_test(late_sending_counts_in_ttft_only_in_an_open_loop),
         cmocka_unit_test(waiting_for_a_cpu_is_the_machines_fault),
     };
 

@@ -10,7 +10,7 @@
 
 #include "base/core/random.h"
 
-/* A sample per 10 ns: `count` of them that count up by `step` each. */
+/* Adds `count` samples, one every 10 ns, whose counter grows by `step` each. */
 static void add(struct steady *steady, int count, int64_t step)
 {
     struct steady_sample last = { -10, -step };
@@ -34,7 +34,7 @@ static void needs_two_windows(void **state)
     steady_finish(&steady);
 }
 
-static void the_rate_is_that_of_the_latest_window(void **state)
+static void rate_is_measured_over_the_latest_window(void **state)
 {
     struct steady steady = { 0 };
 
@@ -62,7 +62,7 @@ static void disagrees_while_the_rate_grows(void **state)
     steady_finish(&steady);
 }
 
-static void standing_still_is_not_steady(void **state)
+static void a_constant_counter_is_not_steady(void **state)
 {
     struct steady steady = { 0 };
 
@@ -72,8 +72,8 @@ static void standing_still_is_not_steady(void **state)
     steady_finish(&steady);
 }
 
-/* How often the interval holds the true rate, over runs of 200 samples, each of whose counts is
- * 1000 on average and depends on the one before by `memory`. */
+/* In which share of many runs the interval contains the true rate. A run has 200 samples, whose
+ * counts are 1000 on average and depend on the previous one by the share `memory`. */
 static double coverage(double memory)
 {
     struct generator generator;
@@ -97,14 +97,14 @@ static double coverage(double memory)
     return held / 400.0;
 }
 
-static void the_interval_holds_the_true_rate_19_times_of_20(void **state)
+static void the_interval_contains_the_true_rate_19_times_of_20(void **state)
 {
     (void)state;
     assert_true(coverage(0) > 0.92 && coverage(0) <= 1);
-    assert_true(coverage(0.8) > 0.90); /* seconds are alike: fewer than they seem */
+    assert_true(coverage(0.8) > 0.90); /* neighbours are alike, as if there were fewer samples */
 }
 
-static void the_interval_needs_ten_batches_and_something_that_moves(void **state)
+static void the_interval_needs_ten_batches_and_a_counter_that_grows(void **state)
 {
     struct steady steady = { 0 };
 
@@ -127,7 +127,7 @@ static void growth_is_the_slope(void **state)
     add(&steady, 2, 1);
     assert_true(isnan(steady_growth(&steady)));
     steady_finish(&steady);
-    for (int i = 0; i < 100; i++) /* up by 3 per second, and one up or down */
+    for (int i = 0; i < 100; i++) /* grows by 3 per second, with a noise of one up or down */
         steady_add(&steady, (int64_t)i * 1000000000, 50 + 3 * i + (i % 2 == 0 ? 1 : -1));
     assert_true(fabs(steady_growth(&steady) - 3) < 0.001);
     steady_finish(&steady);
@@ -137,11 +137,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(needs_two_windows),
-        cmocka_unit_test(the_rate_is_that_of_the_latest_window),
+        cmocka_unit_test(rate_is_measured_over_the_latest_window),
         cmocka_unit_test(disagrees_while_the_rate_grows),
-        cmocka_unit_test(standing_still_is_not_steady),
-        cmocka_unit_test(the_interval_holds_the_true_rate_19_times_of_20),
-        cmocka_unit_test(the_interval_needs_ten_batches_and_something_that_moves),
+        cmocka_unit_test(a_constant_counter_is_not_steady),
+        cmocka_unit_test(the_interval_contains_the_true_rate_19_times_of_20),
+        cmocka_unit_test(the_interval_needs_ten_batches_and_a_counter_that_grows),
         cmocka_unit_test(growth_is_the_slope),
     };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HTTP/1.1 answers: the same however their bytes are split, and refused if they are not HTTP. */
+/* HTTP/1.1 answers are read in the same way however their bytes are split, and refused if they are
+ * not valid. */
 #include "bench/load/http_answer.h"
 
 #include <setjmp.h>
@@ -20,7 +21,7 @@ struct reading {
     struct http_answer answer;
     enum http_answer_end end;
     size_t taken;
-    size_t limit; /* bytes received after which the listener wants no more; 0: none */
+    size_t limit; /* after so many bytes the listener returns false; 0: never */
 };
 
 static void on_head(void *context, long status, const char *content_type)
@@ -52,7 +53,8 @@ static void feed(struct reading *reading, const char *bytes, size_t length)
     reading->taken += taken;
 }
 
-/* Reads the answer in pieces: one of `first` bytes, then pieces of `piece` bytes, then the end. */
+/* Reads the answer in pieces: one of `first` bytes, then pieces of `piece` bytes; then the
+ * connection closes. */
 static struct reading read_pieces(const char *bytes, size_t length, size_t first, size_t piece)
 {
     struct reading reading = { .end = HTTP_ANSWER_OPEN };
@@ -73,7 +75,7 @@ struct expectation {
     size_t rest; /* bytes after the answer */
 };
 
-static const struct expectation whole[] = {
+static const struct expectation complete[] = {
     { "HTTP/1.1 200 OK\r\n" STREAM "Transfer-Encoding: chunked\r\n\r\n"
       "5\r\nhello\r\n1;name=\"value\"\r\n \r\n00a \r\n0123456789\r\n0\r\n\r\n",
       "<200 text/event-stream; charset=utf-8>hello 0123456789", true, HTTP_ANSWER_WHOLE },
@@ -124,17 +126,17 @@ static void check(const struct expectation *expected, const struct reading *read
     }
 }
 
-static void an_answer_is_the_same_however_its_bytes_are_cut(void **state)
+static void an_answer_is_the_same_however_its_bytes_are_split(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
-        size_t length = strlen(whole[i].bytes);
+    for (size_t i = 0; i < sizeof complete / sizeof *complete; i++) {
+        size_t length = strlen(complete[i].bytes);
 
         for (size_t first = 0; first < length; first++)
             for (size_t piece = 1; piece <= length; piece += length / 2) {
-                struct reading reading = read_pieces(whole[i].bytes, length, first, piece);
+                struct reading reading = read_pieces(complete[i].bytes, length, first, piece);
 
-                check(&whole[i], &reading, length);
+                check(&complete[i], &reading, length);
                 text_finish(&reading.received);
             }
     }
@@ -169,7 +171,7 @@ static const char *const wrong[] = {
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\r\n",
 };
 
-static void an_answer_that_is_not_http_is_refused_in_words(void **state)
+static void an_answer_that_is_not_http_is_refused_with_a_reason(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -186,7 +188,7 @@ static void an_answer_that_is_not_http_is_refused_in_words(void **state)
     }
 }
 
-/* `filler` repeated between a beginning and an end. */
+/* Reads `before`, then `filler` repeated `count` times, then an end. */
 static enum http_answer_end read_long(const char *before, char filler, size_t count,
                                       const char *after, size_t piece)
 {
@@ -229,7 +231,7 @@ static void heads_and_extensions_are_bounded(void **state)
     }
 }
 
-static void a_listener_that_wants_no_more_is_not_called_again(void **state)
+static void a_listener_that_returns_false_is_not_called_again(void **state)
 {
     static const char bytes[] = "HTTP/1.1 200 OK\r\n\r\nabcdefgh";
     struct reading reading = { .end = HTTP_ANSWER_OPEN, .limit = 10 };
@@ -246,10 +248,10 @@ static void a_listener_that_wants_no_more_is_not_called_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_answer_is_the_same_however_its_bytes_are_cut),
-        cmocka_unit_test(an_answer_that_is_not_http_is_refused_in_words),
+        cmocka_unit_test(an_answer_is_the_same_however_its_bytes_are_split),
+        cmocka_unit_test(an_answer_that_is_not_http_is_refused_with_a_reason),
         cmocka_unit_test(heads_and_extensions_are_bounded),
-        cmocka_unit_test(a_listener_that_wants_no_more_is_not_called_again),
+        cmocka_unit_test(a_listener_that_returns_false_is_not_called_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

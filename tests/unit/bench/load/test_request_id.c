@@ -29,7 +29,7 @@ static void is_read_back(void **state)
     assert_true(index == 0xffffffffffff);
 }
 
-static void refuses_what_is_not_ours(void **state)
+static void refuses_ids_that_it_did_not_write(void **state)
 {
     uint64_t nonce, index;
 
@@ -44,7 +44,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_a_version_4_uuid),
         cmocka_unit_test(is_read_back),
-        cmocka_unit_test(refuses_what_is_not_ours),
+        cmocka_unit_test(refuses_ids_that_it_did_not_write),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

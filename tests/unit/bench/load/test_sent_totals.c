@@ -39,7 +39,7 @@ static void sums_the_requests_that_were_answered_in_full(void **state)
     assert_false(sent.input_unknown);
 }
 
-/* At most its prompt was as long as the longest that was reported, and its answer as long as the
+/* Its prompt was at most as long as the longest that was reported, and its answer as long as the
  * longest that was requested. */
 static void a_failed_request_may_have_been_counted_in_full(void **state)
 {
@@ -61,7 +61,7 @@ static void a_failed_request_may_have_been_counted_in_full(void **state)
     assert_int_equal(sent.more_output_tokens, 32);
 }
 
-/* Only the longest length is kept: it bounds a request that asked for less, too. */
+/* Only the longest length is stored, which is also a bound for shorter requests. */
 static void a_cancelled_request_may_have_been_as_long_as_the_longest(void **state)
 {
     const struct request longest = answered(100, 64);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request counts for, by when it was sent, due and ended. */
+/* Which figures a request counts in, depending on when it was due, sent and ended. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 static const struct workload workload = { .reports_usage = true };
 
-/* A window from second 100 to 130. */
+/* A load whose window is from second 100 to 130. */
 static struct load of_window(const struct arrivals *arrivals)
 {
     return (struct load){ .workload = &workload,
@@ -47,7 +47,7 @@ static void users_that_wait_all_through_the_window_are_counted_separately(void *
     tally_init(&total, &load);
     count(&tally, 99 * S, 140 * S, FAILURE_CANCELLED);
     count(&tally, 40 * S, 135 * S, FAILURE_TTFT_TIMEOUT);
-    count(&tally, 99 * S, 131 * S, FAILURE_NONE);       /* it ended: others of its kind count */
+    count(&tally, 99 * S, 131 * S, FAILURE_NONE);       /* it succeeded */
     count(&tally, 101 * S, 140 * S, FAILURE_CANCELLED); /* began in the window */
     count(&tally, 99 * S, 120 * S, FAILURE_TTFT_TIMEOUT);
     count(&tally, 0, 140 * S, FAILURE_CANCELLED); /* never sent */
@@ -135,7 +135,7 @@ static void answer_with_repeated_usage(struct tally *tally, int64_t first_ns)
     tally_request(tally, &request, request.end_ns);
 }
 
-/* Also of answers that began before the window, or end after it. */
+/* This also applies to answers that began before the window, or end after it. */
 static void final_usage_in_every_chunk_does_not_count_chunks(void **state)
 {
     struct load load = of_window(NULL);

@@ -11,7 +11,7 @@
 
 #define MEMBERS 300
 
-static void gives_them_in_order(void **state)
+static void returns_timers_in_order(void **state)
 {
     struct timer_heap deadlines = { 0 };
     struct timer members[MEMBERS] = { 0 };
@@ -22,7 +22,7 @@ static void gives_them_in_order(void **state)
     generator_init(&generator, 1);
     for (size_t i = 0; i < MEMBERS; i++)
         timer_heap_set(&deadlines, &members[i], (int64_t)generator_below(&generator, 1000));
-    for (size_t i = 0; i < MEMBERS; i += 2) /* moved both ways */
+    for (size_t i = 0; i < MEMBERS; i += 2) /* moves timers to earlier and to later times */
         timer_heap_set(&deadlines, &members[i], (int64_t)generator_below(&generator, 1000));
     for (size_t i = 0; i < MEMBERS; i += 3)
         timer_heap_unset(&deadlines, &members[i]);
@@ -36,7 +36,7 @@ static void gives_them_in_order(void **state)
     timer_heap_finish(&deadlines);
 }
 
-static void gives_only_what_is_due(void **state)
+static void returns_only_due_timers(void **state)
 {
     struct timer_heap deadlines = { 0 };
     struct timer early = { 0 }, late = { 0 };
@@ -47,7 +47,7 @@ static void gives_only_what_is_due(void **state)
     assert_null(timer_heap_take(&deadlines, 9));
     assert_ptr_equal(timer_heap_take(&deadlines, 10), &early);
     assert_null(timer_heap_take(&deadlines, 19));
-    timer_heap_unset(&deadlines, &early); /* it is not set: fine */
+    timer_heap_unset(&deadlines, &early); /* allowed, although it is not set */
     timer_heap_unset(&deadlines, &late);
     assert_null(timer_heap_take(&deadlines, 100));
     timer_heap_finish(&deadlines);
@@ -56,8 +56,8 @@ static void gives_only_what_is_due(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gives_them_in_order),
-        cmocka_unit_test(gives_only_what_is_due),
+        cmocka_unit_test(returns_timers_in_order),
+        cmocka_unit_test(returns_only_due_timers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells over TLS and HTTP/2, through a proxy that speaks both: the figures are still those of the
+/* Cells over TLS and HTTP/2, through a proxy that speaks both: the figures still agree with the
  * server's own record. */
 #include <math.h>
 #include <setjmp.h>
@@ -95,7 +95,8 @@ static const struct measurement *measure(struct trial *trial)
     return &trial->result.measurement;
 }
 
-/* Within 5 % or 5 ms, since the proxy takes time too, plus the client's lateness. */
+/* The quantiles agree within 5 % or 5 ms, because the proxy needs time too, plus the client's
+ * lateness. */
 static void check_quantile(const struct histogram *client, const struct histogram *truth, double q,
                            const struct measurement *measurement)
 {
@@ -205,9 +206,9 @@ static void single_requests_trust_the_same_authorities(void **state)
     tear_down(&trial);
 }
 
-/* ---- A server that was deployed: its cluster's authorities, and a key that ends ---- */
+/* ---- A deployed server: its cluster's authorities, and a key that expires -------------------- */
 
-struct door {
+struct test_lock {
     struct endpoint_lock lock; /* its first member */
     struct outbound_tls tls;
     char authorities[16384];
@@ -217,10 +218,10 @@ struct door {
 static bool next_key(const struct endpoint_lock *lock, char out[SECRET_VALUE_SIZE],
                      struct error *error)
 {
-    struct door *door = (struct door *)(uintptr_t)lock;
+    struct test_lock *test_lock = (struct test_lock *)(uintptr_t)lock;
 
     (void)error;
-    snprintf(out, SECRET_VALUE_SIZE, "key-of-this-door-%d", atomic_fetch_add(&door->asked, 1));
+    snprintf(out, SECRET_VALUE_SIZE, "key-of-this-lock-%d", atomic_fetch_add(&test_lock->asked, 1));
     return true;
 }
 
@@ -233,10 +234,10 @@ static void read_file(const char *path, char *out, size_t size)
     fclose(file);
 }
 
-static void a_door_has_its_own_authorities_and_a_key_that_is_renewed(void **state)
+static void a_lock_has_its_own_authorities_and_a_key_that_is_renewed(void **state)
 {
-    struct door door = { .lock = { .tls = &door.tls, .key = next_key },
-                         .tls = { door.authorities, "", "" } };
+    struct test_lock test_lock = { .lock = { .tls = &test_lock.tls, .key = next_key },
+                                   .tls = { test_lock.authorities, "", "" } };
     struct trial trial;
 
     (void)state;
@@ -244,13 +245,13 @@ static void a_door_has_its_own_authorities_and_a_key_that_is_renewed(void **stat
     unsetenv("SSL_CERT_FILE");
     assert_int_equal(measure(&trial)->succeeded, 0);
     cell_result_finish(&trial.result);
-    read_file(trial.proxy.certificate, door.authorities, sizeof door.authorities);
-    trial.endpoint.lock = &door.lock;
+    read_file(trial.proxy.certificate, test_lock.authorities, sizeof test_lock.authorities);
+    trial.endpoint.lock = &test_lock.lock;
     const struct measurement *m = measure(&trial);
     if (trial.result.state != CELL_MEASURED)
         fail_msg("%s", trial.result.reason);
     assert_int_equal(m->succeeded, m->attempted);
-    assert_true(atomic_load(&door.asked) >= 2);
+    assert_true(atomic_load(&test_lock.asked) >= 2);
     tear_down(&trial);
 }
 
@@ -262,7 +263,7 @@ int main(void)
         cmocka_unit_test(http2_over_tls_shares_connections),
         cmocka_unit_test(a_server_without_http2_is_not_measured_as_if_it_had_it),
         cmocka_unit_test(single_requests_trust_the_same_authorities),
-        cmocka_unit_test(a_door_has_its_own_authorities_and_a_key_that_is_renewed),
+        cmocka_unit_test(a_lock_has_its_own_authorities_and_a_key_that_is_renewed),
     };
     struct error error;
 

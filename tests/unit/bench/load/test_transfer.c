@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections by libcurl and by our own HTTP/1.1 are used in the same way: what is sent on them,
- * and when one is kept, found stale, cut or refused. */
+/* libcurl and our own HTTP/1.1 client use connections in the same way: what they send, and when a
+ * connection is kept, found stale, cut off or refused. */
 #include "tests/unit/support/transfer_trial.h"
 
 static int compare_lines(const void *a, const void *b)
@@ -8,7 +8,7 @@ static int compare_lines(const void *a, const void *b)
     return strcasecmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The head's lines in order: which comes first means nothing. */
+/* Sorts the head's lines, whose order has no meaning. */
 static void sort_lines(char *head, struct text *out)
 {
     char *lines[32], *rest = head;
@@ -33,7 +33,7 @@ static void both_ways_send_the_same_request(void **state)
         set_up(&trial, steps, by_libcurl == 1);
         exchange(&trial, false);
         assert_int_equal(trial.server.body_bytes, 7);
-        char *port = strstr(trial.server.head, "127.0.0.1:"); /* another one each time */
+        char *port = strstr(trial.server.head, "127.0.0.1:"); /* differs from run to run */
         if (port == NULL)
             fail_msg("no Host");
         else
@@ -48,8 +48,8 @@ static void both_ways_send_the_same_request(void **state)
     text_finish(&heads[1]);
 }
 
-/* The requests before it had the old one: it stays known, so that it stays hidden. */
-static void a_new_credential_is_on_the_next_request(void **state)
+/* Earlier requests had the old one, which therefore must still be hidden. */
+static void the_next_request_has_the_new_credential(void **state)
 {
     static const struct script_step steps[] = { { WHOLE }, { WHOLE }, { NULL } };
 
@@ -73,7 +73,7 @@ static void a_new_credential_is_on_the_next_request(void **state)
     }
 }
 
-/* An open connection that the server closes when the next request comes: reported, so that the
+/* The server closes an open connection when the next request arrives. This is reported, so that the
  * request can be sent again. */
 static void a_connection_that_went_stale_is_reported(void **state)
 {
@@ -103,7 +103,7 @@ static void a_connection_that_went_stale_is_reported(void **state)
     }
 }
 
-static void a_server_that_closes_after_each_answer_is_asked_on_a_new_connection(void **state)
+static void a_server_that_closes_after_each_answer_gets_a_new_connection_each_time(void **state)
 {
     static const struct script_step steps[] = { { WHOLE, .after = SCRIPT_CLOSE }, { NULL } };
 
@@ -128,7 +128,8 @@ static void a_server_that_closes_after_each_answer_is_asked_on_a_new_connection(
     }
 }
 
-/* Closed while nothing was in flight: a new one is opened, and the old one is not reported. */
+/* If the server closes a connection while nothing is in flight, a new one is opened, and the old
+ * one is not reported as stale. */
 static void a_connection_closed_between_requests_is_not_used_again(void **state)
 {
     static const struct script_step steps[] = { { WHOLE, .after = SCRIPT_CLOSE },
@@ -151,7 +152,7 @@ static void a_connection_closed_between_requests_is_not_used_again(void **state)
     }
 }
 
-static void bytes_that_nobody_asked_for_cost_the_connection(void **state)
+static void unexpected_bytes_close_the_connection(void **state)
 {
     static const struct script_step steps[] = { { WHOLE "HTTP/1.1 200 OK\r\n" },
                                                 { WHOLE },
@@ -171,7 +172,7 @@ static void bytes_that_nobody_asked_for_cost_the_connection(void **state)
     }
 }
 
-static void an_exchange_can_be_cut(void **state)
+static void an_exchange_can_be_cut_off(void **state)
 {
     static const struct script_step steps[] = { { CHUNKED "4\r\nfour\r\n" }, { WHOLE }, { NULL } };
     struct bench_prompt prompt = { .parts = { { "{}", 2 }, { "", 0 }, { "", 0 }, { "", 0 } },
@@ -194,7 +195,7 @@ static void an_exchange_can_be_cut(void **state)
     }
 }
 
-static void a_listener_that_wants_no_more_ends_the_exchange(void **state)
+static void a_listener_that_returns_false_ends_the_exchange(void **state)
 {
     static const struct script_step steps[] = { { CHUNKED "4\r\nfour\r\n4\r\nfive\r\n" },
                                                 { NULL } };
@@ -212,7 +213,7 @@ static void a_listener_that_wants_no_more_ends_the_exchange(void **state)
     }
 }
 
-static void a_long_prompt_arrives_whole(void **state)
+static void a_long_prompt_arrives_completely(void **state)
 {
     static const struct script_step steps[] = { { WHOLE, .is_slow = true }, { NULL } };
     size_t length = 8 * 1024 * 1024;
@@ -240,7 +241,7 @@ static void a_long_prompt_arrives_whole(void **state)
     free(bytes);
 }
 
-/* A server that refuses a prompt by its head, and reads no more of it. */
+/* The server refuses the request after reading its head, and does not read the prompt. */
 static void an_early_answer_counts(void **state)
 {
     static const struct script_step steps[] = {
@@ -307,14 +308,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_ways_send_the_same_request),
-        cmocka_unit_test(a_new_credential_is_on_the_next_request),
+        cmocka_unit_test(the_next_request_has_the_new_credential),
         cmocka_unit_test(a_connection_that_went_stale_is_reported),
-        cmocka_unit_test(a_server_that_closes_after_each_answer_is_asked_on_a_new_connection),
+        cmocka_unit_test(a_server_that_closes_after_each_answer_gets_a_new_connection_each_time),
         cmocka_unit_test(a_connection_closed_between_requests_is_not_used_again),
-        cmocka_unit_test(bytes_that_nobody_asked_for_cost_the_connection),
-        cmocka_unit_test(an_exchange_can_be_cut),
-        cmocka_unit_test(a_listener_that_wants_no_more_ends_the_exchange),
-        cmocka_unit_test(a_long_prompt_arrives_whole),
+        cmocka_unit_test(unexpected_bytes_close_the_connection),
+        cmocka_unit_test(an_exchange_can_be_cut_off),
+        cmocka_unit_test(a_listener_that_returns_false_ends_the_exchange),
+        cmocka_unit_test(a_long_prompt_arrives_completely),
         cmocka_unit_test(an_early_answer_counts),
         cmocka_unit_test(a_refused_connection_is_reported_at_once),
         cmocka_unit_test(the_next_address_is_tried),

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers by libcurl and by our own HTTP/1.1 are read in the same way: one server, one script, two
- * ways. */
+/* libcurl and our own HTTP/1.1 client read the same answers in the same way. */
 #include "tests/unit/support/transfer_trial.h"
 
 struct expectation {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One request against a model server with each of its faults, by libcurl and by our own HTTP/1.1:
- * the same class, the same counts, the same words. */
+/* One request to a model server with each of its faults, by libcurl and by our own HTTP/1.1 client:
+ * both report the same class, the same counts and the same message. */
 #include "bench/load/virtual_user.h"
 
 #include <setjmp.h>
@@ -20,7 +20,7 @@
 #include "tests/unit/support/canned_server.h"
 
 #define OUTPUT_TOKENS 8
-#define SHORT_NS 300000000L /* for when nothing comes anyway */
+#define SHORT_NS 300000000L /* timeout of requests that are never answered */
 #define LONG_NS 20000000000L
 
 /* One user of a model server. */
@@ -98,7 +98,7 @@ static void tear_down(struct trial *trial)
     target_address_finish(&trial->target);
 }
 
-/* What a shard does for one request: until it ends, or runs into a timeout. */
+/* Does what a shard does for one request, until the request ends or reaches a timeout. */
 static enum failure wait_for_end(struct trial *trial)
 {
     enum failure which;
@@ -125,8 +125,9 @@ static void request(struct trial *trial, uint64_t index)
     virtual_user_end(&trial->user, cut);
 }
 
-/* All of a request except times and chance (whether the server closes a connection that it may
- * close). The two describe a broken connection in different words. */
+/* Writes everything about a request except times, and what depends on chance (whether the server
+ * closes a connection that it may close). The two clients describe a broken connection in different
+ * words, which are omitted. */
 static void describe(const struct request *request, struct text *out)
 {
     text_addf(out, "%s, %ld: %ld chunks, tokens %ld of %ld (%ld cached)%s%s%s, finish '%s'",
@@ -139,7 +140,7 @@ static void describe(const struct request *request, struct text *out)
         text_addf(out, ": %.14s", request->failure_text); /* ids follow */
 }
 
-/* Two requests one after the other, so that the connection is reused if possible. */
+/* Sends two requests one after the other, so that the connection is reused if possible. */
 static void run(const struct simserve *server, enum bench_api api, bool by_libcurl,
                 int64_t timeout_ns, struct text *out)
 {
@@ -176,7 +177,7 @@ static void check_fault(const char *fault, enum bench_api api)
     simserve_stop(&server);
 }
 
-static void every_fault_is_the_same_by_both(void **state)
+static void both_clients_report_every_fault_alike(void **state)
 {
     (void)state;
     for (int fault = 0; fault < FAULT_COUNT; fault++) {
@@ -187,11 +188,11 @@ static void every_fault_is_the_same_by_both(void **state)
     }
 }
 
-/* ---- A server that repeats the secret it was sent -------------------------------------------- */
+/* ---- A server that repeats the secret that it received --------------------------------------- */
 
 #define SECRET "Lab-7f3Kq9ZxT0vW2mR8uYc41"
 
-static void check_echo(const struct canned_answer *answer, bool by_libcurl, const char *said)
+static void check_echo(const struct canned_answer *answer, bool by_libcurl, const char *expected)
 {
     const struct canned_answer answers[] = { *answer, { 0 } };
     struct canned_server server;
@@ -204,20 +205,20 @@ static void check_echo(const struct canned_answer *answer, bool by_libcurl, cons
     request(&trial, 0);
     canned_stop(&server);
     assert_int_not_equal(trial.user.request.failure, FAILURE_NONE);
-    if (strstr(trial.user.request.failure_text, said) == NULL
+    if (strstr(trial.user.request.failure_text, expected) == NULL
         || strstr(trial.user.request.failure_text, "3Kq9") != NULL)
-        fail_msg("\"%s\" does not say \"%s\"", trial.user.request.failure_text, said);
+        fail_msg("\"%s\" does not say \"%s\"", trial.user.request.failure_text, expected);
     assert_null(strstr(trial.user.request.finish_reason, "3Kq9"));
     tear_down(&trial);
 }
 
-static void nothing_that_is_kept_repeats_the_secret(void **state)
+static void no_stored_text_contains_the_secret(void **state)
 {
 #define AT .path = "/v1/completions"
 #define STREAM AT, .type = "text/event-stream"
     static const struct {
         struct canned_answer answer;
-        const char *said;
+        const char *expected;
     } echoes[] = {
         { { AT, .status = 401,
             .body = "{\"error\":{\"message\":\"no \\u004cab-7f3Kq9ZxT0vW2mR8uYc41\"}}" },
@@ -234,8 +235,8 @@ static void nothing_that_is_kept_repeats_the_secret(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof echoes / sizeof *echoes; i++) {
-        check_echo(&echoes[i].answer, true, echoes[i].said);
-        check_echo(&echoes[i].answer, false, echoes[i].said);
+        check_echo(&echoes[i].answer, true, echoes[i].expected);
+        check_echo(&echoes[i].answer, false, echoes[i].expected);
     }
 }
 
@@ -262,8 +263,8 @@ static void reaches_only_servers_of_the_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_fault_is_the_same_by_both),
-        cmocka_unit_test(nothing_that_is_kept_repeats_the_secret),
+        cmocka_unit_test(both_clients_report_every_fault_alike),
+        cmocka_unit_test(no_stored_text_contains_the_secret),
         cmocka_unit_test(reaches_only_servers_of_the_list),
     };
     struct error error;

@@ -51,7 +51,7 @@ static void fills_in_defaults(void **state)
     assert_true(plan.ttft_timeout_s == 120 && plan.goodput_ttft_ms == 0);
 }
 
-static void sorts_levels_and_drops_repeated_ones(void **state)
+static void sorts_levels_and_removes_duplicates(void **state)
 {
     struct plan plan;
 
@@ -131,7 +131,7 @@ static void refuses_settings_of_the_other_kind_of_loop(void **state)
                 "fixed or exponential");
 }
 
-/* As they were stored before there were open loops. */
+/* Plans that were stored before there were open loops have no arrival. */
 static void old_plans_are_closed_loops(void **state)
 {
     struct plan plan;
@@ -170,7 +170,7 @@ static void refuses_too_many_levels(void **state)
     must_refuse(text.data, "65 values: give at most 64");
 }
 
-static void limits_are_refused_where_answers_cannot_have_them(void **state)
+static void limits_that_no_answer_can_meet_are_refused(void **state)
 {
     struct plan plan;
 
@@ -215,7 +215,7 @@ static void limits_read_from_a_plan_are_those_that_were_written(void **state)
     assert_memory_equal(&limits, &plan.limits, sizeof limits);
 }
 
-static void an_adaptive_search_is_estimated_by_the_cells_it_may_take(void **state)
+static void an_adaptive_search_is_estimated_by_the_cells_it_may_measure(void **state)
 {
     struct plan plan;
     struct plan_estimate full, adaptive;
@@ -402,7 +402,7 @@ static void an_estimate_follows_from_the_assumed_server(void **state)
     must_read("{\"concurrency\":[2],\"input_tokens\":[1000],\"output_tokens\":[98],"
               "\"window_s\":20,\"warmup_limit_s\":10}",
               &plan);
-    /* a second per request: two users for 30 s, and the requests they began; 4 s besides */
+    /* Requests take a second: two users for 30 s, and the requests that they began; 4 s besides. */
     plan_estimate(&plan, 1, &estimate);
     assert_int_equal(estimate.cells, 1);
     assert_int_equal(estimate.requests, 62);
@@ -420,11 +420,11 @@ static void an_estimate_follows_from_the_assumed_server(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limits_are_refused_where_answers_cannot_have_them),
+        cmocka_unit_test(limits_that_no_answer_can_meet_are_refused),
         cmocka_unit_test(limits_read_from_a_plan_are_those_that_were_written),
-        cmocka_unit_test(an_adaptive_search_is_estimated_by_the_cells_it_may_take),
+        cmocka_unit_test(an_adaptive_search_is_estimated_by_the_cells_it_may_measure),
         cmocka_unit_test(fills_in_defaults),
-        cmocka_unit_test(sorts_levels_and_drops_repeated_ones),
+        cmocka_unit_test(sorts_levels_and_removes_duplicates),
         cmocka_unit_test(refuses_values_out_of_range_with_the_range),
         cmocka_unit_test(an_open_loop_has_rates_for_levels),
         cmocka_unit_test(refuses_settings_of_the_other_kind_of_loop),

@@ -13,7 +13,7 @@
 
 #define LEVELS 24
 
-/* A server's curve: what each load would show if it were measured. */
+/* What each load of a model server would show if it were measured. */
 struct curve {
     struct search_level levels[LEVELS];
     size_t count;
@@ -21,12 +21,12 @@ struct curve {
 
 struct model {
     double alone_s;       /* a request's latency with one user */
-    double per_user_s;    /* more for each user served at once */
-    double slots;         /* users served at once; more wait */
-    double declines_from; /* users; 0: never */
-    double loses_from;    /* users; 0: never */
-    double noise;         /* of tokens/s and latency, uniform, +- */
-    double limit_s;       /* of the latency; 0: none */
+    double per_user_s;    /* added to it for each further user served at once */
+    double slots;         /* users served at once; further ones wait */
+    double declines_from; /* users from which tokens/s fall; 0: they never do */
+    double loses_from;    /* users from which requests fail; 0: they never do */
+    double noise;         /* share by which tokens/s and latency vary, uniformly, up and down */
+    double limit_s;       /* limit of the latency; 0: none */
     unsigned seed;
 };
 
@@ -64,8 +64,8 @@ static void draw(const struct model *model, struct curve *curve)
     }
 }
 
-/* The full grid's result, by the definitions. */
-static struct search_step whole(const struct curve *curve)
+/* The result that follows from all levels, by the definitions. */
+static struct search_step full_grid_result(const struct curve *curve)
 {
     struct search_step out = {
         .saturation = SEARCH_NONE, .peak = SEARCH_NONE, .limit = SEARCH_NONE, .miss = SEARCH_NONE
@@ -114,7 +114,7 @@ static void search(const struct curve *curve, const struct search_hint *hint, st
     }
 }
 
-/* The same from below: *top is the greatest load that was measured. */
+/* The same with search_climb; *top is the greatest load that was measured. */
 static void climb(const struct curve *curve, const struct search_hint *hint, struct found *out,
                   double *top)
 {
@@ -143,7 +143,7 @@ static bool differs(const struct search_step *a, const struct search_step *b)
 static size_t check_same(const struct curve *curve, const struct search_hint *hint,
                          struct found *found)
 {
-    struct search_step expected = whole(curve);
+    struct search_step expected = full_grid_result(curve);
 
     search(curve, hint, found);
     if (differs(&found->step, &expected))
@@ -198,7 +198,7 @@ static void finds_what_the_full_grid_finds_on_a_thousand_curves(void **state)
     assert_true(measured * 4 < 1000 * LEVELS);
 }
 
-/* If throughput is flat after the knee, the search agrees with the whole grid, without its high
+/* If throughput is flat after the knee, the search agrees with the full grid, without its high
  * end. */
 static void a_climb_finds_the_knee_and_goes_no_higher_than_it_must(void **state)
 {
@@ -215,7 +215,7 @@ static void a_climb_finds_the_knee_and_goes_no_higher_than_it_must(void **state)
         double top;
 
         draw(&model, &curve);
-        expected = whole(&curve);
+        expected = full_grid_result(&curve);
         climb(&curve, NULL, &found, &top);
         assert_int_equal(found.step.saturation, expected.saturation);
         assert_true(top <= 32 * model.slots); /* two steps of four and what the grid rounds */
@@ -263,7 +263,7 @@ static void begins_where_a_shorter_context_ended(void **state)
     assert_true(measured * 5 < 1000 * LEVELS);
 }
 
-static void an_earlier_repetition_leaves_what_decides(void **state)
+static void a_repetition_measures_only_the_deciding_levels(void **state)
 {
     unsigned seed = 9;
     size_t measured = 0;
@@ -300,10 +300,10 @@ static void noise_misleads_it_less_than_it_misleads_a_full_grid(void **state)
         model.noise = 0.02;
         draw(&model, &curve);
         search(&curve, NULL, &found);
-        expected = whole(&curve);
+        expected = full_grid_result(&curve);
         model.seed++;
         draw(&model, &again);
-        other = whole(&again);
+        other = full_grid_result(&again);
         measured += found.measured;
         differ += differs(&found.step, &expected);
         differ_anyway += differs(&other, &expected);
@@ -331,7 +331,7 @@ static void finds_a_peak_that_is_not_at_the_greatest_load(void **state)
         model.declines_from = fmin(model.slots * between(&seed, 1, 4), 512);
         draw(&model, &curve);
         search(&curve, NULL, &found);
-        expected = whole(&curve);
+        expected = full_grid_result(&curve);
         measured += found.measured;
         off += found.step.saturation != expected.saturation;
         assert_int_equal(found.step.limit, expected.limit);
@@ -412,7 +412,7 @@ static void loads_after_a_limit_that_is_barely_missed_are_measured(void **state)
     assert_int_equal(curve.levels[found.step.limit].load, 160);
 }
 
-static void gives_up_where_nothing_succeeds(void **state)
+static void gives_up_if_nothing_succeeds(void **state)
 {
     const struct model model = { .alone_s = 1, .slots = 64, .limit_s = 2, .loses_from = 1 };
     struct curve curve;
@@ -516,14 +516,14 @@ int main(void)
         cmocka_unit_test(a_climb_finds_the_knee_and_goes_no_higher_than_it_must),
         cmocka_unit_test(a_climb_ends_where_requests_fail),
         cmocka_unit_test(begins_where_a_shorter_context_ended),
-        cmocka_unit_test(an_earlier_repetition_leaves_what_decides),
+        cmocka_unit_test(a_repetition_measures_only_the_deciding_levels),
         cmocka_unit_test(noise_misleads_it_less_than_it_misleads_a_full_grid),
         cmocka_unit_test(finds_a_peak_that_is_not_at_the_greatest_load),
         cmocka_unit_test(finds_how_far_requests_succeed),
         cmocka_unit_test(all_levels_meet_the_limits_and_none_does),
         cmocka_unit_test(an_unlucky_smallest_load_does_not_hide_the_limit),
         cmocka_unit_test(loads_after_a_limit_that_is_barely_missed_are_measured),
-        cmocka_unit_test(gives_up_where_nothing_succeeds),
+        cmocka_unit_test(gives_up_if_nothing_succeeds),
         cmocka_unit_test(few_levels_are_all_measured),
         cmocka_unit_test(says_why_a_level_need_not_be_measured),
         cmocka_unit_test(uses_the_saturation_share_of_the_report),

@@ -15,14 +15,14 @@ struct trial {
     struct cell_result result;
 };
 
-/* The cross-check says this of a measured cell. */
+/* Judges a measured cell for which the cross-check has this verdict. */
 static void judge(struct trial *trial, enum cross_check_verdict verdict, const char *served)
 {
-    struct cross_check said = { .verdict = verdict, .reason = "because" };
+    struct cross_check check = { .verdict = verdict, .reason = "because" };
 
-    text_copy(said.served, sizeof said.served, served);
+    text_copy(check.served, sizeof check.served, served);
     trial->result = (struct cell_result){ .state = CELL_MEASURED, .measurement.attempted = 9 };
-    attempt_outcome_judge(&trial->work, &trial->subject, &said, &trial->result);
+    attempt_outcome_judge(&trial->work, &trial->subject, &check, &trial->result);
 }
 
 static void an_attempt_without_evidence_against_it_stays_as_it_is(void **state)
@@ -67,7 +67,7 @@ static void restarted_three_times_has_failed_and_has_no_figures(void **state)
     assert_int_equal(trial.result.measurement.attempted, 0);
 }
 
-/* Others may be why it failed: it is reported as a failure nevertheless. */
+/* Other clients may be the reason for the failure, but it is reported as a failure nevertheless. */
 static void a_failure_is_not_repeated_for_foreign_work(void **state)
 {
     const struct cross_check said = { .verdict = CROSS_CHECK_CONTAMINATED };
@@ -87,7 +87,7 @@ static void another_model_stops_the_sweep(void **state)
     assert_int_equal(within.result.state, CELL_PENDING);
     assert_non_null(strstr(within.work.stopped, "because: start a new sweep"));
     judge(&between, CROSS_CHECK_NOTHING, "toy");
-    judge(&between, CROSS_CHECK_NOTHING, ""); /* it did not say */
+    judge(&between, CROSS_CHECK_NOTHING, ""); /* the server did not report its model */
     assert_int_equal(between.result.state, CELL_MEASURED);
     judge(&between, CROSS_CHECK_NOTHING, "toy (context 8)");
     assert_int_equal(between.result.state, CELL_PENDING);
@@ -110,7 +110,7 @@ static void uneven_twice_is_marked(void **state)
     }
 }
 
-static void metrics_that_fail_in_the_middle_make_it_uneven(void **state)
+static void missing_metrics_make_it_uneven(void **state)
 {
     const struct cross_check said = { .gap_s = 5.5 };
     struct trial trial = { .result.state = CELL_MEASURED };
@@ -137,7 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(uneven_twice_is_marked),
-        cmocka_unit_test(metrics_that_fail_in_the_middle_make_it_uneven),
+        cmocka_unit_test(missing_metrics_make_it_uneven),
         cmocka_unit_test(an_even_cell_stays_as_it_is),
         cmocka_unit_test(an_attempt_without_evidence_against_it_stays_as_it_is),
         cmocka_unit_test(contaminated_three_times_is_marked),

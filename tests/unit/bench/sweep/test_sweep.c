@@ -118,7 +118,7 @@ static void prompts_of_a_dataset_are_measured_and_reported(void **state)
     cells = list_cells(&rig, &row, &count);
     assert_int_equal(cells[0].state, CELL_MEASURED);
     measurement = &cells[0].measurement;
-    assert_int_equal(measurement->input_tokens_min, 10 + 3); /* and the template */
+    assert_int_equal(measurement->input_tokens_min, 10 + 3); /* 3 of the template */
     assert_int_equal(measurement->input_tokens_max, 10 + 5);
     assert_int_equal(measurement->output_tokens_min, 3);
     assert_int_equal(measurement->output_tokens_max, 5);
@@ -233,9 +233,9 @@ static void check_inferred(const struct cell_row *cell)
     assert_non_null(strstr(cell->reason, " the saturation point at "));
 }
 
-/* The server runs eight requests at once: further users wait and add no tokens. A shutdown in the
- * middle loses nothing. */
-static void an_adaptive_search_measures_what_decides_and_infers_the_rest(void **state)
+/* The server runs eight requests at once: further users wait and add no tokens. A shutdown during
+ * the sweep loses nothing. */
+static void an_adaptive_search_measures_the_deciding_cells_and_infers_the_others(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -292,9 +292,9 @@ static void set_unavailable(const struct rig *rig, bool is_unavailable)
                               200));
 }
 
-/* The server answers 503 from the second cell on; if the search `passes`, only until that cell is
+/* The server answers 503 from the second cell on; if it `recovers`, only until that cell is
  * measured again. */
-static void search_through_a_storm(void **state, bool passes)
+static void search_with_failures(void **state, bool recovers)
 {
     struct rig rig;
     struct sweep_row row;
@@ -309,7 +309,7 @@ static void search_through_a_storm(void **state, bool passes)
     set_unavailable(&rig, true);
     hold(&rig, 3);
     await_attempt(&rig, 3);
-    set_unavailable(&rig, !passes);
+    set_unavailable(&rig, !recovers);
     let_go(&rig);
     await(&rig, row.job_id, JOB_COMPLETED, "");
     assert_int_equal(rig.attempts, 3);
@@ -318,7 +318,7 @@ static void search_through_a_storm(void **state, bool passes)
         bool was_lost = cells[i].attempts == 2;
 
         assert_int_equal(strstr(cells[i].reason, "overloaded_503") != NULL, was_lost);
-        assert_int_equal(cells[i].state, was_lost && !passes ? CELL_FAILED : CELL_MEASURED);
+        assert_int_equal(cells[i].state, was_lost && !recovers ? CELL_FAILED : CELL_MEASURED);
         assert_int_equal(strstr(cells[i].reason, "measured again after ") != NULL, was_lost);
     }
     cell_rows_free(cells, count);
@@ -328,12 +328,12 @@ static void search_through_a_storm(void **state, bool passes)
 
 static void an_adaptive_search_measures_a_lost_level_again(void **state)
 {
-    search_through_a_storm(state, true);
+    search_with_failures(state, true);
 }
 
-static void a_level_that_is_lost_twice_is_believed(void **state)
+static void a_level_that_is_lost_twice_counts_as_lost(void **state)
 {
-    search_through_a_storm(state, false);
+    search_with_failures(state, false);
 }
 
 int main(void)
@@ -345,9 +345,9 @@ int main(void)
         cmocka_unit_test(chat_prompts_are_exact_and_a_template_that_leaves_no_room_is_reported),
         cmocka_unit_test(a_prompt_over_the_context_is_infeasible_not_failed),
         cmocka_unit_test(an_attempt_that_the_monitor_rejects_is_measured_again_or_given_up),
-        cmocka_unit_test(an_adaptive_search_measures_what_decides_and_infers_the_rest),
+        cmocka_unit_test(an_adaptive_search_measures_the_deciding_cells_and_infers_the_others),
         cmocka_unit_test(an_adaptive_search_measures_a_lost_level_again),
-        cmocka_unit_test(a_level_that_is_lost_twice_is_believed),
+        cmocka_unit_test(a_level_that_is_lost_twice_counts_as_lost),
     };
     struct error error;
 

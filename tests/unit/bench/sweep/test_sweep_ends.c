@@ -226,7 +226,7 @@ static struct sweep_row killed_after_its_last_cell(struct rig *rig, enum cell_st
     return row;
 }
 
-static void a_kill_after_the_last_cell_costs_no_result(void **state)
+static void a_kill_after_the_last_cell_loses_no_result(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -258,7 +258,7 @@ static void a_kill_after_the_last_cell_keeps_why_all_failed(void **state)
     tear_down(&rig);
 }
 
-/* Stops a sweep in the middle, and continues it while its server is down. */
+/* Stops a sweep before its last cell, and continues it while its server is down. */
 static struct sweep_row restarted_before_its_server(struct rig *rig, int64_t patience_ms)
 {
     struct sweep_row row;
@@ -331,7 +331,7 @@ int main(void)
         cmocka_unit_test(waits_in_line_for_another_deployment_of_the_server),
         cmocka_unit_test(continues_after_a_shutdown_where_it_was),
         cmocka_unit_test(does_not_continue_with_another_model),
-        cmocka_unit_test(a_kill_after_the_last_cell_costs_no_result),
+        cmocka_unit_test(a_kill_after_the_last_cell_loses_no_result),
         cmocka_unit_test(a_kill_after_the_last_cell_keeps_why_all_failed),
         cmocka_unit_test(waits_after_a_restart_until_its_server_is_up_too),
         cmocka_unit_test(waits_for_its_server_only_so_long),

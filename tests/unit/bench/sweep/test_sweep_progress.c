@@ -11,10 +11,10 @@
 #define CELL_S 10
 #define CELLS 10
 
-/* What is said of a sweep whose cells took CELL_S seconds each; the first `inferred` of those that
- * are done were inferred. */
+/* Checks the time left of a sweep whose cells took CELL_S seconds each; of the `done` ones, the
+ * first `inferred` were inferred. */
 static void expect(enum plan_search search, size_t done, size_t inferred, double elapsed_s,
-                   const char *words)
+                   const char *expected)
 {
     struct cell_row cells[CELLS] = { 0 };
     const struct sweep_work work = {
@@ -25,12 +25,12 @@ static void expect(enum plan_search search, size_t done, size_t inferred, double
         .cells_run = (int64_t)(done - inferred),
         .cells_s = CELL_S * (double)(done - inferred),
     };
-    TEXT_AUTO said = { 0 };
+    TEXT_AUTO text = { 0 };
 
     for (size_t i = 0; i < done; i++)
         cells[i].state = i < inferred ? CELL_INFERRED : CELL_MEASURED;
-    sweep_progress_time_left(&work, elapsed_s, &said);
-    assert_string_equal(text_string(&said), words);
+    sweep_progress_time_left(&work, elapsed_s, &text);
+    assert_string_equal(text_string(&text), expected);
 }
 
 static void a_cell_and_those_after_it_take_as_long_as_those_before(void **state)
@@ -50,7 +50,7 @@ static void the_time_for_a_server_that_hangs_is_not_taken_from_later_cells(void 
     expect(SEARCH_FULL, 4, 0, 600, "; 50 s left");
 }
 
-static void nothing_is_said_of_what_is_not_known(void **state)
+static void the_time_left_is_omitted_if_it_is_not_known(void **state)
 {
     (void)state;
     expect(SEARCH_FULL, 0, 0, 3, "");
@@ -72,7 +72,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cell_and_those_after_it_take_as_long_as_those_before),
         cmocka_unit_test(the_time_for_a_server_that_hangs_is_not_taken_from_later_cells),
-        cmocka_unit_test(nothing_is_said_of_what_is_not_known),
+        cmocka_unit_test(the_time_left_is_omitted_if_it_is_not_known),
         cmocka_unit_test(a_search_expects_to_infer_as_many_as_so_far),
     };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order in which an adaptive sweep takes its cells, on a real store; a model says what each
- * would show. */
+/* The order in which an adaptive sweep measures its cells, with a real store; the results come from
+ * a model of the server. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -76,7 +76,8 @@ static void tear_down(struct rig *rig)
     sweep_row_finish(&rig->row);
 }
 
-/* A request takes 2 s, and 1 ms for each prompt token, while there are slots. */
+/* The result of a cell if a request takes 2 s, and 1 ms for each prompt token, while there are
+ * slots. */
 static struct cell_result show(const struct rig *rig, const struct cell_row *cell)
 {
     double slots = rig->slots[cell->deployment_id != rig->row.deployment_id];
@@ -156,7 +157,7 @@ static void cells_that_need_not_be_measured_are_stored_as_inferred(void **state)
     tear_down(&rig);
 }
 
-/* Another process takes it up after every cell. */
+/* A new process continues the sweep after every cell. */
 static void continues_from_the_stored_cells_alone(void **state)
 {
     struct rig rig;
@@ -171,7 +172,7 @@ static void continues_from_the_stored_cells_alone(void **state)
     tear_down(&rig);
 }
 
-static void a_rejected_attempt_is_asked_for_again(void **state)
+static void a_rejected_attempt_is_measured_again(void **state)
 {
     struct rig rig;
     struct cell_row *first, *again;
@@ -183,7 +184,8 @@ static void a_rejected_attempt_is_asked_for_again(void **state)
     tear_down(&rig);
 }
 
-/* The second saturates later: what either needs is measured on both, in turns. */
+/* The second deployment saturates later: a load that either of them needs is measured on both, in
+ * turns. */
 static void two_deployments_are_measured_at_the_same_loads(void **state)
 {
     struct rig rig;
@@ -213,7 +215,7 @@ static void a_prompt_that_is_too_long_is_infeasible_at_every_load(void **state)
     tear_down(&rig);
 }
 
-static void a_full_search_takes_every_cell_in_order(void **state)
+static void a_full_search_measures_every_cell_in_order(void **state)
 {
     struct rig rig;
 
@@ -231,10 +233,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_that_need_not_be_measured_are_stored_as_inferred),
         cmocka_unit_test(continues_from_the_stored_cells_alone),
-        cmocka_unit_test(a_rejected_attempt_is_asked_for_again),
+        cmocka_unit_test(a_rejected_attempt_is_measured_again),
         cmocka_unit_test(two_deployments_are_measured_at_the_same_loads),
         cmocka_unit_test(a_prompt_that_is_too_long_is_infeasible_at_every_load),
-        cmocka_unit_test(a_full_search_takes_every_cell_in_order),
+        cmocka_unit_test(a_full_search_measures_every_cell_in_order),
     };
 
     return ledger_run(tests);

@@ -11,7 +11,7 @@
 
 #define DRAWS 100000
 
-/* Mean and deviation, relative to the mean asked for. */
+/* Draws many lengths; mean and deviation are relative to the requested mean. */
 static void draw_many(const struct lengths *lengths, double *mean, double *deviation, int64_t *low,
                       int64_t *high)
 {
@@ -60,7 +60,7 @@ static void uniform_lengths_fill_their_range_evenly(void **state)
     assert_int_equal(lengths_longest(&lengths), 1300);
 }
 
-static void lognormal_lengths_have_the_mean_and_deviation_asked_for(void **state)
+static void lognormal_lengths_have_the_requested_mean_and_deviation(void **state)
 {
     const struct lengths lengths = { DISTRIBUTION_LOGNORMAL, 1000, 0.8 };
     double mean, deviation;
@@ -94,7 +94,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fixed_lengths_are_the_mean),
         cmocka_unit_test(uniform_lengths_fill_their_range_evenly),
-        cmocka_unit_test(lognormal_lengths_have_the_mean_and_deviation_asked_for),
+        cmocka_unit_test(lognormal_lengths_have_the_requested_mean_and_deviation),
         cmocka_unit_test(no_length_is_under_one_token),
     };
 

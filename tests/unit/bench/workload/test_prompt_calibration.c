@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How prompts are made: against simserve, and against a server that counts as others do. */
+/* How prompts are made for simserve, and for servers that count tokens in other ways. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void chat_prompts_are_made_of_words_after_the_template(void **state)
     (void)state;
     learn(server.port, BENCH_CHAT, &workload);
     assert_int_equal(workload.form, PROMPT_WORDS);
-    assert_int_equal(workload.overhead_tokens, 24); /* and the first word */
+    assert_int_equal(workload.overhead_tokens, 24); /* including the first word */
     assert_true(workload.tokens_per_piece == 1);
     simserve_stop(&server);
 }
@@ -75,20 +75,21 @@ static void repeats_the_servers_message(void **state)
 
 /* ---- A server of our own --------------------------------------------------------------------- */
 
-/* Counts words; those longer than `long_from` letters cost two tokens. Refuses `refused`. */
+/* A server whose tokens are words; words longer than `long_from` letters are two tokens. */
 struct counter {
     int listener, port;
     pthread_t thread;
     size_t long_from;
-    const char *refused, *type; /* of a stream; NULL: as it should be */
-    int refusal;                /* its status; 0: 400 */
+    const char *refused; /* requests that contain this are refused; NULL: none */
+    int refusal;         /* the status of a refusal; 0: 400 */
+    const char *type;    /* the content type of streams; NULL: text/event-stream */
     bool counts, streams_usage;
     int requests;
 };
 
 static int64_t count_text(const struct counter *counter, const char *text)
 {
-    int64_t tokens = 3; /* a template */
+    int64_t tokens = 3; /* tokens of the template */
 
     while (*text != '\0') {
         size_t length = strcspn(text, " ");
@@ -194,7 +195,7 @@ static void words_of_several_tokens_are_skipped(void **state)
     assert_true(counter.requests < 60);
 }
 
-static void single_letters_are_exact_where_words_are_split(void **state)
+static void single_letters_are_exact_if_words_are_split(void **state)
 {
     struct counter counter = { .long_from = 1, .counts = true, .streams_usage = true };
     struct workload workload;
@@ -208,7 +209,7 @@ static void single_letters_are_exact_where_words_are_split(void **state)
     assert_int_equal(workload.overhead_tokens, 4);
 }
 
-static void the_average_counts_where_no_word_is_one_token(void **state)
+static void the_average_counts_if_no_word_is_one_token(void **state)
 {
     struct counter counter = { .long_from = 0, .counts = true, .streams_usage = true };
     struct workload workload;
@@ -237,11 +238,11 @@ static void fields_that_the_server_refuses_are_omitted(void **state)
     learn(counter.port, BENCH_CHAT, &workload);
     assert_true(workload.fields & FIELD_MAX_COMPLETION_TOKENS);
     assert_false(workload.fields & FIELD_MAX_TOKENS);
-    counter.refusal = 500; /* as servers made by hand do */
+    counter.refusal = 500; /* some simple servers do so */
     counter.refused = "ignore_eos";
     learn(counter.port, BENCH_COMPLETIONS, &workload);
     assert_int_equal(workload.fields, FIELD_MAX_TOKENS | FIELD_STREAM_USAGE | FIELD_MIN_TOKENS);
-    counter.refused = "model"; /* everything */
+    counter.refused = "model"; /* every request contains it */
     must_not_learn(counter.port, BENCH_CHAT, "no such field");
     counter_stop(&counter);
 }
@@ -260,8 +261,9 @@ static void a_stream_may_be_called_anything(void **state)
     assert_true(workload.reports_usage);
 }
 
-/* Whether chunks have one token or several on an idle server: under load this may differ. */
-static void usage_in_every_chunk_is_requested_where_the_server_supports_it(void **state)
+/* Whether chunks have one token or several on an idle server does not matter: under load this may
+ * differ. */
+static void usage_in_every_chunk_is_requested_if_the_server_supports_it(void **state)
 {
     static const char *const several[] = { "--tokens-per-chunk", "3", NULL };
 
@@ -299,11 +301,11 @@ int main(void)
         cmocka_unit_test(says_that_a_server_does_not_stream),
         cmocka_unit_test(repeats_the_servers_message),
         cmocka_unit_test(words_of_several_tokens_are_skipped),
-        cmocka_unit_test(single_letters_are_exact_where_words_are_split),
-        cmocka_unit_test(the_average_counts_where_no_word_is_one_token),
+        cmocka_unit_test(single_letters_are_exact_if_words_are_split),
+        cmocka_unit_test(the_average_counts_if_no_word_is_one_token),
         cmocka_unit_test(fields_that_the_server_refuses_are_omitted),
         cmocka_unit_test(a_stream_may_be_called_anything),
-        cmocka_unit_test(usage_in_every_chunk_is_requested_where_the_server_supports_it),
+        cmocka_unit_test(usage_in_every_chunk_is_requested_if_the_server_supports_it),
         cmocka_unit_test(a_server_that_does_not_count_is_recognized),
     };
     struct error error;

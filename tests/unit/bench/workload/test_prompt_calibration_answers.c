@@ -5,7 +5,7 @@
 #include "tests/unit/support/prompt_learning.h"
 #include "tests/unit/support/script_server.h"
 
-static void the_plans_temperature_is_used_where_0_is_refused(void **state)
+static void the_plans_temperature_is_used_if_0_is_refused(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/chat/completions", .when = "\"temperature\":0,", .status = 422,
@@ -115,7 +115,7 @@ static bool may_sweep(const struct canned_answer *answers, bool natural_output, 
     return may;
 }
 
-/* Ollama, LM Studio, TGI and proxies accept what they do not know, and ignore it. */
+/* Ollama, LM Studio, TGI and proxies accept fields that they do not know, and ignore them. */
 static void a_server_whose_answers_end_early_is_reported_before_the_first_cell(void **state)
 {
     static const struct canned_answer stops[] = {
@@ -210,7 +210,7 @@ static void a_refusal_of_something_else_is_not_taken_for_a_missing_api(void **st
     "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}],\"usage\":{\"prompt_tokens\":9,"         \
     "\"completion_tokens\":1}}\n\ndata: [DONE]\n\n"
 
-static void waits_where_the_server_asks_for_it(void **state)
+static void waits_if_the_server_asks_for_it(void **state)
 {
     static const struct script_step steps[] = { { .bytes = STREAM, .after = SCRIPT_CLOSE },
                                                 { .bytes = BUSY("1"), .after = SCRIPT_CLOSE },
@@ -239,7 +239,7 @@ static void does_not_wait_for_minutes(void **state)
     script_stop(&server);
 }
 
-/* Not before the server was asked. */
+/* Returns true once the server has received a request. */
 static bool once_connected(void *context)
 {
     const struct script_server *server = context;
@@ -268,7 +268,7 @@ static void a_wait_that_the_server_asks_for_ends_with_the_job(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_plans_temperature_is_used_where_0_is_refused),
+        cmocka_unit_test(the_plans_temperature_is_used_if_0_is_refused),
         cmocka_unit_test(a_server_that_always_streams_is_learned),
         cmocka_unit_test(a_stream_of_nothing_but_comments_ends),
         cmocka_unit_test(a_missing_api_is_named_with_the_other_one),
@@ -276,7 +276,7 @@ int main(void)
         cmocka_unit_test(one_early_answer_does_not_prevent_the_sweep),
         cmocka_unit_test(a_server_may_say_in_many_ways_that_it_has_only_the_other_api),
         cmocka_unit_test(a_refusal_of_something_else_is_not_taken_for_a_missing_api),
-        cmocka_unit_test(waits_where_the_server_asks_for_it),
+        cmocka_unit_test(waits_if_the_server_asks_for_it),
         cmocka_unit_test(does_not_wait_for_minutes),
         cmocka_unit_test(a_wait_that_the_server_asks_for_ends_with_the_job),
     };

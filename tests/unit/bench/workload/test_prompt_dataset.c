@@ -60,7 +60,7 @@ static void a_datasets_prompts_are_sent_as_they_are(void **state)
     prompt_source_destroy(prompts);
 }
 
-static void prompts_that_come_again_are_made_unique_where_the_plan_says_so(void **state)
+static void repeated_prompts_are_made_unique_if_the_plan_says_so(void **state)
 {
     struct workload workload = make_workload(PROMPT_WORDS);
     const struct plan plan = { .seed = 1,
@@ -200,7 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_datasets_prompts_are_sent_as_they_are),
-        cmocka_unit_test(prompts_that_come_again_are_made_unique_where_the_plan_says_so),
+        cmocka_unit_test(repeated_prompts_are_made_unique_if_the_plan_says_so),
         cmocka_unit_test(lengths_of_a_dataset_are_made_up_exactly),
         cmocka_unit_test(a_dataset_that_does_not_fit_is_refused),
         cmocka_unit_test(servers_that_are_compared_get_the_same_prompts),

@@ -9,7 +9,7 @@ static struct prompt_source *make_prompts(const struct workload *workload, uint6
     return make_planned(workload, &plan, tokens, 5);
 }
 
-static void bodies_are_requests_of_the_length_asked_for(void **state)
+static void bodies_are_requests_of_the_requested_length(void **state)
 {
     static const int64_t lengths[] = { 2, 17, 33, 34, 1000 };
 
@@ -147,7 +147,7 @@ static void refuses_prompts_shorter_than_what_the_server_adds(void **state)
     assert_non_null(strstr(error.message, "the shortest has 13"));
 }
 
-/* ---- Lengths that are drawn, and prefixes that are shared ---- */
+/* ---- Drawn lengths, and shared prefixes ------------------------------------------------------ */
 
 static const struct plan spread_plan = { .seed = 1,
                                          .input_distribution = DISTRIBUTION_UNIFORM,
@@ -155,7 +155,7 @@ static const struct plan spread_plan = { .seed = 1,
                                          .output_distribution = DISTRIBUTION_LOGNORMAL,
                                          .output_spread = 0.8 };
 
-static void each_body_has_the_lengths_that_it_wants(void **state)
+static void each_body_has_its_drawn_lengths(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
     struct prompt_source *prompts = make_planned(&workload, &spread_plan, 100, 5);
@@ -258,7 +258,7 @@ static void a_mean_over_the_context_is_refused(void **state)
     assert_non_null(strstr(error.message, "exceed the model's context of 107"));
 }
 
-/* The first `count` ids of a prompt, as one number of them. */
+/* A number made of a prompt's first ids, to compare the beginnings of prompts. */
 static json_int_t first_ids(const json_t *json)
 {
     const json_t *ids = json_object_get(json, "prompt");
@@ -348,7 +348,7 @@ static void sampling_goes_into_each_body(void **state)
     prompt_source_destroy(prompts);
 }
 
-static void a_kept_workload_comes_back(void **state)
+static void a_stored_workload_is_read_back(void **state)
 {
     struct workload workload = make_workload(PROMPT_WORDS), again;
     json_auto_t *json = workload_to_json(&workload);
@@ -367,20 +367,20 @@ static void a_kept_workload_comes_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bodies_are_requests_of_the_length_asked_for),
+        cmocka_unit_test(bodies_are_requests_of_the_requested_length),
         cmocka_unit_test(word_prompts_have_as_many_words),
         cmocka_unit_test(no_two_requests_begin_alike),
         cmocka_unit_test(the_same_request_is_made_again),
         cmocka_unit_test(the_digest_is_of_seed_and_shape),
         cmocka_unit_test(refuses_prompts_shorter_than_what_the_server_adds),
-        cmocka_unit_test(each_body_has_the_lengths_that_it_wants),
+        cmocka_unit_test(each_body_has_its_drawn_lengths),
         cmocka_unit_test(lengths_are_by_the_seed_and_not_by_the_attempt),
         cmocka_unit_test(drawn_lengths_are_cut_to_the_context_and_marked),
         cmocka_unit_test(a_mean_over_the_context_is_refused),
         cmocka_unit_test(prompts_share_as_many_prefixes_as_there_are_pools),
         cmocka_unit_test(another_attempt_shares_other_prefixes),
         cmocka_unit_test(sampling_goes_into_each_body),
-        cmocka_unit_test(a_kept_workload_comes_back),
+        cmocka_unit_test(a_stored_workload_is_read_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
