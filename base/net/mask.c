@@ -403,7 +403,7 @@ size_t mask_safe_length(const struct mask *mask, const char *bytes, size_t lengt
     kept = MASK_VIEW_GROWTH * mask->bytes.length;
     kept = kept < safe ? safe - kept : 0; /* all pieces that begin before this are complete */
     view = mask_view_of(bytes + kept, safe - kept);
-    for (int round = 0; round < 2; round++) {
+    for (int round = 0; round < MASK_VIEW_ROUNDS; round++) {
         size_t open = open_bytes(mask, &view);
         size_t from =
             kept + mask_view_origin(&view, (struct span){ view.length - open, view.length }).from;

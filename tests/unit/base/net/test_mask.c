@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Secrets that servers repeat are hidden, however they write them. */
+/* Secrets that servers repeat are hidden, however they are written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -167,7 +167,7 @@ static void hides_it_in_errors(void **state)
     assert_int_equal(error.kind, ERROR_UPSTREAM);
 }
 
-/* What a person sees of a text that arrives in pieces of that many bytes. */
+/* Collects what users see of a text that arrives in pieces of so many bytes. */
 static void show_in_pieces(const char *said, size_t piece, struct text *shown)
 {
     MASK_AUTO mask = mask_create(SECRET);
@@ -194,12 +194,17 @@ static void hides_it_in_text_that_comes_in_pieces(void **state)
         "100 % \\u00 Lab-7f3Kq9 Lab-7f3Kq9\\u005axT0vW2mR8uYc41 \xe2\x82\xac.",
         "TGFiLTdmM0txOVp4VDB2VzJtUjh1WWM0MQ== \xc3\xa4\xc3\xb6 L a b - 7f3Kq9ZxT0vW2mR8uYc41",
         "&#76;ab-7f3Kq9ZxT0vW2mR8uYc&#x34;1 & more %4cab%2D7f3Kq9ZxT0vW2mR8uYc4%31",
+        "twice %254c%2561%2562%252d%2537%2566%2533%254b%2571%2539%255a%2578%2554%2530%2576%2557"
+        "%2532%256d%2552%2538%2575%2559%2563%2534%2531 escaped",
+        "thrice %25254cab%25252d7f3%25254bq9%25255axT0%252576W2m%252552%252538uYc41 escaped",
     };
     static const char *const shown[] = {
         "the key is (hidden), isn't it? (hidden)",
         "100 % \\u00 Lab-7f3Kq9 (hidden) \xe2\x82\xac.",
         "(hidden)Q== \xc3\xa4\xc3\xb6 (hidden)",
         "(hidden) & more (hidden)",
+        "twice (hidden) escaped",
+        "thrice (hidden) escaped",
     };
 
     (void)state;
