@@ -11,12 +11,13 @@
 #include "handlers/call.h"
 
 #define FOREIGN_MEMBER "foreign_text"
-#define FIVE_DIGITS 1e4 /* the whole part of larger numbers has five digits or more */
+#define FIVE_DIGITS 1e4 /* from here on the integer part has at least five digits */
 
 struct condensing {
-    bool detail;      /* the call requested all details */
-    json_t **foreign; /* an object whose names are those of members with foreign text; points to
-                         NULL if there are none so far */
+    bool detail; /* the call requested all details */
+    /* Collects the names of members with foreign text as an object; points to NULL so long as there
+     * are none. */
+    json_t **foreign;
 };
 
 static json_t *condense(const struct condensing *condensing, const json_t *value,

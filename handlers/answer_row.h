@@ -9,8 +9,8 @@
 
 #include "handlers/tool.h"
 
-/* Makes an object from the members of `row` that the fields show, and from `others`, the computed
- * members, which it releases (NULL: there are none). Its order is that of the fields. New
+/* Makes an object of the members of `row` that the fields show, and of the computed members
+ * `others` (NULL: there are none), which it releases. They are in the order of the fields. New
  * reference. */
 json_t *answer_row_take(const struct field *fields, const void *row, json_t *others);
 

@@ -17,13 +17,13 @@
 static json_t *audited_text(const char *string)
 {
     TEXT_AUTO masked = { 0 };
-    TEXT_AUTO kept = { 0 };
+    TEXT_AUTO audited = { 0 };
 
     credential_add_masked(&masked, string);
-    text_add_printable(&kept, text_string(&masked), masked.length, TEXT_BYTES_MAX);
+    text_add_printable(&audited, text_string(&masked), masked.length, TEXT_BYTES_MAX);
     if (masked.length > TEXT_BYTES_MAX)
-        text_addf(&kept, "... (%zu bytes)", masked.length);
-    return json_string(text_string(&kept));
+        text_addf(&audited, "... (%zu bytes)", masked.length);
+    return json_string(text_string(&audited));
 }
 
 /* Somebody may have typed a password instead of the secret's name: it must not be stored. */
@@ -40,25 +40,25 @@ static json_t *audited_secret_name(const json_t *value)
 
 static json_t *audited_map(const json_t *map)
 {
-    json_t *kept = json_object(), *value;
+    json_t *audited = json_object(), *value;
     const char *key;
 
     json_object_foreach(json_iterable(map), key, value)
-        if (json_is_string(value) && json_object_size(kept) < ENTRIES_MAX && text_is_name(key)
+        if (json_is_string(value) && json_object_size(audited) < ENTRIES_MAX && text_is_name(key)
             && !credential_is_in(key))
-            json_object_set_new(kept, key, audited_text(json_string_value(value)));
-    return kept;
+            json_object_set_new(audited, key, audited_text(json_string_value(value)));
+    return audited;
 }
 
 static json_t *audited_list(const json_t *list)
 {
-    json_t *kept = json_array(), *item;
+    json_t *audited = json_array(), *item;
     size_t i;
 
     json_array_foreach(list, i, item)
         if (i < ENTRIES_MAX && json_is_number(item))
-            json_array_append(kept, item);
-    return kept;
+            json_array_append(audited, item);
+    return audited;
 }
 
 static json_t *audited_value(const struct param *param, json_t *value)
@@ -76,7 +76,7 @@ static json_t *audited_value(const struct param *param, json_t *value)
 
 char *audit_arguments(const struct tool *tool, const json_t *given)
 {
-    json_auto_t *kept = json_object(), *arguments = NULL;
+    json_auto_t *audited = json_object(), *arguments = NULL;
     struct error ignored;
     size_t known = 0;
     char *written;
@@ -89,12 +89,12 @@ char *audit_arguments(const struct tool *tool, const json_t *given)
         if (value == NULL)
             continue;
         known++;
-        json_object_set_new(kept, param->name, audited_value(param, value));
+        json_object_set_new(audited, param->name, audited_value(param, value));
     }
     if (known < json_object_size(arguments))
-        json_object_set_new(kept, "unknown arguments",
+        json_object_set_new(audited, "unknown arguments",
                             json_integer((json_int_t)(json_object_size(arguments) - known)));
-    written = json_write(kept);
+    written = json_write(audited);
     if (strlen(written) <= JSON_BYTES_MAX)
         return written;
     free(written);

@@ -54,10 +54,10 @@ static json_t *read_list(const char *text, bool of_texts)
 
     while (*text != '\0') {
         size_t gap = strspn(text, " "), length = strcspn(text + gap, ",");
-        size_t kept = trimmed_length(text + gap, length);
+        size_t trimmed = trimmed_length(text + gap, length);
 
-        json_array_append_new(list, of_texts ? json_stringn(text + gap, kept)
-                                             : read_word(text + gap, kept));
+        json_array_append_new(list, of_texts ? json_stringn(text + gap, trimmed)
+                                             : read_word(text + gap, trimmed));
         text += gap + length;
         text += *text == ',';
     }

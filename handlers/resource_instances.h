@@ -26,5 +26,5 @@ struct resource_instances {
 extern const struct resource_instances deployment_instances, sweep_instances, run_instances,
     job_instances;
 
-/* For list(): refuses a cursor, of which `cursor` is the end. Always returns false: INVALID. */
+/* For list(): refuses a cursor that ends with `cursor`. Always returns false: INVALID. */
 CHECKED bool resource_cursor_refuse(const char *cursor, struct error *error);

@@ -102,8 +102,8 @@ enum placement {
     PLACE_WAITING,    /* waits for people or slow servers: seconds to minutes */
 };
 
-/* An answer that a row must give explicitly: the server does not start if it is 0, which means that
- * it was forgotten. */
+/* A yes or no that a row must state: the server does not start if it is 0, which means that it was
+ * forgotten. */
 enum stated { STATED_NO = 1, STATED_YES };
 
 /* Sets of tools, which a client may list alone or with others: /mcp?tools=measure,fleet. */

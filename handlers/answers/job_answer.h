@@ -22,6 +22,6 @@ CHECKED bool job_answer_id(const struct call *call, char out[ID_SIZE], struct er
  * owner; `act` is what the caller wants to do, such as "stop it". */
 CHECKED bool job_answer_check_owner(const struct call *call, const char *what,
                                     const char *principal, const char *act, struct error *error);
-/* Sets the answer's page: that of the job's sweep, if it has one. */
+/* If the job measures a sweep, sets the answer's page to the sweep's page. */
 void job_answer_shows(const struct job *job, struct answer *answer);
 const char *job_answer_next_step(const struct job *job); /* what to call next */

@@ -70,7 +70,7 @@ static CHECKED bool add_run(struct call *call, const char *id, struct chart_requ
     return export_find(call, id, &out->runs[out->count++], error);
 }
 
-/* For an A/B sweep, only the baseline's runs: those of the candidate are no repetitions of them. */
+/* Of an A/B sweep only the baseline's runs are added: the candidate's do not repeat them. */
 static CHECKED bool add_sweep(struct call *call, const char *id, struct chart_request_subject *out,
                               struct error *error)
 {

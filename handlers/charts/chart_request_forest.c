@@ -6,7 +6,7 @@
 #include "handlers/charts/chart_request_parts.h"
 #include "handlers/runs/compare_request.h"
 
-/* Converts the call's arguments to those of run_compare. New reference. */
+/* Converts the call's arguments to arguments of run_compare. New reference. */
 static json_t *compare_arguments(const struct call *call, const char *metric)
 {
     static const char *const passed_on[] = { "factors", "accept_unknown", "keep_wrong" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All recipes: those of the program and of the team's folder, and those that were imported. */
+/* Finds and lists all recipes: the program's, those in the team's folder, and imported ones. */
 #pragma once
 
 #include "fleet/recipes/recipe.h"

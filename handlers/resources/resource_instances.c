@@ -26,7 +26,7 @@ static int64_t instance_changed_ms(const void *rows, size_t index)
     return ((const struct instance *)rows)[index].changed_ms;
 }
 
-/* How many of the `count` instances, of which at most limit + 1 were fetched, belong on this page.
+/* How many of the `count` instances belong on this page; at most limit + 1 were fetched.
  * `changed_ms` must still be the time of creation, by which the lists are sorted. */
 static size_t end_page(const struct instance *rows, size_t count, size_t limit,
                        char next[INSTANCE_VALUE_SIZE])

@@ -111,11 +111,11 @@ static json_t *detail_json(const struct cell_row *cell)
 /* Chooses at most `limit` entries of a column, evenly spread; the last one is always included. */
 static json_t *thinned(const json_t *column, size_t limit)
 {
-    size_t count = json_array_size(column), kept = count < limit ? count : limit;
+    size_t count = json_array_size(column), chosen = count < limit ? count : limit;
     json_t *out = json_array();
 
-    for (size_t i = 1; i <= kept; i++)
-        json_array_append(out, json_array_get(column, i * count / kept - 1));
+    for (size_t i = 1; i <= chosen; i++)
+        json_array_append(out, json_array_get(column, i * count / chosen - 1));
     return out;
 }
 
