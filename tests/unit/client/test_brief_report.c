@@ -55,7 +55,7 @@ static void sections_that_repeat_the_takeaways_or_describe_the_method_are_omitte
                  "Page: http://127.0.0.1\n");
 }
 
-/* Each of an A/B sweep's two reports has them. */
+/* Both reports of an A/B sweep have the omitted sections. */
 static void omissions_are_named_once(void **state)
 {
     (void)state;

@@ -47,7 +47,7 @@ static void store(const char *url, const char *key)
     assert_true(login_store(&login, &error));
 }
 
-static void without_anything_the_usual_server_is_asked(void **state)
+static void without_a_login_the_default_server_is_called(void **state)
 {
     struct login login;
     struct error error;
@@ -217,7 +217,7 @@ static void events_are_the_same_whatever_the_pieces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_anything_the_usual_server_is_asked),
+        cmocka_unit_test(without_a_login_the_default_server_is_called),
         cmocka_unit_test(a_key_is_stored_for_its_owner_alone),
         cmocka_unit_test(a_stored_key_is_sent_to_no_other_server),
         cmocka_unit_test(a_file_that_others_can_read_is_refused),

@@ -21,7 +21,7 @@ static int set_up(void **state)
     return 0;
 }
 
-/* The widest line. */
+/* The width of the widest line. */
 static size_t width_of(const char *text)
 {
     size_t widest = 0;
@@ -52,11 +52,11 @@ static void counts_the_columns_of_wide_and_of_combining_characters(void **state)
     } cases[] = {
         { "", 0 },
         { "demo", 4 },
-        { "\xe4\xb8\xad\xe6\x96\x87", 4 }, /* two of Chinese */
+        { "\xe4\xb8\xad\xe6\x96\x87", 4 }, /* two Chinese characters */
         { "e\xcc\x81", 1 },                /* e with a combining accent */
         { "\xf0\x9f\x98\x80", 2 },         /* an emoji */
         { "\xc3\xa4\xc3\xb6", 2 },
-        { "\xff\xfe", 2 }, /* no characters */
+        { "\xff\xfe", 2 }, /* invalid bytes */
     };
 
     (void)state;
@@ -107,7 +107,7 @@ static void sentences_that_were_wrapped_elsewhere_are_wrapped_anew(void **state)
         "SWEEP\n");
 }
 
-static void nothing_that_a_terminal_obeys_is_shown(void **state)
+static void nothing_that_a_terminal_interprets_is_shown(void **state)
 {
     static const char foreign[] = "model \033]0;owned\007\033[2J \xc2\x9b"
                                   "31m \x7f \xe2\x80\xae back\r";
@@ -124,7 +124,7 @@ static void nothing_that_a_terminal_obeys_is_shown(void **state)
     }
 }
 
-static void json_escapes_what_a_terminal_obeys(void **state)
+static void json_escapes_what_a_terminal_interprets(void **state)
 {
     json_auto_t *value =
         json_pack("{s:s}", "name", "\033[2J\xc2\x9b\x7f\xe2\x80\xae\xf3\xa0\x81\x81\xc3\xa4");
@@ -196,7 +196,7 @@ static void columns_of_numbers_come_in_blocks_with_the_first_column(void **state
     assert_non_null(strstr(text_string(&out), "1011"));
 }
 
-static void headings_of_numbers_are_broken_where_the_table_is_too_wide(void **state)
+static void headings_of_numbers_are_wrapped_where_the_table_is_too_wide(void **state)
 {
     static const char table[] = "| users | TTFT p50 | TTFT p99 | ITL p50 | E2E p99 |\n"
                                 "| ----: | -------: | -------: | ------: | ------: |\n"
@@ -214,7 +214,7 @@ static void headings_of_numbers_are_broken_where_the_table_is_too_wide(void **st
                  "    1      25.1      31.0      8.1     1063\n");
 }
 
-static void rows_of_another_length_are_filled_up_or_cut(void **state)
+static void rows_of_another_length_are_filled_up_or_cut_off(void **state)
 {
     (void)state;
     assert_shown(&wide, "| a | b |\n| - | - |\n| 1 |\n| 1 | 2 | 3 |\n||\n",
@@ -255,14 +255,14 @@ int main(void)
         cmocka_unit_test(counts_the_columns_of_wide_and_of_combining_characters),
         cmocka_unit_test(never_splits_a_character),
         cmocka_unit_test(sentences_that_were_wrapped_elsewhere_are_wrapped_anew),
-        cmocka_unit_test(nothing_that_a_terminal_obeys_is_shown),
-        cmocka_unit_test(json_escapes_what_a_terminal_obeys),
+        cmocka_unit_test(nothing_that_a_terminal_interprets_is_shown),
+        cmocka_unit_test(json_escapes_what_a_terminal_interprets),
         cmocka_unit_test(a_pipe_gets_the_text_as_it_is),
         cmocka_unit_test(a_terminal_gets_aligned_columns),
         cmocka_unit_test(columns_of_words_are_wrapped_to_the_width),
         cmocka_unit_test(columns_of_numbers_come_in_blocks_with_the_first_column),
-        cmocka_unit_test(headings_of_numbers_are_broken_where_the_table_is_too_wide),
-        cmocka_unit_test(rows_of_another_length_are_filled_up_or_cut),
+        cmocka_unit_test(headings_of_numbers_are_wrapped_where_the_table_is_too_wide),
+        cmocka_unit_test(rows_of_another_length_are_filled_up_or_cut_off),
         cmocka_unit_test(an_id_stays_whole_and_the_last_column_of_words_gets_the_rest),
         cmocka_unit_test(long_lines_wrap_under_their_text),
     };

@@ -21,7 +21,8 @@ static int set_up(void **state)
     return outbound_global_init(&error) ? 0 : -1;
 }
 
-/* What the server answers to any request; the error's kind, NONE if there is a result. */
+/* Sends a request that the server answers with `body`. Returns the error's kind; NONE: *result is
+ * the result. */
 static enum error_kind ask(const char *body, const char *type, json_t **result)
 {
     const struct canned_answer answers[] = {

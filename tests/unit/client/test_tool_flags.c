@@ -133,7 +133,7 @@ static void a_wrong_command_line_is_one_sentence(void **state)
     }
 }
 
-/* The way `opsbrain bench` reads its words before it has found a server. */
+/* `opsbrain bench` reads its words in this way before it has found a server. */
 static void without_the_schema_only_a_known_single_value_is_given_once(void **state)
 {
     static const struct {

@@ -11,7 +11,7 @@
 static void answers_name_commands(void **state)
 {
     static const struct {
-        const char *said, *shown;
+        const char *given, *shown;
     } cases[] = {
         { "Next: job_show with this job and wait_s 600, then run_report.\n",
           "Next: opsbrain job with this job and --wait-s 600, then opsbrain report.\n" },
@@ -33,7 +33,7 @@ static void answers_name_commands(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         TEXT_AUTO out = { 0 };
 
-        wording_add_answer(cases[i].said, &out);
+        wording_add_answer(cases[i].given, &out);
         assert_string_equal(text_string(&out), cases[i].shown);
     }
 }
@@ -41,7 +41,7 @@ static void answers_name_commands(void **state)
 static void refusals_name_flags_of_the_tool(void **state)
 {
     static const struct {
-        const char *tool, *said, *shown;
+        const char *tool, *given, *shown;
     } cases[] = {
         { "job_list", "\"limit\" is \"many\": it must be a whole number",
           "--limit is \"many\": it must be a whole number" },
@@ -64,7 +64,7 @@ static void refusals_name_flags_of_the_tool(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         TEXT_AUTO out = { 0 };
 
-        wording_add_refusal(cases[i].said, cases[i].tool, &out);
+        wording_add_refusal(cases[i].given, cases[i].tool, &out);
         assert_string_equal(text_string(&out), cases[i].shown);
     }
 }

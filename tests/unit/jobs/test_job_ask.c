@@ -105,16 +105,16 @@ static struct job await(struct ledger *ledger, struct job_pool *jobs, const char
     return job;
 }
 
-/* How many of the answers were requested. */
+/* Answers the job's questions. Returns how many of the answers were accepted. */
 static size_t answer(struct ledger *ledger, struct job_pool *jobs, const char *id, const char *json)
 {
     struct change change = ledger_change("alice", "tasks/update");
     json_auto_t *answers = json_loads(json, 0, NULL);
-    size_t taken = 99;
+    size_t accepted = 99;
 
-    assert_ok(ledger, job_pool_answer(jobs, id, answers, &change, &taken, &ledger->error));
+    assert_ok(ledger, job_pool_answer(jobs, id, answers, &change, &accepted, &ledger->error));
     assert_true(change.written);
-    return taken;
+    return accepted;
 }
 
 static size_t open_count(struct ledger *ledger, const char *id)
@@ -141,7 +141,7 @@ static void await_open(struct ledger *ledger, const char *id, size_t open)
     }
 }
 
-/* Until the questions were written and the job is back in the queue. */
+/* Waits until the questions are written and the job is back in the queue. */
 static struct job await_questions(struct ledger *ledger, struct job_pool *jobs, const char *id,
                                   size_t open)
 {
@@ -185,7 +185,7 @@ static void ignores_answers_that_were_not_requested_or_were_given_before(void **
     struct job job = queue(ledger, "asking");
     json_auto_t *answers = json_object();
     struct change change = ledger_change("alice", "tasks/update");
-    size_t taken;
+    size_t accepted;
 
     job_pool_wake(jobs);
     await_questions(ledger, jobs, job.id, 2);
@@ -194,7 +194,7 @@ static void ignores_answers_that_were_not_requested_or_were_given_before(void **
     assert_int_equal(answer(ledger, jobs, job.id, "{}"), 0);
     assert_int_equal(answer(ledger, jobs, job.id, "{\"right\":{\"name\":\"R\"}}"), 1);
     assert_refused(ledger,
-                   job_pool_answer(jobs, "job_none", answers, &change, &taken, &ledger->error),
+                   job_pool_answer(jobs, "job_none", answers, &change, &accepted, &ledger->error),
                    ERROR_NOT_FOUND, "job_none");
     job_pool_destroy(jobs, 1000);
 }
@@ -209,14 +209,14 @@ static void an_answer_is_in_the_audit_and_not_too_long(void **state)
     char *words = calloc(1, QUESTION_ANSWER_LIMIT_BYTES + 1);
     json_auto_t *answers = NULL;
     struct audit_row *rows;
-    size_t count, taken;
+    size_t count, accepted;
 
     memset(words, 'x', QUESTION_ANSWER_LIMIT_BYTES);
     answers = json_pack("{s:{s:s}}", "left", "name", words);
     free(words);
     job_pool_wake(jobs);
     await_questions(ledger, jobs, job.id, 2);
-    assert_refused(ledger, job_pool_answer(jobs, job.id, answers, NULL, &taken, &ledger->error),
+    assert_refused(ledger, job_pool_answer(jobs, job.id, answers, NULL, &accepted, &ledger->error),
                    ERROR_INVALID, "\"left\" is 65547 bytes long");
     answer(ledger, jobs, job.id, "{\"left\":{},\"else\":{}}");
     assert_ok(ledger, audit_log_list(ledger->store, &filter, 9, &rows, &count, &ledger->error));
@@ -258,16 +258,16 @@ static void a_restart_finds_the_questions_and_the_answers_that_came_meanwhile(vo
     struct job_pool *jobs = start(ledger, &services);
     struct job job = queue(ledger, "asking");
     const struct answer_text late = { "right", "{\"name\":\"R\"}" };
-    size_t taken;
+    size_t accepted;
 
     job_pool_wake(jobs);
     await_questions(ledger, jobs, job.id, 2);
     answer(ledger, jobs, job.id, "{\"left\":{\"name\":\"L\"}}");
     job_pool_destroy(jobs, 1000);
     ledger_reopen(ledger);
-    assert_ok(ledger, question_answer(ledger->store, job.id, &late, 1, clock_utc_ms(), NULL, &taken,
-                                      &ledger->error));
-    assert_int_equal(taken, 1);
+    assert_ok(ledger, question_answer(ledger->store, job.id, &late, 1, clock_utc_ms(), NULL,
+                                      &accepted, &ledger->error));
+    assert_int_equal(accepted, 1);
     jobs = start(ledger, &services);
     await_open(ledger, job.id, 1);
     answer(ledger, jobs, job.id, "{\"sure\":{\"yes\":true}}");
@@ -298,7 +298,7 @@ static void the_process_that_takes_over_asks_again(void **state)
     jobs = start(ledger, &services);
     await_questions(ledger, jobs, job.id, 2);
     assert_ok(ledger, question_list(ledger->store, job.id, &rows, &count, &ledger->error));
-    assert_string_equal(rows[0].request, "{\"method\":\"first\"}"); /* it stands */
+    assert_string_equal(rows[0].request, "{\"method\":\"first\"}"); /* it was not replaced */
     question_rows_free(rows, count);
     assert_refused(ledger, question_add(ledger->store, &claim, &left, 1, 5, &ledger->error),
                    ERROR_CONFLICT, "taken over");
@@ -322,7 +322,8 @@ static void is_cancelled_while_it_waits(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-/* Asked to stop between asking and being back in the queue: it must not wait there. */
+/* The job is cancelled after it asked and before it is back in the queue: it must not wait there.
+ */
 static void a_job_that_was_asked_to_stop_waits_for_nothing(void **state)
 {
     static const char *const asking[] = { "asking", NULL };

@@ -56,7 +56,7 @@ static enum job_end run_vague(struct job_run *run, char **outcome, struct error 
     return 0;
 }
 
-/* Until it is asked to stop. */
+/* Runs until it is asked to stop. */
 static enum job_end run_patient(struct job_run *run, char **outcome, struct error *error)
 {
     struct services *services = run->services;
@@ -74,7 +74,7 @@ static enum job_end run_patient(struct job_run *run, char **outcome, struct erro
     return stop == JOB_STOP_NO ? JOB_END_COMPLETED : JOB_END_YIELDED;
 }
 
-/* Holds the endpoint for a moment: never two at once. */
+/* Counts how many run at the endpoint at once. */
 static enum job_end run_at_endpoint(struct job_run *run, char **outcome, struct error *error)
 {
     struct services *services = run->services;
@@ -103,7 +103,7 @@ static const struct job_kind kinds[] = {
     { 0 },
 };
 
-/* Sweeps of one server. */
+/* Queues a sweep of this deployment. */
 static struct job queue_sweep(struct ledger *ledger, const struct deployment *deployment)
 {
     struct sweep_row row = ledger_sweep(ledger, deployment, 1, 1, clock_utc_ms());
@@ -123,7 +123,7 @@ static struct job_pool *start(struct ledger *ledger, unsigned threads, struct se
     return jobs;
 }
 
-/* Waits until the job is in this state and its message begins so. */
+/* Waits until the job is in this state and its message begins with `message`. */
 static struct job await(struct ledger *ledger, struct job_pool *jobs, const char *id,
                         enum job_state wanted, const char *message)
 {
@@ -184,7 +184,7 @@ static void finds_jobs_that_nobody_announced(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void shows_why_a_job_failed_but_not_our_own_faults(void **state)
+static void shows_why_a_job_failed_but_no_internal_error(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -224,7 +224,7 @@ static void cancels_queued_and_running_jobs(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void gives_running_jobs_back_and_takes_them_up_again(void **state)
+static void returns_running_jobs_to_the_queue_and_runs_them_again(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -239,11 +239,11 @@ static void gives_running_jobs_back_and_takes_them_up_again(void **state)
     services.go = true;
     jobs = start(ledger, 2, &services);
     job = await(ledger, jobs, job.id, JOB_COMPLETED, "");
-    assert_true(job.fence >= 2); /* more: idle runners saw it given back before they stopped */
+    assert_true(job.fence >= 2); /* more if an idle runner claimed it again before it stopped */
     job_pool_destroy(jobs, 1000);
 }
 
-static void takes_up_at_once_what_a_dead_process_left(void **state)
+static void runs_at_once_what_a_dead_process_left(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -385,7 +385,7 @@ static void lists_jobs_as_they_are_now(void **state)
     job_pool_destroy(jobs, PATIENCE_MS);
 }
 
-static bool yes(void *context)
+static bool is_cancelled_at_the_third_check(void *context)
 {
     *(int *)context += 1;
     return *(int *)context == 3;
@@ -398,12 +398,13 @@ static void waiting_ends_in_time_or_when_it_is_cancelled(void **state)
     struct job_pool *jobs = start(ledger, 1, &services);
     struct job job = queue(ledger, "unknown"), out;
     int64_t begun_ns = clock_monotonic_ns();
-    int asked = 0;
+    int checks = 0;
 
     assert_ok(ledger, job_pool_wait(jobs, job.id, &job, 100, NULL, NULL, &out, &ledger->error));
     assert_in_range((clock_monotonic_ns() - begun_ns) / 1000000, 100, 5000);
     assert_int_equal(out.state, JOB_QUEUED);
-    assert_ok(ledger, job_pool_wait(jobs, job.id, &job, 60000, yes, &asked, &out, &ledger->error));
+    assert_ok(ledger, job_pool_wait(jobs, job.id, &job, 60000, is_cancelled_at_the_third_check,
+                                    &checks, &out, &ledger->error));
     assert_in_range((clock_monotonic_ns() - begun_ns) / 1000000, 100, 10000);
     assert_refused(ledger,
                    job_pool_wait(jobs, "job_x", &job, 1000, NULL, NULL, &out, &ledger->error),
@@ -411,7 +412,7 @@ static void waiting_ends_in_time_or_when_it_is_cancelled(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void note(void *context, const char *job_id)
+static void count_change(void *context, const char *job_id)
 {
     struct services *services = context;
 
@@ -426,7 +427,7 @@ static void the_listener_is_called_for_every_change(void **state)
     struct job_pool *jobs = start(ledger, 1, &services);
     struct job job;
 
-    job_pool_listen(jobs, note, &services);
+    job_pool_listen(jobs, count_change, &services);
     job = queue(ledger, "quick");
     job_pool_wake(jobs);
     await(ledger, jobs, job.id, JOB_COMPLETED, "");
@@ -457,10 +458,10 @@ int main(void)
         cmocka_unit_test(runs_a_queued_job_to_its_end),
         cmocka_unit_test(a_kind_with_its_own_threads_waits_for_no_other),
         cmocka_unit_test(finds_jobs_that_nobody_announced),
-        cmocka_unit_test(shows_why_a_job_failed_but_not_our_own_faults),
+        cmocka_unit_test(shows_why_a_job_failed_but_no_internal_error),
         cmocka_unit_test(cancels_queued_and_running_jobs),
-        cmocka_unit_test(gives_running_jobs_back_and_takes_them_up_again),
-        cmocka_unit_test(takes_up_at_once_what_a_dead_process_left),
+        cmocka_unit_test(returns_running_jobs_to_the_queue_and_runs_them_again),
+        cmocka_unit_test(runs_at_once_what_a_dead_process_left),
         cmocka_unit_test(a_run_that_lost_its_claim_is_stopped_and_writes_nothing),
         cmocka_unit_test(jobs_at_one_endpoint_run_one_after_another),
         cmocka_unit_test(jobs_in_line_take_no_worker),

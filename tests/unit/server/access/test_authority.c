@@ -39,7 +39,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* A key in the store, and the header that presents it. */
+/* Stores a key, and writes the header that presents it. */
 static void add_key(const char *name, enum role role, int64_t expires_ms, char header[128])
 {
     uint8_t digest[DIGEST_BYTES];
@@ -95,8 +95,7 @@ static void a_key_is_its_principal_with_its_role(void **state)
     (void)state;
     add_key("alice", ROLE_OPERATOR, 0, header);
     assert_true(create("auto", false, &error));
-    for (int i = 0; i < 3;
-         i++) { /* the first check reads the store, the others what it remembers */
+    for (int i = 0; i < 3; i++) {
         assert_true(authority_check(authority, header, &who, &error));
         assert_string_equal(who.name, "alice");
         assert_int_equal(who.role, ROLE_OPERATOR);
@@ -126,7 +125,7 @@ static void an_invalid_key_is_refused(void **state)
     assert_string_equal(who.name, "untouched");
 }
 
-static void revoking_works_at_once_after_a_refresh_and_never_opens_the_door(void **state)
+static void revoking_works_at_once_after_a_refresh_and_admits_nobody_without_a_key(void **state)
 {
     struct principal who;
     struct error error;
@@ -143,7 +142,7 @@ static void revoking_works_at_once_after_a_refresh_and_never_opens_the_door(void
     assert_false(authority_check(authority, NULL, &who, &error));
 }
 
-static void a_caller_may_continue_while_the_key_is_valid_and_the_role_not_lesser(void **state)
+static void a_caller_may_continue_while_the_key_is_valid_and_the_role_not_lower(void **state)
 {
     char olga[128], eric[128], vera[128];
     struct principal who[3], local;
@@ -159,8 +158,8 @@ static void a_caller_may_continue_while_the_key_is_valid_and_the_role_not_lesser
     add_key("eric", ROLE_OPERATOR, clock_utc_ms() + 300, eric);
     add_key("vera", ROLE_VIEWER, 0, vera);
     assert_true(authority_refresh(authority, &error));
-    assert_false(authority_still_admits(authority,
-                                        &local)); /* callers without a key are no longer admitted */
+    /* callers without a key are no longer admitted */
+    assert_false(authority_still_admits(authority, &local));
     assert_true(authority_check(authority, olga, &who[0], &error));
     assert_true(authority_check(authority, eric, &who[1], &error));
     assert_true(authority_check(authority, vera, &who[2], &error));
@@ -222,7 +221,7 @@ static void refresh_expecting(int calls, const int *called)
     assert_int_equal(*called, calls);
 }
 
-static void the_listener_is_called_only_if_others_may_call_than_before(void **state)
+static void the_listener_is_called_only_if_other_callers_are_admitted(void **state)
 {
     struct principal who;
     struct error error;
@@ -285,8 +284,8 @@ static void a_folder_that_had_keys_does_not_open_without_keys(void **state)
     assert_true(authority_check(authority, NULL, &who, &error));
 }
 
-/* It does so however the folder's path is written. */
-static void the_marker_lies_beside_the_folder(void **state)
+/* The marker has the same place however the folder's path is written. */
+static void the_marker_is_beside_the_folder(void **state)
 {
     char spelled[FOLDER_SIZE + 8];
 
@@ -324,16 +323,16 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_key_is_its_principal_with_its_role, start, stop),
         cmocka_unit_test_setup_teardown(an_invalid_key_is_refused, start, stop),
         cmocka_unit_test_setup_teardown(
-            revoking_works_at_once_after_a_refresh_and_never_opens_the_door, start, stop),
+            revoking_works_at_once_after_a_refresh_and_admits_nobody_without_a_key, start, stop),
         cmocka_unit_test_setup_teardown(
-            a_caller_may_continue_while_the_key_is_valid_and_the_role_not_lesser, start, stop),
+            a_caller_may_continue_while_the_key_is_valid_and_the_role_not_lower, start, stop),
         cmocka_unit_test_setup_teardown(while_keys_cannot_be_read_nobody_is_let_in_or_may_continue,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(the_listener_is_called_only_if_others_may_call_than_before,
+        cmocka_unit_test_setup_teardown(the_listener_is_called_only_if_other_callers_are_admitted,
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_folder_that_had_keys_does_not_open_without_keys, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(the_marker_lies_beside_the_folder, start, stop),
+        cmocka_unit_test_setup_teardown(the_marker_is_beside_the_folder, start, stop),
         cmocka_unit_test_setup_teardown(a_key_added_to_an_open_server_is_recorded, start, stop),
     };
 

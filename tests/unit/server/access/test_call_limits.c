@@ -74,7 +74,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* Of the answer with the status 429. */
+/* Checks an answer with the status 429. */
 static void check_refusal(const struct http_client *client, const json_t *reply,
                           const char *setting)
 {
@@ -136,7 +136,7 @@ static void the_id_is_echoed_where_there_is_one(void **state)
         json_auto_t *reply = mcp_post_on(&client, alice, cases[i].body, &status);
         char *id = json_object_get(reply, "id") ? json_write(json_object_get(reply, "id")) : NULL;
 
-        if (status != 429) { /* a slow machine: a second went by */
+        if (status != 429) { /* a slow machine: a second passed */
             free(id);
             continue;
         }
@@ -150,7 +150,7 @@ static void the_id_is_echoed_where_there_is_one(void **state)
     http_close(&client);
 }
 
-/* Calls that last until their client leaves, with a reset. */
+/* Begins a call that lasts until its client disconnects. */
 static void begin_call(struct http_client *client, const char *headers)
 {
     static const struct linger reset = { .l_onoff = 1 };
@@ -191,7 +191,7 @@ static void the_calls_of_one_do_not_take_the_workers_of_others(void **state)
         check_refusal(&client, reply, "calls_per_principal");
     }
     json_decref(mcp_post_on(&client, alice, PING("1"), &status));
-    assert_int_equal(status, 200); /* what is answered at once takes no place */
+    assert_int_equal(status, 200); /* a call that is answered at once is not counted */
     json_decref(mcp_post_on(&client, bob, BLOCK("1"), &status));
     assert_int_equal(status, 200);
     assert_int_equal(atomic_load(&served_running), 2);
@@ -201,8 +201,8 @@ static void the_calls_of_one_do_not_take_the_workers_of_others(void **state)
     http_close(&client);
 }
 
-/* A principal that used up its share of the thread that reads connections takes a place even for
- * calls that are answered at once, until it has a share again. */
+/* If a principal has used up its share of the HTTP thread, even its calls that are answered at once
+ * are counted, until it has a share again. */
 static void short_calls_of_one_do_not_take_the_thread_of_others(void **state)
 {
     struct http_client running[2], client;

@@ -78,7 +78,7 @@ static void zero_is_no_limit(void **state)
     rate_limit_destroy(rate_limit);
 }
 
-/* More names than chains, so that some share one. */
+/* There are more names than chains in the table, so that some share a chain. */
 static void names_that_come_and_go_do_not_mix(void **state)
 {
     struct rate_limit *rate_limit = rate_limit_create((struct rate_limit_limits){ .at_once = 1 });
@@ -99,7 +99,7 @@ static void names_that_come_and_go_do_not_mix(void **state)
     rate_limit_destroy(rate_limit);
 }
 
-/* As of addresses that try to sign in. */
+/* Otherwise every address that ever tried to sign in would stay in memory. */
 static void names_that_got_everything_back_are_forgotten(void **state)
 {
     struct rate_limit *rate_limit =

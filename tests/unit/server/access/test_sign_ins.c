@@ -193,7 +193,7 @@ static void a_sign_in_ends_with_its_key(void **state)
     assert_int_equal(count_stored(trial), 0);
 }
 
-static void a_lesser_role_ends_a_sign_in(void **state)
+static void a_lower_role_ends_a_sign_in(void **state)
 {
     struct trial *trial = *state;
     char cookie[SIGN_IN_COOKIE_SIZE];
@@ -255,7 +255,7 @@ struct ends {
     uint8_t last[DIGEST_BYTES];
 };
 
-static void note_end(void *context, const uint8_t digest[DIGEST_BYTES])
+static void record_end(void *context, const uint8_t digest[DIGEST_BYTES])
 {
     struct ends *ends = context;
 
@@ -278,7 +278,7 @@ static void listeners_learn_which_cookie_ended(void **state)
     uint8_t digest[DIGEST_BYTES];
     int64_t revoked;
 
-    sign_ins_listen(trial->sign_ins, note_end, &ends);
+    sign_ins_listen(trial->sign_ins, record_end, &ends);
     assert_true(sign_in(trial, "one", cookie) && sign_in(trial, "one", other));
     assert_true(sign_in_remove(trial->sign_ins, cookie, &change, &trial->error));
     assert_true(sign_in_remove(trial->sign_ins, cookie, &change, &trial->error));
@@ -337,7 +337,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_sign_in_survives_a_restart, begin, end),
         cmocka_unit_test_setup_teardown(a_sign_in_ends_after_some_time, begin, end),
         cmocka_unit_test_setup_teardown(a_sign_in_ends_with_its_key, begin, end),
-        cmocka_unit_test_setup_teardown(a_lesser_role_ends_a_sign_in, begin, end),
+        cmocka_unit_test_setup_teardown(a_lower_role_ends_a_sign_in, begin, end),
         cmocka_unit_test_setup_teardown(the_oldest_of_too_many_sign_ins_ends, begin, end),
         cmocka_unit_test_setup_teardown(a_change_that_cannot_be_stored_does_not_happen, begin, end),
         cmocka_unit_test_setup_teardown(listeners_learn_which_cookie_ended, begin, end),

@@ -67,8 +67,9 @@ static int ask_health(struct http_client *client)
     return http_exchange(client, "GET", "/health", NULL, NULL, NULL);
 }
 
-/* Tries until it is answered: the server learns slightly later that a connection closed. */
-static bool comes_to_be_served(uint32_t from)
+/* Connects until a request is answered: the server learns slightly later that a connection closed.
+ */
+static bool is_served_soon(uint32_t from)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(10000000000);
     int status = 0;
@@ -99,7 +100,7 @@ static void connections_are_limited_for_each_address(void **state)
     assert_int_equal(ask_health(&other), 200);
     assert_int_equal(ask_health(&clients[0]), 200);
     http_close(&clients[0]);
-    assert_true(comes_to_be_served(INADDR_LOOPBACK));
+    assert_true(is_served_soon(INADDR_LOOPBACK));
     for (int i = 1; i < 4; i++)
         http_close(&clients[i]);
     http_close(&other);
@@ -123,7 +124,7 @@ static int64_t cpu_ns(void)
     return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
 
-/* Nothing in this process can be opened any more. */
+/* Makes this process unable to open anything. Returns the limit to restore. */
 static struct rlimit exhaust_descriptors(void)
 {
     struct rlimit before, now;
@@ -170,7 +171,7 @@ static void without_descriptors_the_server_works_without_spinning_and_recovers(v
     http_close(&kept);
 }
 
-/* A stream, which is useful to its client however long it is silent. */
+/* Opens a stream, which is useful to its client however long it is silent. */
 static void open_stream(struct http_client *client)
 {
     connect_now(client);
@@ -207,7 +208,7 @@ static void connections_over_the_total_wait_for_a_place_and_get_it(void **state)
         http_close(&clients[i]);
 }
 
-/* What connections that take all places may be doing. */
+/* What the connections that use up the limit are doing. */
 enum pastime {
     SILENT,
     SLOW_HEADERS,
@@ -262,11 +263,11 @@ static void idle_strangers_make_room_for_new_clients(void **state)
             http_close(&clients[i]);
         for (int i = 0; i < NEW; i++)
             http_close(&others[i]);
-        assert_true(comes_to_be_served(INADDR_LOOPBACK));
+        assert_true(is_served_soon(INADDR_LOOPBACK));
     }
 }
 
-/* It is the oldest that goes. */
+/* The oldest connection is closed. */
 static void the_youngest_stranger_stays(void **state)
 {
     enum { ALL = 16 };
@@ -288,7 +289,7 @@ static void the_youngest_stranger_stays(void **state)
     http_close(&other);
 }
 
-/* As many descriptors as are open, and no more. */
+/* Allows only as many descriptors as are open. Returns the limit to restore. */
 static struct rlimit allow_no_more_descriptors(void)
 {
     struct rlimit before, now;

@@ -91,7 +91,7 @@ static void a_body_comes_in_pieces(void **state)
     http_close(&client);
 }
 
-/* A POST whose body has that many bytes. */
+/* Sends a POST whose body has that many bytes; returns the status. */
 static int post_bytes(size_t length)
 {
     char *body = memset(malloc(length + 1), ' ', length);
@@ -116,7 +116,7 @@ static void a_body_over_the_limit_is_read_to_its_end_and_refused(void **state)
     assert_int_equal(post_bytes(2 << 20), 413);
 }
 
-static void a_body_without_end_is_cut(void **state)
+static void a_body_without_end_closes_the_connection(void **state)
 {
     static const char chunk[] = "4000\r\n";
     char bytes[0x4000 + 2];
@@ -258,7 +258,7 @@ static void a_call_over_the_queue_limit_is_asked_to_retry(void **state)
     http_close(&refused);
 }
 
-static void a_client_that_does_not_read_delays_no_tool_and_is_cut(void **state)
+static void a_client_that_does_not_read_delays_no_tool_and_is_disconnected(void **state)
 {
     struct http_client client;
     int small = 4096;
@@ -390,7 +390,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_body_comes_in_pieces, start, stop),
         cmocka_unit_test_setup_teardown(a_body_over_the_limit_is_read_to_its_end_and_refused, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(a_body_without_end_is_cut, start, stop),
+        cmocka_unit_test_setup_teardown(a_body_without_end_closes_the_connection, start, stop),
         cmocka_unit_test_setup_teardown(a_client_that_expects_100_continue_gets_it_or_the_refusal,
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_length_far_over_the_limit_is_refused_at_once, start,
@@ -400,8 +400,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_body_has_to_arrive_in_time, start, stop),
         cmocka_unit_test_setup_teardown(idle_streams_are_kept_alive_with_comments, start, stop),
         cmocka_unit_test_setup_teardown(a_call_over_the_queue_limit_is_asked_to_retry, start, stop),
-        cmocka_unit_test_setup_teardown(a_client_that_does_not_read_delays_no_tool_and_is_cut,
-                                        start, stop),
+        cmocka_unit_test_setup_teardown(
+            a_client_that_does_not_read_delays_no_tool_and_is_disconnected, start, stop),
         cmocka_unit_test_setup_teardown(a_burst_of_progress_loses_some_of_it_but_never_the_result,
                                         start, stop),
         cmocka_unit_test_setup_teardown(malformed_requests_get_an_error_or_a_closed_connection,

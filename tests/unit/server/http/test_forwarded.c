@@ -9,7 +9,8 @@
 
 #include "server/http/forwarded.h"
 
-/* By the proxy 10.0.0.1; proxies are those of 10.0.0.0/8 and fd00::/8. */
+/* Checks which client is found for a request from the proxy 10.0.0.1. The trusted proxies are those
+ * of 10.0.0.0/8 and fd00::/8. */
 static void must_be(const char *hops, const char *wanted)
 {
     struct ip_networks trusted;
@@ -46,7 +47,7 @@ static void ports_and_both_versions_are_read(void **state)
     must_be("::ffff:203.0.113.9", "203.0.113.9");
 }
 
-/* Whoever wrote it could have written anything further left. */
+/* The entries before it may be forged, too. */
 static void an_unreadable_entry_ends_the_search(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client that ends its side of the connection may still wait for its answer; one that
+/* A client that closes its side of the connection may still wait for its answer; one that
  * disconnected is detected by writing. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* Sends a request and ends this side of the connection. */
+/* Sends a request and closes this side of the connection. */
 static void send_and_end(struct http_client *client, const char *headers, const char *body)
 {
     http_open(client, port());
@@ -144,7 +144,7 @@ static void a_stream_continues_to_its_result(void **state)
 }
 
 /* Disconnects in both directions. While nothing is sent to it, such a client looks like one that
- * only ended its own side. */
+ * closed only its own side. */
 static void leave(struct http_client *client)
 {
     shutdown(client->fd, SHUT_RDWR);
@@ -220,7 +220,7 @@ static void a_standing_stream_stays_for_a_client_that_still_reads(void **state)
     free(session);
 }
 
-static bool comes_down_to(int64_t connections)
+static bool falls_to(int64_t connections)
 {
     int64_t end_ns = clock_monotonic_ns() + 5 * SECOND_NS;
 
@@ -257,7 +257,7 @@ static void the_connection_of_a_client_that_left_is_closed(void **state)
         leave(&clients[i]);
     }
     notifier_list_changed(served.server->notifier, NOTIFIER_TOOLS);
-    assert_true(comes_down_to(1));
+    assert_true(falls_to(1));
     http_close(&idle);
 }
 

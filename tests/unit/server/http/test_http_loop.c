@@ -27,7 +27,7 @@ static int start(void **state)
     return 0;
 }
 
-/* For connections that must not end by these times. */
+/* Starts a server whose times do not end the connections of the tests. */
 static int start_patient(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void a_client_that_leaves_a_stream_before_it_waits_is_noticed_soon(void *
     free(session);
 }
 
-/* Its last bytes and the end of its input arrive together. */
+/* The client's last bytes and the end of its input arrive together. */
 static void a_client_that_sends_no_more_is_answered_and_closed(void **state)
 {
     static const char *const requests[] = { GET_HEALTH, GET_HEALTH "GET /hea",
@@ -192,8 +192,9 @@ static void a_client_that_does_not_read_the_answer_is_cut_off(void **state)
     setsockopt(client.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
     setsockopt(client.fd, SOL_SOCKET, SO_SNDTIMEO, &(struct timeval){ .tv_sec = 10 },
                sizeof(struct timeval));
+    /* until the server has disconnected and reads no more */
     for (int64_t end_ns = clock_monotonic_ns() + INT64_C(10000000000);
-         clock_monotonic_ns() < end_ns; sent++) { /* until the server has gone and reads no more */
+         clock_monotonic_ns() < end_ns; sent++) {
         TEXT_AUTO head = { 0 };
 
         text_addf(&head,

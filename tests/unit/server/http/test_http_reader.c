@@ -64,7 +64,7 @@ static void send_request(struct http_client *client, const struct text *request,
     send_in_pieces(client, &bytes, way == BYTE_BY_BYTE ? 1 : bytes.length);
 }
 
-/* The statuses of all answers, as "200 400 ". */
+/* Writes the statuses of all answers, as "200 400 ". */
 static void read_statuses(struct http_client *client, struct text *out)
 {
     const char *at;
@@ -76,7 +76,8 @@ static void read_statuses(struct http_client *client, struct text *out)
             text_addf(out, "%.3s ", at + 9);
 }
 
-/* Sent in each way, it is answered with that status and nothing after it is. */
+/* However the request is sent, it is answered with that status, and nothing after it is answered.
+ */
 static void must_be_refused(const struct text *request, const char *status)
 {
     static const char *const before[WAYS] = { "", "", "200 ", "200 " };
@@ -149,7 +150,8 @@ static void a_request_hidden_in_another_is_refused(void **state)
     must_be_refused_text("GET /health HTTP/2.0\r\nHost: localhost\r\n\r\n", "505");
 }
 
-/* In each place of the request line and of a header; all of them: test_request_guard.c. */
+/* Some control characters, in each place of the request line and of a header; test_request_guard.c
+ * tests all of them. */
 static void no_control_character_gets_in(void **state)
 {
     static const char request[] =
@@ -189,7 +191,7 @@ static void refusals_of_the_guard_are_json(void **state)
     http_close(&client);
 }
 
-/* It was refused long before the client begins to read, and the connection is not reset. */
+/* The refusal is sent long before the client begins to read, and the connection is not reset. */
 static void a_client_that_sends_much_more_can_read_why_it_is_refused(void **state)
 {
     static char bytes[1 << 20];
@@ -232,7 +234,7 @@ static void a_body_far_over_the_limit_is_refused_readably(void **state)
 }
 
 /* A client that keeps sending after its refusal cannot do so forever. */
-static void a_client_that_keeps_sending_after_a_refusal_is_cut(void **state)
+static void a_client_that_keeps_sending_after_a_refusal_is_disconnected(void **state)
 {
     int64_t begun_ns = clock_monotonic_ns();
     struct http_client client;
@@ -269,7 +271,7 @@ int main(void)
         cmocka_unit_test(refusals_of_the_guard_are_json),
         cmocka_unit_test(a_client_that_sends_much_more_can_read_why_it_is_refused),
         cmocka_unit_test(a_body_far_over_the_limit_is_refused_readably),
-        cmocka_unit_test(a_client_that_keeps_sending_after_a_refusal_is_cut),
+        cmocka_unit_test(a_client_that_keeps_sending_after_a_refusal_is_disconnected),
         cmocka_unit_test(bytes_after_the_last_request_are_not_examined),
     };
 

@@ -24,7 +24,7 @@ struct sample {
     unsigned passed; /* requests before it */
 };
 
-/* In pieces of `piece` bytes; what may be read altogether is added to *good. */
+/* Checks the bytes in pieces of `piece` bytes. *good grows by the number that may be read. */
 static struct request_guard check(const char *bytes, size_t size, size_t piece, size_t *good)
 {
     struct request_guard guard = { 0 };
@@ -53,7 +53,7 @@ static void must_find(const struct sample *sample, const char *bytes, size_t siz
     }
 }
 
-/* Alone, and after another request. */
+/* Checks each sample alone, and after another request. */
 static void must_find_anywhere(const struct sample *samples, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -118,7 +118,7 @@ static void a_request_line_has_three_words(void **state)
         { BYTES("GET /health HTTP/2.0\r\n"), 505, 0 },
         { BYTES("GET /health HTTP/0.9\r\n"), 505, 0 },
         { BYTES("G(T /health HTTP/1.1\r\n"), 400, 0 },
-        { BYTES("A-,BCDEF /health HTTP/1.1\r\n"), 400, 0 }, /* eight bytes are read at once */
+        { BYTES("A-,BCDEF /health HTTP/1.1\r\n"), 400, 0 }, /* a comma in eight bytes */
         { BYTES("\x16\x03\x01\x02\0"), 400, 0 },
     };
 
@@ -311,7 +311,7 @@ static void no_control_character_passes(void **state)
         }
 }
 
-/* The lines that a client repeats are known; what comes after them is read as ever. */
+/* The lines that a client repeats are skipped; what follows them is still examined. */
 static void reads_what_differs_from_the_request_before(void **state)
 {
     static const char first[] = POST "Accept: */*\r\nContent-Length: 2\r\n\r\nhi";

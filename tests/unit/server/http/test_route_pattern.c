@@ -10,7 +10,7 @@
 #include "base/core/text.h"
 #include "server/http/route_pattern.h"
 
-/* `wanted`: the places, "id=run_1 chart=heat"; NULL: no match. */
+/* `wanted`: the values at the places, "id=run_1 chart=heat"; NULL: no match. */
 static void must_be(const char *pattern, const char *path, const char *wanted)
 {
     struct route_places places;

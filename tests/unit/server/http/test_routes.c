@@ -242,7 +242,7 @@ static void metrics_are_well_formed_and_count_what_happened(void **state)
     assert_non_null(strstr(text.data, "process_resident_memory_bytes "));
 }
 
-/* A viewer's; from now on keys are needed. */
+/* Adds a viewer's key: from now on keys are needed. */
 static void add_key(const char *name, char headers[256])
 {
     char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE];

@@ -65,7 +65,7 @@ static void anything_else_has_no_id(void **state)
 #define PING(meta)                                                                                 \
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"_meta\":{" meta "}}}"
 
-/* What the server logs during one request. */
+/* Sends a request, and writes what the server logs during it. */
 static void log_of_request(const char *headers, const char *body, char *out, size_t size)
 {
     struct served served;

@@ -55,7 +55,8 @@ static int stop(void **state)
     return 0;
 }
 
-/* One request on a connection of its own; the answer as JSON; NULL if it is not JSON. */
+/* Sends a request on a connection of its own. Returns the answer as JSON; NULL if it is not JSON.
+ */
 static json_t *post(const char *path, const char *headers, const char *body, int status)
 {
     const struct timeval long_patience = { .tv_sec = 30 }; /* 9 MB under ThreadSanitizer */
@@ -143,7 +144,7 @@ static void the_same_file_is_the_same_run(void **state)
     assert_true(json_get_boolean(second, "already_known", false));
 }
 
-/* As after any tool that adds to the list. */
+/* An upload notifies like a tool that adds to the list. */
 static void a_client_that_follows_the_list_is_notified(void **state)
 {
     struct http_client client;
@@ -222,7 +223,7 @@ static void a_file_may_be_larger_than_other_bodies(void **state)
     free(grid);
 }
 
-/* The head of a request of that many bytes, and the first of them. */
+/* Sends the head of a request with a body of `length` bytes, and the first of them. */
 static void begin_upload(struct http_client *client, size_t length, const char *bytes)
 {
     TEXT_AUTO request = { 0 };
@@ -244,7 +245,7 @@ static void a_file_far_over_the_limit_is_refused_before_it_is_sent(void **state)
     http_close(&client);
 }
 
-/* As Python's urllib does it: it reads when it has sent everything. */
+/* Like Python's urllib, the client reads only when it has sent everything. */
 static void a_client_that_sends_all_of_a_too_large_file_can_read_why(void **state)
 {
     static const char bytes[1 << 20] = { 0 };
@@ -271,7 +272,7 @@ static bool uploads_are(int count)
     return atomic_load(&served.server->uploads.count) == count;
 }
 
-static void a_client_that_leaves_in_the_middle_leaves_nothing(void **state)
+static void a_client_that_disconnects_during_an_upload_leaves_nothing(void **state)
 {
     struct http_client client;
 
@@ -282,14 +283,14 @@ static void a_client_that_leaves_in_the_middle_leaves_nothing(void **state)
     assert_true(uploads_are(0));
 }
 
-static void uploads_that_stall_are_cut(void **state)
+static void uploads_that_stall_are_ended(void **state)
 {
     struct http_client client;
 
     (void)state;
     begin_upload(&client, 100, "abc");
     for (int i = 0; i < 4 && !http_is_closed(&client); i++)
-        continue; /* each look is patient for five seconds */
+        continue; /* each check waits for up to five seconds */
     assert_true(http_is_closed(&client));
     assert_true(uploads_are(0));
     http_close(&client);
@@ -310,7 +311,7 @@ static void concurrent_uploads_are_limited(void **state)
     assert_true(uploads_are(0));
 }
 
-/* As often as necessary on a slow machine. */
+/* Uploads as often as necessary on a slow machine. */
 static void uploads_count_against_the_rate_of_their_principal(void **state)
 {
     struct http_client client;
@@ -343,8 +344,8 @@ int main(void)
         TEST(a_file_may_be_larger_than_other_bodies),
         TEST(a_file_far_over_the_limit_is_refused_before_it_is_sent),
         TEST(a_client_that_sends_all_of_a_too_large_file_can_read_why),
-        TEST(a_client_that_leaves_in_the_middle_leaves_nothing),
-        cmocka_unit_test_setup_teardown(uploads_that_stall_are_cut, start_hasty, stop),
+        TEST(a_client_that_disconnects_during_an_upload_leaves_nothing),
+        cmocka_unit_test_setup_teardown(uploads_that_stall_are_ended, start_hasty, stop),
         TEST(concurrent_uploads_are_limited),
         cmocka_unit_test_setup_teardown(uploads_count_against_the_rate_of_their_principal,
                                         start_limited, stop),

@@ -51,7 +51,7 @@ static int stop(void **state)
 /* ---- A client with a session ---- */
 
 struct asker {
-    char *headers; /* of the session */
+    char *headers; /* with those of the session */
     struct http_client call;
     struct text pending;
 };

@@ -34,7 +34,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* MCP_HEADERS and the session's. Free it. */
+/* MCP_HEADERS and the session's header. Free it. */
 static char *session_headers(const char *session)
 {
     struct text headers = { 0 };
@@ -87,7 +87,7 @@ static void initialize_answers_the_version_it_was_asked_for_or_its_latest(void *
         reply = post(NULL, text_string(&body), &status);
         assert_string_equal(text_at(reply, "result.protocolVersion"), cases[i][1]);
         assert_int_equal(json_at(reply, "result.serverInfo.icons") != NULL,
-                         strcmp(cases[i][1], "2025-11-25") == 0); /* which brought them */
+                         strcmp(cases[i][1], "2025-11-25") == 0); /* the revision that added them */
         assert_string_equal(text_at(reply, "id"), "i");
     }
 }
@@ -270,7 +270,7 @@ static void progress_comes_before_the_result_on_the_requests_own_stream_and_only
     http_close(&client);
 }
 
-/* A session of that revision; free it. */
+/* Begins a session of that revision, and returns its id; free it. */
 static char *initialize_as(const char *version)
 {
     struct http_client client;

@@ -214,7 +214,7 @@ static void only_post_is_allowed(void **state)
     "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                                  \
     "\"io.modelcontextprotocol/clientCapabilities\":{}}}}"
 
-/* Posts, waits until the tool runs, and leaves. */
+/* Posts, waits until the tool runs, and disconnects. */
 static void leave_during(const char *headers, const char *body)
 {
     struct http_client client;

@@ -18,10 +18,10 @@
 #include "tests/unit/support/served.h"
 
 static struct served served;
-static struct served revived; /* started where `served` was killed, so to say */
+static struct served revived; /* started on the database that a killed `served` would leave */
 static atomic_bool may_answer;
 
-/* Ends its connection, and answers when it is released. */
+/* A tool that ends its connection, and answers when it is released. */
 static bool leave(struct call *call, struct answer *answer, struct error *error)
 {
     call->close_stream(call);
@@ -102,7 +102,7 @@ static void peer_end(struct peer *peer)
     free(peer->session);
 }
 
-/* On its own connection; the status. `last_id` NULL: none. */
+/* Sends a request on a new connection; returns the status. `last_id` NULL: none. */
 static int peer_send(struct peer *peer, const char *verb, const char *last_id, const char *body)
 {
     TEXT_AUTO headers = { 0 };
@@ -115,7 +115,7 @@ static int peer_send(struct peer *peer, const char *verb, const char *last_id, c
     return http_read_head(&peer->http);
 }
 
-/* The next event that has an id: its data is peer->event, "" of one that primes. */
+/* Receives the next event that has an id: its data is peer->event, "" for one that primes. */
 static bool peer_receive(struct peer *peer)
 {
     for (;;) {
@@ -149,7 +149,7 @@ static json_t *peer_message(struct peer *peer)
     return json;
 }
 
-/* The answer, after whatever progress there was; then the stream must end. */
+/* The answer, which may follow progress; then the stream must end. */
 static json_t *peer_answer(struct peer *peer)
 {
     json_t *json = peer_message(peer);
@@ -183,7 +183,7 @@ static void check_refused(struct peer *peer, const char *last_id)
 
 /* ---- Calls ---- */
 
-static void a_call_that_was_cut_is_resumed_where_it_was_and_continues_live(void **state)
+static void a_call_whose_connection_ended_is_resumed_where_it_was_and_continues(void **state)
 {
     struct peer peer;
     json_auto_t *progress = NULL, *answer = NULL;
@@ -212,8 +212,8 @@ static void a_call_that_was_cut_is_resumed_where_it_was_and_continues_live(void 
     peer_end(&peer);
 }
 
-/* Clients that ask for what follows after every end: an error would be shown to their users, and an
- * event stream without events requested again and again. */
+/* Some clients ask for more after every end: they would show an error to their users, and request a
+ * stream without events again and again. */
 static void a_client_that_received_everything_gets_204(void **state)
 {
     struct peer peer;
@@ -385,7 +385,7 @@ static void a_finished_answer_outlives_a_restart(void **state)
     peer_end(&peer);
 }
 
-/* The state that a process killed during the call leaves. */
+/* Leaves the state that a process killed during the call leaves. */
 static void lose_call(const struct peer *peer, const char *stream, const char *request_id)
 {
     struct error error;
@@ -427,7 +427,7 @@ static void a_call_that_was_lost_is_answered_with_what_may_be_known(void **state
     peer_end(&peer);
 }
 
-/* The database as a process that is killed now would leave it, in whichever engine. */
+/* Copies the database as a process that is killed now would leave it, in whichever engine. */
 static void copy_database(const struct served *from, const struct served *to)
 {
     char database[1024], path[FOLDER_SIZE + 16];
@@ -442,7 +442,7 @@ static void copy_database(const struct served *from, const struct served *to)
     assert_true(copy_restore(path, "", &place, &report, &error));
 }
 
-/* Nothing more is stored than when the client learned of the stream. */
+/* The copy has no more than was stored when the client learned of the stream. */
 static void a_call_of_a_server_that_is_killed_right_after_it_began_can_be_resumed(void **state)
 {
     struct peer peer;
@@ -478,7 +478,7 @@ static void check_receives(struct peer *peer, const char *method)
     assert_string_equal(text_at(json, "method"), method);
 }
 
-/* Until what was sent waits in the store for the session. */
+/* Waits until the store has this many events for the session. */
 static void wait_for_events(const struct peer *peer, size_t expected)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(10000000000);
@@ -611,7 +611,7 @@ static void a_subscription_outlives_a_restart_until_it_is_given_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_call_that_was_cut_is_resumed_where_it_was_and_continues_live),
+        TEST(a_call_whose_connection_ended_is_resumed_where_it_was_and_continues),
         TEST(a_client_that_received_everything_gets_204),
         TEST(an_answer_nobody_waited_for_is_sent_to_the_client_that_comes_back),
         TEST(a_tool_may_end_its_connection_and_its_answer_waits),

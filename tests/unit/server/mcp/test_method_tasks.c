@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tasks over the wire: a tool that starts jobs, and what becomes of them, also across restarts. */
+/* Tasks over the wire: a tool starts jobs, which clients follow as tasks, also across restarts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 
 static struct served served;
 
-/* ---- What it serves ---- */
+/* ---- The server's tools and jobs ---- */
 
 /* The job's subject determines what it does. */
 static enum job_end run_thing(struct job_run *run, char **outcome, struct error *error)
@@ -143,27 +143,27 @@ static int stop(void **state)
 
 #define YES "{\"action\":\"accept\",\"content\":{\"a\":\"yes\"}}"
 
-struct asked {
+struct task_request {
     const char *method, *name, *members; /* members of params, ending with a comma */
     const char *capabilities;
     const char *key; /* NULL: none */
 };
 
-static json_t *ask(const struct asked *asked, int *status)
+static json_t *ask(const struct task_request *request, int *status)
 {
     TEXT_AUTO headers = { 0 };
     TEXT_AUTO body = { 0 };
 
     text_addf(&headers,
               MCP_HEADERS "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: %s\r\nMcp-Name: %s\r\n",
-              asked->method, asked->name);
-    if (asked->key != NULL)
-        text_addf(&headers, "Authorization: Bearer %s\r\n", asked->key);
+              request->method, request->name);
+    if (request->key != NULL)
+        text_addf(&headers, "Authorization: Bearer %s\r\n", request->key);
     text_addf(&body,
               "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\",\"params\":{%s\"_meta\":{"
               "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
               "\"io.modelcontextprotocol/clientCapabilities\":{%s}}}}",
-              asked->method, asked->members, asked->capabilities);
+              request->method, request->members, request->capabilities);
     return mcp_post_once(server_port(served.server), text_string(&headers), text_string(&body),
                          status);
 }
@@ -175,8 +175,9 @@ static json_t *call_as(const char *tool, const char *what, const char *capabilit
     int status;
 
     text_addf(&members, "\"name\":\"%s\",\"arguments\":{\"what\":\"%s\"},", tool, what);
-    return ask(&(struct asked){ "tools/call", tool, text_string(&members), capabilities, key },
-               &status);
+    return ask(
+        &(struct task_request){ "tools/call", tool, text_string(&members), capabilities, key },
+        &status);
 }
 
 static json_t *call(const char *tool, const char *what)
@@ -184,7 +185,7 @@ static json_t *call(const char *tool, const char *what)
     return call_as(tool, what, KNOWING, NULL);
 }
 
-/* The new task's id into `out`. */
+/* Calls the tool, and writes the new task's id. */
 static void begin(const char *what, char out[ID_SIZE])
 {
     json_auto_t *reply = call("thing", what);
@@ -199,7 +200,7 @@ static json_t *task_method_as(const char *method, const char *id, const char *mo
     int status;
 
     text_addf(&members, "\"taskId\":\"%s\",%s", id, more);
-    return ask(&(struct asked){ method, id, text_string(&members), KNOWING, key }, &status);
+    return ask(&(struct task_request){ method, id, text_string(&members), KNOWING, key }, &status);
 }
 
 static json_t *task_method(const char *method, const char *id, const char *more)
@@ -207,7 +208,7 @@ static json_t *task_method(const char *method, const char *id, const char *more)
     return task_method_as(method, id, more, NULL);
 }
 
-/* Until the task has this status; the reply then. */
+/* Waits until the task has this status; returns the reply that says so. */
 static json_t *await(const char *id, const char *wanted)
 {
     int64_t end_ns = clock_monotonic_ns() + PATIENCE_NS;
@@ -288,12 +289,12 @@ static void tasks_are_for_clients_that_declare_them(void **state)
     (void)state;
     for (size_t i = 0; i < 4; i++) {
         const char *method = i < 3 ? methods_of_tasks[i] : "tools/call";
-        const struct asked asked = { method, i < 3 ? "x" : "only",
-                                     i < 3 ? "\"taskId\":\"x\",\"inputResponses\":{},"
-                                           : "\"name\":\"only\",",
-                                     "", NULL };
+        const struct task_request request = { method, i < 3 ? "x" : "only",
+                                              i < 3 ? "\"taskId\":\"x\",\"inputResponses\":{},"
+                                                    : "\"name\":\"only\",",
+                                              "", NULL };
         int status;
-        json_auto_t *reply = ask(&asked, &status);
+        json_auto_t *reply = ask(&request, &status);
         const json_t *needed = json_at(reply, "error.data.requiredCapabilities.extensions");
 
         assert_int_equal(status, 400);
@@ -363,7 +364,7 @@ static void a_task_that_asks_continues_when_all_is_answered(void **state)
     assert_null(json_at(done, "result.inputRequests"));
 }
 
-/* This many answers to questions that were never asked. */
+/* Sends this many answers to questions that were never asked. */
 static json_t *answer_often(const char *id, int count)
 {
     TEXT_AUTO responses = { 0 };
@@ -410,28 +411,29 @@ static void a_restart_keeps_the_question_and_the_task(void **state)
 /* The client sends its last round twice: one job, and the same task both times. */
 static void questions_asked_before_a_task_are_no_part_of_it_and_start_it_once(void **state)
 {
-    struct asked asked = { "tools/call", "sure",
-                           "\"name\":\"sure\",\"arguments\":{\"what\":\"q\"},",
-                           KNOWING ",\"elicitation\":{}", NULL };
+    struct task_request request = { "tools/call", "sure",
+                                    "\"name\":\"sure\",\"arguments\":{\"what\":\"q\"},",
+                                    KNOWING ",\"elicitation\":{}", NULL };
     int64_t counts[JOB_CANCELLED + 1], all = 0;
     TEXT_AUTO members = { 0 };
     struct error error;
     char id[ID_SIZE];
     const char *state_text;
     int status;
-    json_t *reply = ask(&asked, &status);
+    json_t *reply = ask(&request, &status);
 
     (void)state;
     assert_string_equal(text_at(reply, "result.resultType"), "input_required");
     assert_null(json_at(reply, "result.taskId"));
     state_text = text_at(reply, "result.requestState");
-    text_addf(&members, "%s\"inputResponses\":{\"sure\":" YES "},\"requestState\":", asked.members);
+    text_addf(&members,
+              "%s\"inputResponses\":{\"sure\":" YES "},\"requestState\":", request.members);
     json_add_string(&members, state_text, strlen(state_text));
     text_add_char(&members, ',');
-    asked.members = text_string(&members);
+    request.members = text_string(&members);
     for (int round = 0; round < 2; round++) {
         json_decref(reply);
-        reply = ask(&asked, &status);
+        reply = ask(&request, &status);
         assert_string_equal(text_at(reply, "result.resultType"), "task");
         assert_null(json_at(reply, "result.requestState"));
         if (round == 0)

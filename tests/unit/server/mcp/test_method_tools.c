@@ -102,7 +102,7 @@ static void a_resource_over_the_limit_is_an_error_that_names_it(void **state)
     assert_null(json_at(reply, "result"));
 }
 
-static void json_that_cannot_be_taken_is_refused_with_the_reason(void **state)
+static void json_that_cannot_be_read_is_refused_with_the_reason(void **state)
 {
     static const struct {
         const char *body, *reason;
@@ -126,7 +126,7 @@ static void json_that_cannot_be_taken_is_refused_with_the_reason(void **state)
     }
 }
 
-/* In a batch it runs after what was slow; what belongs to the connection is freed with it. */
+/* In a batch the list is made after slow calls; by then the connection's memory may be freed. */
 static void the_list_is_made_after_its_client_left(void **state)
 {
     static const struct linger reset = { .l_onoff = 1 };
@@ -154,7 +154,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_resource_over_the_limit_is_an_error_that_names_it, start,
                                         stop),
         cmocka_unit_test_setup_teardown(the_list_is_made_after_its_client_left, start, stop),
-        cmocka_unit_test_setup_teardown(json_that_cannot_be_taken_is_refused_with_the_reason, start,
+        cmocka_unit_test_setup_teardown(json_that_cannot_be_read_is_refused_with_the_reason, start,
                                         stop),
     };
 

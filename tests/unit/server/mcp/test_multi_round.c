@@ -40,7 +40,7 @@ static int stop(void **state)
     "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n"
 #define ALL_CAPABILITIES "{\"elicitation\":{},\"sampling\":{},\"roots\":{}}"
 
-/* One round; `more`: members of params, each with a comma after it. */
+/* Sends one round; `more`: members of params, each with a comma after it. */
 static json_t *send_round(const char *tool, const char *capabilities, const char *more, int *status)
 {
     TEXT_AUTO headers = { 0 };
@@ -70,7 +70,7 @@ static char *state_member(const char *sealed)
     return text_take(&member);
 }
 
-/* The first round of confirm; the member with which to continue. */
+/* Sends the first round of confirm; returns the member with which to continue. */
 static char *ask_first(const char *arguments)
 {
     int status;

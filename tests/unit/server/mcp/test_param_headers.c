@@ -65,7 +65,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* 0: it ran; else the error's code. */
+/* Calls a tool. Returns the error's code; 0: it ran. */
 static int64_t call(const char *tool, const char *arguments, const char *more)
 {
     TEXT_AUTO headers = { 0 };

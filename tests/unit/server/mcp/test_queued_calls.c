@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A call that waits for a worker is not begun if its caller has lost the permission, or has
+/* A call that waits for a worker is not begun if its caller's key was revoked, or if its caller has
  * disconnected. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -97,14 +97,14 @@ static void post_as(struct http_client *client, const char *key, const char *hea
     http_send(client, "POST", path, text_string(&all), body);
 }
 
-/* Keeps the only worker busy until hold_no_more. */
+/* Keeps the only worker busy until release_worker. */
 static void hold(struct http_client *client)
 {
     post_as(client, vera, MCP_HEADERS, "/mcp", HOLDING_CALL);
     assert_true(served_reaches(&served_running, 1));
 }
 
-static void hold_no_more(struct http_client *client)
+static void release_worker(struct http_client *client)
 {
     atomic_store(&holding_may_answer, true);
     assert_int_equal(http_read_head(client), 200);
@@ -142,7 +142,7 @@ static void a_call_whose_key_was_revoked_is_not_begun(void **state)
     assert_true(holding_back(&served, 1));
     revoke_key("olga");
     assert_true(http_is_closed(&client));
-    hold_no_more(&holder);
+    release_worker(&holder);
     assert_int_equal(atomic_load(&marked), 0);
     http_close(&client);
 }
@@ -159,7 +159,7 @@ static void a_call_whose_client_left_before_that_is_not_begun(void **state)
     assert_true(holding_back(&served, 1));
     reset(&client);
     revoke_key("olga");
-    hold_no_more(&holder);
+    release_worker(&holder);
     assert_int_equal(atomic_load(&marked), 0);
 }
 
@@ -172,7 +172,7 @@ static void a_call_whose_key_is_valid_is_begun_though_its_client_left(void **sta
     post_as(&client, olga, MCP_HEADERS, "/mcp", MARK);
     assert_true(holding_back(&served, 1));
     reset(&client);
-    hold_no_more(&holder);
+    release_worker(&holder);
     assert_int_equal(atomic_load(&marked), 1);
 }
 
@@ -185,7 +185,7 @@ static void a_call_whose_modern_client_left_is_not_begun(void **state)
     post_as(&client, olga, MODERN_MARK_HEADERS, "/mcp", MODERN_MARK);
     assert_true(holding_back(&served, 1));
     reset(&client);
-    hold_no_more(&holder);
+    release_worker(&holder);
     assert_int_equal(atomic_load(&marked), 0);
 }
 
@@ -200,7 +200,7 @@ static void a_file_whose_key_was_revoked_is_not_imported(void **state)
     assert_true(holding_back(&served, 1));
     revoke_key("olga");
     assert_true(http_is_closed(&client));
-    hold_no_more(&holder);
+    release_worker(&holder);
     http_close(&client);
     add_key("oscar", ROLE_OPERATOR, oscar);
     post_as(&client, oscar, "", "/v1/datasets?name=chats", "{\"prompt\":\"one\"}\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pages' POSTs over HTTP: what is received of them, and whether they still run. */
+/* The pages' POSTs over HTTP: which are received, and which still run after they waited. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,8 @@ static int stop(void **state)
     return 0;
 }
 
-/* One request on a connection of its own: its status. `words` are in the answer. */
+/* Sends a request on a connection of its own; returns the status. The answer must contain `words`.
+ */
 static int post(const char *path, const char *headers, const char *body, const char *words)
 {
     TEXT_AUTO reply = { 0 };
@@ -51,7 +52,7 @@ static int post(const char *path, const char *headers, const char *body, const c
     return status;
 }
 
-/* The head of a form with a file, and the first of it. */
+/* Sends the head of a form with a file, and its first bytes. */
 static void begin_file(struct http_client *client)
 {
     static const char bytes[] =
@@ -78,7 +79,7 @@ static void a_refused_file_closes_no_descriptor_of_others(void **state)
     assert_true(served_falls(files, 0));
 }
 
-/* Nothing is stored of it. */
+/* Any other body is refused, and is not received as a file. */
 static void a_file_comes_as_multipart(void **state)
 {
     static const char *const types[] = {
@@ -93,7 +94,7 @@ static void a_file_comes_as_multipart(void **state)
     assert_int_equal(atomic_load(&served.server->pages.files), 0);
 }
 
-/* Nobody has signed in yet. */
+/* Its sender has not signed in yet, so little is accepted. */
 static void a_form_without_a_file_is_short(void **state)
 {
     TEXT_AUTO body = { 0 };
@@ -159,12 +160,12 @@ static void wait_until_queued(void)
     assert_int_equal(workers_queued(served.server->pages_workers), 1);
 }
 
-static void note_idle(void *idle)
+static void set_idle(void *idle)
 {
     atomic_store((atomic_int *)idle, 1);
 }
 
-/* Calls of a tool in the audit log. */
+/* The number of a tool's calls in the audit log. */
 static size_t count_calls(const char *tool)
 {
     const struct audit_filter filter = { .tool = tool };
@@ -178,7 +179,7 @@ static size_t count_calls(const char *tool)
     return count;
 }
 
-/* The connection is cut then, and the form is among what a worker has yet to do. */
+/* The key is revoked, and the connection is closed, while the form waits for a worker. */
 static void a_form_that_waited_does_nothing_for_a_revoked_key(void **state)
 {
     static atomic_int idle;
@@ -194,14 +195,14 @@ static void a_form_that_waited_does_nothing_for_a_revoked_key(void **state)
     add_key("one");
     sign_in("one", &headers, token);
     text_addf(&body, "token=%s", token);
-    for (unsigned i = 0; i < PAGE_WORKERS;
-         i++) /* all but one until the end: the rest is in order */
+    /* all workers but one are busy until the end: the other runs what follows in order */
+    for (unsigned i = 0; i < PAGE_WORKERS; i++)
         assert_true(workers_submit(served.server->pages_workers, hold_worker,
                                    i == 0 ? &released : &ended, &error));
     http_open(&client, server_port(served.server));
     http_send(&client, "POST", "/jobs/job_x/cancel", text_string(&headers), text_string(&body));
     wait_until_queued();
-    assert_true(workers_submit(served.server->pages_workers, note_idle, &idle, &error));
+    assert_true(workers_submit(served.server->pages_workers, set_idle, &idle, &error));
     revoke_keys();
     atomic_store(&released, 1);
     assert_true(served_reaches(&idle, 1));

@@ -47,7 +47,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* Asks as the command line does; NULL if refused. */
+/* Sends a request as the command line does; NULL if it is refused. */
 static json_t *ask(json_t *request, struct error *error)
 {
     json_t *reply = NULL;

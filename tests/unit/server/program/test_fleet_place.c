@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A database knows whether it is the one that was last used, in its last place. */
+/* A database recognizes whether it was copied, moved or replaced since it was last used. */
 #include "server/program/fleet_place.h"
 #include "tests/unit/support/test_database.h"
 
@@ -32,7 +32,7 @@ static void a_restart_in_the_same_place_has_no_effect(void **state)
     }
 }
 
-/* A copy at another place, whichever of the files it has. */
+/* A copy is recognized at another place, whichever of the files it has. */
 static void a_copied_folder_only_reads_until_it_is_resumed(void **state)
 {
     struct ledger *ledger = *state;
@@ -58,7 +58,7 @@ static void a_restored_backup_only_reads(void **state)
     char backup[FOLDER_SIZE];
 
     if (!test_database_is_files())
-        skip(); /* it copies files */
+        skip(); /* the test copies files */
     assert_false(is_moved(ledger, ledger->folder));
     store_close(ledger->store);
     folder_create(backup);

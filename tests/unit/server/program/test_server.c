@@ -29,14 +29,14 @@ static int start(void **state)
     return 0;
 }
 
-static const struct tool *const one_that_holds[] = { &holding_tool, NULL };
+static const struct tool *const holding_tools[] = { &holding_tool, NULL };
 
-/* With one worker, which may be held. */
+/* Starts a server with one worker, which a test may keep busy. */
 static int start_narrow(void **state)
 {
     (void)state;
     served_create(&served);
-    served.tools = one_that_holds;
+    served.tools = holding_tools;
     served_start(&served, "--workers=1", NULL);
     atomic_store(&holding_may_answer, false);
     return 0;
@@ -120,7 +120,7 @@ static void stopping_ends_standing_streams_cleanly_and_stops_listening(void **st
     free(session);
 }
 
-/* A port to which nobody can connect any more. */
+/* Whether nobody can connect to the port any more. */
 static bool is_closed_within_five_seconds(void)
 {
     struct sockaddr_in address = { .sin_family = AF_INET,
@@ -149,7 +149,7 @@ static void drain(void)
     "{\"jsonrpc\":\"2.0\",\"id\":\"l\",\"method\":\"subscriptions/listen\"," MODERN_PARAMS(        \
         "\"notifications\":{\"toolsListChanged\":true},") "}"
 
-static void must_end_with_farewell(struct http_client *client)
+static void must_end_with_closing_message(struct http_client *client)
 {
     TEXT_AUTO body = { 0 };
 
@@ -180,7 +180,7 @@ static void a_standing_stream_that_begins_while_it_stops_is_ended_too(void **sta
     assert_true(holding_back(&served, 2));
     drain();
     atomic_store(&holding_may_answer, true);
-    must_end_with_farewell(&listener);
+    must_end_with_closing_message(&listener);
     assert_int_equal(http_read_head(&reader), 200);
     text_clear(&headers);
     while (http_read_part(&reader, &headers))
@@ -210,7 +210,7 @@ static void nobody_may_listen_while_it_stops(void **state)
     http_close(&client);
 }
 
-static void a_port_that_is_taken_is_refused_with_a_sentence(void **state)
+static void a_port_that_is_in_use_is_refused_with_a_sentence(void **state)
 {
     struct served other;
     struct error error;
@@ -261,7 +261,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_standing_stream_that_begins_while_it_stops_is_ended_too,
                                         start_narrow, stop),
         cmocka_unit_test_setup_teardown(nobody_may_listen_while_it_stops, start_narrow, stop),
-        cmocka_unit_test_setup_teardown(a_port_that_is_taken_is_refused_with_a_sentence, start,
+        cmocka_unit_test_setup_teardown(a_port_that_is_in_use_is_refused_with_a_sentence, start,
                                         stop),
         cmocka_unit_test_setup_teardown(many_threads_serve_many_clients_at_once, start, stop),
     };

@@ -38,7 +38,7 @@ static unsigned port(void)
     return server_port(served.server);
 }
 
-/* A queued job's id. */
+/* Queues a job, and writes its id. */
 static void add_job(char out[ID_SIZE])
 {
     struct job job;
@@ -103,7 +103,7 @@ static void expect_message(struct follower *follower, const char *method, const 
 #define UPDATED "notifications/resources/updated"
 #define CHANGED "notifications/resources/list_changed"
 
-/* resources/subscribe or unsubscribe of a job; the code of its error, or 0. */
+/* Sends resources/subscribe or unsubscribe for a job; returns the error's code, or 0. */
 static int subscribe(struct follower *follower, const char *verb, const char *job)
 {
     TEXT_AUTO body = { 0 };

@@ -52,7 +52,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* Its id, in the caller's buffer. */
+/* Begins a session, and writes its id. */
 static void begin(const char *principal, char id[ID_SIZE])
 {
     struct session *session;
@@ -84,7 +84,7 @@ static void a_session_is_found_by_its_principal_alone(void **state)
     assert_int_equal(sessions_count(sessions), 1);
 }
 
-static void sessions_are_taken_up_by_the_next_process(void **state)
+static void sessions_continue_in_the_next_process(void **state)
 {
     struct session *session;
     char id[ID_SIZE];
@@ -196,7 +196,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_session_is_found_by_its_principal_alone, start, stop),
-        cmocka_unit_test_setup_teardown(sessions_are_taken_up_by_the_next_process, start, stop),
+        cmocka_unit_test_setup_teardown(sessions_continue_in_the_next_process, start, stop),
         cmocka_unit_test_setup_teardown(an_ended_session_is_gone_also_for_the_next_process, start,
                                         stop),
         cmocka_unit_test_setup_teardown(idle_sessions_are_forgotten_and_used_ones_are_not, start,

@@ -86,7 +86,7 @@ static void waiting_events_are_read_before_the_end(void **state)
     assert_int_equal(read_state(), SSE_QUEUE_ENDED);
 }
 
-static void reports_the_number_of_the_newest_event_that_was_read_whole(void **state)
+static void reports_the_number_of_the_newest_event_that_was_read_completely(void **state)
 {
     char part[12];
     size_t length;
@@ -135,7 +135,7 @@ static void comments_are_only_put_into_an_empty_queue(void **state)
     check_read("event: message\ndata: {}\n\n");
 }
 
-static void a_closed_queue_takes_nothing(void **state)
+static void a_closed_queue_accepts_nothing(void **state)
 {
     (void)state;
     assert_true(push("{}"));
@@ -151,12 +151,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_event_larger_than_the_buffer_is_read_in_parts, start,
                                         stop),
         cmocka_unit_test_setup_teardown(waiting_events_are_read_before_the_end, start, stop),
-        cmocka_unit_test_setup_teardown(reports_the_number_of_the_newest_event_that_was_read_whole,
-                                        start, stop),
+        cmocka_unit_test_setup_teardown(
+            reports_the_number_of_the_newest_event_that_was_read_completely, start, stop),
         cmocka_unit_test_setup_teardown(a_full_queue_cuts_the_stream, start, stop),
         cmocka_unit_test_setup_teardown(too_many_bytes_cut_the_stream, start, stop),
         cmocka_unit_test_setup_teardown(comments_are_only_put_into_an_empty_queue, start, stop),
-        cmocka_unit_test_setup_teardown(a_closed_queue_takes_nothing, start, stop),
+        cmocka_unit_test_setup_teardown(a_closed_queue_accepts_nothing, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,7 +41,7 @@ static bool push(const char *json)
     return stream_push(stream, json, strlen(json));
 }
 
-static void keep(void)
+static void store_stream(void)
 {
     stream_keep(stream, served.services.store, "ses_a", "abc", 0);
 }
@@ -88,7 +88,7 @@ static void a_stream_that_is_not_kept_is_over_with_its_connection(void **state)
 static void events_of_a_kept_stream_have_ids_after_the_one_that_primes(void **state)
 {
     (void)state;
-    keep();
+    store_stream();
     stream_prime(stream);
     assert_true(push("{\"a\":1}"));
     check_read(sse_queue, "id: abc_1\nretry: 1000\ndata: \n\n"
@@ -102,7 +102,7 @@ static void a_kept_stream_outlives_its_connection(void **state)
     size_t count;
 
     (void)state;
-    keep();
+    store_stream();
     sse_queue_close(sse_queue);
     assert_true(push("{\"a\":1}"));
     assert_true(stream_is_open(stream));
@@ -141,7 +141,7 @@ static void a_stream_that_is_over_ends_a_new_connection(void **state)
     sse_queue_release(second);
 }
 
-/* An event that comes between the look at what was received and the attaching. */
+/* An event arrives after what was received was checked, and before the attaching. */
 static void a_connection_that_would_miss_an_event_is_not_attached(void **state)
 {
     struct sse_queue *second = sse_queue_create(served.server->http->loops[0], NULL, NULL);
@@ -149,7 +149,7 @@ static void a_connection_that_would_miss_an_event_is_not_attached(void **state)
     int64_t received;
 
     (void)state;
-    keep();
+    store_stream();
     sse_queue_close(sse_queue);
     received = stream_received(stream);
     assert_true(push("{\"a\":1}"));
@@ -161,7 +161,7 @@ static void a_connection_that_would_miss_an_event_is_not_attached(void **state)
     sse_queue_release(second);
 }
 
-static void events_that_the_old_connection_did_not_take_are_sent_only_on_the_new_one(void **state)
+static void events_that_the_old_connection_did_not_read_are_sent_only_on_the_new_one(void **state)
 {
     struct sse_queue *second = sse_queue_create(served.server->http->loops[0], NULL, NULL);
     char bytes[sizeof "id: abc_1\nevent: message\ndata: {}\n\n" - 1];
@@ -169,7 +169,7 @@ static void events_that_the_old_connection_did_not_take_are_sent_only_on_the_new
     struct error error;
 
     (void)state;
-    keep();
+    store_stream();
     assert_true(push("{}"));
     assert_true(push("{}"));
     assert_int_equal(sse_queue_read(sse_queue, bytes, sizeof bytes, &length), SSE_QUEUE_READ);
@@ -191,7 +191,7 @@ static void stored_events_may_be_sent_again_while_new_ones_come(void **state)
     size_t length;
 
     (void)state;
-    keep();
+    store_stream();
     for (int i = 0; i < EVENTS_PER_STREAM; i++)
         assert_true(push("{}"));
     assert_true(stream_resume(stream, 0, second, &error));
@@ -209,7 +209,7 @@ static void a_stream_that_is_over_is_resumed_to_its_end(void **state)
     struct error error;
 
     (void)state;
-    keep();
+    store_stream();
     assert_true(push("{}"));
     stream_end(stream);
     assert_false(stream_resume(stream, 2, second, &error));
@@ -220,7 +220,7 @@ static void a_stream_that_is_over_is_resumed_to_its_end(void **state)
     sse_queue_release(second);
 }
 
-/* It is sent nevertheless: only a client that comes back for it learns that it is gone. */
+/* The event is sent nevertheless: only a client that comes back for it learns that it is gone. */
 static void an_event_too_large_to_store_is_replaced(void **state)
 {
     struct rate_limit *bytes =
@@ -229,7 +229,7 @@ static void an_event_too_large_to_store_is_replaced(void **state)
     struct error error;
 
     (void)state;
-    keep();
+    store_stream();
     stream_limit(stream, bytes, "alice");
     assert_true(push("{\"long\":\"0123456789\"}"));
     assert_true(push("{}"));
@@ -250,7 +250,7 @@ static void only_a_stream_that_was_primed_is_hung_up(void **state)
     (void)state;
     stream_hang_up(stream);
     assert_int_equal(read_state(), SSE_QUEUE_EMPTY);
-    keep();
+    store_stream();
     stream_prime(stream);
     stream_hang_up(stream);
     assert_int_equal(read_state(), SSE_QUEUE_READ);
@@ -273,7 +273,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_connection_that_would_miss_an_event_is_not_attached,
                                         start, stop),
         cmocka_unit_test_setup_teardown(
-            events_that_the_old_connection_did_not_take_are_sent_only_on_the_new_one, start, stop),
+            events_that_the_old_connection_did_not_read_are_sent_only_on_the_new_one, start, stop),
         cmocka_unit_test_setup_teardown(stored_events_may_be_sent_again_while_new_ones_come, start,
                                         stop),
         cmocka_unit_test_setup_teardown(a_stream_that_is_over_is_resumed_to_its_end, start, stop),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams that outlive the right to read them: their connections are cut within a second. */
+/* If a caller loses the right to read its streams, their connections end within a second. */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -174,7 +174,7 @@ static void streams_of_an_expired_key_end(void **state)
     must_end_within_a_second(clients);
 }
 
-static void streams_of_a_principal_with_a_lesser_role_end(void **state)
+static void streams_of_a_principal_with_a_lower_role_end(void **state)
 {
     struct http_client clients[SORTS];
 
@@ -184,7 +184,7 @@ static void streams_of_a_principal_with_a_lesser_role_end(void **state)
     must_end_within_a_second(clients);
 }
 
-static void streams_of_a_principal_with_a_greater_role_continue(void **state)
+static void streams_of_a_principal_with_a_higher_role_continue(void **state)
 {
     struct http_client client;
     TEXT_AUTO pending = { 0 };
@@ -231,8 +231,8 @@ static int64_t loops_cpu_ns(void)
     return sum_ns;
 }
 
-/* As `opsbrain key add --expires 9999-12-31` makes it: its time in nanoseconds is no 64-bit number.
- */
+/* The key of `opsbrain key add --expires 9999-12-31` expires at a time whose nanoseconds do not fit
+ * into 64 bits. */
 static void a_key_that_expires_in_thousands_of_years_keeps_no_thread_busy(void **state)
 {
     struct http_client client;
@@ -258,8 +258,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(streams_of_a_revoked_key_end_and_others_continue, start,
                                         stop),
         cmocka_unit_test_setup_teardown(streams_of_an_expired_key_end, start, stop),
-        cmocka_unit_test_setup_teardown(streams_of_a_principal_with_a_lesser_role_end, start, stop),
-        cmocka_unit_test_setup_teardown(streams_of_a_principal_with_a_greater_role_continue, start,
+        cmocka_unit_test_setup_teardown(streams_of_a_principal_with_a_lower_role_end, start, stop),
+        cmocka_unit_test_setup_teardown(streams_of_a_principal_with_a_higher_role_continue, start,
                                         stop),
         cmocka_unit_test_setup_teardown(all_streams_end_if_changed_keys_cannot_be_read, start,
                                         stop),

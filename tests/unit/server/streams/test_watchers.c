@@ -53,14 +53,14 @@ static struct sse_queue *open_tab(const uint8_t session[DIGEST_BYTES])
     return open_tab_of("local", session);
 }
 
-/* As if its connection were over, which only the loop's thread may say. */
+/* Ends the tab's queue as if its connection were closed: only the loop's thread may close it. */
 static void close_tab(struct sse_queue *tab)
 {
     sse_queue_supersede(tab);
     sse_queue_release(tab);
 }
 
-/* What the tab receives now; SSE_QUEUE_EMPTY: nothing. */
+/* Reads what the tab has received; SSE_QUEUE_EMPTY: nothing. */
 static enum sse_queue_state read_tab(struct sse_queue *tab, char out[64])
 {
     size_t length = 0;
