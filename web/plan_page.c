@@ -180,8 +180,8 @@ static void write_button(const struct page_request *request, const json_t *plan,
     }
     page_form_begin(request, html, request->path);
     html_element(html, "p",
-                 "Agreeing records your own go-ahead, with your name. deployment_apply then begins "
-                 "the plan.");
+                 "Agreeing records your own go-ahead, with your name. "
+                 "deployment_apply then begins the plan.");
     html_element(html, "button", "Agree to this plan");
     html_close(html, "form");
 }

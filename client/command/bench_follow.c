@@ -252,8 +252,8 @@ static void show_interrupted(const struct bench *bench)
 {
     if (bench->server == NULL)
         fprintf(stderr,
-                "The sweep continues. To see it again: opsbrain bench %s; to stop it: opsbrain "
-                "cancel %s\n",
+                "The sweep continues. To see it again: opsbrain bench %s; "
+                "to stop it: opsbrain cancel %s\n",
                 bench->sweep, bench->sweep);
     else
         fprintf(stderr,

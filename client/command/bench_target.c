@@ -70,8 +70,8 @@ bool bench_target_serve(struct bench *bench, struct error *error)
             return false;
         text_copy(bench->folder, sizeof bench->folder, text_string(&folder));
         fprintf(stderr,
-                "Started a server for this benchmark at %s; what it measures is kept in "
-                "%s\n",
+                "Started a server for this benchmark at %s; "
+                "what it measures is kept in %s\n",
                 url, text_string(&folder));
     }
     return login_read_for(url, &bench->client.remote.login, error);

@@ -60,8 +60,8 @@ int client_completion(int argc, char *const *argv)
             fputs(scripts[i].script, stdout);
             return STATUS_DONE;
         }
-    fputs("opsbrain: completion takes bash, zsh or fish; opsbrain help completion says what to do "
-          "with it\n",
+    fputs("opsbrain: completion takes bash, zsh or fish; "
+          "opsbrain help completion says what to do with it\n",
           stderr);
     return STATUS_USAGE;
 }

@@ -70,8 +70,8 @@ static CHECKED bool sign_in(struct client *client, struct error *error)
         fprintf(stderr,
                 "opsbrain: warning: the key is sent over plain HTTP: use an https address\n");
     if (getenv("OPSBRAIN_URL") != NULL || getenv("OPSBRAIN_KEY") != NULL)
-        fputs("opsbrain: OPSBRAIN_URL and OPSBRAIN_KEY in the environment come before what is "
-              "stored\n",
+        fputs("opsbrain: OPSBRAIN_URL and OPSBRAIN_KEY in the environment "
+              "come before what is stored\n",
               stderr);
     return true;
 }

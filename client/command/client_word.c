@@ -169,8 +169,8 @@ int client_call_command(int argc, char *const *argv)
     if (argc > 1 && argv[1][0] == '-' && client_asks_for_help(argc, argv))
         return client_help_show("call");
     if (argc < 2 || argv[1][0] == '-') {
-        fputs("opsbrain: call needs a tool: opsbrain call TOOL name=value ...; opsbrain tools "
-              "lists them\n",
+        fputs("opsbrain: call needs a tool: opsbrain call TOOL name=value ...; "
+              "opsbrain tools lists them\n",
               stderr);
         return STATUS_USAGE;
     }

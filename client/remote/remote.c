@@ -149,8 +149,8 @@ static CHECKED bool refuse_key(const struct remote *remote, long status, const c
                          "opsbrain key add)",
                          remote->login.url, remote->login.url);
     return error_set(error, ERROR_UNAUTHENTICATED,
-                     "%.200s does not accept the key, which may be revoked or expired: opsbrain "
-                     "login %.200s",
+                     "%.200s does not accept the key, which may be revoked or expired: "
+                     "opsbrain login %.200s",
                      remote->login.url, remote->login.url);
 }
 

@@ -231,8 +231,8 @@ bool authority_check(struct authority *authority, const char *authorization, str
     }
     if (authorization == NULL)
         return error_set(error, ERROR_UNAUTHENTICATED,
-                         "an API key is needed: send the header Authorization: Bearer " KEY_PREFIX
-                         "...");
+                         "an API key is needed: send the header "
+                         "Authorization: Bearer " KEY_PREFIX "...");
     if (strncasecmp(authorization, "Bearer ", 7) != 0)
         return error_set(error, ERROR_UNAUTHENTICATED,
                          "Authorization must be: Bearer " KEY_PREFIX "...");

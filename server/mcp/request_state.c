@@ -52,8 +52,8 @@ bool request_state_seal(const uint8_t key[DIGEST_BYTES], const struct request_st
 
     if (strlen(json) > REQUEST_STATE_BYTES - HEAD_LENGTH)
         return error_set(error, ERROR_INVALID,
-                         "the answers so far are too long to be carried to the next round: give "
-                         "shorter ones");
+                         "the answers so far are too long to be carried to the next round: "
+                         "give shorter ones");
     seal_of(key, json, seal);
     text_addf(&sealed, VERSION "%s.", seal);
     text_add(&sealed, json);

@@ -173,8 +173,8 @@ int command_audit(int argc, char *const *argv)
           "contains that row",
           verify },
         { "export", "",
-          "writes all rows as lines of JSON, the oldest first; the last line is the newest row's "
-          "digest",
+          "writes all rows as lines of JSON, the oldest first; "
+          "the last line is the newest row's digest",
           export },
         { 0 },
     };

@@ -151,8 +151,8 @@ int command_fleet(int argc, char *const *argv)
 {
     static const struct action actions[] = {
         { "resume", "",
-          "lets a database that was moved or restored change its clouds again; only where no other "
-          "copy does",
+          "lets a database that was moved or restored change its clouds again; "
+          "only where no other copy does",
           resume },
         { 0 },
     };

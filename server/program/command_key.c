@@ -62,8 +62,8 @@ static CHECKED bool read_expiry(const char *text, int64_t *out, struct error *er
     if (*out > clock_utc_ms())
         return true;
     return error_set(error, ERROR_INVALID,
-                     "--expires is \"%.40s\", it must be days as in 30d, or a future date as in "
-                     "2027-01-01",
+                     "--expires is \"%.40s\", it must be days as in 30d, "
+                     "or a future date as in 2027-01-01",
                      text);
 }
 
@@ -188,8 +188,8 @@ int command_key(int argc, char *const *argv)
         { "revoke", "ID|NAME", "revokes a key, or all keys of a principal, with immediate effect",
           revoke },
         { "reset", "",
-          "forgets that a data folder, lost or replaced since, had keys: --auth auto needs none "
-          "again",
+          "forgets that a data folder, lost or replaced since, had keys: "
+          "--auth auto needs none again",
           reset },
         { 0 },
     };

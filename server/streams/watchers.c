@@ -67,8 +67,8 @@ static CHECKED bool check_room(const struct watchers *watchers, const char *prin
         own += strcmp(watchers->at[i].principal, principal) == 0;
     if (own >= PER_PRINCIPAL_MAX)
         return error_set(error, ERROR_BUSY,
-                         "%s has %d pages open that are kept up to date, the most there may be: "
-                         "close some",
+                         "%s has %d pages open that are kept up to date, "
+                         "the most there may be: close some",
                          principal, PER_PRINCIPAL_MAX);
     return watchers->count < WATCHERS_MAX
            || error_set(error, ERROR_BUSY, "%d pages are being kept up to date: reload this one",
