@@ -5,16 +5,16 @@
 #include "analysis/audit/audit_parts.h"
 #include "base/core/memory.h"
 
-#define OUTPUT_NEEDED 16 /* with fewer tokens per request nothing can be said of generation */
+#define OUTPUT_NEEDED 16 /* fewer tokens per request are too few to judge generation */
 /* tokens per request within this share of the context count as equal to it */
 #define LOCKED_WITHIN 0.005
-#define LOCKED_NEEDED 3 /* cells, at two contexts or more */
+#define LOCKED_NEEDED 3 /* so many cells must match, at two contexts or more */
 /* Tokens per request grow by one per token of context, within the share LINE_WITHIN, over contexts
  * that differ by the factor LINE_SPAN, in the share LINE_SHARE of the cells. */
 #define LINE_WITHIN 0.03
 #define LINE_SPAN 4
 #define LINE_SHARE 0.8
-#define RATES_WITHIN 0.03
+#define RATES_WITHIN 0.03   /* rates within this share of each other agree */
 #define SMALLEST_UNIT 1e-6  /* of figures that were rounded */
 #define TEMPLATE_TOKENS 100 /* tokens that a chat template may add */
 #define LENGTH_WITHIN 0.1   /* share of the tokens requested */

@@ -75,7 +75,7 @@ struct difference {
     bool unknown;          /* at least one of the values is unknown */
     bool allowed;          /* it is a factor, an unknown value that was accepted, or irrelevant */
 };
-/* Neither value is known. */
+/* Whether neither value is known. */
 static inline bool compare_knows_neither(const struct difference *difference)
 {
     return difference->values[0].length == 0 && difference->values[1].length == 0;
@@ -91,7 +91,7 @@ struct estimate {
 };
 
 enum left_out {
-    CELL_NOT_JUDGED, /* no cell has this one in a finished comparison */
+    CELL_NOT_JUDGED, /* not judged yet: no cell of a finished comparison has this reason */
     CELL_COMPARED,
     CELL_MISSING,      /* a run does not have it */
     CELL_TWICE,        /* a run has it more than once */
@@ -119,8 +119,8 @@ struct compared_cell {
      * neither; a failure is never omitted in this way, because it is a result. */
     enum left_out disturbed;
     size_t pairs_left_out;
-    const char *run;  /* the first pair with this reason; NULL: all have it, or none; borrowed */
-    const char *rule; /* the audit's rule that found it wrong; NULL: none did. Static */
+    const char *run;  /* id of the first run with this reason; NULL: no single run; borrowed */
+    const char *rule; /* the audit's rule that found the cell wrong; NULL: none did. Static */
     bool estimated;   /* its tokens, which the metric counts, were estimated in every run */
     struct estimate estimate;
 };

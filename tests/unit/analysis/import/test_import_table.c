@@ -36,7 +36,7 @@ static void any_separator_and_any_line_end_will_do(void **state)
     is_usual("users, input_len , avg_latency_ms, rps\n 1 , 1024, 200, 5\n2 ,\t1024, 250 , 8\n");
 }
 
-static void tokens_are_of_each_request_where_the_figures_show_it(void **state)
+static void tokens_are_per_request_if_the_figures_show_it(void **state)
 {
     EVIDENCE_AUTO all, each;
 
@@ -105,7 +105,7 @@ static void a_unit_that_does_not_fit_is_not_known(void **state)
     assert_true(isnan(evidence.cells[1].latency[METRIC_E2E].mean_ms));
 }
 
-static void shares_are_read_as_percent_where_they_are(void **state)
+static void shares_above_one_are_read_as_percentages(void **state)
 {
     static const char *const files[] = { "users,success_rate,rps\n1,97.5%,5\n2,100 %,8\n",
                                          "users,success_rate,rps\n1,97.5,5\n2,100,8\n",
@@ -226,13 +226,13 @@ static void a_table_without_rows_says_why(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokens_are_of_each_request_where_the_figures_show_it),
+        cmocka_unit_test(tokens_are_per_request_if_the_figures_show_it),
         cmocka_unit_test(any_separator_and_any_line_end_will_do),
         cmocka_unit_test(text_around_the_rows_is_skipped),
         cmocka_unit_test(figures_come_in_many_forms),
         cmocka_unit_test(a_context_in_thousands_gets_a_remark_on_how_it_was_read),
         cmocka_unit_test(a_unit_that_does_not_fit_is_not_known),
-        cmocka_unit_test(shares_are_read_as_percent_where_they_are),
+        cmocka_unit_test(shares_above_one_are_read_as_percentages),
         cmocka_unit_test(more_successes_than_requests_give_no_success_rate),
         cmocka_unit_test(a_word_in_place_of_a_figure_describes_the_row),
         cmocka_unit_test(a_level_that_cannot_be_read_is_not_a_duplicate),

@@ -39,22 +39,22 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Adds a valid row of the run `of` with this number of users, `slow` times as slow as others. */
-static void add_row(struct trial *trial, const char *of, int users, double slow)
+/* Adds a valid row of the run with this number of users, `slow` times as slow as others. */
+static void add_row(struct trial *trial, const char *run, int users, double slow)
 {
     double seconds = (0.3 + users * 0.005) * slow;
 
-    text_addf(&trial->file, "%s,%d,1024,64,%.9f,%.9f,%d,%d\n", of, users, seconds, users / seconds,
+    text_addf(&trial->file, "%s,%d,1024,64,%.9f,%.9f,%d,%d\n", run, users, seconds, users / seconds,
               users * 200, users * 200);
 }
 
-static void add_run(struct trial *trial, const char *of, double slow)
+static void add_run(struct trial *trial, const char *run, double slow)
 {
     for (int users = 1; users <= 64; users *= 4)
-        add_row(trial, of, users, slow);
+        add_row(trial, run, users, slow);
 }
 
-static void begin(struct trial *trial, const char *column)
+static void write_heading(struct trial *trial, const char *column)
 {
     text_addf(&trial->file,
               "%s,concurrency,input_len,output_len,avg_latency_s,req_per_s,attempted,succeeded\n",
@@ -71,6 +71,7 @@ static void audit(struct trial *trial)
     audit_run(&input, &trial->findings);
 }
 
+/* Audits the file: exactly this rule finds so many cells (NULL: no rule finds any). */
 static void finds(struct trial *trial, const char *rule, size_t cells)
 {
     audit(trial);
@@ -87,7 +88,7 @@ static void two_models_in_one_table_are_not_the_same_cells(void **state)
 {
     struct trial *trial = *state;
 
-    begin(trial, "model");
+    write_heading(trial, "model");
     add_run(trial, "a", 3);
     add_run(trial, "b", 1);
     finds(trial, NULL, 0);
@@ -107,7 +108,7 @@ static void each_model_of_a_file_has_tables_of_its_own(void **state)
     struct trial *trial = *state;
     TEXT_AUTO report = { 0 };
 
-    begin(trial, "model");
+    write_heading(trial, "model");
     add_row(trial, "a", 16, 2);
     add_row(trial, "b", 16, 1);
     add_row(trial, "b", 16, 4);
@@ -125,7 +126,7 @@ static void no_tables_are_written_for_too_many_runs(void **state)
     struct trial *trial = *state;
     TEXT_AUTO report = { 0 };
 
-    begin(trial, "Trial");
+    write_heading(trial, "Trial");
     for (int i = 0; i < 21; i++)
         add_row(trial, (char[]){ (char)('a' + i), '\0' }, 16, 1);
     audit(trial);
@@ -138,7 +139,7 @@ static void repetitions_that_say_so_are_not_appended_runs(void **state)
 {
     struct trial *trial = *state;
 
-    begin(trial, "Trial");
+    write_heading(trial, "Trial");
     add_run(trial, "1", 1);
     add_run(trial, "2", 1.02);
     finds(trial, NULL, 0);
@@ -149,7 +150,7 @@ static void a_label_that_differs_in_each_row_makes_no_run(void **state)
 {
     struct trial *trial = *state;
 
-    begin(trial, "run");
+    write_heading(trial, "run");
     for (int times = 0; times < 2; times++) {
         add_row(trial, "low", 1, 1);
         add_row(trial, "middle", 4, 1);
@@ -163,7 +164,7 @@ static void a_label_of_each_run_makes_them_two(void **state)
 {
     struct trial *trial = *state;
 
-    begin(trial, "run");
+    write_heading(trial, "run");
     add_run(trial, "monday", 1);
     add_run(trial, "tuesday", 1);
     finds(trial, NULL, 0);
@@ -173,7 +174,7 @@ static void a_slow_first_request_is_found_in_its_own_run(void **state)
 {
     struct trial *trial = *state;
 
-    begin(trial, "gpu");
+    write_heading(trial, "gpu");
     add_row(trial, "l4", 1, 40);
     add_row(trial, "l4", 4, 1);
     add_row(trial, "h100", 1, 1);
