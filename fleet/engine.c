@@ -271,8 +271,8 @@ static CHECKED bool refuse_unlisted(const struct engine_report *report,
                      endpoint->model, failure_name(FAILURE_NOT_FOUND), text_string(&names));
 }
 
-/* The engine that was recognized or, if none was, the one that the deployment was registered with.
- */
+/* The engine that was recognized or, if none was, the one that the deployment was
+ * registered with. */
 static const char *engine_name(const struct engine_report *report,
                                const struct deployment *deployment)
 {

@@ -42,7 +42,7 @@ size_t engine_metrics_values(const struct engine_metrics_snapshot *snapshot,
  * start time changed. */
 bool engine_metrics_has_restarted(const struct engine_metrics_snapshot *first,
                                   const struct engine_metrics_snapshot *last);
-/* Returns how far a counter grew between two scrapes. A counter that only the second scrape has
+/* Returns how far a counter grew between two scrapes. If only the second scrape has the counter, it
  * grew from 0: servers create a counter, or one of its label sets, when they first count with it.
  */
 double engine_metrics_growth(double first, double last);

@@ -8,14 +8,13 @@
 
 #include "base/formats/promtext.h"
 
-/* How samples of one name, which have different labels (replica, reason, engine), become a figure.
- */
+/* How samples of one name, which have different labels (replica, reason, engine),
+ * become a figure. */
 enum fold {
     FOLD_SUM = 1,
     FOLD_MEAN, /* for shares: averaged over all replicas */
     FOLD_MAX,
-    FOLD_PLUS, /* the sum is added to the figure of an earlier row: the engine counts it separately
-                */
+    FOLD_PLUS, /* the sum is added to an earlier row's figure: the engine counts it separately */
 };
 
 struct mapping {

@@ -279,8 +279,8 @@ static void add_differences(const struct reporting *reporting, json_t *out)
                            - json_get_number(out, pairs[i].server, NAN));
 }
 
-/* Uses the scrapes within the window or, if it was too short for two, those of the entire attempt.
- */
+/* Uses the scrapes within the window or, if it was too short for two, those of the
+ * entire attempt. */
 static json_t *derive_figures(const struct reporting *reporting)
 {
     const struct monitor_observations *observations = reporting->observations;

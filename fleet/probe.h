@@ -27,14 +27,14 @@ extern const size_t engine_count;
 
 #define CONTEXT_TOKENS_LIMIT 1000000000
 
-/* Finds a model by its name, or the first one if `model` is "". Returns NULL if it is not listed.
- */
+/* Finds a model by its name, or the first one if `model` is "". Returns NULL if it
+ * is not listed. */
 const struct engine_model *engine_model_find(const struct engine_report *report, const char *model);
 
 /* Skips an id that cannot be a name (empty, too long, control characters). */
 void probe_add_model(struct probe *probe, const char *id, int64_t context_tokens);
-/* Sets the context of the listed model `id`, or of all models (NULL). Ignores an impossible value.
- */
+/* Sets the context of the listed model `id`, or of all models (NULL). Ignores an
+ * impossible value. */
 void probe_set_context(struct probe *probe, const char *id, int64_t context_tokens);
 /* Returns the id of the endpoint's model or, if the endpoint names none, of the first one listed;
  * "" if it is not listed. */

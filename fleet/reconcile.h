@@ -28,6 +28,6 @@ void reconcile(const struct engine_metrics_snapshot *first,
                struct reconciliation *out);
 /* Appends what others sent, such as "4 requests, 120 input tokens". */
 void reconcile_describe(const struct reconciliation *reconciliation, struct text *out);
-/* Returns an object with server, ours, uncertain, ratio and foreign for each count. New reference.
- */
+/* Returns an object with server, ours, uncertain, ratio and foreign for each count.
+ * New reference. */
 json_t *reconcile_to_json(const struct reconciliation *reconciliation);

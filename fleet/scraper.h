@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scrapes each watched deployment at its interval, and stores the figures. One thread keeps the
- * schedule; a few workers send the requests, so that one stalled server does not delay the others.
- */
+/* Scrapes each watched deployment at its interval, and stores the figures. One thread
+ * keeps the schedule; a few workers send the requests, so that one stalled server does
+ * not delay the others. */
 #pragma once
 
 #include "fleet/secret_access.h"

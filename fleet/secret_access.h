@@ -37,8 +37,7 @@ CHECKED bool secret_access_endpoint(const struct access *access,
 struct secret_access {
     char (*origins)[ORIGIN_SIZE];
     size_t count;
-    bool by_file; /* the origins are those of the file beside the secret; it cannot be bound to more
-                   */
+    bool by_file; /* they are from the file beside the secret, which cannot be bound to more */
 };
 /* Reads where a secret may be sent. Free with secret_access_finish. */
 CHECKED bool secret_access_read(const struct access *access, const char *secret,

@@ -99,8 +99,8 @@ static const json_t *find_model(const json_t *models, const char *id)
     return json_array_size(models) == 1 ? json_array_get(models, 0) : NULL;
 }
 
-/* Writes the model's name, and what distinguishes it from another of that name: files and context.
- */
+/* Writes the model's name, and what distinguishes it from another of that name: files
+ * and context. */
 static void describe_model(const json_t *model, char out[256])
 {
     const char *id = json_get_text(model, "id", ""), *root = json_get_text(model, "root", id);
@@ -207,8 +207,8 @@ static bool check_idle(struct server_monitor *monitor, struct waiting *waiting,
     return seconds_since(waiting->first_answer_ns) >= IDLE_LIMIT_S;
 }
 
-/* Waits until the server is idle: nothing runs or waits, and no counter changed between two checks.
- */
+/* Waits until the server is idle: nothing runs or waits, and no counter changed
+ * between two checks. */
 static enum idle_wait reach_idle(struct server_monitor *monitor, struct waiting *waiting,
                                  struct engine_metrics_snapshot *out)
 {

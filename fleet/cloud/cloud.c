@@ -297,8 +297,8 @@ static CHECKED bool refuse_without_token(struct cloud_reply *out, const struct e
     return false;
 }
 
-/* A server answers 401 before it does anything, so the request may be sent again with a new token.
- */
+/* A server answers 401 before it does anything, so the request may be sent again with
+ * a new token. */
 static CHECKED bool perform(const struct exchange *exchange, struct cloud_reply *out,
                             struct error *error)
 {

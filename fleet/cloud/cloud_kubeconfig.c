@@ -27,8 +27,8 @@ static const json_t *find_row(const json_t *config, const char *list, const char
     return NULL;
 }
 
-/* Members that would need a command or another file, that are not safe, or that are not supported.
- */
+/* Members that would need a command or another file, that are not safe, or that are
+ * not supported. */
 static const struct refusal {
     const char *member, *why;
 } cluster_refusals[] = {

@@ -27,8 +27,8 @@ static struct cloud_token *find(struct cloud *cloud, const char *audience)
     return NULL;
 }
 
-/* Returns the place for a new token. If all are in use, it replaces the token that expires first.
- */
+/* Returns the place for a new token. If all are in use, it replaces the token that
+ * expires first. */
 static struct cloud_token *place_for(struct cloud *cloud, const char *audience)
 {
     struct cloud_token *place = find(cloud, audience);

@@ -234,8 +234,8 @@ static CHECKED bool stop(const struct machine_call *call, struct error *error)
     return carry_out(call, "stopped", error);
 }
 
-/* A query id=ID is the id that the server got at its creation: another server of that name stays.
- */
+/* The query id=ID names the id that the server got at its creation, so that another server of that
+ * name is not destroyed. */
 static CHECKED bool destroy(const struct machine_call *call, struct error *error)
 {
     json_auto_t *record = NULL;

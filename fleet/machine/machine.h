@@ -25,8 +25,8 @@ void machine_destroy(struct machine *machine);
 /* Returns the functions for struct cloud_config. Borrowed. */
 const struct cloud_machine *machine_as_cloud(const struct machine *machine);
 
-/* FORBIDDEN on Cloud Run and in a Kubernetes pod, where opsbrain does not have a machine to itself.
- */
+/* FORBIDDEN on Cloud Run and in a Kubernetes pod, where opsbrain does not have a
+ * machine to itself. */
 CHECKED bool machine_check_place(struct error *error);
 
 /* The main function of a watchdog: reads from standard input what to watch, and answers on standard

@@ -235,9 +235,8 @@ static bool is_gone(const json_t *container)
     return container == NULL;
 }
 
-/* Changes the container, and reads it again to see that it has changed: the answer alone is no
- * proof.
- */
+/* Changes the container, and reads it again to see that it has changed: the answer alone
+ * is no proof. */
 static CHECKED bool change(struct machine_watch *watch, const char *method, const char *verb,
                            bool (*is_done)(const json_t *container), struct error *error)
 {

@@ -76,9 +76,8 @@ static void signal_group(const struct machine_process *process, int number)
         kill(process->pid, number);
 }
 
-/* Processes that a program left behind. They are recognized by their HOME, which no other program
- * has.
- */
+/* Processes that a program left behind. They are recognized by their HOME, which no other
+ * program has. */
 struct remains {
     const struct machine_process *process;
     const char *home;
@@ -150,8 +149,8 @@ static void end_each(const struct remains *remains, process_test *is_one)
     }
 }
 
-/* Waits for the leader last: until then its number, which is also the group's, is not given away.
- */
+/* Waits for the leader last: until then its number, which is also the group's, is
+ * not given away. */
 void machine_process_end(const struct machine_process *process, int grace_ms)
 {
     struct process_stat stat;

@@ -106,8 +106,8 @@ static bool set_account(uid_t account)
            && setresuid(account, account, account) == 0;
 }
 
-/* The program can gain no privileges, leaves no core dump with its key, and ends with its watchdog.
- */
+/* The program can gain no privileges, leaves no core dump with its key, and ends with
+ * its watchdog. */
 static bool set_limits(pid_t parent)
 {
     const struct rlimit none = { 0, 0 };

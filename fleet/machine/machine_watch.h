@@ -34,8 +34,8 @@ struct machine_kind {
     CHECKED bool (*start)(struct machine_watch *watch, struct error *error);
     /* Returns false if the server has ended or must be ended; the error says why. */
     CHECKED bool (*check)(struct machine_watch *watch, struct error *error);
-    /* Stops the server so that it can be started again. Returns false if it may still be running.
-     */
+    /* Stops the server so that it can be started again. Returns false if it may
+     * still be running. */
     CHECKED bool (*end)(struct machine_watch *watch, struct error *error);
     /* Removes all of the server. Returns false if something may be left. */
     CHECKED bool (*remove)(struct machine_watch *watch, struct error *error);

@@ -73,9 +73,8 @@ static CHECKED bool register_running(const struct apply *apply, struct error *er
                || scrape_target_set(apply->frame->store, row.id, SCRAPE_USUAL_MS, NULL, error));
 }
 
-/* Stops scraping the deployment and retires it unless it is only stopped. Its measurements are
- * kept.
- */
+/* Stops scraping the deployment and retires it unless it is only stopped. Its
+ * measurements are kept. */
 static CHECKED bool unregister_ended(const struct apply *apply, struct error *error)
 {
     struct store *store = apply->frame->store;

@@ -5,8 +5,8 @@
 #include "base/json/json.h"
 #include "fleet/managed/apply_private.h"
 
-/* How often a platform may ask for the same request again. Accepted requests are bounded by time.
- */
+/* How often a platform may ask for the same request again. Accepted requests are
+ * bounded by time. */
 #define REFUSALS_MAX 40
 
 /* As stored in the journal, whose rows outlive the program. */
@@ -155,9 +155,9 @@ static bool has_all(const json_t *existing, const json_t *wanted)
     return true;
 }
 
-/* Finds out whether a change was made whose answer is not known. A change that names the revision
- * to which it applies (etag) would be refused the second time, so the resource is compared with it.
- */
+/* Finds out whether a change was made whose answer is not known. A change that names the
+ * revision to which it applies (etag) would be refused the second time, so the resource is
+ * compared with it. */
 static CHECKED bool settle_change(struct apply *apply, size_t index, enum step_state *state,
                                   struct error *error)
 {

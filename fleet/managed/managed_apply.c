@@ -137,8 +137,8 @@ static bool must_yield(const struct apply *apply, enum apply_end end)
            || (end == APPLY_STOPPED && stop != JOB_STOP_CANCEL);
 }
 
-/* Undoing a plan only deletes what it created; a change that is half done is left to the next plan.
- */
+/* Undoing a plan only deletes what it created; a change that is half done is left to
+ * the next plan. */
 static CHECKED enum job_end carry_out(struct apply *apply, char **outcome, struct error *error)
 {
     enum apply_end end;

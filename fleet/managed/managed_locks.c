@@ -10,8 +10,8 @@
 #include "fleet/managed/managed_document.h"
 #include "fleet/managed/managed_target.h"
 
-/* The lock of one deployment at one address, with the credential from one revision of its target.
- */
+/* The lock of one deployment at one address, with the credential from one revision
+ * of its target. */
 struct managed_lock {
     struct endpoint_lock public; /* its first member */
     const struct fleet_frame *frame;

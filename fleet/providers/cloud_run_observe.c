@@ -8,8 +8,8 @@
 
 /* ---- One service ---- */
 
-/* Returns the message of the first unfulfilled condition, which shows what the service waits for.
- */
+/* Returns the message of the first unfulfilled condition, which shows what the
+ * service waits for. */
 static const char *waiting_for(const json_t *service, const char **phase)
 {
     static const char *const of_image[] = { "CONTAINER_MISSING", "CONTAINER_PERMISSION_DENIED",

@@ -112,9 +112,8 @@ static json_t *resources(const struct recipe *recipe)
 
     if (recipe->chips > 0)
         json_object_set_new(limits, "nvidia.com/gpu", json_string("1"));
-    /* cpuIdle must be false with a GPU. That is the default, but it is sent so that the plan shows
-     * it.
-     */
+    /* cpuIdle must be false with a GPU. That is the default, but it is sent so that the
+     * plan shows it. */
     return json_pack("{s:o, s:b, s:b}", "limits", limits, "cpuIdle", 0, "startupCpuBoost", 1);
 }
 

@@ -57,8 +57,8 @@ static void read_address(const json_t *instance, bool is_inside, struct observed
         out);
 }
 
-/* The script contains the image and the arguments, so that a change of either changes its digest.
- */
+/* The script contains the image and the arguments, so that a change of either
+ * changes its digest. */
 static json_t *fields_of(const json_t *instance)
 {
     static const char *const names[] = { "scheduling", "serviceAccounts", "tags",

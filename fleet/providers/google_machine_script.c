@@ -79,8 +79,8 @@ static void add_secret(struct text *out, const char *variable, const char *secre
               secret, variable);
 }
 
-/* Reads the recipe's secrets and the key into variables, which are passed to the container by name.
- */
+/* Reads the recipe's secrets and the key into variables, which are passed to the
+ * container by name. */
 static void add_secrets(const struct recipe *recipe, const struct google_machine *machine,
                         struct text *out)
 {

@@ -18,8 +18,8 @@ static void add_manifest(const struct step *step, struct text *out)
                   strstr(step->url, "force=true") != NULL ? " --force-conflicts" : "", json);
 }
 
-/* Finds the resource type in a step's URL, ".../namespaces/llm/cronjobs?...". Returns its length.
- */
+/* Finds the resource type in a step's URL, ".../namespaces/llm/cronjobs?...".
+ * Returns its length. */
 static size_t list_of(const struct step *step, const char **out)
 {
     const char *namespace = strstr(step->url, "/namespaces/") + strlen("/namespaces/");

@@ -70,10 +70,10 @@ static struct step *add(const struct list *list, const char *name, const char *m
     return step;
 }
 
-/* Makes the step a POST, which conflicts with any existing object: an apply only conflicts if the
- * two disagree, so it would silently change somebody else's object without fields. There is no dry
- * run, because it would fail for an object that an earlier end has left, which is ours and is used.
- */
+/* Makes the step a POST, which conflicts with any existing object: an apply only conflicts if
+ * the two disagree, so it would silently change somebody else's object without fields. There is
+ * no dry run, because it would fail for an object that an earlier end has left, which is ours
+ * and is used. */
 static void set_post(const struct list *list, const struct object *object, struct step *step)
 {
     text_copy(step->method, sizeof step->method, "POST");

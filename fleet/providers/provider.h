@@ -154,9 +154,9 @@ struct provider {
      * step is done or waits. */
     CHECKED enum step_state (*outcome)(const struct step *step, const struct cloud_reply *reply,
                                        char poll_url[1024], struct error *error);
-    /* Returns the part of a resource's document that has its labels, if that is neither the
-     * document itself nor its "metadata". Borrowed. NULL: there is no such part on this platform.
-     */
+    /* Returns the part of a resource's document that has its labels, if that is neither
+     * the document itself nor its "metadata". Borrowed. NULL: there is no such part on
+     * this platform. */
     const json_t *(*labelled)(const json_t *resource);
     /* Observes the deployment. Returns true also if it does not exist (state "absent"). */
     CHECKED bool (*observe)(struct cloud *cloud, const struct desired *desired,
@@ -175,8 +175,8 @@ struct provider {
     void (*lint)(const struct desired *desired, json_t *warnings);
     /* Appends the step as a command of the platform's own tool. Without I/O. */
     void (*command)(const struct desired *desired, const struct step *step, struct text *out);
-    /* Returns a sentence on what ends the server if opsbrain is gone; NULL if nothing does. Static.
-     */
+    /* Returns a sentence on what ends the server if opsbrain is gone; NULL if nothing
+     * does. Static. */
     const char *(*ends_by)(const struct desired *desired);
     /* Reads the bearer that the server accepts now; "" for none. `observed` has only the name, the
      * resource, the address and the place. */

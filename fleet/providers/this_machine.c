@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This machine: its row of the table, the requirements of a target, and how its servers are read.
- */
+/* This machine: its row of the table, the requirements of a target, and how its
+ * servers are read. */
 #include "fleet/providers/this_machine.h"
 
 #include <stdio.h>
@@ -59,8 +59,8 @@ static void read_server(const json_t *server, struct observed *out)
     out->fields = fields_of(server);
 }
 
-/* Finds the image that has the recipe's tag on this machine now, so that the plan names its digest.
- */
+/* Finds the image that has the recipe's tag on this machine now, so that the plan
+ * names its digest. */
 static CHECKED bool find_image(struct cloud *cloud, const struct desired *desired,
                                struct observed *out, struct error *error)
 {

@@ -6,8 +6,8 @@
 #include "base/json/json.h"
 #include "fleet/providers/tpu.h"
 
-/* Returns true if a queued resource has, or is about to get, a machine that is not being deleted.
- */
+/* Returns true if a queued resource has, or is about to get, a machine that is not
+ * being deleted. */
 static bool may_have_node(const struct observed *observed)
 {
     return strcmp(observed->state, "starting") == 0;

@@ -159,8 +159,8 @@ static void read_address(const json_t *node, bool is_inside, struct observed *ou
                                google_machine_port(json_object_get(node, "labels"), script), out);
 }
 
-/* A running machine of ours then reports its phases itself; one that is not ours counts as ready.
- */
+/* A running machine of ours then reports its phases itself; one that is not ours
+ * counts as ready. */
 static void read_node_state(const json_t *node, struct observed *out)
 {
     static const struct {

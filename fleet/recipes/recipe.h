@@ -13,8 +13,8 @@
 #define RECIPE_BYTES_MAX 65536
 #define RECIPE_NAME_SIZE 64
 
-/* Who vouches for a recipe: opsbrain, the admin whose folder has it, or the user who imported it.
- */
+/* Who vouches for a recipe: opsbrain, the admin whose folder has it, or the user who
+ * imported it. */
 enum recipe_origin { RECIPE_CATALOGUE = 1, RECIPE_FOLDER, RECIPE_IMPORTED };
 const char *recipe_origin_name(enum recipe_origin origin); /* "catalogue", ...; static */
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules for recipes: what a platform refuses, and what it allows although it is unwise. Without
- * I/O.
- */
+/* Rules for recipes: what a platform refuses, and what it allows although it is unwise.
+ * Without I/O. */
 #pragma once
 
 #include "fleet/recipes/recipe.h"
 
-/* A recipe, and where and how it is to be deployed; rules about a member that is "" do not apply.
- */
+/* A recipe, and where and how it is to be deployed; rules about a member that is ""
+ * do not apply. */
 struct recipe_lint_case {
     const struct recipe *recipe;
     const char *place; /* region or zone */

@@ -169,8 +169,8 @@ static void ignores_the_infinities_of_llama_cpp(void **state)
     assert_true(isnan(m.requests_total));
 }
 
-/* llama.cpp's counter of prompt tokens excludes the cached ones; the usage in its answers does not.
- */
+/* llama.cpp's counter of prompt tokens excludes the cached ones; the usage in its
+ * answers does not. */
 static void prompt_tokens_of_llama_cpp_include_the_cached_ones(void **state)
 {
     const struct engine_metrics_snapshot m =

@@ -191,8 +191,8 @@ static void counters_that_appear_meanwhile_count_from_zero(void **state)
     leave(&scene);
 }
 
-/* The server may or may not have counted requests that were cut off: neither shows other clients.
- */
+/* The server may or may not have counted requests that were cut off: neither shows
+ * other clients. */
 static void failed_requests_explain_a_bounded_excess(void **state)
 {
     struct scene scene = begin(quick);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Containers and Ollama on this machine, with strict fakes of Podman and Ollama and real watchdogs.
- */
+/* Containers and Ollama on this machine, with strict fakes of Podman and Ollama and
+ * real watchdogs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

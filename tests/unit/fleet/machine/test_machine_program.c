@@ -225,8 +225,8 @@ static const char *fix_of(const json_t *body, const char *need)
     return "it is not listed";
 }
 
-/* Only root can give a program its own account. Without root that is reported, and the rest works.
- */
+/* Only root can give a program its own account. Without root that is reported, and
+ * the rest works. */
 static void without_root_a_program_has_opsbrains_account(void **state)
 {
     static const char need[] = "programs run under accounts of their own";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every provider on its fake cloud (tests/clouds/trials.c): its verbs among 50 resources of others,
- * the end of a deployment, and the fast faults. `./run clouds` tries all faults at every request.
- */
+/* Every provider on its fake cloud (tests/clouds/trials.c): its verbs among 50 resources of
+ * others, the end of a deployment, and the fast faults. `./run clouds` tries all faults at
+ * every request. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,9 +90,8 @@ static void run_jobs(struct trial_rig *rig)
     fleet_plan_rows_free(plans, count);
 }
 
-/* The resources of others have ends that have passed, another opsbrain's labels, and names like
- * ours.
- */
+/* The resources of others have ends that have passed, another opsbrain's labels, and
+ * names like ours. */
 static void the_end_and_the_search_for_orphans_touch_no_foreign_resource(void **state)
 {
     (void)state;

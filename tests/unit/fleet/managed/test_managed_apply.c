@@ -87,8 +87,8 @@ static void a_deployment_is_scaled_stopped_started_extended_and_destroyed(void *
     assert_false(deployment_find(rig->store, "gemma", &deployment, &rig->error));
 }
 
-/* A platform that changes only the end of stopped servers makes the plan stop and start the server.
- */
+/* A platform that changes only the end of stopped servers makes the plan stop and
+ * start the server. */
 static void an_extension_is_done_when_its_server_is_ready_again(void **state)
 {
     struct rig *rig = *state;

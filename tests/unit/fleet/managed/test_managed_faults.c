@@ -277,9 +277,8 @@ static void a_change_that_was_perhaps_made_keeps_the_higher_price(void **state)
     assert_true(terms_of(rig, "gemma").usd_per_hour > 2.9);
 }
 
-/* When the extension fails its server is stopped, and the end that is shown must be the one in
- * force.
- */
+/* When the extension fails its server is stopped, and the end that is shown must be the
+ * one in force. */
 static void an_extension_that_fails_leaves_the_end_in_force(void **state)
 {
     struct rig *rig = *state;

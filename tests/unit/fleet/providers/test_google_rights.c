@@ -11,8 +11,8 @@
 #include "tests/clouds/google_world.h"
 #include "tests/clouds/rights.h"
 
-/* The permission that a request needs is in the first row whose parts occur in its path, in order.
- */
+/* The permission that a request needs is in the first row whose parts occur in its
+ * path, in order. */
 static const struct right {
     const char *method, *parts[2], *permissions;
     const char *provider; /* NULL: all */

@@ -44,10 +44,10 @@ static void need_granted(struct recording *recording, const struct fake_request 
     size_t i;
 
     json_array_foreach(json_object_get(role, "rules"), i, rule) {
-        const char *of = json_string_value(json_array_get(json_object_get(rule, "resources"), 0));
+        const char *to = json_string_value(json_array_get(json_object_get(rule, "resources"), 0));
         const char *verb = json_string_value(json_array_get(json_object_get(rule, "verbs"), 0));
 
-        need(recording, verb, "apps", "deployments", strchr(of, '/') == NULL ? "" : "scale");
+        need(recording, verb, "apps", "deployments", strchr(to, '/') == NULL ? "" : "scale");
     }
 }
 
@@ -103,7 +103,7 @@ static bool record(void *context, enum fake_moment moment, const struct fake_req
     if (asked == NULL)
         snprintf(recording->unknown, sizeof recording->unknown, "%s %.280s", request->method,
                  request->path);
-    else { /* everybody may query their own permissions */
+    else { /* a query of the account's own permissions, which needs none */
         json_t *needed = recording->needed;
 
         recording->needed = recording->asked;

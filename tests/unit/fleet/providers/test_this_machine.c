@@ -116,8 +116,8 @@ static int tear_down(void **state)
 
 /* ---- Requests ---- */
 
-/* Returns the body of the first request of a creation; NULL if it is refused (life.error says why).
- */
+/* Returns the body of the first request of a creation; NULL if it is refused
+ * (life.error says why). */
 static json_t *body_of(struct world *world, const struct recipe *recipe, const char *image)
 {
     struct observed absent = { .state = "absent" };

@@ -91,8 +91,8 @@ static void capacities_are_those_that_servers_reported(void **state)
     }
 }
 
-/* The reported size of the cache divided by our bytes of a token is the reported number of tokens.
- */
+/* The reported size of the cache divided by our bytes of a token is the reported
+ * number of tokens. */
 static void bytes_of_a_token_agree_with_reports(void **state)
 {
     assert_close(57.09 * GIB / fit_of(*state, "run-gemma-4-31b-rtx6000").kv_bytes_per_token, 124704,
