@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keys for the digests of the audit log's rows. They come from a file that must not be
- * readable by anyone who can write to the database. Private to store/. */
+/* The keys for the digests of the audit log's rows. They come from a file that must not be readable
+ * by anyone who can write to the database. Private to store/. */
 #pragma once
 
 #include <stddef.h>

@@ -43,16 +43,16 @@ enum audit_kind {
 
 struct audit_event {
     enum audit_kind kind;
-    /* Who called what, with which client. Its `arguments` are kept only in a row of the call's own.
-     */
+    /* Who called what, with which client. Its `arguments` are kept only in a row of the call's
+     * own. */
     const struct change *change;
     const char *outcome, *detail, *subject;
 };
 /* Records one call. Depending on the kind, the first calls of a principal, tool, outcome and
  * subject get a row each, at once; the others are counted and share one row, which audit_log_flush
  * writes. Memory and rows are bounded no matter what callers send: beyond the bound, calls are
- * counted as "(several)". Returns false if the call's row could not be written. Thread safe.
- * Waits for the disk only if the kind is AUDIT_REFUSED. */
+ * counted as "(several)". Returns false if the call's row could not be written. Thread safe. Waits
+ * for the disk only if the kind is AUDIT_REFUSED. */
 CHECKED bool audit_log_count(struct store *store, const struct audit_event *event,
                              struct error *error);
 /* Called once a minute: writes what was counted since the last call. Counts that cannot be written

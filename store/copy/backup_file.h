@@ -47,8 +47,7 @@ CHECKED bool backup_file_open(struct backup_file *file, const char *key_path, st
 CHECKED bool backup_file_write(struct backup_file *file, char kind, const void *bytes,
                                size_t length, struct error *error);
 /* Reads the next piece; `out` begins with its kind. INVALID: the file is damaged, or ends too
- * early.
- */
+ * early. */
 CHECKED bool backup_file_read(struct backup_file *file, struct text *out, struct error *error);
 /* INVALID: there are bytes after the end. */
 CHECKED bool backup_file_end(struct backup_file *file, struct error *error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies a whole database from one engine into another, into a file, and back. A copy reads the
- * rows table by table, in order of their keys, and compares each table's digest with the digest
- * of the rows that arrived. A server on a copied database only reads the clouds, and changes
- * nothing there (server/program/fleet_place.h). */
+ * rows table by table, in order of their keys, and compares each table's digest with the digest of
+ * the rows that arrived. A server on a copied database only reads the clouds, and changes nothing
+ * there (server/program/fleet_place.h). */
 #pragma once
 
 #include "base/core/error.h"

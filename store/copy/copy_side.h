@@ -15,8 +15,8 @@ struct copy_side {
     int64_t kept_ns; /* on the monotonic clock: when copy_side_keep last announced its use */
 };
 
-/* Opens a database of this version to read a snapshot of it. `alone`: CONFLICT if a server uses
- * it; until it is closed, none can. */
+/* Opens a database of this version to read a snapshot of it. `alone`: CONFLICT if a server uses it;
+ * until it is closed, none can. */
 CHECKED bool copy_side_open_source(const struct copy_place *place, bool alone,
                                    struct copy_side *out, struct error *error);
 /* Opens an empty database with these versions of the schema, created if missing, or one into which

@@ -37,9 +37,9 @@ bool database_may_wait(void);
 CHECKED bool database_write(struct database *database, database_apply *apply, void *context,
                             struct error *error);
 /* Queues a closure that nobody waits for: committed together with the next write and before it,
- * after one second at the latest; so it never overwrites what its thread writes later. The
- * database owns `context`, and calls release(context) when the write is done or refused. BUSY: too
- * many wait. If a closure fails, that is logged; if the commit fails, it is tried again. */
+ * after one second at the latest; so it never overwrites what its thread writes later. The database
+ * owns `context`, and calls release(context) when the write is done or refused. BUSY: too many
+ * wait. If a closure fails, that is logged; if the commit fails, it is tried again. */
 CHECKED bool database_defer_take(struct database *database, database_apply *apply, void *context,
                                  void (*release)(void *context), struct error *error);
 /* Returns once every earlier deferred write is on disk. */

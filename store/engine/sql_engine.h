@@ -120,7 +120,7 @@ struct sql_engine {
      * means NULL. The function is NULL if the engine is as fast row by row. */
     CHECKED bool (*copy_rows)(struct sql_connection *writer, const struct sql_table *table,
                               const struct sql_value *values, size_t rows, struct error *error);
-    /* Call it in a transaction: from now on references are enforced again. CONFLICT: a row refers
-     * to a row that does not exist. New rows get ids above those of the copied rows. */
+    /* Call it in a transaction: fails if a row refers to a row that does not exist, and from now on
+     * references are enforced again. New rows get ids above those of the copied rows. */
     CHECKED bool (*copy_end)(struct sql_connection *writer, struct error *error);
 };

@@ -87,8 +87,8 @@ extern const struct sql_member_kind sql_kind_integer, sql_kind_integer_or_null, 
 
 #define SQL_SELECT(LIST, of) "SELECT " LIST(SQL_FIRST_NAME, SQL_NAME, of) " "
 #define SQL_INSERT(table, LIST) SQL_INSERT_WITH(table, LIST, "", "")
-/* `names` and `values` are those of further columns, and begin with a comma unless they are empty.
- */
+/* `names` and `values` are those of further columns, and begin with a comma unless they are
+ * empty. */
 #define SQL_INSERT_WITH(table, LIST, names, values)                                                \
     "INSERT INTO " table " (" LIST(SQL_FIRST_NAME, SQL_NAME, "") names                             \
         ") VALUES (" LIST(SQL_FIRST_PARAMETER, SQL_PARAMETER, "") values ") "

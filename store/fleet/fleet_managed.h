@@ -40,8 +40,7 @@ CHECKED bool fleet_managed_list(struct store *store, struct fleet_managed_row **
                                 struct error *error);
 /* Manages a server that opsbrain did not create. `row` has deployment, target, state ("": running),
  * rights, wish, observed and door (NULL: none), ends_ms and at_end. CONFLICT: it is managed
- * already.
- */
+ * already. */
 CHECKED bool fleet_managed_adopt(struct store *store, const struct fleet_managed_row *row,
                                  int64_t now_ms, struct change *change, struct error *error);
 

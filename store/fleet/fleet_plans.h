@@ -29,8 +29,7 @@ struct fleet_plan_row {
 void fleet_plan_finish(struct fleet_plan_row *plan);
 
 /* Sets the plan's state, its principal, and its id if it has none. Free *out with
- * fleet_plan_finish.
- */
+ * fleet_plan_finish. */
 CHECKED bool fleet_plan_add(struct store *store, const struct fleet_plan_row *plan,
                             struct change *change, struct fleet_plan_row *out, struct error *error);
 /* NOT_FOUND names the id. Free *out with fleet_plan_finish. */

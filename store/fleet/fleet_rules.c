@@ -32,8 +32,8 @@ static size_t count_people(const struct fleet_approval *approvals, size_t count)
     return people;
 }
 
-/* An agent may approve up to the target's ceilings for agents, if the cost and the end are known.
- */
+/* An agent may approve up to the target's ceilings for agents, if the cost and the end are
+ * known. */
 static bool agent_may(const struct fleet_target_row *target, const struct fleet_plan_row *plan)
 {
     double hours = (double)(plan->ends_ms - plan->created_ms) / HOUR_MS;

@@ -36,8 +36,8 @@ struct deployment {
 CHECKED bool deployment_add(struct store *store, const struct deployment *deployment,
                             int64_t now_ms, struct change *change, struct deployment *out,
                             struct error *error);
-/* Adds a revision with the fields of `deployment`. CONFLICT: its `revision` is not the current one.
- */
+/* Adds a revision with the fields of `deployment`. CONFLICT: its `revision` is not the current
+ * one. */
 CHECKED bool deployment_change(struct store *store, const struct deployment *deployment,
                                int64_t now_ms, struct change *change, struct deployment *out,
                                struct error *error);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that are answered by a stream of events: what a client that reconnects can learn about
- * them.
- */
+ * them. */
 #include <stdlib.h>
 
 #include "base/core/memory.h"

@@ -6,8 +6,8 @@
 #include "base/core/random.h"
 #include "store/ledger/change.h"
 
-/* Up to JOB_RUNNING, a job has not ended. JOB_WAITING: for answers to its questions (questions.h).
- */
+/* Up to JOB_RUNNING, a job has not ended. JOB_WAITING: for answers to its questions
+ * (questions.h). */
 enum job_state { JOB_QUEUED, JOB_WAITING, JOB_RUNNING, JOB_COMPLETED, JOB_FAILED, JOB_CANCELLED };
 const char *job_state_name(enum job_state state);
 bool job_state_find(const char *name, enum job_state *out);

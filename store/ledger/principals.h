@@ -61,7 +61,7 @@ void api_key_note_use(struct store *store, const char *id, int64_t now_ms);
 CHECKED bool api_key_list(struct store *store, struct api_key **out, size_t *count,
                           struct error *error);
 /* Revokes the key of that id, or every key of the principal of that name. *revoked: how many.
- * NOT_FOUND: there is no such key that is still valid. */
+ * NOT_FOUND: there is no such key that is not revoked yet. */
 CHECKED bool api_key_revoke(struct store *store, const char *id_or_principal, int64_t now_ms,
                             struct change *change, int64_t *revoked, struct error *error);
 

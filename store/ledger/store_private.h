@@ -65,8 +65,8 @@ CHECKED bool store_change(struct store *store, struct change *change, database_a
 CHECKED bool store_change_described(struct store *store, struct change *change,
                                     database_apply *apply, void *context, const char *subject,
                                     const char *detail, struct text *changed, struct error *error);
-/* Add to `changed`, which is empty at first, the members that differ between `before` and `after`.
- */
+/* Add to `changed`, which is empty at first, the members that differ between `before` and
+ * `after`. */
 void audit_changed_text(struct text *changed, const char *member, const char *before,
                         const char *after);
 void audit_changed_number(struct text *changed, const char *member, int64_t before, int64_t after);
@@ -192,7 +192,7 @@ CHECKED bool job_read(struct sql_connection *connection, const char *id, struct 
 /* Runs a statement whose parameters are a job's id and, where it is not 0, a time. */
 CHECKED bool job_execute(struct sql_connection *connection, const char *statement, const char *id,
                          int64_t time_ms, struct error *error);
-/* Ends the sweep that the job works on, unless it has ended. `reason` NULL: because its job ended.
- */
+/* Ends the sweep that the job works on, unless it has ended. `reason` NULL: because its job
+ * ended. */
 CHECKED bool job_end_sweep(struct sql_connection *connection, const char *job_id, const char *state,
                            const char *reason, int64_t now_ms, struct error *error);

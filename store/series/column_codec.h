@@ -9,8 +9,8 @@
 
 #include "base/core/text.h"
 
-/* How value i is predicted: base[i] (0 if `base` is NULL), plus value i - 1 if `chained` is set
- * (0 before the first value). */
+/* How value i is predicted: base[i] (0 if `base` is NULL), plus value i - 1 if `chained` is set (0
+ * before the first value). */
 struct prediction {
     const double *base;
     bool chained;

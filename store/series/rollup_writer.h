@@ -24,8 +24,8 @@ struct rollup_writer {
  * full. A window within a block, as there is after a clock was set back, is merged into it. */
 CHECKED bool rollup_writer_begin(struct rollup_writer *growth, struct rollup_window *window,
                                  enum scrape_level level, struct error *error);
-/* Adds a series. Call it for all of the window's sources, in their order, with their values loaded.
- */
+/* Adds a series. Call it for all of the window's sources, in their order, with their values
+ * loaded. */
 CHECKED bool rollup_writer_add(struct rollup_writer *growth, const struct source *source,
                                struct error *error);
 /* Writes the block and deletes the old one. */
