@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stored sweep that runs, with its job and its cells. */
+/* A stored sweep that is running, with its job and its cells. */
 #pragma once
 
 #include <sqlite3.h>
@@ -22,7 +22,7 @@ static inline void read_cells(struct ledger *ledger, struct scene *scene)
                                 &ledger->error));
 }
 
-/* A sweep that runs. */
+/* Creates a sweep, claims its job, and begins it. */
 static inline struct scene begin(struct ledger *ledger, size_t levels, int64_t repetitions)
 {
     struct scene scene = { .deployment = ledger_deployment(ledger, "a") };
@@ -44,7 +44,7 @@ static inline void end(struct scene *scene)
     cell_rows_free(scene->cells, scene->count);
 }
 
-static inline void look(struct ledger *ledger, struct scene *scene)
+static inline void reread_sweep(struct ledger *ledger, struct scene *scene)
 {
     struct sweep_row row;
 
@@ -82,7 +82,7 @@ static inline void accept(struct ledger *ledger, const struct scene *scene, size
                                      &result, 300, &ledger->error));
 }
 
-/* Runs SQL directly on the file, without any function of the store. */
+/* Runs SQL directly on the database; returns false if a trigger refuses it. */
 static inline bool may_do(struct ledger *ledger, const char *statement, const char *id)
 {
     char message[BACKDOOR_MESSAGE_SIZE], *script = sqlite3_mprintf(statement, id);

@@ -19,7 +19,7 @@
 #define SECOND_KEY "another key, which is not the first one\n"
 #define DAY_MS (24 * 60 * 60 * 1000LL)
 
-/* ---- What somebody can do who can write the file ---- */
+/* ---- An attacker who can write the file ---- */
 
 #define WITHOUT_TRIGGERS                                                                           \
     "DROP TRIGGER audit_is_not_changed; DROP TRIGGER audit_is_kept;"                               \
@@ -51,7 +51,7 @@ __attribute__((format(printf, 2, 3))) static void edit(const struct ledger *ledg
         fail_msg("cannot run: %s", script);
 }
 
-/* ---- The honest side ---- */
+/* ---- The server ---- */
 
 static void write_key(const struct ledger *ledger, const char *keys, char path[FOLDER_SIZE + 8])
 {
@@ -92,7 +92,7 @@ static struct audit_verdict verify(struct ledger *ledger)
     return verdict;
 }
 
-static void assert_whole(struct ledger *ledger, int64_t rows)
+static void assert_intact(struct ledger *ledger, int64_t rows)
 {
     struct audit_verdict verdict = verify(ledger);
     TEXT_AUTO words = { 0 };
@@ -118,7 +118,7 @@ static void assert_words(struct ledger *ledger, const char *expected)
 
 /* ---- Edits ---- */
 
-/* The ways to change one row, or two. */
+/* Changes one row, or two, in one of six ways. */
 static void edit_at_random(const struct ledger *ledger, struct generator *generator)
 {
     static const char *const columns[] = {
@@ -163,13 +163,13 @@ static void find_every_edit(struct ledger *ledger, uint64_t seed)
 
     generator_init(&generator, seed);
     add_rows(ledger, ROWS);
-    assert_whole(ledger, ROWS);
+    assert_intact(ledger, ROWS);
     edit(ledger, WITHOUT_TRIGGERS "CREATE TABLE kept AS SELECT * FROM audit");
     for (int i = 0; i < EDITS; i++) {
         edit_at_random(ledger, &generator);
         found += !verify(ledger).intact;
         edit(ledger, "DELETE FROM audit; INSERT INTO audit SELECT * FROM kept");
-        assert_whole(ledger, ROWS);
+        assert_intact(ledger, ROWS);
     }
     assert_int_equal(found, EDITS);
 }
@@ -218,7 +218,7 @@ static void refuses_to_change_or_remove_rows(void **state)
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
         if (execute(ledger, scripts[i]) != SQLITE_CONSTRAINT)
             fail_msg("not refused: %s", scripts[i]);
-    assert_whole(ledger, ROWS);
+    assert_intact(ledger, ROWS);
 }
 
 /* ---- The end ---- */
@@ -233,7 +233,7 @@ static void finds_that_the_newest_rows_are_gone(void **state)
     assert_int_equal(verify(ledger).wrong, 0);
 }
 
-/* Rows written later do not hide it. */
+/* Rows that are written later do not hide the removal. */
 static void reports_a_removed_end_for_ever(void **state)
 {
     struct ledger *ledger = *state;
@@ -251,7 +251,7 @@ static void reports_a_removed_end_for_ever(void **state)
     audit_log_rows_free(rows, count);
 }
 
-/* The earlier head cannot be made without the key. */
+/* The attacker cannot seal the earlier head without the key. */
 static void a_removed_end_shows_though_the_head_was_set_back(void **state)
 {
     struct ledger *ledger = *state;
@@ -317,7 +317,7 @@ static void add_number(struct text *out, int64_t number)
         text_add_char(out, (char)(number >> shift & 0xff));
 }
 
-/* Computes the digest by the description in audit_chain.h, without any code of the program. */
+/* Computes the digest as audit_chain.h describes it, without any code of the program. */
 static void digest_row(const struct row *row, uint8_t chain[DIGEST_BYTES])
 {
     TEXT_AUTO bytes = { 0 };
@@ -388,7 +388,7 @@ static void a_rewritten_chain_does_not_have_the_noted_digest(void **state)
     assert_ok(ledger, audit_verify(ledger->store, &mark, NULL, &verdict, &ledger->error));
     assert_int_equal(verdict.mark, MARK_RIGHT);
     rewrite_chain(ledger);
-    assert_whole(ledger, ROWS); /* this shows that the bytes are those of the description */
+    assert_intact(ledger, ROWS); /* so the digested bytes are as described */
     assert_ok(ledger, audit_verify(ledger->store, &mark, NULL, &verdict, &ledger->error));
     assert_int_equal(verdict.mark, MARK_WRONG);
     assert_false(verdict.intact);
@@ -433,12 +433,12 @@ static void a_chain_gets_a_key_and_another(void **state)
     use_key(ledger, FIRST_KEY);
     assert_words(ledger, "the newest row has none");
     add_rows(ledger, 3);
-    assert_whole(ledger, 6);
+    assert_intact(ledger, 6);
     assert_int_equal(verify(ledger).keyless_before, 3);
     ledger_reopen(ledger);
     use_key(ledger, SECOND_KEY FIRST_KEY);
     add_rows(ledger, 3);
-    assert_whole(ledger, 9);
+    assert_intact(ledger, 9);
 }
 
 static void a_lost_key_is_reported(void **state)
@@ -484,8 +484,6 @@ static void refuses_a_file_that_has_no_key(void **state)
     assert_refused(ledger, store_use_audit_key(ledger->store, path, &ledger->error), ERROR_INVALID,
                    "has no key");
     remove(path);
-    write_key(ledger, FIRST_KEY, path);
-    remove(path);
 }
 
 /* ---- Retention ---- */
@@ -497,10 +495,10 @@ static void continue_from_the_anchor(struct ledger *ledger, int old)
     add_rows(ledger, old);
     assert_ok(ledger, store_retain(ledger->store, &(struct retention){ .audit_days = 1 },
                                    clock_utc_ms() + 2 * DAY_MS, &ledger->error));
-    assert_whole(ledger, 0);
+    assert_intact(ledger, 0);
     assert_int_equal(verify(ledger).removed, old);
     add_rows(ledger, ROWS);
-    assert_whole(ledger, ROWS);
+    assert_intact(ledger, ROWS);
     verdict = verify(ledger);
     assert_int_equal(verdict.first_id, old + 1);
     assert_in_range(verdict.removed_until_ms, 1, clock_utc_ms());
@@ -546,12 +544,12 @@ static void retention_stops_at_the_first_row_that_is_kept(void **state)
     add_rows(ledger, ROWS);
     assert_ok(ledger, store_retain(ledger->store, &(struct retention){ .audit_days = 1 },
                                    clock_utc_ms() + DAY_MS - 60000, &ledger->error));
-    assert_whole(ledger, ROWS);
+    assert_intact(ledger, ROWS);
 }
 
 /* ---- Upgrade ---- */
 
-/* The file as a version without the chain left it. */
+/* Writes a file of version 12, which has no chain. */
 static void write_version_12(struct ledger *ledger)
 {
     TEXT_AUTO script = { 0 };
@@ -564,7 +562,7 @@ static void write_version_12(struct ledger *ledger)
                   "phase, outcome, detail, subject) VALUES (%d, 'req_%d', 'ada', 'admin', 'c/1', "
                   "'deployment_remove', '{\"name\":\"ä\"}', '%s', '%s', '', '');",
                   1000 + i, i / 2, i % 2 == 0 ? "intent" : "outcome", i % 2 == 0 ? "" : "ok");
-    text_add(&script, "DELETE FROM audit WHERE id = 7;" /* as retention does at the old end */
+    text_add(&script, "DELETE FROM audit WHERE id = 7;" /* leaves a gap among the ids */
                       "PRAGMA application_id = 1869640546; PRAGMA user_version = 12;");
     assert_int_equal(execute(ledger, text_string(&script)), SQLITE_OK);
 }
@@ -581,7 +579,7 @@ static void adds_older_rows_to_the_chain(void **state)
     write_version_12(ledger);
     assert_ok(ledger, store_open(ledger->folder, test_database(ledger->folder), 4, &ledger->store,
                                  &ledger->error));
-    assert_whole(ledger, ROWS); /* one is missing, and one says that the others were upgraded */
+    assert_intact(ledger, ROWS); /* one was deleted, and one records the upgrade */
     assert_ok(ledger, audit_log_list(ledger->store, &(struct audit_filter){ 0 }, 100, &rows, &count,
                                      &ledger->error));
     assert_int_equal(count, ROWS / 2 + 1);
@@ -593,7 +591,7 @@ static void adds_older_rows_to_the_chain(void **state)
     assert_string_equal(rows[1].arguments, "{\"name\":\"ä\"}");
     audit_log_rows_free(rows, count);
     ledger_reopen(ledger);
-    assert_whole(ledger, ROWS);
+    assert_intact(ledger, ROWS);
     edit(ledger, WITHOUT_TRIGGERS "UPDATE audit SET outcome = 'forbidden' WHERE id = 4");
     assert_false(verify(ledger).intact);
 }
@@ -624,7 +622,7 @@ int main(void)
         cmocka_unit_test(retention_stops_at_the_first_row_that_is_kept),
     };
 
-    if (!test_database_is_files()) /* it edits the file */
+    if (!test_database_is_files()) /* the tests edit the file */
         return 0;
     return ledger_run(tests);
 }

@@ -43,7 +43,7 @@ static void records_who_did_what_with_which_outcome(void **state)
     audit_log_rows_free(rows, count);
 }
 
-/* As a User-Agent or the error of a model server may have them. */
+/* A User-Agent or the error of a model server may contain such bytes. */
 static void foreign_bytes_are_recorded_as_utf_8(void **state)
 {
     struct ledger *ledger = *state;
@@ -156,7 +156,7 @@ static void *add_until_over(void *context)
     return NULL;
 }
 
-static void the_log_holds_while_rows_are_added(void **state)
+static void the_log_is_intact_while_rows_are_added(void **state)
 {
     struct ledger *ledger = *state;
     struct adding adding = { .ledger.store = ledger->store };
@@ -208,7 +208,7 @@ int main(void)
         cmocka_unit_test(an_intent_and_its_outcome_are_one_row),
         cmocka_unit_test(filters_and_pages),
         cmocka_unit_test(arguments_that_are_too_long_stay_json),
-        cmocka_unit_test(the_log_holds_while_rows_are_added),
+        cmocka_unit_test(the_log_is_intact_while_rows_are_added),
         cmocka_unit_test(pages_of_an_export_follow_one_another),
     };
 

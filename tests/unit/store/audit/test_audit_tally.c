@@ -23,7 +23,7 @@ static void flush(struct ledger *ledger)
     assert_ok(ledger, audit_log_flush(ledger->store, &ledger->error));
 }
 
-/* Those of the deferred kinds too. */
+/* Counts the rows of a principal (NULL: of all), including deferred ones. */
 static size_t rows_of(struct ledger *ledger, const char *principal, struct audit_row *newest)
 {
     struct audit_filter filter = { .principal = principal };
@@ -138,7 +138,7 @@ static void long_arguments_are_not_kept_for_ever(void **state)
         snprintf(tool, sizeof tool, "tool_%d", i);
         assert_ok(ledger, audit_log_count(ledger->store, &event, &ledger->error));
     }
-    assert_in_range(rows_of(ledger, "eve", NULL), 6, 8); /* 32 KiB of them */
+    assert_in_range(rows_of(ledger, "eve", NULL), 6, 8); /* together 32 KiB */
     flush(ledger);
     assert_int_equal(rows_of(ledger, "eve", NULL), 60);
     free(arguments);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Backups: what is read equals what was written, also in the other engine; and every damage is
+/* Backups: what is restored equals what was written, also in the other engine; and any damage is
  * noticed before anything is restored. */
 #include <endian.h>
 #include <errno.h>
@@ -117,9 +117,9 @@ static void a_backup_is_made_while_the_store_is_used(void **state)
     store_close(store);
 }
 
-#define NO_FILTER 77 /* the kernel takes no filter of system calls */
+#define NO_FILTER 77 /* exit status: the kernel accepts no filter of system calls */
 
-/* From now on in this process, as on NFS. */
+/* From now on, renameat2 with flags fails in this process, as on NFS. */
 static bool forbid_flags_of_rename(void)
 {
     struct sock_filter filter[] = {
@@ -161,8 +161,9 @@ static void a_file_system_that_cannot_rename_without_replacing_takes_a_backup(vo
 
 /* ---- Interruptions ---- */
 
-/* Writes a piece after the signal. */
-static int is_interrupted(const struct vault *vault, int signal)
+/* Writes a piece after the signal. Returns whether that succeeded; 2: the backup could not
+ * begin. */
+static int write_after_signal(const struct vault *vault, int signal)
 {
     const struct text rows = { .data = (char[]){ "x" }, .length = 1 };
     struct backup_writer writer;
@@ -172,9 +173,9 @@ static int is_interrupted(const struct vault *vault, int signal)
         return 2;
     const struct copy_sink sink = backup_writer_sink(&writer);
     raise(signal);
-    bool taken = sink.receive(sink.context, 0, &rows, &error);
+    bool written = sink.receive(sink.context, 0, &rows, &error);
     backup_writer_finish(&writer);
-    return taken;
+    return written;
 }
 
 static void expect_end(const struct vault *vault, int signal, int expected)
@@ -185,7 +186,7 @@ static void expect_end(const struct vault *vault, int signal, int expected)
     int status;
 
     if (child == 0)
-        _exit(is_interrupted(vault, signal));
+        _exit(write_after_signal(vault, signal));
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, expected);
     text_addf(&names, "%s*", vault->path);
@@ -201,7 +202,7 @@ static void nothing_is_left_of_a_backup_that_a_signal_ended(void **state)
         expect_end(*state, signals[i], signals[i]);
 }
 
-/* As by nohup. */
+/* nohup makes a process ignore SIGHUP. */
 static void a_signal_that_is_ignored_ends_no_backup(void **state)
 {
     signal(SIGHUP, SIG_IGN);
@@ -292,7 +293,7 @@ static void flip(const struct vault *vault, off_t at)
     close(file);
 }
 
-/* It is refused long before memory is allocated for all of it. */
+/* A huge length is refused before memory of that size is allocated. */
 static void huge_lengths_are_noticed(struct vault *vault, const struct copy_tables *tables,
                                      const char *key)
 {
@@ -322,7 +323,7 @@ static void every_damage_is_noticed_in(struct vault *vault, const char *key)
     for (off_t length = size - 1; length >= 0; length -= length < 120 ? 3 : 211) {
         assert_int_equal(truncate(vault->path, length), 0);
         if (read_all(vault, &tables, key))
-            fail_msg("it was cut off at %lld unnoticed", (long long)length);
+            fail_msg("it was truncated to %lld bytes unnoticed", (long long)length);
         assert_non_null(strstr(vault->road.error.message, vault->path));
     }
     assert_ok(&vault->road, rename(vault->other, vault->path) == 0);
@@ -363,7 +364,7 @@ static void a_damaged_file_leaves_the_database_untouched(void **state)
                    "after the end");
 }
 
-/* It is read twice. */
+/* A restore reads the file twice. */
 static void a_backup_from_a_pipe_is_refused_at_once(void **state)
 {
     struct vault *vault = *state;
@@ -436,7 +437,7 @@ static void a_document_of_any_size_or_name_is_refused(void **state)
 
 /* ---- Versions ---- */
 
-/* An empty database of the version before the clouds. */
+/* Makes an empty database of version 21, which has no tables of clouds. */
 static void make_older(struct vault *vault, const struct copy_place *place)
 {
     const int64_t versions[] = { 21, migrations_sqlite_scrapes.count };

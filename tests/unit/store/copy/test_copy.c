@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moves of whole databases: files to the tests' engine, and back. */
+/* Moves of entire databases: from files to the tests' engine, and back. */
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -92,19 +92,20 @@ static void a_negative_zero_arrives_as_zero(void **state)
 
 /* ---- Interruptions ---- */
 
-/* A sink that ends the process after some pages. */
-struct fuse {
+/* A sink that kills the process after some pages. */
+struct killer {
     const struct copy_sink *sink;
     int pages;
 };
 
-static bool burn(void *context, size_t table, const struct text *rows, struct error *error)
+static bool receive_or_kill(void *context, size_t table, const struct text *rows,
+                            struct error *error)
 {
-    struct fuse *fuse = context;
+    struct killer *killer = context;
 
-    if (!fuse->sink->receive(fuse->sink->context, table, rows, error))
+    if (!killer->sink->receive(killer->sink->context, table, rows, error))
         return false;
-    if (--fuse->pages == 0)
+    if (--killer->pages == 0)
         raise(SIGKILL);
     return true;
 }
@@ -117,8 +118,8 @@ static bool copy_some(const struct road *road, int pages, struct error *error)
     struct copy_side source, side;
     struct copy_target target = { .side = &side, .tables = &tables };
     const struct copy_sink sink = copy_target_sink(&target);
-    struct fuse fuse = { &sink, pages };
-    const struct copy_sink burning = { .context = &fuse, .receive = burn };
+    struct killer killer = { &sink, pages };
+    const struct copy_sink killing = { .context = &killer, .receive = receive_or_kill };
     struct copy_tally tally;
 
     copy_side_versions(versions);
@@ -127,7 +128,7 @@ static bool copy_some(const struct road *road, int pages, struct error *error)
         || !copy_side_open_target(&to, versions, &tables, source.name, &side, error))
         return false;
     for (size_t i = 0; i < tables.count; i++)
-        if (!copy_table_read(source.readers[tables.rows[i].set], true, &tables, i, &burning, &tally,
+        if (!copy_table_read(source.readers[tables.rows[i].set], true, &tables, i, &killing, &tally,
                              error)
             || !sink.finish(sink.context, i, &tally, error))
             return false;
@@ -187,7 +188,7 @@ static void a_copy_continues_from_the_same_source_only(void **state)
     assert_refused(road, move_there(road), ERROR_CONFLICT, "deployment_revisions");
 }
 
-/* A holder's time would expire while a large table is compared. */
+/* Otherwise the source's hold would expire while a large table is compared. */
 static void a_source_is_held_while_the_copy_is_compared(void **state)
 {
     struct road *road = *state;
@@ -224,7 +225,7 @@ static void a_source_is_held_while_the_copy_is_compared(void **state)
     assert_int_equal(held, COPY_SETS);
 }
 
-/* A constraint that takes longer than a statement may. */
+/* Adds a constraint whose check takes longer than a statement may. */
 static void references_are_checked_for_as_long_as_that_takes(void **state)
 {
     struct road *road = *state;
@@ -279,7 +280,7 @@ static void a_source_of_another_version_is_refused(void **state)
     assert_refused(road, move_there(road), ERROR_CONFLICT, "newer opsbrain");
 }
 
-static void references_must_hold(void **state)
+static void references_must_be_valid(void **state)
 {
     struct road *road = *state;
     char message[BACKDOOR_MESSAGE_SIZE];
@@ -292,7 +293,7 @@ static void references_must_hold(void **state)
     assert_non_null(strstr(road->error.message, "api_keys"));
 }
 
-/* Texts that an earlier version stored: SQLite takes any. */
+/* Earlier versions stored such texts, because SQLite accepts any bytes. */
 static void foreign_bytes_stay_as_they_are_or_are_refused(void **state)
 {
     struct road *road = *state;
@@ -337,7 +338,7 @@ static void fill_by_the_store(struct road *road)
     store_close(ledger.store);
 }
 
-/* Until then it only reads the clouds, also in the folder of the source. */
+/* Before, the copy only reads the clouds, even if it is in the folder of its source. */
 static void resumes_the_clouds(const struct road *road, struct ledger *copy)
 {
     struct change change = ledger_change("local", "fleet resume");
@@ -385,7 +386,7 @@ int main(void)
         TEST(references_are_checked_for_as_long_as_that_takes),
         TEST(a_source_in_use_is_refused),
         TEST(a_source_of_another_version_is_refused),
-        TEST(references_must_hold),
+        TEST(references_must_be_valid),
         TEST(foreign_bytes_stay_as_they_are_or_are_refused),
         TEST(a_copy_only_reads_the_clouds_and_its_audit_log_continues),
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes in one transaction, and reads. */
+/* Writes that share a transaction, and reads. */
 #include "tests/unit/support/small_database.h"
 
 static bool insert_and_fail(struct sql_connection *connection, void *context, struct error *error)
@@ -23,7 +23,7 @@ static bool watch_commits(struct sql_connection *connection, void *context, stru
     return true;
 }
 
-/* Runs all these closures in one batch. */
+/* Runs the closures in one batch. */
 static void write_together(struct fixture *fixture, struct writing *writings, size_t count,
                            database_apply *const *applies, int64_t *whos)
 {
@@ -57,7 +57,7 @@ static void commits_what_is_queued_in_one_transaction(void **state)
     }
     fixture->commits = 0;
     write_together(fixture, writings, COUNT, applies, whos);
-    assert_int_equal(fixture->commits, 2); /* the gate's own, and theirs */
+    assert_int_equal(fixture->commits, 2); /* that of the gate, and theirs */
     for (int i = 0; i < COUNT; i++) {
         assert_true(writings[i].ok);
         assert_int_equal(count_where(fixture, i), 1);
@@ -97,7 +97,7 @@ static void every_writer_learns_of_a_commit_that_failed(void **state)
     assert_int_equal(count_where(fixture, 1), 1);
 }
 
-/* As sqlite3 does by itself when the disk is full. */
+/* Rolls back, as sqlite3 does by itself when the disk is full. */
 static bool lose_transaction(struct sql_connection *connection, void *context, struct error *error)
 {
     (void)context;
@@ -121,7 +121,7 @@ static void a_lost_transaction_fails_all_its_writes(void **state)
     assert_true(database_write(fixture->database, insert, &whos[2], &fixture->error));
 }
 
-/* So that it cannot be undone alone. */
+/* Releases its savepoint, so that it cannot be undone alone. */
 static bool lose_savepoint(struct sql_connection *connection, void *context, struct error *error)
 {
     return insert(connection, context, error)
@@ -244,8 +244,8 @@ static void a_connection_without_a_kind_cannot_write(void **state)
     sql_connection_close(connection);
 }
 
-/* A third migration fails: the second one is not kept either, and the program before still serves
- * the file. */
+/* The third migration fails, so the second one is not kept either, and the previous version of the
+ * program can still serve the file. */
 static void an_upgrade_that_fails_leaves_the_version_before(void **state)
 {
     static const struct migration upgrade[] = {

@@ -88,17 +88,17 @@ static void refuses_more_deferred_updates_than_it_can_hold(void **state)
     struct fixture *fixture = *state;
     struct writing first;
     struct gate gate;
-    int taken = 0;
+    int accepted = 0;
 
     gate_shut(&gate, &first, fixture);
-    while (taken < 100000 && defer(fixture, 5))
-        taken++;
-    assert_in_range(taken, 1000, 99999);
+    while (accepted < 100000 && defer(fixture, 5))
+        accepted++;
+    assert_in_range(accepted, 1000, 99999);
     assert_int_equal(fixture->error.kind, ERROR_BUSY);
     assert_int_equal(fixture->released, 1);
     gate_open(&gate, &first);
     assert_true(database_flush(fixture->database, &fixture->error));
-    assert_int_equal(count_where(fixture, 5), taken);
+    assert_int_equal(count_where(fixture, 5), accepted);
 }
 
 static void closing_stores_what_is_deferred_and_leaves_one_file(void **state)

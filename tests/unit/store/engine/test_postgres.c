@@ -13,7 +13,7 @@
 
 /* ---- Sessions ---- */
 
-/* Other tests have theirs on the same server. */
+/* Ends only the sessions of this test: other tests use the same server. */
 static void end_sessions(const struct ledger *ledger)
 {
     backdoor_run(ledger->folder,
@@ -39,7 +39,7 @@ struct losing {
     int runs, stored_outside;
 };
 
-/* Swallows the error of its lost session; the second time it changes its mind. */
+/* Ignores the error of its lost session; fails at its second run. */
 static bool lose_session(struct sql_connection *connection, void *context, struct error *error)
 {
     struct losing *losing = context;
@@ -50,7 +50,7 @@ static bool lose_session(struct sql_connection *connection, void *context, struc
     if (!notes_add(connection, "first", error))
         return false;
     end_sessions(losing->ledger);
-    for (int i = 0; i < 2; i++) /* the first detects that it is lost */
+    for (int i = 0; i < 2; i++) /* the first one detects the loss */
         losing->stored_outside += notes_add(connection, "second", &ignored);
     return true;
 }
@@ -63,7 +63,7 @@ static void nothing_is_stored_outside_of_a_lost_transaction(void **state)
     assert_refused(ledger,
                    database_write(ledger->store->main, lose_session, &losing, &ledger->error),
                    ERROR_CONFLICT, "changed its mind");
-    assert_in_range(losing.runs, 2, 3); /* rehearsed, the second run is one more */
+    assert_in_range(losing.runs, 2, 3); /* one more if writes are rehearsed */
     assert_int_equal(losing.stored_outside, 0);
     assert_int_equal(notes_count(ledger), 0);
 }
@@ -80,7 +80,7 @@ static bool read_limits(struct sql_connection *connection, void *context, struct
     return true;
 }
 
-static void a_transaction_that_stands_still_is_ended(void **state)
+static void an_idle_transaction_is_ended(void **state)
 {
     struct ledger *ledger = *state;
     char limits[40];
@@ -89,7 +89,7 @@ static void a_transaction_that_stands_still_is_ended(void **state)
     assert_string_equal(limits, "10s 5min");
 }
 
-/* It is asked for the process that serves it first, here in vain. */
+/* A new session is first asked for its process id, which fails here. */
 static void a_session_that_could_not_begin_is_not_used(void **state)
 {
     struct ledger *ledger = *state;
@@ -110,7 +110,7 @@ static void a_session_that_could_not_begin_is_not_used(void **state)
     sql_connection_close(reader);
 }
 
-static void a_snapshot_may_stand_still(void **state)
+static void a_snapshot_may_be_idle(void **state)
 {
     struct ledger *ledger = *state;
     struct sql_connection *reader;
@@ -138,7 +138,7 @@ static bool add_note(struct sql_connection *connection, void *context, struct er
     return notes_add(connection, context, error);
 }
 
-static void a_snapshot_stands_still_and_ends_with_its_session(void **state)
+static void a_snapshot_does_not_change_and_ends_with_its_session(void **state)
 {
     struct ledger *ledger = *state;
     READER_AUTO reader = database_reader(ledger->store->main);
@@ -207,7 +207,7 @@ static void close_guest(struct guest *guest)
     folder_remove(guest->folder);
 }
 
-/* Whether the store becomes ready, or ceases to be, within 5 s. */
+/* Returns whether the store becomes ready, or ceases to be ready, within 5 s. */
 static bool becomes_ready(struct ledger *ledger, struct guest *guest, bool ready)
 {
     int64_t until_ns = clock_monotonic_ns() + 5000000000;
@@ -226,7 +226,7 @@ static void refuse_and_allow(struct ledger *ledger, const char *refuse, const ch
 {
     struct guest guest;
 
-    if (test_database_is_pooled()) /* which has the same role for all */
+    if (test_database_is_pooled()) /* a pooler has one role for all sessions */
         skip();
     open_as_guest(ledger, &guest);
     run_for(&guest, "ALTER ROLE %s %s", guest.role, refuse);
@@ -330,7 +330,7 @@ static bool is_full_on(struct sql_connection *connection, void *context, struct 
     return true;
 }
 
-static void a_full_disk_is_looked_at_again_before_the_next_transaction(void **state)
+static void a_full_disk_is_checked_again_before_the_next_transaction(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("alice", "x");
@@ -360,16 +360,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lost_sessions_are_reconnected),
         cmocka_unit_test(nothing_is_stored_outside_of_a_lost_transaction),
-        cmocka_unit_test(a_transaction_that_stands_still_is_ended),
+        cmocka_unit_test(an_idle_transaction_is_ended),
         cmocka_unit_test(a_session_that_could_not_begin_is_not_used),
-        cmocka_unit_test(a_snapshot_may_stand_still),
-        cmocka_unit_test(a_snapshot_stands_still_and_ends_with_its_session),
+        cmocka_unit_test(a_snapshot_may_be_idle),
+        cmocka_unit_test(a_snapshot_does_not_change_and_ends_with_its_session),
         cmocka_unit_test(the_fault_of_a_statement_is_reported),
         cmocka_unit_test(stored_values_do_not_depend_on_settings_of_the_role),
         cmocka_unit_test(a_database_of_another_encoding_is_refused),
         cmocka_unit_test(a_database_that_can_only_be_read_is_not_ready_until_it_can_be_written),
         cmocka_unit_test(a_server_without_a_free_connection_is_not_ready_until_it_has_one),
-        cmocka_unit_test(a_full_disk_is_looked_at_again_before_the_next_transaction),
+        cmocka_unit_test(a_full_disk_is_checked_again_before_the_next_transaction),
         cmocka_unit_test(the_size_of_the_database_is_known),
     };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How PostgreSQL is connected to: its address, which needs no server to be tested. */
+/* The address of a PostgreSQL database: these tests need no server. */
 #include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -55,7 +55,7 @@ static void the_error_of_an_address_has_no_password_in_it(void **state)
 /* A server at 127.0.0.2 that refuses TLS. */
 struct refuser {
     int listener, port;
-    ssize_t told; /* bytes that it is sent nevertheless, 1 at most */
+    ssize_t received; /* bytes that it is sent nevertheless, 1 at most */
     pthread_t thread;
 };
 
@@ -68,7 +68,7 @@ static void *refuse_tls(void *context)
     close(refuser->listener);
     if (recv(link, request, sizeof request, MSG_WAITALL) == sizeof request
         && send(link, "N", 1, 0) == 1)
-        refuser->told = recv(link, request, 1, 0);
+        refuser->received = recv(link, request, 1, 0);
     close(link);
     return NULL;
 }
@@ -78,8 +78,8 @@ static void refuser_start(struct refuser *out)
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000002) };
     socklen_t size = sizeof at;
 
-    *out =
-        (struct refuser){ .listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), .told = -1 };
+    *out = (struct refuser){ .listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0),
+                             .received = -1 };
     assert_int_equal(bind(out->listener, (struct sockaddr *)&at, size), 0);
     assert_int_equal(listen(out->listener, 1), 0);
     assert_int_equal(getsockname(out->listener, (struct sockaddr *)&at, &size), 0);
@@ -98,11 +98,11 @@ static void is_refused(const char *address, const char *rest, struct error *erro
     snprintf(place, sizeof place, "postgresql://u@%s%d%s", address, refuser.port, rest);
     assert_false(postgres_engine.open(place, SQL_CONNECTION_READER, &connection, error));
     pthread_join(refuser.thread, NULL);
-    if (refuser.told != 0)
-        fail_msg("%s was told something without TLS: %s", place, error->message);
+    if (refuser.received != 0)
+        fail_msg("%s: bytes were sent without TLS: %s", place, error->message);
 }
 
-static void another_machine_needs_tls_also_if_only_its_number_is_given(void **state)
+static void another_machine_needs_tls_also_if_only_its_address_is_given(void **state)
 {
     struct error error;
 
@@ -157,7 +157,7 @@ static void an_empty_variable_names_no_file(void **state)
         fail_msg("%s", error.message);
 }
 
-static void a_password_is_not_cut(void **state)
+static void a_password_that_is_too_long_is_refused(void **state)
 {
     char path[] = "/tmp/opsbrain-test-XXXXXX";
     FILE *file = fdopen(mkstemp(path), "w");
@@ -178,11 +178,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_error_of_an_address_has_no_password_in_it),
-        cmocka_unit_test(another_machine_needs_tls_also_if_only_its_number_is_given),
+        cmocka_unit_test(another_machine_needs_tls_also_if_only_its_address_is_given),
         cmocka_unit_test(another_machine_beside_a_socket_needs_tls),
         cmocka_unit_test(a_machine_that_a_service_names_needs_tls),
         cmocka_unit_test(an_empty_variable_names_no_file),
-        cmocka_unit_test(a_password_is_not_cut),
+        cmocka_unit_test(a_password_that_is_too_long_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who holds a PostgreSQL database, and what became of a commit whose answer is lost. Without
+/* Who holds a PostgreSQL database, and whether a commit took place whose answer is lost. Without
  * OPSBRAIN_TEST_DATABASE nothing is tested. */
 #include <sys/socket.h>
 
@@ -27,7 +27,7 @@ static struct sql_connection *open_writer(struct ledger *ledger)
     return writer;
 }
 
-static void cut(struct sql_connection *writer)
+static void break_connection(struct sql_connection *writer)
 {
     assert_int_equal(shutdown(PQsocket(postgres_of(writer)->link), SHUT_RDWR), 0);
 }
@@ -38,7 +38,7 @@ static void a_commit_that_took_place_is_reported_although_its_answer_is_lost(voi
     struct sql_connection *writer = open_writer(ledger);
 
     PQclear(PQexec(postgres_of(writer)->link, "COMMIT"));
-    cut(writer);
+    break_connection(writer);
     assert_ok(ledger, postgres_engine.commit(writer, &ledger->error));
     assert_int_equal(notes_count(ledger), 1);
     sql_connection_close(writer);
@@ -49,7 +49,7 @@ static void a_commit_that_did_not_take_place_is_reported_and_may_be_repeated(voi
     struct ledger *ledger = *state;
     struct sql_connection *writer = open_writer(ledger);
 
-    cut(writer);
+    break_connection(writer);
     assert_false(postgres_engine.commit(writer, &ledger->error));
     assert_int_equal(ledger->error.kind, ERROR_BUSY);
     assert_true(postgres_engine.may_repeat(writer));
@@ -66,7 +66,7 @@ static void a_commit_before_two_other_holders_may_have_taken_place(void **state)
     struct ledger *ledger = *state;
     struct sql_connection *writer = open_writer(ledger);
 
-    cut(writer);
+    break_connection(writer);
     backdoor_run(ledger->folder, "UPDATE opsbrain_holder SET fence = fence + 2");
     assert_refused(ledger, postgres_engine.commit(writer, &ledger->error), ERROR_CONFLICT,
                    "may be stored or not");
@@ -79,7 +79,7 @@ static bool count_and_note(struct sql_connection *connection, void *context, str
     return notes_add(connection, "one", error);
 }
 
-/* A sequence counts on when its transaction is rolled back. */
+/* The sequence also counts transactions that are rolled back. */
 static void an_uncommitted_transaction_is_run_again(void **state)
 {
     struct ledger *ledger = *state;
@@ -121,12 +121,12 @@ static void a_second_process_brings_nothing_up_to_date(void **state)
     a_second_process_is_refused(state);
 }
 
-/* Its time runs out in a long transaction. */
+/* The hold expires during a long transaction. */
 static void a_holder_in_a_transaction_is_not_replaced(void **state)
 {
     struct ledger *ledger = *state;
     struct sql_connection *other, *holder = open_writer(ledger);
-    bool taken;
+    bool prepared;
 
     if (test_database_is_pooled()) { /* no session keeps its settings */
         sql_connection_close(holder);
@@ -140,10 +140,10 @@ static void a_holder_in_a_transaction_is_not_replaced(void **state)
     assert_ok(ledger, postgres_engine.open(test_database(ledger->folder), SQL_CONNECTION_WRITER,
                                            &other, &ledger->error));
     assert_ok(ledger, sql_connection_run(other, "SET lock_timeout = '300ms'", &ledger->error));
-    taken = postgres_engine.prepare_schema(other, &migrations_postgres_main, &ledger->error);
+    prepared = postgres_engine.prepare_schema(other, &migrations_postgres_main, &ledger->error);
     sql_connection_close(other);
     sql_connection_close(holder);
-    assert_refused(ledger, taken, ERROR_CONFLICT, "belongs to another opsbrain");
+    assert_refused(ledger, prepared, ERROR_CONFLICT, "belongs to another opsbrain");
 }
 
 static void a_server_that_lost_the_database_stores_nothing_and_says_so(void **state)
@@ -154,7 +154,7 @@ static void a_server_that_lost_the_database_stores_nothing_and_says_so(void **st
     backdoor_run(ledger->folder,
                  "UPDATE opsbrain_holder SET fence = fence + 1, holder = 'another'");
     assert_refused(ledger, audit_log_add(ledger->store, &change, "ok", "", "", &ledger->error),
-                   ERROR_CONFLICT, "taken over by another opsbrain (another,");
+                   ERROR_CONFLICT, "prepared over by another opsbrain (another,");
     backdoor_run(ledger->folder, "UPDATE opsbrain_holder SET fence = fence - 1");
     assert_ok(ledger, audit_log_add(ledger->store, &change, "ok", "", "", &ledger->error));
 }
@@ -181,7 +181,7 @@ static void a_holder_whose_process_is_gone_is_replaced_at_once(void **state)
     assert_true(clock_monotonic_ns() - begun_ns < 10000000000);
 }
 
-/* Its time seems to last for hours, but nobody renews it. */
+/* The hold lasts for hours by the clock, but nobody renews it. */
 static void a_dead_holder_is_replaced_although_the_clock_was_set_back(void **state)
 {
     struct ledger *ledger = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schema in PostgreSQL: it is that of the files, and is brought up to date as a whole. Without
- * OPSBRAIN_TEST_DATABASE nothing is tested. */
+/* The schema in PostgreSQL equals that of the files, and is brought up to date completely or not at
+ * all. Without OPSBRAIN_TEST_DATABASE nothing is tested. */
 #include "base/core/text.h"
 #include "store/engine/postgres.h"
 #include "store/engine/sql.h"
@@ -47,7 +47,7 @@ static int by_line(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Sorted: the engines sort underscores differently. */
+/* The engines themselves sort underscores differently. */
 static void sort_lines(struct text *text)
 {
     char *lines[4096], *copy = strdup(text_string(text)), *rest = copy;
@@ -63,7 +63,7 @@ static void sort_lines(struct text *text)
     free(copy);
 }
 
-/* Compares lists that both files, and the schema, answer. */
+/* Compares the rows of a query on both files with those of a query on the PostgreSQL schema. */
 static void compare(const struct ledger *ledger, const char *files, const char *sqlite,
                     const char *postgres)
 {
@@ -110,7 +110,7 @@ static void both_engines_have_the_same_tables_columns_and_guards(void **state)
     folder_remove(files);
 }
 
-/* The last one fails: the one before it, which takes its time, is not kept either. */
+/* The last migration fails, so the slow one before it is not kept either. */
 static void an_upgrade_that_fails_leaves_the_version_before(void **state)
 {
     struct migration rows[64];

@@ -25,7 +25,7 @@ static void a_process_that_is_there_is_not_gone(void **state)
     assert_false(process_identity_is_gone(own));
 }
 
-/* The child's own, written before it waits for its end. */
+/* Starts a child that waits until it is killed; `out`: its identity. */
 static pid_t begin_child(char out[PROCESS_IDENTITY_SIZE])
 {
     int ends[2];
@@ -58,7 +58,7 @@ static void a_process_is_gone_when_it_was_killed(void **state)
     assert_true(process_identity_is_gone(identity));
 }
 
-/* Of the own identity, with one part replaced. */
+/* Checks the own identity with one part replaced. */
 static bool is_gone_with(int part, const char *value)
 {
     char own[PROCESS_IDENTITY_SIZE], parts[4][64], other[PROCESS_IDENTITY_SIZE * 2];
@@ -70,7 +70,7 @@ static bool is_gone_with(int part, const char *value)
     return process_identity_is_gone(other);
 }
 
-static void the_number_of_a_process_may_be_another_s_by_now(void **state)
+static void a_pid_may_belong_to_another_process_by_now(void **state)
 {
     (void)state;
     assert_true(is_gone_with(3, "1"));
@@ -91,7 +91,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_that_is_there_is_not_gone),
         cmocka_unit_test(a_process_is_gone_when_it_was_killed),
-        cmocka_unit_test(the_number_of_a_process_may_be_another_s_by_now),
+        cmocka_unit_test(a_pid_may_belong_to_another_process_by_now),
         cmocka_unit_test(nothing_is_known_of_other_machines_and_containers),
     };
 

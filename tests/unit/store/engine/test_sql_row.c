@@ -101,7 +101,7 @@ static bool find(struct ledger *ledger, const char *statement, struct note *out,
     return sql_row_find(&sql, &columns, out, found, &ledger->error);
 }
 
-/* The only note. */
+/* Reads the only note. */
 static struct note only(struct ledger *ledger)
 {
     struct note note;
@@ -167,7 +167,7 @@ static void writes_null_for_what_is_empty_where_a_column_may_be_null(void **stat
 #define SELECT_ODD                                                                                 \
     "SELECT 1, 2, 'a longer text', '', 'text', NULL, 0.5, 'not 32 bytes', 'red', 2 FROM notes"
 
-static void cuts_what_is_too_long_and_zeroes_a_digest_of_another_length(void **state)
+static void truncates_texts_and_zeroes_a_digest_of_another_length(void **state)
 {
     struct note note;
     bool found;
@@ -235,7 +235,7 @@ static void refuses_a_value_that_is_not_valid(void **state)
     assert_string_equal(ledger->error.message, "no note is blue");
 }
 
-/* Each engine alone would take some of these, and refuse others. */
+/* Each engine alone would accept some of these, and refuse others. */
 static const struct foreign {
     const char *given;
     size_t length;
@@ -296,7 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_each_member_as_it_was_written),
         cmocka_unit_test(writes_null_for_what_is_empty_where_a_column_may_be_null),
-        cmocka_unit_test(cuts_what_is_too_long_and_zeroes_a_digest_of_another_length),
+        cmocka_unit_test(truncates_texts_and_zeroes_a_digest_of_another_length),
         cmocka_unit_test(leaves_the_row_alone_where_there_is_none),
         cmocka_unit_test(lists_all_rows),
         cmocka_unit_test(refuses_a_value_that_is_not_valid),

@@ -17,7 +17,7 @@
 #define THREADS 4
 #define APPLIES 6 /* of each thread */
 #define USUAL_SCHEDULES 60
-#define SCHEDULES_OF_A_STORE 50 /* the more it has of earlier ones, the longer each takes */
+#define SCHEDULES_OF_A_STORE 50 /* the more schedules a store has seen, the slower it is */
 
 struct schedule {
     struct store *store;
@@ -200,7 +200,7 @@ static void begin_schedule(struct ledger *ledger, uint64_t seed, struct schedule
 }
 
 /* Ends the remaining deployments, so that the next schedule starts afresh. */
-static void finish_schedule(struct ledger *ledger, const struct schedule *schedule)
+static void finish_schedule(const struct schedule *schedule)
 {
     struct generator generator;
 
@@ -208,8 +208,7 @@ static void finish_schedule(struct ledger *ledger, const struct schedule *schedu
     for (int i = 0; i < THREADS * APPLIES; i++)
         assert_true(end_one(schedule, &generator));
     if (running_usd(schedule) > schedule->ceiling + 1e-6)
-        fail_msg("seed %" PRIu64 ": in the end it is above the ceiling", schedule->seed);
-    (void)ledger;
+        fail_msg("seed %" PRIu64 ": the cost is above the ceiling at the end", schedule->seed);
 }
 
 static void run_schedule(struct ledger *ledger, uint64_t seed, size_t *begun, size_t *refused)
@@ -233,7 +232,7 @@ static void run_schedule(struct ledger *ledger, uint64_t seed, size_t *begun, si
         *begun += appliers[i].begun;
         *refused += appliers[i].refused;
     }
-    finish_schedule(ledger, &schedule);
+    finish_schedule(&schedule);
 }
 
 static uint64_t number_from(const char *variable, uint64_t usual)

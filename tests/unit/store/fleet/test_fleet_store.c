@@ -193,9 +193,8 @@ static void a_target_with_a_managed_deployment_stays(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("root", "target_remove");
-    struct fleet_plan_row plan;
-
     struct fleet_target_row wanted = target_of("lab"), row;
+    struct fleet_plan_row plan;
     bool changed;
 
     put(ledger, wanted);
@@ -226,8 +225,8 @@ static void nothing_begins_without_a_go_ahead(void **state)
     begin(ledger, &plan);
 }
 
-/* Per hour, per life, with a known price, and with an end. */
-static void an_agent_may_up_to_what_the_target_grants(void **state)
+/* Limits apply per hour and in all; the price and the end must be known. */
+static void an_agent_may_approve_up_to_what_the_target_grants(void **state)
 {
     struct ledger *ledger = *state;
     struct fleet_target_row target = target_of("lab");
@@ -249,7 +248,7 @@ static void an_agent_may_up_to_what_the_target_grants(void **state)
     plan = plan_with(ledger, "create", "small", 1, HOUR_MS);
     assert_ok(ledger, begin_as(ledger, "alice", FLEET_WAY_AGENT, &plan, &begun));
     finish(ledger, &plan, "running");
-    plan = plan_later(ledger, "extend", "small", 1, 2 * HOUR_MS, HOUR_MS); /* its second hour */
+    plan = plan_later(ledger, "extend", "small", 1, 2 * HOUR_MS, HOUR_MS); /* for a second hour */
     refuse(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "needs a person's");
 }
 
@@ -306,7 +305,7 @@ static void a_plan_is_good_for_a_day_and_one_state_of_its_target(void **state)
 
 /* ---- Ceilings ---- */
 
-static void ceilings_hold_for_one_and_for_all_together(void **state)
+static void ceilings_apply_to_one_and_to_all_together(void **state)
 {
     struct ledger *ledger = *state;
     struct fleet_plan_row plan;
@@ -380,8 +379,8 @@ static void a_refused_change_gives_back_what_it_reserved(void **state)
     begin(ledger, &two);
 }
 
-/* A stopped one may have cost more than it does when it is started again: that is not what it is
- * given back. */
+/* A stopped deployment may have cost more before than the refused start would: that price is not
+ * restored. */
 static void a_refused_start_does_not_raise_the_price(void **state)
 {
     struct ledger *ledger = *state;
@@ -398,7 +397,7 @@ static void a_refused_start_does_not_raise_the_price(void **state)
     begin(ledger, &two);
 }
 
-/* ---- Once ---- */
+/* ---- One job per plan ---- */
 
 static void two_who_begin_one_plan_get_one_job(void **state)
 {
@@ -428,7 +427,7 @@ static void two_who_begin_one_plan_get_one_job(void **state)
     fleet_managed_rows_free(rows, count);
 }
 
-static void a_registered_name_is_not_taken_over(void **state)
+static void a_registered_name_cannot_be_used(void **state)
 {
     struct ledger *ledger = *state;
     struct fleet_plan_row plan;
@@ -465,7 +464,7 @@ static void a_stale_worker_writes_nothing_into_the_journal(void **state)
     fleet_journal_rows_free(rows, count);
 }
 
-/* It would leave its plan unfinished for ever, and its resources running. */
+/* Otherwise its plan would never end, and its resources would keep running. */
 static void a_queued_apply_is_asked_to_stop_and_still_runs(void **state)
 {
     struct ledger *ledger = *state;
@@ -483,7 +482,7 @@ static void a_queued_apply_is_asked_to_stop_and_still_runs(void **state)
     claim_next(ledger);
 }
 
-/* Its job ended, but not the plan: its resources must not be forgotten. */
+/* The job ended, but the plan did not: its resources must not be forgotten. */
 static void a_plan_whose_job_is_over_gets_another(void **state)
 {
     struct ledger *ledger = *state;
@@ -575,15 +574,15 @@ int main(void)
         TEST(a_removed_target_is_not_found_and_comes_back),
         TEST(a_target_with_a_managed_deployment_stays),
         TEST(nothing_begins_without_a_go_ahead),
-        TEST(an_agent_may_up_to_what_the_target_grants),
+        TEST(an_agent_may_approve_up_to_what_the_target_grants),
         TEST(two_people_are_two_principals),
         TEST(a_plan_is_good_for_a_day_and_one_state_of_its_target),
-        TEST(ceilings_hold_for_one_and_for_all_together),
+        TEST(ceilings_apply_to_one_and_to_all_together),
         TEST(a_change_reserves_the_higher_price),
         TEST(a_refused_change_gives_back_what_it_reserved),
         TEST(a_refused_start_does_not_raise_the_price),
         TEST(two_who_begin_one_plan_get_one_job),
-        TEST(a_registered_name_is_not_taken_over),
+        TEST(a_registered_name_cannot_be_used),
         TEST(a_stale_worker_writes_nothing_into_the_journal),
         TEST(a_queued_apply_is_asked_to_stop_and_still_runs),
         TEST(a_plan_whose_job_is_over_gets_another),

@@ -58,7 +58,7 @@ static int64_t put(struct place *place, const char *name, const char *document, 
     return revision;
 }
 
-static void each_other_content_is_a_revision(void **state)
+static void each_new_content_is_a_revision(void **state)
 {
     struct place *place = *state;
     struct recipe_import row;
@@ -100,7 +100,7 @@ static void the_list_has_the_newest_of_each(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_other_content_is_a_revision, begin, end),
+        cmocka_unit_test_setup_teardown(each_new_content_is_a_revision, begin, end),
         cmocka_unit_test_setup_teardown(the_list_has_the_newest_of_each, begin, end),
     };
 

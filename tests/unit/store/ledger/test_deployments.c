@@ -18,7 +18,7 @@ static void keeps_what_was_registered(void **state)
     assert_int_equal(found.created_ms, 1000);
 }
 
-static void refuses_a_name_that_is_taken_and_leaves_no_trace(void **state)
+static void refuses_a_name_in_use_and_leaves_no_trace(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment wanted = ledger_deployment(ledger, "a100"), out = { .id = 77 };
@@ -37,7 +37,7 @@ static void refuses_a_name_that_is_taken_and_leaves_no_trace(void **state)
     audit_log_rows_free(rows, count);
 }
 
-/* Of the newest row of the audit. */
+/* Checks `changed` of the newest audit row. */
 static void assert_changed(struct ledger *ledger, const char *expected)
 {
     struct audit_row *rows;
@@ -105,7 +105,7 @@ static void brings_a_retired_name_back_as_a_new_revision(void **state)
     assert_int_equal(out.retired_ms, 0);
 }
 
-static void names_the_deployments_there_are(void **state)
+static void names_the_existing_deployments(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment out;
@@ -141,11 +141,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_what_was_registered),
-        cmocka_unit_test(refuses_a_name_that_is_taken_and_leaves_no_trace),
+        cmocka_unit_test(refuses_a_name_in_use_and_leaves_no_trace),
         cmocka_unit_test(audits_the_values_before_and_after),
         cmocka_unit_test(counts_revisions_and_refuses_a_change_of_an_old_one),
         cmocka_unit_test(brings_a_retired_name_back_as_a_new_revision),
-        cmocka_unit_test(names_the_deployments_there_are),
+        cmocka_unit_test(names_the_existing_deployments),
         cmocka_unit_test(lists_by_name_in_pages),
     };
 

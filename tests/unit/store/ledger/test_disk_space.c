@@ -70,7 +70,7 @@ static void the_reserve_is_a_share_of_the_disk_at_most(void **state)
     assert_true(disk_space_check(world->services.store, &world->error));
 }
 
-/* ---- Of one principal ---- */
+/* ---- The limit of a principal ---- */
 
 static bool try_import(struct world *world, struct change *change, const char *digest,
                        const char *cell)
@@ -153,7 +153,7 @@ static void counts_bytes_not_characters(void **state)
     assert_in_range(usage.imports_bytes, 30000, 31000);
 }
 
-/* Each call checked before the first of them had stored anything. */
+/* Both calls were checked before the first had stored anything. */
 static void no_concurrent_call_exceeds_the_limit(void **state)
 {
     struct change change = { .actor = { .principal = "bob" },

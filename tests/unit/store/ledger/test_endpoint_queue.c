@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may measure on which endpoint next: the lines in front of them, and turns at free workers. */
-
+/* Who may measure next at which endpoint: the lines at endpoints, and the turns at free workers. */
 #include "base/core/random.h"
 #include "base/core/text.h"
 #include "store/ledger/questions.h"
@@ -29,14 +28,14 @@ static struct deployment deploy_nth(struct ledger *ledger, int number)
     return deploy(ledger, name, url);
 }
 
-/* The principal and its request; the key makes it one call. */
-struct wish {
+/* A principal's request for a sweep; the key makes repetitions of it one call. */
+struct request {
     const char *principal, *key;
     const struct deployment *deployment, *candidate;
     int64_t limit;
 };
 
-static bool ask(struct ledger *ledger, const struct wish *wish, struct sweep_row *out)
+static bool start_sweep(struct ledger *ledger, const struct request *request, struct sweep_row *out)
 {
     static const struct cell_plan cells[] = {
         { .concurrency = 1, .input_tokens = 4, .output_tokens = 4, .repetition = 1 },
@@ -47,30 +46,30 @@ static bool ask(struct ledger *ledger, const struct wish *wish, struct sweep_row
           .position = 1,
           .subject = 1 },
     };
-    struct change change = ledger_change(wish->principal, "sweep_start");
-    const struct sweep_order order = { .deployment = wish->deployment,
-                                       .candidate = wish->candidate,
+    struct change change = ledger_change(request->principal, "sweep_start");
+    const struct sweep_order order = { .deployment = request->deployment,
+                                       .candidate = request->candidate,
                                        .plan_json = "{}",
                                        .plan_digest = "plan",
                                        .provenance_json = "{}",
                                        .cells = cells,
-                                       .cell_count = wish->candidate == NULL ? 1 : 2,
+                                       .cell_count = request->candidate == NULL ? 1 : 2,
                                        .repetitions = 1,
-                                       .active_limit = wish->limit,
-                                       .idempotency_key = wish->key,
+                                       .active_limit = request->limit,
+                                       .idempotency_key = request->key,
                                        .arguments_digest = "" };
 
     return sweep_create(ledger->store, &order, 10, &change, out, &ledger->error);
 }
 
-/* Queues a sweep over one deployment, or two; its job's id into `job`. */
+/* Queues a sweep over one deployment, or two; `job`: the id of its job, NULL: not wanted. */
 static void queue(struct ledger *ledger, const char *principal, const struct deployment *deployment,
                   const struct deployment *candidate, char job[ID_SIZE])
 {
-    const struct wish wish = { principal, NULL, deployment, candidate, 0 };
+    const struct request request = { principal, NULL, deployment, candidate, 0 };
     struct sweep_row row;
 
-    assert_ok(ledger, ask(ledger, &wish, &row));
+    assert_ok(ledger, start_sweep(ledger, &request, &row));
     if (job != NULL)
         text_copy(job, ID_SIZE, row.job_id);
     sweep_row_finish(&row);
@@ -416,7 +415,7 @@ static void a_job_that_waits_for_an_answer_delays_nobody(void **state)
     const struct question_text question = { "go_on", "{}" };
     const struct answer_text answer = { "go_on", "{}" };
     char asking[ID_SIZE], other[ID_SIZE];
-    size_t taken;
+    size_t stored;
 
     queue(ledger, "alice", &a, NULL, asking);
     queue(ledger, "bob", &a, NULL, other);
@@ -427,7 +426,7 @@ static void a_job_that_waits_for_an_answer_delays_nobody(void **state)
     second = claimed(ledger);
     assert_string_equal(second.id, other);
     assert_ok(ledger,
-              question_answer(ledger->store, asking, &answer, 1, 6, NULL, &taken, &ledger->error));
+              question_answer(ledger->store, asking, &answer, 1, 6, NULL, &stored, &ledger->error));
     assert_none(ledger);
     finish(ledger, &second);
     assert_claims(ledger, asking);
@@ -437,23 +436,23 @@ static void the_sweeps_of_a_principal_are_limited(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment a = deploy(ledger, "a", "http://127.0.0.1:1001");
-    struct wish keyed = { "alice", "once", &a, NULL, 3 }, more = { "alice", NULL, &a, NULL, 3 },
-                others = { "bob", NULL, &a, NULL, 3 };
+    struct request keyed = { "alice", "once", &a, NULL, 3 }, more = { "alice", NULL, &a, NULL, 3 },
+                   others = { "bob", NULL, &a, NULL, 3 };
     struct sweep_row first, again, row;
     struct job job;
 
-    assert_ok(ledger, ask(ledger, &keyed, &first));
+    assert_ok(ledger, start_sweep(ledger, &keyed, &first));
     queue_many(ledger, "alice", &a, 2);
     claimed(ledger);
-    assert_refused(ledger, ask(ledger, &more, &row), ERROR_BUSY,
+    assert_refused(ledger, start_sweep(ledger, &more, &row), ERROR_BUSY,
                    "alice has 3 sweeps queued or running and may have 3 (sweeps_per_principal)");
-    assert_ok(ledger, ask(ledger, &keyed, &again));
+    assert_ok(ledger, start_sweep(ledger, &keyed, &again));
     assert_string_equal(again.id, first.id);
-    assert_ok(ledger, ask(ledger, &others, &row));
+    assert_ok(ledger, start_sweep(ledger, &others, &row));
     sweep_row_finish(&row);
     assert_ok(ledger, job_find(ledger->store, first.job_id, &job, &ledger->error));
     finish(ledger, &job);
-    assert_ok(ledger, ask(ledger, &more, &row));
+    assert_ok(ledger, start_sweep(ledger, &more, &row));
     sweep_row_finish(&row);
     struct change change = ledger_change("alice", "sweep_resume");
     assert_refused(
@@ -463,7 +462,7 @@ static void the_sweeps_of_a_principal_are_limited(void **state)
     sweep_row_finish(&again);
 }
 
-/* The rows of a version in which jobs stood in line only once they ran. */
+/* Leaves the rows of an older version, in which jobs joined a line only when they ran. */
 static void forget_lines(struct ledger *ledger)
 {
     store_close(ledger->store);
@@ -472,7 +471,7 @@ static void forget_lines(struct ledger *ledger)
                                  &ledger->error));
 }
 
-static void sweeps_of_an_older_version_stand_in_line(void **state)
+static void sweeps_of_an_older_version_join_the_line(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment a = deploy(ledger, "a", "http://127.0.0.1:1001");
@@ -546,7 +545,7 @@ int main(void)
         cmocka_unit_test(the_place_in_line_outlives_the_process),
         cmocka_unit_test(a_job_that_waits_for_an_answer_delays_nobody),
         cmocka_unit_test(the_sweeps_of_a_principal_are_limited),
-        cmocka_unit_test(sweeps_of_an_older_version_stand_in_line),
+        cmocka_unit_test(sweeps_of_an_older_version_join_the_line),
         cmocka_unit_test(whatever_arrives_everybody_is_served),
     };
 

@@ -110,7 +110,7 @@ static void add_session(struct ledger *ledger)
     assert_ok(ledger, session_add(ledger->store, &session, &ledger->error));
 }
 
-/* Whether there is such a call of session ses_a. */
+/* Returns whether session ses_a has a call with this stream. */
 static bool find_call(struct ledger *ledger, const char *stream, struct event_call *out)
 {
     bool found;
@@ -159,7 +159,7 @@ static size_t count_subscriptions(struct ledger *ledger)
     return count;
 }
 
-static void goes_with_its_session(void **state)
+static void calls_events_and_subscriptions_end_with_their_session(void **state)
 {
     struct ledger *ledger = *state;
     struct event_call call;
@@ -188,7 +188,7 @@ int main(void)
         cmocka_unit_test(events_are_there_after_a_restart),
         cmocka_unit_test(forgets_what_is_older_than_ten_minutes),
         cmocka_unit_test(knows_which_calls_ended_and_forgets_them_with_their_events),
-        cmocka_unit_test(goes_with_its_session),
+        cmocka_unit_test(calls_events_and_subscriptions_end_with_their_session),
     };
 
     return ledger_run(tests);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Imported runs in the store: stored unchanged, the same file once. */
-
+/* Imported runs in the store: they are stored unchanged, and the same file only once. */
 #include "store/audit/audit_log.h"
 #include "store/ledger/imports.h"
 #include "tests/unit/support/backdoor.h"
@@ -138,7 +137,7 @@ static void lists_the_newest_first(void **state)
     import_rows_free(rows, count);
 }
 
-static void names_an_import_that_is_not_there(void **state)
+static void names_the_id_of_an_unknown_import(void **state)
 {
     struct ledger *ledger = *state;
     struct import_row row;
@@ -147,7 +146,7 @@ static void names_an_import_that_is_not_there(void **state)
                    ERROR_NOT_FOUND, "no imported run has the id \"imp_x\"");
 }
 
-static void an_import_that_cannot_be_read_whole_is_not_returned_in_part(void **state)
+static void an_import_is_returned_completely_or_not_at_all(void **state)
 {
     struct ledger *ledger = *state;
     struct import_order order = order_of("d1", "grid.csv", "{}");
@@ -169,8 +168,8 @@ int main(void)
         TEST(the_same_file_is_the_earlier_import_and_its_other_name_is_noted),
         TEST(other_facts_are_a_new_import_that_points_at_the_old),
         TEST(lists_the_newest_first),
-        TEST(names_an_import_that_is_not_there),
-        TEST(an_import_that_cannot_be_read_whole_is_not_returned_in_part),
+        TEST(names_the_id_of_an_unknown_import),
+        TEST(an_import_is_returned_completely_or_not_at_all),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

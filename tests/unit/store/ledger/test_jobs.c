@@ -13,7 +13,7 @@ static struct job queue(struct ledger *ledger, const char *kind, int64_t now_ms)
     return job;
 }
 
-static struct job look(struct ledger *ledger, const char *id)
+static struct job read_job(struct ledger *ledger, const char *id)
 {
     struct job job;
 
@@ -52,7 +52,7 @@ static void claims_the_oldest_job_of_a_known_kind(void **state)
     struct claim claim = ledger_claim(ledger, "me", 100, 1000);
     assert_string_equal(claim.job_id, first.id);
     assert_int_equal(claim.fence, 1);
-    struct job running = look(ledger, first.id);
+    struct job running = read_job(ledger, first.id);
     assert_int_equal(running.state, JOB_RUNNING);
     assert_int_equal(running.started_ms, 100);
     assert_int_equal(running.lease_until_ms, 1100);
@@ -82,14 +82,14 @@ static void a_lease_that_ended_passes_to_the_next_and_fences_off_the_old_holder(
                    "taken over");
     assert_ok(ledger, job_heartbeat(ledger->store, &beat, 1, 1200, 1000, &ledger->error));
     assert_true(beat.stale);
-    assert_int_equal(look(ledger, job.id).started_ms, 100);
+    assert_int_equal(read_job(ledger, job.id).started_ms, 100);
     assert_ok(ledger, job_finish(ledger->store, &new,
                                  &(struct job_ending){ .state = JOB_COMPLETED,
                                                        .outcome_json = "{\"a\":1}" },
                                  1300, &ledger->error));
-    assert_int_equal(look(ledger, job.id).state, JOB_COMPLETED);
-    assert_int_equal(look(ledger, job.id).finished_ms, 1300);
-    assert_string_equal(look(ledger, job.id).outcome, "{\"a\":1}");
+    assert_int_equal(read_job(ledger, job.id).state, JOB_COMPLETED);
+    assert_int_equal(read_job(ledger, job.id).finished_ms, 1300);
+    assert_string_equal(read_job(ledger, job.id).outcome, "{\"a\":1}");
 }
 
 /* A claiming worker may have read the clock just before the job was added. */
@@ -99,14 +99,14 @@ static void a_job_never_starts_before_it_was_made_nor_ends_before_it_started(voi
     struct job job = queue(ledger, "other", 101), cancelled = queue(ledger, "third", 101), out;
     struct claim claim = ledger_claim(ledger, "me", 100, 1000);
 
-    assert_int_equal(look(ledger, job.id).started_ms, 101);
+    assert_int_equal(read_job(ledger, job.id).started_ms, 101);
     assert_ok(ledger,
               job_finish(ledger->store, &claim,
                          &(struct job_ending){ .state = JOB_COMPLETED, .outcome_json = "{}" }, 99,
                          &ledger->error));
-    assert_int_equal(look(ledger, job.id).finished_ms, 101);
+    assert_int_equal(read_job(ledger, job.id).finished_ms, 101);
     assert_ok(ledger, job_cancel(ledger->store, cancelled.id, 100, NULL, &out, &ledger->error));
-    assert_int_equal(look(ledger, cancelled.id).finished_ms, 101);
+    assert_int_equal(read_job(ledger, cancelled.id).finished_ms, 101);
 }
 
 static void heartbeats_extend_the_lease_and_carry_progress(void **state)
@@ -122,7 +122,7 @@ static void heartbeats_extend_the_lease_and_carry_progress(void **state)
     assert_ok(ledger, job_heartbeat(ledger->store, &beat, 1, 900, 1000, &ledger->error));
     assert_false(beat.stale);
     assert_false(beat.cancel_requested);
-    now = look(ledger, job.id);
+    now = read_job(ledger, job.id);
     assert_in_range(now.lease_until_ms, 1900, 60000);
     assert_true(now.progress == 3 && now.progress_total == 8);
     assert_string_equal(now.message, "cell 3 of 8");
@@ -176,7 +176,7 @@ static void a_job_given_back_is_queued_again(void **state)
     struct claim claim = ledger_claim(ledger, "me", 100, 1000);
 
     assert_ok(ledger, job_yield(ledger->store, &claim, &ledger->error));
-    assert_int_equal(look(ledger, job.id).state, JOB_QUEUED);
+    assert_int_equal(read_job(ledger, job.id).state, JOB_QUEUED);
     assert_int_equal(ledger_claim(ledger, "you", 101, 1000).fence, 2);
 }
 
@@ -190,7 +190,7 @@ static void jobs_of_other_processes_are_released_at_start(void **state)
     assert_ok(ledger, job_orphans_release(ledger->store, "me", &ledger->error));
     assert_string_equal(ledger_claim(ledger, "me", 101, 1000).job_id, theirs.id);
     assert_false(claimable(ledger, "other", 102));
-    assert_int_equal(look(ledger, mine.id).fence, 1);
+    assert_int_equal(read_job(ledger, mine.id).fence, 1);
 }
 
 static void without_the_folders_lock_the_leases_decide(void **state)
@@ -204,7 +204,7 @@ static void without_the_folders_lock_the_leases_decide(void **state)
     ledger->store->lock_file = -1;
     assert_ok(ledger, job_orphans_release(ledger->store, "me", &ledger->error));
     ledger->store->lock_file = lock_file;
-    assert_int_equal(look(ledger, job.id).lease_until_ms, 1100);
+    assert_int_equal(read_job(ledger, job.id).lease_until_ms, 1100);
     assert_none_for(ledger, "me", 1100);
     claim = ledger_claim(ledger, "me", 1101, 1000);
     assert_string_equal(claim.job_id, job.id);
@@ -257,7 +257,8 @@ static void an_outcome_too_long_to_keep_stays_json(void **state)
                                  &(struct job_ending){ .state = JOB_COMPLETED,
                                                        .outcome_json = outcome.data },
                                  200, &ledger->error));
-    assert_memory_equal(look(ledger, job.id).outcome, "{\"truncated\":true,\"bytes\":10000", 31);
+    assert_memory_equal(read_job(ledger, job.id).outcome, "{\"truncated\":true,\"bytes\":10000",
+                        31);
 }
 
 int main(void)

@@ -107,7 +107,6 @@ static void deletes_what_is_too_old_and_keeps_the_rest(void **state)
     assert_int_equal(count_audit(ledger), 0);
 }
 
-/* From now on, on the file itself. */
 static void an_undeletable_row_does_not_protect_the_rest(void **state)
 {
     struct ledger *ledger = *state;
@@ -151,7 +150,7 @@ static bool is_answered(struct ledger *ledger, const char *nonce)
     return found;
 }
 
-/* A client may repeat it for minutes. */
+/* A client may repeat the request for minutes. */
 static void the_answer_of_a_request_in_rounds_is_kept_for_a_day(void **state)
 {
     struct ledger *ledger = *state;
@@ -188,12 +187,13 @@ static void deletes_more_than_one_batch_and_gives_the_space_back(void **state)
                                    clock_utc_ms() + 10 * DAY_MS, &ledger->error));
     assert_int_equal(count_audit(ledger), 0);
     ledger_reopen(ledger);
-    if (test_database_is_files()) /* a server reuses it */
+    if (test_database_is_files()) /* PostgreSQL keeps it for reuse */
         assert_true(store_size_bytes(ledger->store) < full_bytes - 4 * 1024 * 1024);
     free(arguments);
 }
 
-/* As the next process would find it, if this one were killed now. */
+/* Returns whether the stored record has no rival time, so that the next process believes the
+ * clock. */
 static bool is_believed(const struct ledger *ledger)
 {
     char message[BACKDOOR_MESSAGE_SIZE];

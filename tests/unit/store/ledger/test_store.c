@@ -68,7 +68,7 @@ static bool opens(struct place *place)
     return ok;
 }
 
-/* Directly on the file, bypassing the store. */
+/* Runs a script on the file, bypassing the store. */
 static void run_sql(const char *file, const char *script)
 {
     sqlite3 *db;
@@ -156,7 +156,7 @@ static void refuses_a_newer_database_and_leaves_it_alone(void **state)
     assert_string_equal(version, "700");
 }
 
-/* The file as the version before left it, with one cell that was measured. */
+/* Writes a file of version 6, with one cell that was measured. */
 static void write_version_6(const char *file)
 {
     TEXT_AUTO script = { 0 };
@@ -206,8 +206,8 @@ static void keeps_the_runs_and_cells_of_the_version_before(void **state)
     store_close(store);
 }
 
-/* Before secrets were bound to origins and deployments had owners. The names say who set where they
- * point. */
+/* Writes a file of version 12, in which secrets are not bound to origins and deployments have no
+ * owners. The names say who set the URLs. */
 static void write_version_12(const char *file)
 {
     static const char *const deployments[][3] = {
@@ -243,8 +243,8 @@ static void write_version_12(const char *file)
         "hardware, region, secret, '{\"a\":\"b\"}', limits, 2000, 'otto', '', '', 0 FROM "
         "deployment_revisions WHERE deployment_id = 5;"
         "INSERT INTO deployment_revisions SELECT deployment_id, 2, 'http://moved', provider, "
-        "model, "
-        "engine, hardware, region, secret, labels, limits, 2000, iif(deployment_id = 7, 'otto', "
+        "model, engine, hardware, region, secret, labels, limits, 2000, iif(deployment_id = 7, "
+        "'otto', "
         "'ada'), '', '', 0 FROM deployment_revisions WHERE deployment_id IN (7, 8);"
         "UPDATE deployments SET revision = 2 WHERE id IN (4, 5, 7, 8);"
         "UPDATE deployments SET retired_ms = 3000 WHERE id = 6;"
@@ -310,7 +310,7 @@ static bool store_something(struct place *place, struct store *store)
     return audit_log_add(store, &change, "ok", "", "", &place->error);
 }
 
-/* Moved away and, where `copied`, a copy put in its place. */
+/* Moves the file away and, if `copied`, puts a copy in its place. */
 static void take_away(const char *path, bool copied)
 {
     TEXT_AUTO command = { 0 };
@@ -328,7 +328,7 @@ static void put_back(const char *path)
     assert_int_equal(system(text_string(&command)), 0);
 }
 
-static void stores_nothing_in_files_taken_from_under_it(void **state)
+static void stores_nothing_in_files_that_were_moved_or_replaced(void **state)
 {
     static const char *const names[] = {
         "", "/lock", "/opsbrain.db", "/scrapes.db", "/opsbrain.db-wal", "/scrapes.db-wal"
@@ -426,7 +426,7 @@ static void refuses_a_database_that_another_program_has_locked(void **state)
     assert_true(opens(place));
 }
 
-/* Closes its end of the pipe when it has the store, and holds it. */
+/* Starts a child that opens the store and keeps it open; returns once the store is open. */
 static pid_t hold_in_child(struct place *place)
 {
     int ends[2];
@@ -463,13 +463,13 @@ static void refuses_a_folder_in_use_until_its_holder_dies(void **state)
     assert_true(opens(place));
 }
 
-/* ---- Killed at any moment: what was acknowledged is there, nothing is there by half ---- */
+/* ---- Killed at any moment: what was acknowledged is stored, and nothing is stored in part ---- */
 
 struct writer {
     pthread_t thread;
-    struct ledger *ledger; /* of its own: the error is */
+    struct ledger *ledger; /* its own, because of the error in it */
     struct deployment deployment;
-    int acknowledged; /* the pipe's end */
+    int acknowledged; /* the pipe to which the ids of stored sweeps are written */
 };
 
 static void *create_sweeps(void *context)
@@ -636,7 +636,7 @@ int main(void)
         TEST(keeps_the_runs_and_cells_of_the_version_before),
         TEST(binds_the_secrets_of_the_version_before_where_an_admin_had_set_them),
         TEST(leaves_a_file_whose_references_are_broken_as_it_is),
-        TEST(stores_nothing_in_files_taken_from_under_it),
+        TEST(stores_nothing_in_files_that_were_moved_or_replaced),
         TEST(leaves_files_put_in_its_place_alone),
         TEST(refuses_a_database_of_another_program),
         TEST(refuses_a_file_with_a_garbage_head),

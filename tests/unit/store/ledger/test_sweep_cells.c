@@ -23,7 +23,7 @@ static void infers_cells_and_undoes_it_when_failures_are_retried(void **state)
     assert_int_equal(scene.cells[1].state, CELL_INFERRED);
     assert_string_equal(scene.cells[2].reason, "over the saturation point");
     assert_int_equal(scene.cells[2].measurement.attempted, 0);
-    look(ledger, &scene);
+    reread_sweep(ledger, &scene);
     assert_int_equal(scene.sweep.cells_done, 4);
     assert_ok(ledger,
               job_finish(ledger->store, &scene.claim,
@@ -39,7 +39,7 @@ static void infers_cells_and_undoes_it_when_failures_are_retried(void **state)
     end(&scene);
 }
 
-static void keeps_a_cell_whole(void **state)
+static void stores_a_cell_completely(void **state)
 {
     struct ledger *ledger = *state;
     struct scene scene = begin(ledger, 2, 1);
@@ -111,7 +111,7 @@ static void never_measures_a_cell_twice(void **state)
     end(&scene);
 }
 
-static void a_stale_holder_writes_nothing(void **state)
+static void a_stale_owner_writes_nothing(void **state)
 {
     struct ledger *ledger = *state;
     struct scene scene = begin(ledger, 2, 1);
@@ -154,8 +154,7 @@ static void a_stale_holder_writes_nothing(void **state)
     free(attempts);
     read_cells(ledger, &scene);
     assert_int_equal(scene.cells[0].state, CELL_PENDING);
-    /* The new holder of the job cannot end the attempt of the old one, but begins a second attempt.
-     */
+    /* The new owner of the job cannot end the attempt of the old one, but begins a second one. */
     assert_refused(ledger,
                    attempt_accept(ledger->store, &scene.claim, id, &result, 5200, &ledger->error),
                    ERROR_CONFLICT, "does not run under this claim");
@@ -220,6 +219,7 @@ static void failed_cells_of_an_unfinished_run_are_measured_again_on_request(void
 }
 
 #define OF_CELLS "(SELECT attempt_id FROM cells WHERE sweep_id = %Q)"
+#define CHANGE_MEASUREMENT "UPDATE attempts SET measurement = '{}' WHERE id IN " OF_CELLS
 
 static void nothing_changes_what_was_measured(void **state)
 {
@@ -232,7 +232,7 @@ static void nothing_changes_what_was_measured(void **state)
         "UPDATE cells SET attempt_id = NULL WHERE sweep_id = %Q",
         "UPDATE cells SET concurrency = 7 WHERE sweep_id = %Q",
         "DELETE FROM cells WHERE sweep_id = %Q",
-        "UPDATE attempts SET measurement = '{}' WHERE id IN " OF_CELLS,
+        CHANGE_MEASUREMENT,
         "UPDATE attempts SET state = 'rejected' WHERE id IN " OF_CELLS,
         "DELETE FROM attempts WHERE id IN " OF_CELLS,
         "UPDATE histograms SET data = substr(data, 1, 1) WHERE attempt_id IN " OF_CELLS,
@@ -248,19 +248,19 @@ static void nothing_changes_what_was_measured(void **state)
     result.records = "records";
     result.records_length = 7;
     for (size_t i = 0; i < 2; i++) {
-        /* a run that is under way may end, but what it measures stays as it is */
+        /* A run that is not finished may still end, but what it measures stays as it is. */
         assert_false(
             may_do(ledger, "UPDATE runs SET repetition = 9 WHERE sweep_id = %Q", scene.sweep.id));
         assert_ok(ledger, attempt_accept(ledger->store, &scene.claim, attempt(ledger, &scene, i),
                                          &result, 300, &ledger->error));
-        assert_false(may_do(ledger, refused[8], scene.sweep.id));
+        assert_false(may_do(ledger, CHANGE_MEASUREMENT, scene.sweep.id));
     }
     histogram_destroy(result.histograms[METRIC_TTFT]);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (may_do(ledger, refused[i], scene.sweep.id))
             fail_msg("this was done: %s", refused[i]);
     assert_true(may_do(ledger, "DELETE FROM request_records WHERE attempt_id IN " OF_CELLS,
-                       scene.sweep.id)); /* by age: the retention */
+                       scene.sweep.id)); /* as retention does */
     end(&scene);
 }
 
@@ -281,9 +281,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(infers_cells_and_undoes_it_when_failures_are_retried),
-        cmocka_unit_test(keeps_a_cell_whole),
+        cmocka_unit_test(stores_a_cell_completely),
         cmocka_unit_test(never_measures_a_cell_twice),
-        cmocka_unit_test(a_stale_holder_writes_nothing),
+        cmocka_unit_test(a_stale_owner_writes_nothing),
         cmocka_unit_test(another_job_cannot_write_to_the_sweep),
         cmocka_unit_test(failed_cells_of_an_unfinished_run_are_measured_again_on_request),
         cmocka_unit_test(nothing_changes_what_was_measured),

@@ -225,7 +225,7 @@ static void a_stopped_sweep_continues_with_its_pending_cells(void **state)
                                                        .sweep_state = "stopped",
                                                        .sweep_reason = "the time limit" },
                                  510, &ledger->error));
-    look(ledger, &scene);
+    reread_sweep(ledger, &scene);
     assert_string_equal(scene.sweep.state, "stopped");
     assert_string_equal(scene.sweep.reason, "the time limit");
     assert_ok(ledger, sweep_reopen(ledger->store, scene.sweep.id, false, 0, 600, &change, &again,
@@ -241,7 +241,7 @@ static void a_stopped_sweep_continues_with_its_pending_cells(void **state)
     end(&scene);
 }
 
-static void a_finished_run_is_not_taken_up_again(void **state)
+static void a_finished_run_is_not_reopened(void **state)
 {
     struct ledger *ledger = *state;
     struct scene scene = begin(ledger, 3, 1);
@@ -334,7 +334,7 @@ static void a_job_that_fails_ends_its_sweep_and_attempts(void **state)
                                  &(struct job_ending){ .state = JOB_FAILED,
                                                        .outcome_json = "{\"error\":\"x\"}" },
                                  800, &ledger->error));
-    look(ledger, &scene);
+    reread_sweep(ledger, &scene);
     assert_string_equal(scene.sweep.state, "failed");
     assert_ok(ledger, cell_attempt_list(ledger->store, scene.sweep.id, "interrupted", &attempts,
                                         &count, &ledger->error));
@@ -362,7 +362,7 @@ static void a_sweep_that_has_ended_is_not_changed(void **state)
                                                        .sweep_state = "failed",
                                                        .sweep_reason = "its server is gone" },
                                  700, &ledger->error));
-    look(ledger, &scene);
+    reread_sweep(ledger, &scene);
     assert_string_equal(scene.sweep.state, "completed");
     assert_string_equal(scene.sweep.reason, "");
     assert_int_equal(scene.sweep.finished_ms, 500);
@@ -381,12 +381,12 @@ static void a_sweep_and_its_job_end_together_or_not_at_all(void **state)
 
     impossible.sweep_state = "no state at all";
     assert_false(job_finish(ledger->store, &scene.claim, &impossible, 500, &ledger->error));
-    look(ledger, &scene);
+    reread_sweep(ledger, &scene);
     assert_string_equal(scene.sweep.state, "running");
     assert_ok(ledger, job_find(ledger->store, scene.sweep.job_id, &job, &ledger->error));
     assert_int_equal(job.state, JOB_RUNNING);
     assert_ok(ledger, job_finish(ledger->store, &scene.claim, &stopped, 500, &ledger->error));
-    look(ledger, &scene);
+    reread_sweep(ledger, &scene);
     assert_string_equal(scene.sweep.state, "stopped");
     assert_string_equal(scene.sweep.reason, "the time limit");
     assert_ok(ledger, job_find(ledger->store, scene.sweep.job_id, &job, &ledger->error));
@@ -404,7 +404,7 @@ int main(void)
         cmocka_unit_test(a_run_ends_with_its_last_cell),
         cmocka_unit_test(fingerprints_are_digests_of_the_canonical_document),
         cmocka_unit_test(a_stopped_sweep_continues_with_its_pending_cells),
-        cmocka_unit_test(a_finished_run_is_not_taken_up_again),
+        cmocka_unit_test(a_finished_run_is_not_reopened),
         cmocka_unit_test(a_correction_points_at_the_run_it_replaces),
         cmocka_unit_test(a_job_that_fails_ends_its_sweep_and_attempts),
         cmocka_unit_test(a_sweep_that_has_ended_is_not_changed),

@@ -16,7 +16,7 @@
 
 static const struct prediction chained = { NULL, true };
 
-/* Packs, unpacks, compares bit by bit; the packed length. */
+/* Packs, unpacks, and compares bit by bit; returns the packed length. */
 static size_t round_trip(const double *values, size_t count, const struct prediction *prediction)
 {
     TEXT_AUTO packed = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rolling up: whatever is rolled up at whatever time, the answers are those of the scrapes
+/* Rolling up: whatever is rolled up, and whenever, the answers equal those of the scrapes
  * themselves. */
 #include <math.h>
 
@@ -14,7 +14,7 @@ static void scrape_one(struct ledger *ledger, int64_t at_ms, const char *type, d
     scrape(ledger, at_ms, &(struct scrape_value){ "x", "", type, value }, 1);
 }
 
-/* The only series named "x", whole. */
+/* Reads the only series named "x" completely. */
 static struct scraped read_x(struct ledger *ledger, enum scrape_level level, int64_t step_ms)
 {
     const struct scrape_range range = { 1, "x", 0, INT64_MAX, step_ms };
@@ -130,7 +130,7 @@ static void the_hour_that_is_not_over_waits(void **state)
     free(series.points);
 }
 
-/* The scrapes of all points, and their growth. */
+/* Adds up the scrapes and the growth of all points. */
 static void add_up(struct ledger *ledger, enum scrape_level level, double *scrapes, double *growth)
 {
     struct scraped series = read_x(ledger, level, scrape_level_ms(level));
@@ -170,13 +170,14 @@ static void a_clock_that_was_set_back_makes_no_growth(void **state)
         assert_int_equal(series.count, 6);
         free(series.points);
         series = read_x(ledger, SCRAPE_RAW, 3 * HOUR_MS);
-        assert_true(series.points[0].increase == 0); /* no two of one time stand together */
+        /* No two scrapes of one epoch are neighbours. */
+        assert_true(series.points[0].increase == 0);
         free(series.points);
         compact(ledger, START_MS + 4 * HOUR_MS);
     }
 }
 
-/* So often from then on, a minute apart; the counter grows by ten each time. */
+/* Scrapes `times` times from from_ms on, a minute apart; the counter grows by ten each time. */
 static void scrape_on(struct ledger *ledger, int64_t from_ms, int times, double *value)
 {
     for (int i = 0; i < times; i++)
@@ -185,7 +186,8 @@ static void scrape_on(struct ledger *ledger, int64_t from_ms, int times, double 
 
 #define ROUND 120 /* scrapes */
 
-/* By a little, by hours that are rolled up already, and by more than anything goes back. */
+/* The clock goes back by a little, by hours that are rolled up already, and to before all
+ * scrapes. */
 static void scrapes_continue_after_the_clock_was_set_back(void **state)
 {
     static const int64_t backs_ms[] = { SECOND_MS,      30 * SECOND_MS,  10 * MINUTE_MS,
@@ -209,8 +211,8 @@ static void scrapes_continue_after_the_clock_was_set_back(void **state)
         add_up(ledger, SCRAPE_1_MIN, &scrapes, &after);
         assert_true(scrapes == 2 * ROUND * (double)(i + 1));
         growth = after - before;
-        assert_in_range(growth, 0,
-                        10 * ROUND + 100); /* what each pair grew by, and no counter twice */
+        /* Each pair of neighbours grew by ten, and no growth is counted twice. */
+        assert_in_range(growth, 0, 10 * ROUND + 100);
         for (int level = 0; level < SCRAPE_LEVELS; level++) {
             double counted;
 
@@ -225,7 +227,7 @@ static void scrapes_continue_after_the_clock_was_set_back(void **state)
     }
 }
 
-/* Rolled up there, and undone: as if nothing had happened. */
+/* What was rolled up far ahead does not disturb what follows after the clock was corrected. */
 static void a_clock_that_was_far_ahead_leaves_nothing_behind(void **state)
 {
     struct ledger *ledger = *state;
@@ -291,7 +293,7 @@ static void a_series_whose_type_changes_keeps_its_values(void **state)
     scrape_one(ledger, START_MS, "counter", 100);
     scrape_one(ledger, START_MS + MINUTE_MS, "counter", 110);
     compact(ledger, START_MS + 2 * HOUR_MS);
-    ledger_reopen(ledger); /* types are looked at again */
+    ledger_reopen(ledger); /* so that types are read again */
     scrape_one(ledger, START_MS + HOUR_MS, "gauge", 130);
     compact(ledger, START_MS + 3 * HOUR_MS);
     series = read_x(ledger, SCRAPE_1_MIN, MINUTE_MS);
@@ -323,7 +325,7 @@ static void many_scrapes_are_rolled_up_every_ten_minutes(void **state)
     free(after.points);
 }
 
-/* ---- All at once, against what is never rolled up ---- */
+/* ---- Everything together, compared with scrapes that are never rolled up ---- */
 
 #define SERIES 7
 #define SCRAPES 1500
@@ -503,7 +505,7 @@ static void damaged_blocks_are_reported_as_damaged(void **state)
 
 /* ---- Retention ---- */
 
-/* Rolls up once, when it is told of the first point. */
+/* Rolls up once, when the first point is reported. */
 struct meddling {
     struct ledger *ledger;
     double scrapes;

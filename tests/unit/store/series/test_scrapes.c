@@ -16,7 +16,7 @@ static void scrape(struct ledger *ledger, int64_t at_ms, double waiting, double 
     assert_ok(ledger, scrape_add(ledger->store, 1, at_ms, values, 3, NULL, &ledger->error));
 }
 
-/* Of deployment 1, scrape by scrape. */
+/* Reads the series of deployment 1 with that name, scrape by scrape. */
 static struct scraped *read_series(struct ledger *ledger, const char *name, int64_t from_ms,
                                    int64_t to_ms, size_t *count)
 {

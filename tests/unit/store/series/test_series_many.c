@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* As many series as anyone can keep: which are refused, and the memory that they need. */
+/* The limit of series per deployment, and the memory that so many series need. */
 #include <malloc.h>
 
 #include "base/core/random.h"
 #include "tests/unit/support/scrape_rig.h"
 
-/* The requested number of gauges "x", each with its own labels from `first` on. */
+/* Scrapes `count` gauges "x", each with its own labels, numbered from `first` on. */
 static void scrape_many(struct ledger *ledger, int64_t at_ms, int first, int count)
 {
     struct scrape_value *values = calloc((size_t)count, sizeof *values);
@@ -20,7 +20,7 @@ static void scrape_many(struct ledger *ledger, int64_t at_ms, int first, int cou
     free(labels);
 }
 
-static void refuses_more_series_than_anyone_can_keep(void **state)
+static void refuses_series_beyond_the_limit(void **state)
 {
     struct ledger *ledger = *state;
     const struct scrape_range range = { 1, "x", 0, INT64_MAX, 1 };
@@ -63,7 +63,7 @@ static void only_series_that_are_new_count_towards_the_limit(void **state)
     struct ledger *ledger = *state;
 
     scrape_many(ledger, START_MS, 1, 3000);
-    scrape_many(ledger, START_MS + 1000, 0, 3001); /* a new one, then those */
+    scrape_many(ledger, START_MS + 1000, 0, 3001); /* a new one, then the known ones */
     scrape_many(ledger, START_MS + 2000, 2000, 3000);
     assert_int_equal(count_series(ledger, START_MS + 2000), 3000);
     ledger_reopen(ledger);
@@ -77,7 +77,7 @@ static void only_series_that_are_new_count_towards_the_limit(void **state)
 #define FAMILY_SCRAPES 480 /* two hours */
 #define FAMILY_MIB 24      /* all at once would be more than 60 in each direction */
 
-/* The process's memory: what it has now, or the most since that was asked the last time; KiB. */
+/* Reads the process's memory in KiB: "VmRSS:" now, "VmHWM:" at most since begin_measuring. */
 static long resident_kib(const char *which)
 {
     FILE *file = fopen("/proc/self/status", "r");
@@ -97,7 +97,7 @@ static long begin_measuring(void)
     FILE *file = fopen("/proc/self/clear_refs", "w");
 
     assert_non_null(file);
-    fputs("5", file); /* the most from here on */
+    fputs("5", file); /* resets VmHWM */
     fclose(file);
     malloc_trim(0);
     return resident_kib("VmRSS:");
@@ -108,7 +108,7 @@ static void assert_little_more(long before_kib, const char *what)
     long more_kib = resident_kib("VmHWM:") - before_kib;
 
     print_message("%s: %ld KiB\n", what, more_kib);
-#ifndef __SANITIZE_ADDRESS__ /* which keeps what was freed */
+#ifndef __SANITIZE_ADDRESS__ /* AddressSanitizer keeps freed memory */
     assert_true(more_kib < FAMILY_MIB * 1024);
 #endif
 }
@@ -156,12 +156,12 @@ static void a_family_of_thousands_needs_some_megabytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_more_series_than_anyone_can_keep),
+        cmocka_unit_test(refuses_series_beyond_the_limit),
         cmocka_unit_test(known_series_continue_after_a_restart_however_many_there_are),
         cmocka_unit_test(only_series_that_are_new_count_towards_the_limit),
         cmocka_unit_test(a_family_of_thousands_needs_some_megabytes),
     };
 
-    unsetenv("OPSBRAIN_REHEARSE_WRITES"); /* a hundred thousand series are written once */
+    unsetenv("OPSBRAIN_REHEARSE_WRITES"); /* rehearsing so many series would take too long */
     return ledger_run(tests);
 }

@@ -4,12 +4,9 @@
 #include <stdatomic.h>
 
 #include "store/ledger/store.h"
-#include "tests/unit/support/ledger.h"
-#include "tests/unit/support/scraped.h"
+#include "tests/unit/support/scrape_rig.h"
 
-#define HOUR_MS (60 * 60 * 1000LL)
-#define DAY_MS (24 * HOUR_MS)
-#define START_MS (420 * DAY_MS) /* where blocks of hours begin */
+#define FIRST_MS (420 * DAY_MS) /* where blocks of hours begin */
 
 /* Stores a value of `count` series x{n="first"} and up, each equal to its n. Returns how many were
  * over the limit. */
@@ -30,11 +27,6 @@ static size_t scrape_many(struct ledger *ledger, int64_t at_ms, int first, int c
     return left_out.by_deployment;
 }
 
-static void compact(struct ledger *ledger, int64_t now_ms)
-{
-    assert_ok(ledger, scrape_compact(ledger->store, now_ms, &ledger->error));
-}
-
 static void retain(struct ledger *ledger, int64_t now_ms)
 {
     const struct retention days = {
@@ -44,7 +36,7 @@ static void retain(struct ledger *ledger, int64_t now_ms)
     assert_ok(ledger, store_retain(ledger->store, &days, now_ms, &ledger->error));
 }
 
-/* How many series have a point at the time; each must have its own number there. */
+/* Counts the series that have a point in the range; the value there must be the series' number. */
 static size_t count_at(struct ledger *ledger, int64_t from_ms, int64_t to_ms,
                        enum scrape_level level)
 {
@@ -65,14 +57,14 @@ static size_t count_at(struct ledger *ledger, int64_t from_ms, int64_t to_ms,
 static void series_are_freed_when_their_last_rollup_is_gone(void **state)
 {
     struct ledger *ledger = *state;
-    int64_t later_ms = START_MS + 63 * DAY_MS;
+    int64_t later_ms = FIRST_MS + 63 * DAY_MS;
 
-    assert_int_equal(scrape_many(ledger, START_MS, 0, SCRAPE_SERIES_LIMIT), 0);
-    assert_int_equal(scrape_many(ledger, START_MS + 1000, 5000, 10), 10);
-    compact(ledger, START_MS + 2 * HOUR_MS);
-    retain(ledger, START_MS + DAY_MS + 2 * HOUR_MS); /* the hours are there */
-    assert_int_equal(scrape_many(ledger, START_MS + DAY_MS + 2 * HOUR_MS, 5000, 10), 10);
-    assert_int_equal(count_at(ledger, START_MS, START_MS + HOUR_MS, SCRAPE_1_H), 5000);
+    assert_int_equal(scrape_many(ledger, FIRST_MS, 0, SCRAPE_SERIES_LIMIT), 0);
+    assert_int_equal(scrape_many(ledger, FIRST_MS + 1000, 5000, 10), 10);
+    compact(ledger, FIRST_MS + 2 * HOUR_MS);
+    retain(ledger, FIRST_MS + DAY_MS + 2 * HOUR_MS); /* the hourly level is kept */
+    assert_int_equal(scrape_many(ledger, FIRST_MS + DAY_MS + 2 * HOUR_MS, 5000, 10), 10);
+    assert_int_equal(count_at(ledger, FIRST_MS, FIRST_MS + HOUR_MS, SCRAPE_1_H), 5000);
     compact(ledger, later_ms);
     retain(ledger, later_ms);
     assert_int_equal(scrape_many(ledger, later_ms, 5000, 10), 0);
@@ -82,10 +74,10 @@ static void series_are_freed_when_their_last_rollup_is_gone(void **state)
 static void series_are_freed_although_others_of_the_name_continue(void **state)
 {
     struct ledger *ledger = *state;
-    int64_t at_ms = START_MS;
+    int64_t at_ms = FIRST_MS;
 
     scrape_many(ledger, at_ms, 0, SCRAPE_SERIES_LIMIT);
-    for (; at_ms < START_MS + 70 * DAY_MS; at_ms += 7 * DAY_MS) {
+    for (; at_ms < FIRST_MS + 70 * DAY_MS; at_ms += 7 * DAY_MS) {
         scrape_many(ledger, at_ms + 1000, 4990, 10);
         compact(ledger, at_ms + 2 * HOUR_MS);
         retain(ledger, at_ms + 2 * HOUR_MS);
@@ -100,10 +92,10 @@ static void series_are_freed_although_others_of_the_name_continue(void **state)
 static void a_series_that_is_back_is_kept(void **state)
 {
     struct ledger *ledger = *state;
-    int64_t later_ms = START_MS + 63 * DAY_MS;
+    int64_t later_ms = FIRST_MS + 63 * DAY_MS;
 
-    scrape_many(ledger, START_MS, 0, 20);
-    compact(ledger, START_MS + 2 * HOUR_MS);
+    scrape_many(ledger, FIRST_MS, 0, 20);
+    compact(ledger, FIRST_MS + 2 * HOUR_MS);
     scrape_many(ledger, later_ms, 5, 2);
     scrape_many(ledger, later_ms + 1000, 6, 1);
     retain(ledger, later_ms + 2000);
@@ -117,13 +109,13 @@ static void zero_days_keep_series_for_ever(void **state)
 {
     struct ledger *ledger = *state;
 
-    scrape_many(ledger, START_MS, 0, 20);
-    compact(ledger, START_MS + 2 * HOUR_MS);
-    scrape_many(ledger, START_MS + 3 * HOUR_MS, 100, 1);
-    compact(ledger, START_MS + 900 * DAY_MS);
-    assert_ok(ledger, store_retain(ledger->store, &(struct retention){ 0 }, START_MS + 900 * DAY_MS,
+    scrape_many(ledger, FIRST_MS, 0, 20);
+    compact(ledger, FIRST_MS + 2 * HOUR_MS);
+    scrape_many(ledger, FIRST_MS + 3 * HOUR_MS, 100, 1);
+    compact(ledger, FIRST_MS + 900 * DAY_MS);
+    assert_ok(ledger, store_retain(ledger->store, &(struct retention){ 0 }, FIRST_MS + 900 * DAY_MS,
                                    &ledger->error));
-    assert_int_equal(count_at(ledger, START_MS, START_MS + HOUR_MS, SCRAPE_1_H), 20);
+    assert_int_equal(count_at(ledger, FIRST_MS, FIRST_MS + HOUR_MS, SCRAPE_1_H), 20);
 }
 
 struct freeing {
@@ -131,14 +123,14 @@ struct freeing {
     atomic_bool stopped;
 };
 
-static void *free_on(void *context)
+static void *free_until_stopped(void *context)
 {
     struct freeing *freeing = context;
     const struct retention days = { .samples_days = 1 };
     struct error error;
 
     while (!atomic_load(&freeing->stopped))
-        if (!store_retain(freeing->ledger->store, &days, START_MS + 9 * DAY_MS, &error))
+        if (!store_retain(freeing->ledger->store, &days, FIRST_MS + 9 * DAY_MS, &error))
             return freeing;
     return NULL;
 }
@@ -152,9 +144,9 @@ static void scrapes_meanwhile_never_take_the_id_of_another(void **state)
     void *failed;
     size_t count;
 
-    assert_int_equal(pthread_create(&thread, NULL, free_on, &freeing), 0);
+    assert_int_equal(pthread_create(&thread, NULL, free_until_stopped, &freeing), 0);
     for (int i = 0; i < 200; i++) {
-        int64_t at_ms = START_MS + i * 1000;
+        int64_t at_ms = FIRST_MS + i * 1000;
 
         scrape_many(freeing.ledger, at_ms, i % 7, 3);
         count = count_at(freeing.ledger, at_ms, at_ms + 1, SCRAPE_RAW);
