@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A store and the test's cloud, on which plans are begun, carried out and killed. */
+/* A store and the test's cloud, for tests that begin plans, carry them out, and kill the process
+ * that does. */
 #pragma once
 
 #include "tests/unit/support/fleet_world.h"
@@ -82,8 +83,9 @@ static inline struct change person(void)
                             .arguments = "{}" };
 }
 
-/* ---- A plan, begun ---- */
+/* ---- Beginning a plan ---- */
 
+/* Makes a plan and begins it, as a person would. */
 static inline void begin(struct rig *rig, enum provider_verb verb, const char *name,
                          int64_t replicas, struct fleet_plan_begun *out, char plan_id[ID_SIZE])
 {
@@ -111,7 +113,7 @@ static inline void begin(struct rig *rig, enum provider_verb verb, const char *n
     managed_plan_finish(&plan);
 }
 
-/* ---- A process that carries it out ---- */
+/* ---- Carrying it out ---- */
 
 static inline enum job_end run_apply(struct job_run *run, char **outcome, struct error *error)
 {
@@ -169,6 +171,7 @@ static inline void cancel(struct rig *rig, const char *job_id)
 
 /* ---- Checks ---- */
 
+/* Checks the three resources of a deployment: each was created this often at most. */
 static inline void check_world(const struct rig *rig, const char *name, int each_created,
                                bool exist)
 {
@@ -210,7 +213,7 @@ static inline void check_managed(struct rig *rig, const char *name, const char *
         fleet_managed_finish(&row);
 }
 
-/* ---- Plans, made and carried out ---- */
+/* ---- Making a plan and carrying it out ---- */
 
 static inline void next_name(struct rig *rig, char out[NAME_SIZE])
 {

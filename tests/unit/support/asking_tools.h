@@ -22,7 +22,7 @@ static inline bool asking_end(bool done)
     return done;
 }
 
-/* Registers a deployment once the client's person consented. */
+/* Registers a deployment after the user of the client has agreed. */
 static inline bool asking_confirm(struct call *call, struct answer *answer, struct error *error)
 {
     json_auto_t *form = asking_form("Sure?", "ok", "boolean"), *answers = NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A lock under which every deployment scales to zero: what watches or shows it must not wake it. */
+/* The functions of a lock under which every deployment scales to zero, so that watching or showing
+ * it must not wake it. */
 #pragma once
 
 #include "base/net/endpoint.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A made-up run, for the tests of the audit's rules. */
+/* A run for the tests of the audit's rules. */
 #pragma once
 
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 #include "analysis/audit/audit.h"
 
-/* A made-up run; its cells are clean until a test changes them. */
+/* A made-up run; the audit finds nothing in its cells until a test changes them. */
 struct trial {
     struct evidence evidence;
     struct findings findings;
@@ -23,8 +23,8 @@ struct trial {
     int copies_given;
 };
 
-/* Sets the cell's figures for `users` users that wait `mean_ms` for each answer and always have one
- * request in flight. */
+/* Adds a cell with the figures of `users` users that wait `mean_ms` for each answer and always have
+ * one request in flight. */
 static inline struct evidence_cell *add(struct trial *trial, double users, double length,
                                         double mean_ms)
 {
@@ -47,7 +47,7 @@ static inline struct evidence_cell *add(struct trial *trial, double users, doubl
     return cell;
 }
 
-/* 1, 4 and 16 users at 128 and 1024 tokens: more work always takes longer. */
+/* Makes cells of 1, 4 and 16 users at 128 and 1024 tokens: more work always takes longer. */
 static inline int set_up(void **state)
 {
     struct trial *trial = calloc(1, sizeof *trial);
@@ -85,7 +85,7 @@ static inline void audit(struct trial *trial)
     audit_run(&trial->input, &trial->findings);
 }
 
-/* Returns the only finding, which must be that of this rule. */
+/* Returns the only finding, which must be of this rule. */
 static inline const struct finding *only(struct trial *trial, const char *rule)
 {
     audit(trial);

@@ -15,6 +15,8 @@
 
 #define BACKDOOR_MESSAGE_SIZE 400
 
+/* Runs a script on one file of the folder. Returns how many rows its last statement changed; -1: it
+ * failed, and `message` (BACKDOOR_MESSAGE_SIZE bytes) says why. */
 static inline int64_t backdoor_file(const char *folder, const char *name, const char *script,
                                     char *message)
 {
@@ -32,6 +34,7 @@ static inline int64_t backdoor_file(const char *folder, const char *name, const 
     return changed;
 }
 
+/* The same for the file that has the table: both are tried. */
 static inline int64_t backdoor_sqlite(const char *folder, const char *script, char *message)
 {
     int64_t changed = backdoor_file(folder, "opsbrain.db", script, message);
@@ -55,7 +58,7 @@ static inline int64_t backdoor_postgres(const char *place, const char *script, c
     return changed;
 }
 
-/* How many rows the last statement changed; -1: it was refused, and `message` says why. */
+/* Returns how many rows the last statement changed; -1: it was refused, and `message` says why. */
 static inline int64_t backdoor_try(const char *folder, const char *script,
                                    char message[BACKDOOR_MESSAGE_SIZE])
 {
@@ -73,7 +76,7 @@ static inline void backdoor_run(const char *folder, const char *script)
         fail_msg("%s: %s", script, message);
 }
 
-/* From now on each row of `event` ("DELETE ON jobs") for which `condition` holds is refused. */
+/* From now on `event` ("DELETE ON jobs") is refused for each row for which `condition` is true. */
 static inline void backdoor_refuse(const char *folder, const char *name, const char *event,
                                    const char *condition)
 {
@@ -86,6 +89,7 @@ static inline void backdoor_refuse(const char *folder, const char *name, const c
     backdoor_run(folder, script);
 }
 
+/* Ends what backdoor_refuse began. */
 static inline void backdoor_allow(const char *folder, const char *name, const char *table)
 {
     char script[200];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests: two model servers behind one address. Connections go to the two in turn, as with a
- * load balancer. */
+/* A load balancer in front of two model servers: connections go to them in turn. */
 #pragma once
 
 #include <setjmp.h>
@@ -22,10 +21,11 @@
 struct balancer {
     int listener, port;
     pthread_t thread;
-    int ports[2]; /* ports of the servers; a replacement has the port of the old one */
+    int ports[2]; /* of the servers; a restarted server keeps its port */
     size_t turn;
 };
 
+/* Copies bytes until `from` ends or `to` fails. */
 static inline void relay(int from, int to)
 {
     char bytes[16384];
@@ -68,7 +68,7 @@ static inline void *serve_one(void *context)
     return NULL;
 }
 
-/* -1: the server is down. */
+/* Connects to a server. Returns the socket; -1: the server is down. */
 static inline int balancer_connect(int port)
 {
     struct sockaddr_in address = { .sin_family = AF_INET,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A real HTTP server on loopback that gives prepared answers, such as another engine would give.
- * One thread, one connection at a time, each closed after its answer. */
+/* A real HTTP server on loopback with prepared answers, such as those of another engine. It has one
+ * thread, which serves one connection at a time and closes it after its answer. */
 #pragma once
 
 #include <arpa/inet.h>
@@ -21,7 +21,7 @@ struct canned_answer {
     const char *body;   /* NULL: empty */
     size_t piece_bytes; /* the body is sent in pieces of this many bytes; 0: at once */
     unsigned pause_ms;  /* pause before each piece */
-    bool cut; /* the connection is reset after the body, whose announced length is greater */
+    bool cut; /* the connection ends after the body, although a greater length was announced */
     bool without_length; /* the body ends by closing the connection */
 };
 
@@ -52,7 +52,8 @@ static inline bool canned_send(int connection, const char *bytes, size_t length)
     return true;
 }
 
-/* Reads headers and the body that Content-Length announces; the body's start, or NULL. */
+/* Reads the headers and the body that Content-Length announces. Returns the start of the body, or
+ * NULL if the connection ended before. */
 static inline const char *canned_read(int connection, char request[CANNED_BODY])
 {
     size_t length = 0;
@@ -170,7 +171,7 @@ static inline void canned_stop(struct canned_server *server)
     pthread_mutex_destroy(&server->lock);
 }
 
-/* How often a path was requested. */
+/* Returns how often a path was requested. */
 static inline size_t canned_count(struct canned_server *server, const char *path)
 {
     size_t count = 0;

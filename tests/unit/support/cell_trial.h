@@ -56,7 +56,8 @@ static inline void make_workload(struct workload *out, enum bench_api api)
                  (unsigned)(1000 + i) % 10000);
 }
 
-/* simserve at 5 ms to the first token and 2 ms per token, with further flags; NULL: none. */
+/* Starts simserve with 5 ms to the first token, 2 ms per token and further flags (NULL: none), and
+ * prepares a cell. */
 static inline void set_up(struct trial *trial, const char *const *flags)
 {
     const char *all[FLAGS_LIMIT] = { "--ttft-ms", "5", "--step-ms", "2", "--truth-chunks", "true" };
@@ -103,8 +104,8 @@ static inline void *measure_aside(void *context)
     return NULL;
 }
 
-/* Begins it on a thread of its own, so that several trials, which mostly wait, take the time of
- * one. */
+/* Begins the measurement on a thread of its own, so that several trials, which mostly wait, take as
+ * long as one. */
 static inline void begin(struct trial *trial)
 {
     assert_int_equal(pthread_create(&trial->thread, NULL, measure_aside, trial), 0);
@@ -119,7 +120,7 @@ static inline struct measurement *await(struct trial *trial)
     return &trial->result.measurement;
 }
 
-/* Resets the trial, so that the next measurement is a separate one. */
+/* Prepares the trial for another measurement. */
 static inline void again(struct trial *trial)
 {
     cell_result_finish(&trial->result);
@@ -137,15 +138,15 @@ static inline double quantile_ms(const struct histogram *histogram, double q)
     return (double)histogram_quantile(histogram, q, NULL) / 1e6;
 }
 
-/* Under ThreadSanitizer every thread stalls: figures are less accurate there.
- */
+/* Under ThreadSanitizer every thread stalls, so figures are less accurate. */
 #ifdef __SANITIZE_THREAD__
 #define STALL_MS 500.0
 #else
 #define STALL_MS 0.0
 #endif
 
-/* Asserts that a time is right to within 2 % or 3 ms, plus the lateness that the client reports. */
+/* Asserts that a quantile differs by at most 3 ms or 2 % from the truth, plus the lateness that the
+ * client reports. */
 static inline void check_quantile(const struct histogram *client, const struct histogram *truth,
                                   double q, const struct measurement *measurement)
 {

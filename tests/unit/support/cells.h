@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells made up for the tests of analysis/: measured ones with figures that are easy to predict.
- */
+/* Made-up cells for the tests of analysis/, with figures that are easy to predict. */
 #pragma once
 
 #include <math.h>
@@ -46,7 +45,7 @@ static inline struct cell_row *cell_add(struct cells *cells, int64_t users, int6
     return cell;
 }
 
-/* A cell without problems: 1,000 requests, a median of `e2e_ms`, `tokens_per_s` output tokens. */
+/* Adds a cell without problems: 1,000 requests with a median of `e2e_ms`. */
 static inline struct cell_row *cell_measured(struct cells *cells, int64_t users, int64_t context,
                                              double tokens_per_s, double e2e_ms)
 {
@@ -91,8 +90,8 @@ static inline struct cell_row *cell_failed(struct cells *cells, int64_t users, i
     cell->measurement.failures[failure] = 40;
     cell->measurement.succeeded = 10;
     cell->measurement.success_rate = 0.2;
-    cell->measurement.output_throughput =
-        7777; /* of the few requests that succeeded: it must not be shown */
+    /* The figures of the few requests that succeeded must not be shown. */
+    cell->measurement.output_throughput = 7777;
     cell->measurement.latency[METRIC_E2E] = latency(7777, 10);
     strncpy(cell->measurement.first_error, message, sizeof cell->measurement.first_error - 1);
     return cell;

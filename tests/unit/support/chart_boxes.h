@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The texts of an SVG that we wrote, with their boxes, and the conditions that every chart must
- * meet. */
+/* Reads the texts of our own SVGs, with their boxes, and checks the conditions that every chart
+ * must meet. */
 #pragma once
 
 #include <math.h>
@@ -23,14 +23,14 @@ struct svg_text {
     struct box box;
 };
 
-/* In the element's tag; NULL: not there. Under AddressSanitizer strstr would read the whole SVG for
- * each call. */
+/* Finds words in the element's tag; NULL: they are not there. Does not use strstr, which reads the
+ * entire SVG in each call under AddressSanitizer. */
 static inline const char *svg_find(const char *element, const char *words)
 {
     return memmem(element, (size_t)(strchr(element, '>') - element), words, strlen(words));
 }
 
-/* The attribute of the element that begins at `element`; NAN: it has none. */
+/* Reads an attribute of the element that begins at `element`; NAN: it has none. */
 static inline double svg_number(const char *element, const char *name)
 {
     char wanted[32];
@@ -66,7 +66,7 @@ static inline void svg_unescape(const char *from, size_t length, char out[1024])
     out[used] = '\0';
 }
 
-/* Reads an element of an SVG with classes, with its box by the font's widths. */
+/* Reads a text element, and computes its box from the font's widths. */
 static inline void svg_text_read(const char *element, struct svg_text *out)
 {
     const char *body = strchr(element, '>') + 1;
@@ -126,7 +126,7 @@ static inline void has_no_overlaps(const char *what, const struct svg_text *text
 
 #define CAPITAL 0.74 /* height of a capital letter or a figure, in font sizes */
 
-/* Where the letters of a text are, without their descenders. */
+/* Returns the box of a text's letters, without their descenders. */
 static inline struct box ink_of(const struct shape *text)
 {
     const struct label label = { .kind = text->text_kind,
@@ -144,7 +144,7 @@ static inline struct box ink_of(const struct shape *text)
                : (struct box){ box.x, box.y + above, box.width, box.height - above - below };
 }
 
-/* Narrows *low to *high, the part of a segment, to that between two edges; by Liang and Barsky. */
+/* Narrows *low to *high, a part of a segment, to the part between two edges (Liang and Barsky). */
 static inline void clip(double from, double step, double least, double most, double *low,
                         double *high)
 {
@@ -184,7 +184,8 @@ static inline bool holds(const struct box *outer, const struct box *inner)
            && outer->y + outer->height >= inner->y + inner->height;
 }
 
-/* A ring is around its own text, and a little apart from others. */
+/* Returns whether a circle touches the text. A ring is drawn around its own text, and must keep a
+ * distance from others. */
 static inline bool mark_meets(const struct shape *circle, const struct box *box)
 {
     bool is_ring = circle->style.fill == PAINT_NONE;
@@ -201,7 +202,7 @@ static inline bool is_line(const struct shape *shape)
            && shape->style.stroke != PAINT_NONE;
 }
 
-/* Whether a filled rectangle lies over the line and under the text. */
+/* Returns whether a filled rectangle is drawn over the line and under the text. */
 static inline bool is_covered(const struct drawing *drawing, size_t line, size_t text,
                               const struct box *ink)
 {
@@ -212,7 +213,7 @@ static inline bool is_covered(const struct drawing *drawing, size_t line, size_t
     return false;
 }
 
-/* A figure may stand on a rule of the grid, which is pale. */
+/* A figure may be drawn over a rule of the grid, which is pale. */
 static inline bool may_meet(const struct shape *text, const struct shape *line)
 {
     return text->text_kind == TEXT_FIGURE && line->style.stroke == PAINT_RULE;
@@ -255,7 +256,7 @@ static inline struct box box_of_lines(const struct shape *lines)
     return (struct box){ left, top, right - left, bottom - top };
 }
 
-/* The crosses touch neither one another, nor a figure's line, bar or marker. */
+/* Checks that the crosses touch neither each other nor a figure's line, bar or marker. */
 static inline void has_clear_failures(const char *what, const struct drawing *drawing)
 {
     for (size_t i = 0; i + 1 < drawing->count; i++) {
@@ -290,7 +291,7 @@ static inline void has_no_clipped_text(const char *what, const struct chart *cha
     }
 }
 
-/* The table's values, as they may be drawn. */
+/* The table's values, in all forms in which they may be drawn. */
 struct drawn_numbers {
     char (*at)[SCALE_NUMBER_SIZE]; /* sorted */
     size_t count;
@@ -324,7 +325,7 @@ static inline bool is_drawn(const struct drawn_numbers *drawn, const char *word)
            && bsearch(wanted, drawn->at, drawn->count, SCALE_NUMBER_SIZE, drawn_compare) != NULL;
 }
 
-/* Every number in a text that shows a figure of the data is one of the table's. */
+/* Checks that every number in a text that shows a figure is in the table. */
 static inline void draws_only_what_is_known(const char *what, const struct chart *chart,
                                             const struct svg_text *texts, size_t count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arguments for each plot of runs. */
+/* Draws each kind of plot, with arguments that suit any runs. */
 #pragma once
 
 #include "analysis/charts/chart.h"
@@ -45,14 +45,14 @@ static inline void draw_tail(const struct chart_runs *runs, struct chart *out)
     chart_tail(runs->runs[0].facts.model, "whole request", curves, count, out);
 }
 
-/* Every fact may be unknown. */
+/* All facts: the comparison accepts them even if they are unknown. */
 static const char *const facts[] = { "model",    "model_revision", "quantization",
                                      "engine",   "engine_version", "flags",
                                      "hardware", "chips",          "provider",
                                      "region",   "limits",         "workload",
                                      "tool",     "dataset",        NULL };
 
-/* The first half of the runs against the others, or the run against itself. */
+/* Compares the first half of the runs with the others, or the only run with itself. */
 static inline void draw_forest(const struct chart_runs *runs, struct chart *out)
 {
     static const char *const none[] = { NULL };
@@ -76,8 +76,8 @@ static inline void draw_forest(const struct chart_runs *runs, struct chart *out)
     chart_forest(&compared, out);
 }
 
-/* A day of a server with a gap, a restart, two sweeps and notes, one of them outside; a series that
- * it does not have. `ends_ms`: of the axis. */
+/* Draws a day of a server with a gap, restarts, two sweeps and notes, some of them outside of the
+ * axis, and a panel without a series. `ends_ms`: the end of the axis. */
 static inline void draw_history_to(const char *name, int64_t ends_ms, struct chart *out)
 {
     static struct chart_moment moments[2][288];

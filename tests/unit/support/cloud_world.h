@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cloud and what calls it, for the tests of fleet/cloud/cloud*.c. */
+/* A server that imitates a cloud, for the tests of fleet/cloud/cloud*.c. */
 #pragma once
 
 #include <setjmp.h>
@@ -19,7 +19,8 @@
 #include "tests/clouds/fake_server.h"
 #include "tests/unit/support/folder.h"
 
-/* One server is Google's token endpoint, its metadata server, Cloud Run and a Kubernetes API. */
+/* One server imitates Google's token endpoint and metadata server, Cloud Run and a Kubernetes
+ * API. */
 struct world {
     struct fake_server *server;
     struct cloud_endpoints *endpoints;
@@ -27,8 +28,8 @@ struct world {
     int tokens, identities, calls; /* how often each was requested */
     int valid;                     /* the number of the only access token that is accepted */
     int life_s;
-    int status;     /* of calls; 0: 200 */
-    int good_after; /* this many calls with `status`, then 200 */
+    int status;     /* of the answers to calls; 0: 200 */
+    int good_after; /* after so many calls, the status is 200; 0: it does not change */
     const char *answer, *type;
     bool breaks_off, without_flavor, token_down;
     char last_bearer[256], last_path[256], last_type[64], last_body[4096];

@@ -22,14 +22,14 @@
 enum { OUTPUT_THROUGHPUT, REQUEST_THROUGHPUT, TTFT_P50, TTFT_P99, ITL_P50, TPOT_P50, E2E_P50 };
 
 struct trial {
-    struct evidence runs[RUNS]; /* the baseline's first */
+    struct evidence runs[RUNS]; /* those of the baseline first */
     size_t repetitions;         /* of each side */
     size_t metric;
     const char *factors[4], *accepted[4];
     bool paired, as_deployments;
-    double drift; /* spread of what the runs of a pair share */
-    double limit; /* cells that deviate by more than this many times CELL_SPREAD are client_limited;
-                     0: none */
+    double drift; /* spread of the deviation that both runs of a pair share */
+    /* Cells that deviate by more than so many times CELL_SPREAD are client_limited; 0: none. */
+    double limit;
     struct comparison comparison;
 };
 
@@ -120,7 +120,7 @@ static inline const struct comparison *compare(struct trial *trial)
 #define RUN_SPREAD 0.02  /* the deviation that all cells of a run share */
 #define CELL_SPREAD 0.03 /* the deviation of each cell */
 
-/* Box and Muller. */
+/* A normally distributed number (Box and Muller). */
 static inline double normal(struct generator *generator)
 {
     double radius = sqrt(-2 * log(1 - generator_uniform(generator)));
@@ -128,7 +128,7 @@ static inline double normal(struct generator *generator)
     return radius * cos(6.283185307179586 * generator_uniform(generator));
 }
 
-/* The candidate's speed is `factor` of the baseline's. */
+/* Draws all figures at random; the candidate's speed is `factor` times the baseline's. */
 static inline void draw(struct trial *trial, struct generator *generator, double factor)
 {
     double drifts[RUNS] = { 0 };

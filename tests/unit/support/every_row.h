@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Databases with rows in every table, and whether two of them are equal. The n-th row of each table
- * has n in its columns, so that all references hold. */
+/* Fills databases with rows in every table, and compares two of them. The n-th row of each table
+ * has n in its columns, so that all references are valid. */
 #pragma once
 
 #include <setjmp.h>
@@ -20,7 +20,8 @@
 
 static const char *const every_row_files[] = { "opsbrain.db", "scrapes.db" };
 
-/* The value that a column must have, by its table, or "" for any; else it is "rN". */
+/* Returns the text that a constraint requires in a column; NULL: any text. A table of "" stands for
+ * all tables. */
 static inline const char *every_row_word(const char *table, const char *column)
 {
     static const char *const words[][3] = {
@@ -71,7 +72,7 @@ static inline void every_row_bind(sqlite3_stmt *insert, const struct sql_table *
     }
 }
 
-/* Row numbers from `first` on. */
+/* Inserts rows, numbered from `first` on. */
 static inline void every_row_fill_table(sqlite3 *db, const struct sql_table *table, int64_t first,
                                         int64_t rows)
 {
@@ -96,7 +97,7 @@ static inline void every_row_fill_table(sqlite3 *db, const struct sql_table *tab
     text_finish(&statement);
 }
 
-/* `script`: SQL that adds what the rows lack; NULL: none. */
+/* Makes a file with `rows` rows in each table, and runs `script` on it (NULL: none). */
 static inline void every_row_fill_file(const char *path, const struct migration_set *migrations,
                                        int64_t rows, const char *script)
 {
@@ -119,7 +120,8 @@ static inline void every_row_fill_file(const char *path, const struct migration_
     sql_connection_close(connection);
 }
 
-/* Extremes, too: NULL, empty, signs, long rows, and more rows than a page has. */
+/* Fills both files of a folder, also with extremes: NULL, empty texts, signs, a long row, and more
+ * rows than a page of a copy has. */
 static inline void every_row_fill(const char *folder, int64_t rows)
 {
     static const char extremes[] =
@@ -132,8 +134,7 @@ static inline void every_row_fill(const char *folder, int64_t rows)
         "agent_usd = 5e-324, agent_life_usd = 0.1;"
         "INSERT INTO imports (id, digest, format, stated, name, file_bytes, deployment, document, "
         "cells, principal, created_ms) SELECT 'big', '', '', '', '', 0, '', "
-        "hex(zeroblob(1200000)), "
-        "0, '', 0;"
+        "hex(zeroblob(1200000)), 0, '', 0;"
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500) "
         "INSERT INTO events SELECT 's' || (i % 7), i + 100000, i, 'frame ' || i FROM n;";
     const struct migration_set *const sets[] = { &migrations_sqlite_main,
@@ -161,7 +162,7 @@ static inline int64_t every_row_number(sqlite3 *db, const char *query)
     return number;
 }
 
-/* The number of rows that one has and the other lacks. */
+/* Counts the rows that only one of the two has. */
 static inline int64_t every_row_differences(sqlite3 *db, const char *table)
 {
     char query[600];

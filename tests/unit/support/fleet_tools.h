@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tools of the fleet, on the test's cloud, with a job thread that carries out what is applied.
- */
+/* The tools of the fleet, on the test's cloud, with a job thread that carries out plans. */
 #pragma once
 
 #include "tests/unit/support/fleet_world.h"
 #include "tests/unit/support/tool_world.h"
 
-static struct fleet_world *cloud; /* of the test that runs */
+static struct fleet_world *cloud; /* of the current test */
 static struct fleet_frame frame;
 
 static inline int fleet_set_up(void **state)

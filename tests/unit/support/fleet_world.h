@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A strict provider for tests, in memory, which counts its requests. The memory is shared between
- * processes, so that one of them can be killed at any of its requests. */
+/* A strict provider in memory, which counts its requests. The memory is shared between processes,
+ * so that a process can be killed at any of its requests. */
 #pragma once
 
 #include <setjmp.h>
@@ -25,17 +25,18 @@
 #include "tests/unit/support/folder.h"
 
 #define FLEET_THINGS 64
-#define FLEET_EXTENDS_STOPPED "stops-to-be-extended" /* a machine */
-#define FLEET_LOOKS 2 /* until an operation is done, and for each phase of a server's start */
+#define FLEET_EXTENDS_STOPPED "stops-to-be-extended" /* a type of machine */
+/* How often an operation is polled until it is done, and a server in each phase of its start. */
+#define FLEET_LOOKS 2
 
 struct fleet_thing {
     char url[128];
     bool exists;
     char instance[64], deployment[64]; /* its labels */
-    int created;                       /* how often */
+    int created;                       /* how often it was created */
     int64_t replicas, ends_ms;
-    char at_end[16]; /* "": nothing is written on it */
-    int looks;       /* since it was changed */
+    char at_end[16]; /* its label for this; "": none */
+    int looks;       /* polls since it was changed */
     int changes;
 };
 
@@ -45,7 +46,7 @@ enum fleet_fault {
     FAULT_BUSY,   /* 503 before the effect */
     FAULT_LOST,   /* no answer after the effect */
     FAULT_REFUSE, /* 403 */
-    FAULT_DOUBT,  /* 400: what is there says whether it was done before */
+    FAULT_DOUBT,  /* 400: the state of the resource shows whether it was done before */
     FAULT_BREAK,  /* the operation ends with an error; its resource remains */
 };
 
@@ -55,17 +56,17 @@ struct fleet_world {
     int events, kill_at; /* the process ends at this event; 0: never */
     int writes;          /* requests that are not GET */
     int touched_foreign; /* changes of things without our label */
-    char fault_at[64];   /* of the write whose URL contains this */
+    char fault_at[64];   /* the fault concerns writes whose URL contains this */
     enum fleet_fault fault;
     int faults_left;
     bool never_ready, broken_service, never_done;
     double usd; /* of a recipe; below 0: not known */
     int recipe_revision, scale_max;
     bool recipe_is_gone, recipe_breaks_rule;
-    bool needs_etag; /* a change is for the revision that it names, and what is 0 is not shown */
-    bool extends_stopped; /* the end of a server can only be moved while it is stopped */
+    bool needs_etag;      /* a change must name the current revision, and a 0 is not shown */
+    bool extends_stopped; /* the end of a server can only be changed while it is stopped */
     char address[64];     /* of every server; "": an address without a server */
-    char twins_on[64];    /* a target on which others have the names of the servers; "": none */
+    char twins_on[64];    /* a target where others have servers of the same names; "": none */
 };
 
 static inline void fleet_world_event(struct fleet_world *world)
@@ -176,7 +177,7 @@ static inline bool fleet_read(struct fleet_world *world, const char *url, struct
         if (thing->replicas > 0)
             json_object_set_new(out->body, "replicas", json_integer(thing->replicas));
     }
-    /* one has its labels deeper in the document */
+    /* The labels of a grant are deeper in the document. */
     if (operation == NULL && strstr(url, "/grant/") != NULL)
         out->body = json_pack("{s:o}", "part", out->body);
     return fleet_reply(out, 200, CLOUD_DONE, "", error);

@@ -18,8 +18,7 @@ static inline void folder_create(char out[FOLDER_SIZE])
         abort();
 }
 
-/* The same in memory, where there is room for it: for thousands of transactions, of which none has
- * to survive. */
+/* The same in memory, if the system has it: for thousands of transactions that need not survive. */
 static inline void folder_create_in_memory(char out[FOLDER_SIZE])
 {
     snprintf(out, FOLDER_SIZE, "/dev/shm/opsbrain-test-XXXXXX");
@@ -36,7 +35,7 @@ static inline int folder_remove_entry(const char *path, const struct stat *statu
     return remove(path);
 }
 
-/* Also removes the record of its keys beside it (server/access/key_marker.h). */
+/* Removes the folder, and the record of its keys beside it (server/access/key_marker.h). */
 static inline void folder_remove(const char *folder)
 {
     char marker[FOLDER_SIZE + 8];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tool that holds its worker until it may answer, or is cancelled. */
+/* A tool that occupies its worker until the test lets it answer, or it is cancelled. */
 #pragma once
 
 #include "base/core/workers.h"
@@ -31,7 +31,7 @@ static const struct tool holding_tool = {
     .run = holding_run,
 };
 
-/* Whether that many calls wait for a worker, within five seconds. */
+/* Waits up to five seconds until so many calls wait for a worker; returns whether they do. */
 static inline bool holding_back(const struct served *served, size_t count)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(5000000000);

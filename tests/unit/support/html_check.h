@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks that a document is HTML that we wrote: balanced, without scripts except for data, without
- * attributes that run anything, and without URLs to other servers. */
+/* Checks that a document is safe HTML: balanced, without scripts except for data, without
+ * attributes that run anything, and without URLs of other servers. */
 #pragma once
 
 #include <ctype.h>
@@ -32,7 +32,7 @@ static inline bool html_is_among(const char *name, const char *const *names)
     return false;
 }
 
-/* Like strstr, which under AddressSanitizer reads the whole document in each call. */
+/* Like strstr, which under AddressSanitizer reads the entire document in each call. */
 static inline const char *html_find(const char *at, const char *words)
 {
     size_t length = strlen(words);
@@ -60,7 +60,7 @@ static inline void html_check_value(const struct html_check *check, const char *
         assert_string_equal(value, "application/json");
 }
 
-/* Checks the attributes of a tag, after its name; returns its end. */
+/* Checks the attributes of a tag, from after its name on; returns the end of the tag. */
 static inline const char *html_check_attributes(const struct html_check *check, const char *element,
                                                 const char *at)
 {
@@ -139,9 +139,9 @@ static inline void html_is_sound(const char *what, const struct text *document)
     assert_true(check.elements > 0);
 }
 
-/* ---- What it contains ---- */
+/* ---- Finding texts ---- */
 
-/* The text between the first `from` and the next `to`; heap. */
+/* Returns the text between the first `from` and the next `to`; heap. */
 static inline char *html_between(const struct text *document, const char *from, const char *to)
 {
     const char *begin = strstr(text_string(document), from), *end;
@@ -154,7 +154,7 @@ static inline char *html_between(const struct text *document, const char *from, 
     return strndup(begin, (size_t)(end - begin));
 }
 
-/* The text of the n-th cell of a row, whose "<tr...>" is before `row`. */
+/* Reads the text of the n-th cell, from 0, of a row; `row`: the text after its "<tr...>". */
 static inline void html_cell_text(const char *row, const char *element, size_t n, char out[256])
 {
     for (const char *at = html_find(row, element); at != NULL; at = html_find(at + 1, element)) {
@@ -167,7 +167,7 @@ static inline void html_cell_text(const char *row, const char *element, size_t n
     fail_msg("a row has too few cells");
 }
 
-/* The index of the column with the heading; -1: none has it. */
+/* Returns the index of the column with the heading; -1: there is none. */
 static inline int html_column(const char *head, const char *heading)
 {
     char text[256], wanted[64];

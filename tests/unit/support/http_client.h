@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A small HTTP client on a raw socket, for tests: one connection, any bytes, bodies with a length
- * or in chunks, event streams. Reads give up after five seconds. */
+/* A small HTTP client on a raw socket: one connection, any bytes, bodies with a length or in
+ * chunks, event streams. Reads give up after five seconds. */
 #pragma once
 
 #include <arpa/inet.h>
@@ -59,7 +59,7 @@ static inline void http_send_bytes(struct http_client *client, const char *bytes
     }
 }
 
-/* `headers`: whole lines, each with its line end; NULL: none beyond Host and Content-Length. */
+/* Sends a request. `headers`: lines, each with its line end; NULL: only Host and Content-Length. */
 static inline void http_send(struct http_client *client, const char *verb, const char *path,
                              const char *headers, const char *body)
 {
@@ -77,7 +77,7 @@ static inline void http_send(struct http_client *client, const char *verb, const
     http_send_bytes(client, text_string(&request), request.length);
 }
 
-/* Reads more bytes; false at the end of the connection or the time limit. */
+/* Reads more bytes. Returns false at the end of the connection, or after five seconds. */
 static inline bool http_receive(struct http_client *client)
 {
     char buffer[16384];
@@ -98,7 +98,7 @@ static inline void http_consume(struct http_client *client, size_t length)
     client->received = rest;
 }
 
-/* Reads a line without its end; false if none comes. */
+/* Reads a line without its line end. Returns false if the connection ends before. */
 static inline bool http_line(struct http_client *client, struct text *out)
 {
     char *end;
@@ -112,7 +112,7 @@ static inline bool http_line(struct http_client *client, struct text *out)
     return true;
 }
 
-/* The value of a header of the last answer, or NULL. Free it. */
+/* Returns the value of a header of the last answer (heap), or NULL. */
 static inline char *http_header(const struct http_client *client, const char *name)
 {
     TEXT_AUTO wanted = { 0 };
@@ -128,7 +128,8 @@ static inline char *http_header(const struct http_client *client, const char *na
     return text_take(&value);
 }
 
-/* Reads status line and headers; the status, or 0 if the connection ended first. */
+/* Reads the status line and the headers. Returns the status, or 0 if the connection ended
+ * before. */
 static inline int http_read_head(struct http_client *client)
 {
     TEXT_AUTO line = { 0 };
@@ -153,7 +154,7 @@ static inline int http_read_head(struct http_client *client)
     return client->status;
 }
 
-/* Appends the next part of the body; false at its end. */
+/* Appends the next part of the body. Returns false at its end. */
 static inline bool http_read_part(struct http_client *client, struct text *body)
 {
     TEXT_AUTO line = { 0 };
@@ -201,7 +202,7 @@ static inline int http_exchange(struct http_client *client, const char *verb, co
     return client->status;
 }
 
-/* The same on its own connection. */
+/* The same on a connection of its own. */
 static inline int http_request(unsigned port, const char *verb, const char *path,
                                const char *headers, const char *body, struct text *body_out)
 {
@@ -214,8 +215,8 @@ static inline int http_request(unsigned port, const char *verb, const char *path
     return status;
 }
 
-/* The next event of a stream: its data ("" of one that primes), or ":" for a comment. `pending`
- * keeps the bytes after it. False at the end of the stream. */
+/* Reads the next event of a stream: `out` is its data ("" for a priming event), or begins with ":"
+ * for a comment. `pending` keeps the bytes after it. Returns false at the end of the stream. */
 static inline bool http_event(struct http_client *client, struct text *pending, struct text *out)
 {
     char *end;
@@ -245,7 +246,7 @@ static inline bool http_message(struct http_client *client, struct text *pending
     return true;
 }
 
-/* Whether the server closes the connection. */
+/* Reads to the end; returns whether the server closed the connection. */
 static inline bool http_is_closed(struct http_client *client)
 {
     while (http_receive(client))

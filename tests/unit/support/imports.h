@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads result files, and checks the remarks on them. */
+/* Imports result files, and checks the remarks on them. */
 #pragma once
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The provider "kubernetes" with a small strict API server (tests/clouds/fake_kubernetes.c), for
- * its tests. */
+/* The provider "kubernetes", with a small strict API server (tests/clouds/fake_kubernetes.c). */
 #pragma once
 
 #include <setjmp.h>
@@ -28,15 +27,15 @@
 
 static const char recipe_json[] =
     "{\"name\":\"gke-small\",\"revision\":1,\"title\":\"A small one\",\"provider\":\"kubernetes\","
-    "\"engine\":\"vllm\",\"model\":\"google/gemma-4-12B-it\",\"image\":\"vllm/"
-    "vllm-openai:v0.23.0\","
+    "\"engine\":\"vllm\",\"model\":\"google/gemma-4-12B-it\","
+    "\"image\":\"vllm/vllm-openai:v0.23.0\","
     "\"command\":[\"vllm\",\"serve\"],\"arguments\":{\"--max-model-len\":16384},"
     "\"environment\":{\"HF_TOKEN\":{\"secret\":\"hf-secret\",\"key\":\"hf_api_token\"}},"
     "\"port\":8000,\"weights\":{\"from\":\"hub\",\"repository\":\"google/gemma-4-12B-it\"},"
     "\"probes\":{\"startup\":{\"path\":\"/health\",\"period_s\":10,\"failures\":120}},"
     "\"licence\":{\"name\":\"Gemma\"},\"hardware\":\"nvidia-l4\",\"chips\":1,"
-    "\"host\":{\"cpu\":4,\"memory_gib\":16,\"shared_memory_gib\":8},\"scale\":{\"min\":1,\"max\":1}"
-    ","
+    "\"host\":{\"cpu\":4,\"memory_gib\":16,\"shared_memory_gib\":8},"
+    "\"scale\":{\"min\":1,\"max\":1},"
     "\"status\":\"reported\",\"source\":\"made up\",\"as_of\":\"2026-01-01\","
     "\"kubernetes\":{\"node_labels\":[\"cloud.google.com/gke-accelerator=nvidia-l4\"]}}";
 

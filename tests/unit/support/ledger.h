@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A separate store for each test, and helpers that most tests use to fill it. */
+/* A store of its own for each test, and functions that fill it. */
 #pragma once
 
 #include <setjmp.h>
@@ -52,7 +52,7 @@ static inline void ledger_reopen(struct ledger *ledger)
         fail_msg("%s", ledger->error.message);
 }
 
-/* For calls that must succeed: prints why one did not. */
+/* For calls that must succeed; prints the error of one that does not. */
 #define assert_ok(ledger, call)                                                                    \
     do {                                                                                           \
         if (!(call))                                                                               \
@@ -91,7 +91,7 @@ static inline struct deployment ledger_deployment(struct ledger *ledger, const c
     return stored;
 }
 
-/* `concurrency` 1, 2, 4, ... for each of `repetitions`. */
+/* Creates a sweep with `levels` cells, of concurrency 1, 2, 4 ..., in each repetition. */
 static inline bool ledger_sweep_with_key(struct ledger *ledger, const struct deployment *deployment,
                                          size_t levels, int64_t repetitions, const char *key,
                                          const char *digest, int64_t now_ms, struct sweep_row *out)
@@ -132,7 +132,7 @@ static inline struct sweep_row ledger_sweep(struct ledger *ledger,
     return row;
 }
 
-/* Claims a job that must exist. */
+/* Claims a job, which must be there. */
 static inline struct claim ledger_claim(struct ledger *ledger, const char *owner, int64_t now_ms,
                                         int64_t lease_ms)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs as load generators report them, generated from a server whose behaviour is known: except for
- * noise, all their figures agree with one another. */
+/* Makes runs as load generators report them, of a server whose behaviour is known: except for
+ * noise, all figures of a run agree with each other. */
 #pragma once
 
 #include <math.h>
@@ -10,12 +10,12 @@
 
 #include "analysis/evidence/evidence.h"
 
-/* What a tool reports about a cell, besides users, lengths and latencies. */
+/* The tools, by what they report about a cell besides users, lengths and latencies. */
 enum reporter {
-    REPORTER_OPSBRAIN, /* everything, with what was really in flight */
+    REPORTER_OPSBRAIN, /* everything, including the requests in flight */
     REPORTER_VLLM,     /* counts and durations, no means of requests in flight */
     REPORTER_AIPERF,   /* its own token counts besides the server's */
-    REPORTER_GUIDELLM, /* what was in flight, and means */
+    REPORTER_GUIDELLM, /* the requests in flight, and means */
     REPORTER_TABLE,    /* rates, means, p95 and successes */
     REPORTER_BARE,     /* rates and means */
     REPORTERS
@@ -24,12 +24,12 @@ enum reporter {
 struct maker {
     unsigned seed;
     enum reporter reporter;
-    /* the next members describe the server */
+    /* The server. */
     double slots, prefill_tokens_per_s, step_ms, step_more_ms, template_tokens;
-    /* the next members describe the client */
-    double pause_ms; /* between one user's requests; more users hide it */
+    /* The client. */
+    double pause_ms; /* between the requests of a user; it matters less with more users */
     double noise;
-    /* the next members describe the grid */
+    /* The grid. */
     double users[8], lengths[6], output_tokens;
     size_t levels, contexts, repetitions, models;
 };
@@ -75,7 +75,7 @@ static inline struct maker maker_number(int number)
     return maker;
 }
 
-/* All percentiles of one latency, in order. */
+/* Makes all percentiles of one latency, in ascending order. */
 static inline struct evidence_latency maker_latency(double mean_ms, double tail, double count)
 {
     return (struct evidence_latency){ .count = count,
@@ -89,7 +89,7 @@ static inline struct evidence_latency maker_latency(double mean_ms, double tail,
                                       .max_ms = mean_ms * (1 + tail) };
 }
 
-/* What every tool could report of one cell. */
+/* Computes all figures of a cell. */
 static inline void maker_measure(struct maker *maker, double speed, struct evidence_cell *cell)
 {
     double running = fmin(cell->concurrency, maker->slots), users = cell->concurrency;
@@ -137,7 +137,7 @@ static inline void maker_withhold(const struct maker *maker, struct evidence_cel
         cell->concurrency_actual = NAN;
     if (maker->reporter == REPORTER_OPSBRAIN)
         cell->concurrency_actual = cell->concurrency * 0.998;
-    if (maker->reporter == REPORTER_AIPERF) { /* it does not count the template */
+    if (maker->reporter == REPORTER_AIPERF) { /* AIPerf does not count the template's tokens */
         cell->input_tokens_usage = cell->input_tokens_mean;
         cell->output_tokens_usage = cell->output_tokens_mean;
         cell->input_tokens_mean = cell->input_length;
@@ -180,7 +180,7 @@ static inline struct evidence_cell *maker_add(struct maker *maker, struct eviden
     return cell;
 }
 
-/* A whole run: every model, repetition, context and level. */
+/* Makes a run with a cell for each model, repetition, context and level. */
 static inline void maker_run(struct maker *maker, struct evidence *out)
 {
     evidence_init(out);

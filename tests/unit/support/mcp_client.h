@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON-RPC over http_client.h, as MCP clients speak it. */
+/* Sends JSON-RPC as MCP clients do, by http_client.h. */
 #pragma once
 
 #include <jansson.h>
@@ -10,7 +10,7 @@
 #define MCP_HEADERS                                                                                \
     "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
 
-/* A modern request's params with `members` ("" or "\"name\":...,") before the envelope. */
+/* The params of a modern request: `members` ("", or "\"name\":...,"), then its `_meta`. */
 #define MODERN_PARAMS(members)                                                                     \
     "\"params\":{" members                                                                         \
     "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                       \
@@ -23,7 +23,8 @@
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"     \
     "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"unit\",\"version\":\"1\"}}}"
 
-/* Posts and reads the whole answer. NULL if the body is empty or not JSON. Free it. */
+/* Posts a body and reads the complete answer. Returns its JSON, a new reference, or NULL if it is
+ * empty or not JSON. */
 static inline json_t *mcp_post_on(struct http_client *client, const char *headers, const char *body,
                                   int *status)
 {

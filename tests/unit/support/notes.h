@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows that tests of PostgreSQL write, and count past the store. */
+/* Rows that tests of PostgreSQL write through the store, and count without it. */
 #pragma once
 
 #include "store/engine/sql.h"

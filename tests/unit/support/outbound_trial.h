@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server on loopback that answers well or badly, by the path that it is asked for, and calls of
- * it: for the tests of base/net/outbound.c. */
+/* A server on loopback whose answer, good or bad, depends on the requested path, and calls to it,
+ * for the tests of base/net/outbound.c. */
 #pragma once
 
 #include <setjmp.h>
@@ -26,12 +26,12 @@
 #define REQUEST_SIZE 16384
 #define CHUNK "5\r\nhello\r\n"
 
-/* A server that answers one connection after the other, according to the requested path. */
+/* Serves one connection after the other. */
 struct server {
     int listener, port;
     pthread_t thread;
     pthread_mutex_t lock;
-    char request[REQUEST_SIZE]; /* the last one; under the lock */
+    char request[REQUEST_SIZE]; /* the last one; protected by `lock` */
 };
 
 static inline int bind_loopback(int *port)
@@ -54,7 +54,7 @@ static inline void send_bytes(int client, const char *bytes, size_t length)
         ssize_t sent = send(client, bytes, length, MSG_NOSIGNAL);
 
         if (sent <= 0)
-            return; /* the client has left, as some tests want */
+            return; /* the client closed the connection, as some tests require */
         bytes += sent;
         length -= (size_t)sent;
     }
@@ -142,7 +142,7 @@ static inline void answer_large(int client, const char *request)
 
     (void)request;
     send_text(client, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
-    for (int i = 0; i < 64; i++) /* 4 MiB, of no stated length */
+    for (int i = 0; i < 64; i++) /* 4 MiB, without a stated length */
         send_bytes(client, piece, sizeof piece);
 }
 
@@ -228,7 +228,7 @@ static const struct {
     { "/echo-as-error", answer_echo_as_error },
 };
 
-/* Headers and as much body as they announce; false if it is not an HTTP request. */
+/* Reads the headers and the body that they announce. Returns false if it is no HTTP request. */
 static inline bool read_request(int client, char request[REQUEST_SIZE])
 {
     size_t length = 0, body_length = 0;
@@ -308,7 +308,7 @@ static inline int stop_server(void **state)
     return 0;
 }
 
-/* One call to the server's `path`, and its result. */
+/* One call to a path of the server, and its result. */
 struct call {
     struct outbound_request request;
     struct outbound_response response;

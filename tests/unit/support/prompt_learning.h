@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Learns how a server's prompts are made, or expects that it cannot. */
+/* Learns how a server's prompts are made, or asserts that it cannot be learned. */
 #pragma once
 
 #include <setjmp.h>

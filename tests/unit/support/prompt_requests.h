@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workloads for tests of prompts, and the requests that are made with them. */
+/* Workloads for tests of prompts, and the requests that are made from them. */
 #pragma once
 
 #include <setjmp.h>
@@ -46,7 +46,7 @@ static inline struct prompt_source *make_planned(const struct workload *workload
     return prompts;
 }
 
-/* The request's JSON, read in pieces of `size` bytes. */
+/* Reads a request in pieces of `size` bytes, and returns its JSON, a new reference. */
 static inline json_t *read_prompt(const struct prompt_source *prompts, uint64_t index, size_t size)
 {
     struct bench_prompt prompt;

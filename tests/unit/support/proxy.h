@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests: nghttpx, a reverse proxy that speaks TLS and HTTP/2, in front of a server on loopback,
- * with a certificate of its own. Skips the running test if it, or openssl, is not installed. */
+/* Runs nghttpx, a reverse proxy for TLS and HTTP/2, in front of a server on loopback, with a
+ * certificate of its own. Skips the test if nghttpx or openssl is not installed. */
 #pragma once
 
 #include <arpa/inet.h>
@@ -25,7 +25,7 @@ struct proxy {
     char folder[64], key[96], certificate[96];
 };
 
-/* A free port, below those that the system gives to clients. */
+/* Returns a free port, below those that the system gives to clients. */
 static inline int proxy_free_port(void)
 {
     for (int i = 0;; i++) {
@@ -97,8 +97,9 @@ static inline pid_t proxy_spawn(const struct proxy *proxy, int backend_port)
     return pid;
 }
 
-/* It may have lost its port to another process in the meantime: then it ends at once. */
-static inline bool proxy_waits(struct proxy *proxy)
+/* Waits until the proxy answers. Returns false if it has ended, because another process took its
+ * port in the meantime. */
+static inline bool proxy_becomes_ready(struct proxy *proxy)
 {
     const struct timespec pause = { .tv_nsec = 10000000 };
 
@@ -125,7 +126,7 @@ static inline struct proxy proxy_start(int backend_port)
     for (int i = 0; i < PROXY_TRIES; i++) {
         proxy.port = proxy_free_port();
         proxy.pid = proxy_spawn(&proxy, backend_port);
-        if (proxy_waits(&proxy))
+        if (proxy_becomes_ready(&proxy))
             return proxy;
     }
     fail_msg("nghttpx ends at once on %d ports", PROXY_TRIES);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The results that users published, if this checkout has them: OPSBRAIN_SHARED, or ../shared. */
+/* Reads results that users published, if they are in OPSBRAIN_SHARED or ../shared. */
 #pragma once
 
 #include <dirent.h>
@@ -9,7 +9,7 @@
 
 #include "base/core/text.h"
 
-/* NULL: they are not here, which is printed. */
+/* Returns their folder; NULL: there is none, which is printed. */
 static inline const char *published_folder(char out[4096])
 {
     const char *shared = getenv("OPSBRAIN_SHARED");

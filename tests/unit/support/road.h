@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where copies go: from files to a database of the tests' engine, and to files again. */
+/* The places of copies: from files to a database of the tests' engine, and to files again. */
 #pragma once
 
 #include "store/copy/copy_place.h"
@@ -22,7 +22,7 @@ static inline void road_end(struct road *road)
 {
     folder_remove(road->from);
     folder_remove(road->over);
-    test_database(road->over); /* creates the database if it was not used */
+    test_database(road->over); /* creates the database unless it exists */
     test_database_lose(road->over);
     folder_remove(road->to);
 }

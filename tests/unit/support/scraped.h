@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collects whole series of stored scrapes, as scrape_visit reports them. */
+/* Collects all points of stored series, as scrape_visit reports them. */
 #pragma once
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static inline bool scraped_choose(void *context, const struct scrape_series *ser
     return true;
 }
 
-static inline void scraped_take(void *context, size_t tag, const struct scrape_point *point)
+static inline void scraped_receive(void *context, size_t tag, const struct scrape_point *point)
 {
     struct scraped *row = &((struct scraped_rows *)context)->rows[tag];
 
@@ -54,7 +54,7 @@ static inline bool scraped_read(struct store *store, const struct scrape_range *
                                 struct error *error)
 {
     struct scraped_rows all = { 0 };
-    const struct scrape_visitor visitor = { scraped_choose, scraped_take, &all };
+    const struct scrape_visitor visitor = { scraped_choose, scraped_receive, &all };
     size_t kept = 0;
 
     if (!scrape_visit(store, range, level, &visitor, error)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A real HTTP server on loopback that follows a script: the bytes of each answer, and what happens
- * to the connection. One thread, one connection at a time. */
+/* A real HTTP server on loopback that follows a script: the bytes of each answer, and whether the
+ * connection then stays open. It has one thread, which serves one connection at a time. */
 #pragma once
 
 #include <arpa/inet.h>
@@ -21,9 +21,9 @@ enum script_after { SCRIPT_KEEP, SCRIPT_CLOSE, SCRIPT_RESET };
 /* The answer to one request; the last one of a script is repeated forever. */
 struct script_step {
     const char *bytes; /* NULL ends the script */
-    size_t piece;      /* the answer is sent in pieces of this many bytes; 0: at once */
+    size_t piece;      /* the answer is sent in pieces of so many bytes; 0: at once */
     enum script_after after;
-    bool is_early; /* it answers after the head, and reads no more */
+    bool is_early; /* the server answers after the head, and reads no more */
     bool is_slow;  /* the request's body is read in small pieces */
 };
 
@@ -37,9 +37,10 @@ struct script_server {
     pthread_t thread;
     atomic_int connections, closed;
     pthread_mutex_t head_lock;
-    char head[SCRIPT_HEAD]; /* of the latest request, */
-    size_t body_bytes;      /* length of its body */
-    unsigned body_sum;      /* and script_sum */
+    /* The latest request. */
+    char head[SCRIPT_HEAD];
+    size_t body_bytes; /* length of its body */
+    unsigned body_sum; /* script_sum of its body */
 };
 
 static inline unsigned script_sum(unsigned sum, const char *bytes, size_t length)
@@ -114,7 +115,8 @@ static inline void script_serve(struct script_server *server, int connection)
         server->next += server->next + 1 < server->count;
         if (step->after == SCRIPT_RESET)
             setsockopt(connection, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
-        if (step->after == SCRIPT_CLOSE) /* unread input would turn the close into a reset */
+        /* Unread input would turn a close without a shutdown into a reset. */
+        if (step->after == SCRIPT_CLOSE)
             shutdown(connection, SHUT_WR);
         if (step->after != SCRIPT_KEEP)
             return;
@@ -157,7 +159,8 @@ static inline void script_start(struct script_server *server, const struct scrip
         abort();
 }
 
-/* Whether the latest request's head has these words; also while the connection is open. */
+/* Returns whether the head of the latest request has these words. May be called while the
+ * connection is open. */
 static inline bool script_has(struct script_server *server, const char *words)
 {
     pthread_mutex_lock(&server->head_lock);
@@ -177,7 +180,7 @@ static inline void script_close(struct script_server *server)
     server->listener = -1;
 }
 
-/* The clients' connections must be closed. */
+/* Call it after the clients have closed their connections. */
 static inline void script_stop(struct script_server *server)
 {
     script_close(server);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A real server on a free port, with a store in a temporary folder and three tools to test it with:
- * echo answers at once, slow reports progress until it is done or cancelled, block sleeps on a
- * worker. */
+/* A real server on a free port, with a store in a temporary folder and tools to test it with: echo
+ * and operate answer at once, slow reports progress until it is done or cancelled, block does the
+ * same on a worker. */
 #pragma once
 
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static inline bool served_echo(struct call *call, struct answer *answer, struct 
     return true;
 }
 
-/* Without pauses its messages are long: enough to fill what the kernel buffers. */
+/* Without pauses, the messages are so long that they fill the kernel's buffers. */
 static inline bool served_slow(struct call *call, struct answer *answer, struct error *error)
 {
     static const char long_message[] = { [0 ... 4000] = 'x', '\0' };
@@ -141,9 +141,9 @@ struct served {
     char folder[FOLDER_SIZE];
     struct settings settings;
     struct services services;
-    const struct tool *const *tools;         /* NULL: those above */
+    const struct tool *const *tools;         /* NULL: served_tools */
     const struct job_kind *kinds;            /* NULL: none */
-    const struct resource *const *resources; /* the same */
+    const struct resource *const *resources; /* NULL: none; like the next member */
     const struct prompt *const *prompts;
     struct server *server;
 };
@@ -172,7 +172,7 @@ static inline void served_read_settings(struct served *served, va_list flags)
     text_copy(served->settings.data, sizeof served->settings.data, served->folder);
 }
 
-/* Opens the store and the server; false as server_create. */
+/* Opens the store and starts the server. Returns false if that fails. */
 static inline bool served_try(struct served *served, struct error *error)
 {
     const struct server_parts parts = { .settings = &served->settings,
@@ -226,7 +226,7 @@ static inline void served_destroy(struct served *served)
     folder_remove(served->folder);
 }
 
-/* Waits until the counter is at least `value`; false after five seconds. */
+/* Waits until the counter is at least `value`. Returns false after five seconds. */
 static inline bool served_reaches(atomic_int *counter, int value)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(5000000000);
@@ -236,7 +236,7 @@ static inline bool served_reaches(atomic_int *counter, int value)
     return atomic_load(counter) >= value;
 }
 
-/* The same until it is at most `value`. */
+/* Waits until the counter is at most `value`. Returns false after five seconds. */
 static inline bool served_falls(atomic_int *counter, int value)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(5000000000);

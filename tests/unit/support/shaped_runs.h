@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of every shape: one cell, all failed, all inferred, 10,000 cells, foreign names. */
+/* Runs of many shapes: one cell, all failed, all inferred, 10,000 cells, foreign names. */
 #pragma once
 
 #include <math.h>
@@ -14,9 +14,9 @@
 struct shape_of_run {
     const char *name, *model; /* name NULL: the table's end */
     size_t users, contexts;
-    enum evidence_state states[3]; /* in turns */
+    enum evidence_state states[3]; /* of the cells, in turn */
     const char *status;
-    double scale; /* of the figures; NaN: there are none */
+    double scale; /* factor of the figures; NaN: there are none */
 };
 
 static inline void shaped_latency(struct evidence_latency *latency, double ms)
@@ -116,7 +116,7 @@ static const struct shape_of_run shapes_of_runs[] = {
 
 /* ---- Other runs ---- */
 
-/* Every state of a cell, side by side. */
+/* A run with cells in every state, side by side. */
 static inline void mixed_run(struct evidence *out)
 {
     static const struct shape_of_run measured = { "", "Gemma 4 12B",          9,
@@ -145,7 +145,7 @@ static inline void mixed_run(struct evidence *out)
     }
 }
 
-/* Loads are rates. */
+/* A run whose loads are request rates. */
 static inline void rates_run(struct evidence *out)
 {
     static const struct shape_of_run shape = { "", "m", 7, 4, ALL(EVIDENCE_MEASURED), "", 1 };
@@ -157,7 +157,7 @@ static inline void rates_run(struct evidence *out)
     }
 }
 
-/* Rows are output lengths. */
+/* A run whose cells differ in their output lengths. */
 static inline void outputs_run(struct evidence *out)
 {
     static const struct shape_of_run shape = { "", "m", 7, 4, ALL(EVIDENCE_MEASURED), "", 1 };
@@ -169,7 +169,7 @@ static inline void outputs_run(struct evidence *out)
     }
 }
 
-/* Lines that lie on one another: the context does not matter. */
+/* A run whose lines coincide, because the context hardly matters. */
 static inline void equal_lines_run(struct evidence *out)
 {
     static const struct shape_of_run shape = { "", "m", 6, 6, ALL(EVIDENCE_MEASURED), "", 1 };
@@ -184,7 +184,7 @@ static inline void equal_lines_run(struct evidence *out)
     }
 }
 
-/* One load, of several contexts. */
+/* A run with one load and several contexts. */
 static inline void one_load_run(struct evidence *out)
 {
     static const struct shape_of_run shape = { "", "m", 1, 5, ALL(EVIDENCE_MEASURED), "", 1 };

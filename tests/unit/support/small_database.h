@@ -75,7 +75,7 @@ static inline int64_t count_where(struct fixture *fixture, int64_t who)
     return sql_integer(&sql, 0);
 }
 
-/* A write that keeps the writer busy until it is released, so that others queue up behind it. */
+/* A write that keeps the writer busy until it is released, so that other writes queue up. */
 struct gate {
     pthread_mutex_t lock;
     pthread_cond_t moved;
@@ -123,7 +123,7 @@ static inline void begin_write(struct writing *writing, struct fixture *fixture,
     assert_int_equal(pthread_create(&writing->thread, NULL, write_once, writing), 0);
 }
 
-/* Begins a write that waits at the gate, and returns when the writer is there. */
+/* Begins a write that waits at the gate, and returns once the writer's thread waits there. */
 static inline void gate_shut(struct gate *gate, struct writing *first, struct fixture *fixture)
 {
     *gate = (struct gate){ PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, false };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The events that the reader of a completion stream reports, as lines that tests compare. */
+/* Reads completion streams, and writes their events as lines that tests compare. */
 #pragma once
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/core/text.h"
 #include "base/llm/completion_stream.h"
 
-/* The events of a stream, in a form that can be compared: one line per event. */
+/* Writes an event as one line. */
 static void write_event(void *context, const struct completion_event *event)
 {
     struct text *out = context;
@@ -33,7 +33,7 @@ static void write_event(void *context, const struct completion_event *event)
     text_add_char(out, '\n');
 }
 
-/* All of `bytes` in pieces of `piece` bytes; "broken\n" at the end if the stream broke. */
+/* Reads all of `bytes` in pieces of `piece` bytes; adds "broken\n" if the stream was broken. */
 static void read_in_pieces(const char *bytes, size_t length, size_t piece, bool want_text,
                            struct text *out)
 {
@@ -42,7 +42,7 @@ static void read_in_pieces(const char *bytes, size_t length, size_t piece, bool 
 
     for (size_t at = 0; at < length && good; at += piece) {
         size_t count = length - at < piece ? length - at : piece;
-        char *copy = memory_zeroed(count, 1); /* so that reading beyond it is seen */
+        char *copy = memory_zeroed(count, 1); /* so that AddressSanitizer notices reads beyond it */
 
         memcpy(copy, bytes + at, count);
         good = completion_stream_feed(stream, copy, count, write_event, out);

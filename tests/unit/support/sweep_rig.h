@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep as a job, against a real model server and a real store, for the tests of
- * bench/sweep/sweep*.c.
- */
+/* Runs a sweep as a job, with a real model server and a real store, for the tests of
+ * bench/sweep/sweep*.c. */
 #pragma once
 
 #include <stdatomic.h>
@@ -15,9 +14,8 @@
 #include "bench/sweep/sweep.h"
 #include "bench/workload/dataset.h"
 #include "store/ledger/datasets.h"
-#include "tests/unit/support/ledger.h"
-
 #include "tests/simserve/harness/process.h"
+#include "tests/unit/support/ledger.h"
 
 #define PATIENCE_MS 60000
 
@@ -25,8 +23,8 @@
 struct rig {
     struct ledger *ledger;
     struct simserve server;
-    atomic_int port;       /* of the server, as the sweep sees it */
-    struct simserve other; /* of the deployment of that name */
+    atomic_int port;       /* of the server, as it is given to the sweep */
+    struct simserve other; /* the server of the deployment "other" */
     struct job_pool *jobs;
     char bearer[64];
     atomic_bool down;
@@ -34,8 +32,8 @@ struct rig {
     struct cross_check says[16];
     size_t says_count, said;
     int64_t context_tokens;
-    atomic_int attempts; /* attempts begun so far in this process; of these */
-    atomic_int held_at;  /* the attempt that waits to be released, or stopped; 0: none */
+    atomic_int attempts; /* how many were begun in this process */
+    atomic_int held_at;  /* the number of the attempt that waits until it is released; 0: none */
 };
 
 static inline bool resolve(void *context, const struct deployment *deployment, struct endpoint *out,
@@ -85,7 +83,7 @@ static inline void *monitor_begin(void *context, const struct deployment *deploy
     return context;
 }
 
-/* The verdicts on the next attempts, set by the test; on later ones they are favourable. */
+/* Gives the verdicts that the test has set, in turn; later ones are favourable. */
 static inline void monitor_end(void *context, void *monitor, const struct cell_result *result,
                                struct cross_check *out)
 {
@@ -120,7 +118,7 @@ static inline void start_jobs(struct rig *rig)
               job_pool_create(rig->ledger->store, kinds, 2, rig, &rig->jobs, &rig->ledger->error));
 }
 
-/* Queues a sweep with the plan; candidate NULL: of one deployment. */
+/* Queues a sweep with the plan; candidate NULL: it measures one deployment. */
 static inline struct sweep_row start_sweep_over(struct rig *rig,
                                                 const struct deployment *deployment,
                                                 const struct deployment *candidate,
@@ -168,7 +166,8 @@ static inline struct sweep_row start_sweep(struct rig *rig, const char *plan_tex
     return start_sweep_of(rig, "demo", plan_text);
 }
 
-/* Holds this attempt at a cell before it sends anything, so that the cell can be observed. */
+/* Makes the attempt of this number wait before it sends anything, so that its cell can be
+ * observed. */
 static inline void hold(struct rig *rig, int attempt)
 {
     atomic_store(&rig->held_at, attempt);
@@ -206,7 +205,7 @@ static inline struct sweep_row find_sweep(struct rig *rig, struct sweep_row *old
     return row;
 }
 
-/* Not inlined: otherwise GCC 12 takes the result for a pointer to a local variable. */
+/* Not inlined: otherwise GCC 12 warns that the result points to a local variable. */
 __attribute__((noinline, unused)) static struct cell_row *
 list_cells(struct rig *rig, const struct sweep_row *row, size_t *count)
 {
@@ -235,7 +234,7 @@ static inline void tear_down(struct rig *rig)
 
 #define QUICK "\"output_tokens\":[4],\"requests\":4,\"warmup_limit_s\":0"
 
-/* Stores a dataset; its digest goes into `digest`. */
+/* Stores a dataset, and writes its digest. */
 static inline void keep_dataset(struct rig *rig, const char *file, char digest[DIGEST_TEXT_SIZE])
 {
     static char lengths[] = "{}";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which database a test's store is in: files of its folder, or, where OPSBRAIN_TEST_DATABASE is the
  * URI of a PostgreSQL database, a schema of the folder's own in it. If OPSBRAIN_TEST_POOLED is also
- * set, the URI is that of a pooler, which takes no schema: the test then gets a database of its
+ * set, the URI leads to a pooler, which accepts no schema: the test then gets a database of its
  * own. */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FNV-1a. */
+/* Hashes the folder's name (FNV-1a), for a name that is its own. */
 static inline uint64_t test_database_digest(const char *folder)
 {
     uint64_t digest = 14695981039346656037U;
@@ -32,7 +32,7 @@ static inline bool test_database_is_pooled(void)
     return getenv("OPSBRAIN_TEST_POOLED") != NULL;
 }
 
-/* Connects to the folder's schema or database. */
+/* Runs `what` and `how`, with the name of the folder's schema or database between them. */
 static inline void test_database_do(const char *folder, const char *what, const char *how)
 {
     PGconn *link = PQconnectdb(getenv("OPSBRAIN_TEST_DATABASE"));
@@ -51,7 +51,7 @@ static inline void test_database_do(const char *folder, const char *what, const 
     PQfinish(link);
 }
 
-/* Call it where the test deletes the folder. */
+/* Drops the folder's schema or database. Call it where the test deletes the folder. */
 static inline void test_database_lose(const char *folder)
 {
     if (test_database_is_files())
@@ -62,8 +62,8 @@ static inline void test_database_lose(const char *folder)
         test_database_do(folder, "DROP SCHEMA", "CASCADE");
 }
 
-/* Its sessions bear the name of the schema or database. Valid until the next call in this thread.
- */
+/* Returns the argument `database` for store_open, and creates the schema or database. Its sessions
+ * have the name of that as application_name. Valid until the next call in this thread. */
 static inline const char *test_database(const char *folder)
 {
     static _Thread_local char place[1024];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sweeps in the state in which a worker would leave them, with figures that the test chooses. */
+/* Makes sweeps as a worker would leave them, with figures that the test chooses. */
 #pragma once
 
 #include "base/core/clock.h"
@@ -47,7 +47,7 @@ static inline struct claim sweep_claimed(struct world *world, const char *sweep_
     return claim;
 }
 
-/* `estimated`: the server reported no tokens. */
+/* Stores a measured cell. `estimated`: the server reported no tokens. */
 static inline void cell_counted(struct world *world, const struct claim *claim,
                                 const struct cell_row *cell, bool estimated)
 {

@@ -29,7 +29,7 @@ struct world {
     char folder[FOLDER_SIZE], secrets[FOLDER_SIZE];
     struct services services;
     struct simserve simserve;
-    char url[64]; /* URL of simserve */
+    char url[64]; /* of simserve */
     const char *principal;
     enum role role;
     json_t *content;  /* content blocks of the last answer; NULL: it has only its text */
@@ -37,13 +37,13 @@ struct world {
     struct error error;
     int64_t requests;
     const char *says;     /* the client's answer to questions; NULL: it cannot be asked */
-    char asked[64];       /* the key of the last question, by which an answer is found */
-    void (*thinks)(void); /* what happens before it answers; NULL: nothing */
+    char asked[64];       /* the key of the last question */
+    void (*thinks)(void); /* called before it answers; NULL: nothing */
     /* The progress messages of the last call. */
     char progress[WORLD_PROGRESS][256];
     double done[WORLD_PROGRESS];
     size_t progress_count;
-    int cancel_after; /* the call is cancelled after that many progress messages; -1: never */
+    int cancel_after; /* the call is cancelled after so many progress messages; -1: never */
 };
 
 static inline void world_progress(struct call *call, double progress, double total,
@@ -97,7 +97,7 @@ static inline bool world_cancelled(void *host)
     return world->cancel_after >= 0 && (int)world->progress_count >= world->cancel_after;
 }
 
-/* Without a model server. */
+/* Sets up a world without a model server. */
 static inline void world_set_up_alone(void **state, const struct job_kind *kinds)
 {
     struct world *world = calloc(1, sizeof *world);
@@ -137,7 +137,7 @@ static inline void world_set_up_with(void **state, const char *const *flags,
     snprintf(world->url, sizeof world->url, "http://127.0.0.1:%d", world->simserve.port);
 }
 
-/* Jobs of this world stay queued; see world_set_up_working. */
+/* Sets up a world with a model server, in which jobs stay queued. */
 static inline int world_set_up(void **state)
 {
     static const struct job_kind none[] = { { 0 } };
@@ -169,7 +169,8 @@ static inline int world_tear_down(void **state)
     return 0;
 }
 
-/* Makes one call in the way that the server does. NULL: it was refused, see world->error. */
+/* Calls a tool as the server does. Returns the structured answer, a new reference; NULL: the call
+ * was refused, and world->error says why. */
 static inline json_t *world_call(struct world *world, const char *name, const char *arguments)
 {
     const struct tool *tool = tool_find(name);
@@ -208,7 +209,7 @@ static inline json_t *world_call(struct world *world, const char *name, const ch
     return structured;
 }
 
-/* For calls that must succeed. tool_call has checked that the answer conforms. */
+/* For calls that must succeed; tool_call checks that the answer conforms to its fields. */
 static inline json_t *world_ok(struct world *world, const char *name, const char *arguments)
 {
     json_t *structured = world_call(world, name, arguments);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One user's exchanges with a server that follows a script, for the tests of bench/load/transfer.c:
- * by libcurl, or by our own HTTP/1.1. */
+/* The exchanges of one user with a server that follows a script, by libcurl or by our own HTTP/1.1,
+ * for the tests of bench/load/transfer.c. */
 #pragma once
 
 #include <setjmp.h>
@@ -30,7 +30,7 @@ struct trial {
     struct transfer *transfer;
     struct text received; /* "<200 type>", then the body */
     unsigned sends;
-    size_t limit; /* of `received`; then no more is wanted */
+    size_t limit; /* the user stops after so many bytes in `received`; 0: never */
 };
 
 static inline void on_send(void *context, int64_t now_ns)
