@@ -49,7 +49,7 @@ struct span mask_view_origin(const struct mask_view *view, struct span part)
     return origin;
 }
 
-/* ---- Escapes ---- */
+/* ---- Escapes --------------------------------------------------------------------------------- */
 
 static int digit_of(unsigned char byte)
 {

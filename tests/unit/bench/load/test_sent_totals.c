@@ -44,16 +44,16 @@ static void sums_the_requests_that_were_answered_in_full(void **state)
 static void a_failed_request_may_have_been_counted_in_full(void **state)
 {
     const struct request whole = answered(100, 16);
-    struct request cut = answered(-1, -1), told = answered(90, 7);
+    struct request cut = answered(-1, -1), reported = answered(90, 7);
     struct sent_totals_sums sums = { 0 };
     struct sent sent;
 
     (void)state;
     cut.failure = FAILURE_CANCELLED;
-    told.failure = FAILURE_SHORT_OUTPUT;
+    reported.failure = FAILURE_SHORT_OUTPUT;
     sent_totals_add(&sums, &cut);
     sent_totals_add(&sums, &whole);
-    sent_totals_add(&sums, &told);
+    sent_totals_add(&sums, &reported);
     sent = sent_totals_total(&sums, 64);
     assert_int_equal(sent.requests, 1);
     assert_int_equal(sent.more_requests, 2);
