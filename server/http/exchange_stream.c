@@ -9,7 +9,7 @@
 #include "server/http/exchange_private.h"
 #include "server/http/http.h"
 
-/* A stream is cut after this many keep-alive periods in which its client reads nothing. */
+/* A stream is closed after this many keep-alive periods in which its client reads nothing. */
 #define STALLS_LIMIT 4
 #define STREAM_BLOCK 1024
 

@@ -62,7 +62,7 @@ struct http {
     struct http_loop **loops;
     unsigned loop_count;
     atomic_uint loops_started;
-    int *sockets; /* -1 once its loop has taken it over */
+    int *sockets; /* the listening sockets; -1 once a loop owns it */
 
     char request_prefix[16]; /* "req_" and characters that differ at each start */
     atomic_uint_fast64_t requests;

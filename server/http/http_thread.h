@@ -8,7 +8,7 @@
 struct http;
 struct http_loop;
 
-/* Serves `listen_fd` (taken) on a thread of its own. */
+/* Takes over `listen_fd`, and serves it on a thread of its own. */
 CHECKED bool http_thread_create(struct http *http, unsigned number, int listen_fd,
                                 struct http_loop **out, struct error *error);
 /* From any thread: closes the listening socket, ends standing streams with their closing message,

@@ -248,7 +248,7 @@ static bool wants_stream(const struct exchange *exchange, const struct post *pos
 
     if (!exchange->headers.accepts_events || post->batch)
         return false;
-    return first->method->stands
+    return first->method->standing
            || (first->method == method_find("tools/call", first->era)
                && (first->progress_token != NULL || first->logs
                    || first->placement == PLACE_WAITING));
@@ -266,7 +266,7 @@ static void end_stream(void *stream)
 
 static void begin_stream(struct exchange *exchange, struct rpc *rpc)
 {
-    exchange->standing = rpc->method->stands;
+    exchange->standing = rpc->method->standing;
     rpc->stream = stream_create(exchange_begin_stream(exchange));
     exchange_carry_take(exchange, &(struct exchange_carried){ .owner = rpc->stream,
                                                               .release = release_stream,

@@ -57,7 +57,7 @@ const struct method methods[] = {
       .prepare = method_tasks_require, .run = method_tasks_update_run },
     { "tasks/cancel", ERA_MODERN, .placement = PLACE_WORKER, .named_by = "taskId",
       .prepare = method_tasks_require, .run = method_tasks_cancel_run },
-    { "subscriptions/listen", ERA_MODERN, .placement = PLACE_WORKER, .stands = true,
+    { "subscriptions/listen", ERA_MODERN, .placement = PLACE_WORKER, .standing = true,
       .prepare = method_listen_prepare, .run = method_listen_run },
     { "notifications/initialized", ERA_LEGACY, .placement = PLACE_INLINE, .notification = true,
       .run = answer_empty },

@@ -46,7 +46,7 @@ struct method {
     bool cacheable;           /* its result says how long it may be cached (2026-07-28) */
     unsigned ttl_ms;          /* how long it may be cached; 0: not at all */
     enum placement placement; /* where run() is called, unless prepare() decides */
-    bool stands;              /* its answer is a standing stream */
+    bool standing;            /* its answer is a standing stream */
     const char *named_by;     /* the parameter that the header Mcp-Name repeats; NULL: none */
     /* Optional: on the HTTP thread, before placement; sets rpc->placement. False: rpc_fail. */
     bool (*prepare)(struct rpc *rpc);

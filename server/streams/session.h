@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sessions of the eras that begin with `initialize`: kept in memory and in the store, so that a
- * restart of the server does not strand a client. */
+/* Sessions of the legacy era, which begin with `initialize`. They are in memory and in the store,
+ * so that clients can continue them after a restart of the server. */
 #pragma once
 
 #include <pthread.h>
