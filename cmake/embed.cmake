@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# embed_migrations(<target> <set> <dir>): the numbered .sql files of <dir>, compiled into <target> as
-# the array `migrations_<set>` of migrations/migrations.h. Also usable as a script (see the custom command).
+# embed_migrations(<target> <set> <dir>): compiles the numbered .sql files of <dir> into <target> as `migrations_<set>` of
+# migrations/migrations.h. The custom command runs this file as a script.
 if(CMAKE_SCRIPT_MODE_FILE)
   file(GLOB files RELATIVE ${DIR} ${DIR}/[0-9][0-9][0-9][0-9]_*.sql)
   list(SORT files)

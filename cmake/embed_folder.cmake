@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# embed_folder(<target> <symbol> <dir> <extension>): the files *.<extension> of <dir> and the folders in it, in order of
-# name, compiled into <target> as `const struct embedded_file <symbol>[]` of base/core/embedded.h, ended by a row without a
-# name. Also usable as a script (see the custom command).
+# embed_folder(<target> <symbol> <dir> <extension>): compiles the files *.<extension> of <dir> and the folders in it, in order
+# of name, into <target> as `const struct embedded_file <symbol>[]` of base/core/embedded.h, ended by a row without a name. The
+# custom command runs this file as a script.
 if(CMAKE_SCRIPT_MODE_FILE)
   file(GLOB_RECURSE files ${DIR}/*.${EXTENSION})
   list(SORT files COMPARE FILE_BASENAME)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Flags that make a memory error harder to exploit, if the compiler supports them; none in builds with sanitizers, which
-# find the error itself. tests/check_hardening.sh reads it back from the program.
+# find the error itself. tests/check_hardening.sh checks that the program was built with these flags.
 include(CheckCCompilerFlag)
 include(CheckCSourceCompiles)
 include(CheckLinkerFlag)

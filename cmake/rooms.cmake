@@ -2,7 +2,7 @@
 # The libraries of cmake/rooms.txt. A folder a/b is the library a-b, or the one that its row names; `a` stands for all of
 # a room's libraries.
 
-# rooms_columns(<row> <prefix>): <prefix>_folder, _library, _includes and _sees.
+# rooms_columns(<row> <prefix>): sets <prefix>_folder, <prefix>_library, <prefix>_includes and <prefix>_sees.
 function(rooms_columns row prefix)
   string(REGEX REPLACE " *\\| *" ";" columns "${row}")
   list(POP_FRONT columns folder library includes sees)
@@ -35,7 +35,7 @@ function(rooms_row row)
   set_property(GLOBAL APPEND PROPERTY rooms_of_${whole} ${room_library})
 endfunction()
 
-# rooms_whole(<row>): the name of the room for all its libraries, if none of them has it.
+# rooms_whole(<row>): makes a library with the room's name that stands for all its libraries, unless one of them has that name.
 function(rooms_whole row)
   rooms_columns("${row}" room)
   string(REGEX REPLACE "/.*" "" whole ${room_folder})
@@ -46,7 +46,7 @@ function(rooms_whole row)
   endif()
 endfunction()
 
-# rooms_link(<row>): the library links to what the folder may include.
+# rooms_link(<row> <rows>): links the folder's library to those of the folders that it may include.
 function(rooms_link row rows)
   rooms_columns("${row}" room)
   foreach(include IN LISTS room_includes)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fails if the image would contain more packages than PACKAGES_MAX besides those of its base: what apt would install of the
-# Dockerfile's runtime list. It is skipped where apt does not know Debian 12's packages.
+# Fails if apt would install more than PACKAGES_MAX packages for the Dockerfile's list of runtime packages, besides those of
+# the base image. It is skipped where apt does not know Debian 12's packages.
 cd "$(dirname "$0")/.." || exit 1
 
 readonly PACKAGES_MAX=40

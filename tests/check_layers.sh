@@ -12,7 +12,7 @@ files() {
     find $ROOMS -name '*.[ch]'
 }
 
-# Every include of a file of opsbrain or of a library that the table knows: "FILE INCLUDE", with FILE's folder before it.
+# Prints every include of opsbrain's files: "FOLDER FILE INCLUDE".
 # shellcheck disable=SC2086 # a list
 includes() {
     grep -rE '^#include ["<]' $ROOMS --include='*.[ch]' |
@@ -46,10 +46,10 @@ wrong_includes() {
             sub(/\/.*/, "", room)
             if (!(from in known)) print part[2] ": cmake/rooms.txt has no row for " from
             if (what ~ ours && to != from && !((from, to) in may) && !((from, room "/*") in may && to in known))
-                print part[2] " includes " what ": " from " may not"
+                print part[2] " includes " what ": the row of " from " in cmake/rooms.txt does not allow it"
             for (library in header)
                 if (index(what, header[library]) == 1 && !((from, header[library]) in may))
-                    print part[2] " includes " what ": " from " does not see " library
+                    print part[2] " includes " what ": the row of " from " in cmake/rooms.txt does not see " library
         }' cmake/rooms.txt -
 }
 
@@ -58,7 +58,7 @@ full_folders() {
         awk -v most=$FILES_MAX '$1 > most { print $2 " has " $1 " files: at most " most }'
 }
 
-# The libraries of the table as pairs, in tsort's form: it names those that are in a circle.
+# Passes the libraries of the table to tsort, as pairs of which one links to the other; it names those that are in a circle.
 circles() {
     awk -F '|' '
         function trim(s) { gsub(/^ +| +$/, "", s); return s }
@@ -90,12 +90,12 @@ bad=$(
     full_folders
     circles
     sql_elsewhere
-    # libcurl's results are read in one place of base/net.
+    # Only base/net/outbound*.c in base/net call libcurl.
     grep -lE '^#include <curl/' base/net/* | grep -v '^base/net/outbound'
-    # The metadata service gives credentials of the machine.
+    # Only fleet/cloud/ may call the metadata service, which returns the machine's credentials.
     # shellcheck disable=SC2086 # a list
     grep -rlE '\.to_metadata = ' $ROOMS | grep -v '^fleet/cloud/'
-    # A database engine is seen by its own files only.
+    # Only an engine's own files include the headers of its library.
     grep -lE '^#include <sqlite3' store/engine/* | grep -v '^store/engine/sqlite'
     grep -lE '^#include <libpq' store/engine/* | grep -v '^store/engine/postgres'
 )

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Fails when a source file does not begin with its licence; `tests/check_licence.sh --write` adds it. Migrations (.sql) are not
-# changed once they are published: databases have applied them. The fonts in analysis/charts/font/ are by others, and have their licence
-# beside them.
+# changed once they are published: databases have applied them. The fonts in analysis/charts/font/ are by others, and have
+# their licence beside them.
 cd "$(dirname "$0")/.." || exit 1
 readonly LICENCE='SPDX-License-Identifier: Apache-2.0'
 

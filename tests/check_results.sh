@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 readonly ROOMS='base store jobs bench fleet analysis handlers web client server'
 
-# Each declaration of a file, from its first column to its semicolon or brace: "FILE:LINE: NAME has no CHECKED".
+# Prints each declaration that lacks it: "FILE:LINE: NAME has no CHECKED".
 # shellcheck disable=SC2016,SC2086 # awk's own dollars; a list
 unchecked() {
     find $ROOMS -name '*.[ch]' -exec awk '

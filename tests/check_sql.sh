@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fails on SQL that only one engine speaks outside that engine's files: the texts of statements are the same for every engine.
+# Fails on SQL that only one engine understands, outside that engine's files: statements are the same for every engine.
 cd "$(dirname "$0")/.." || exit 1
 
 # Row numbers, upserts, functions and literals that only SQLite has, or that mean something else elsewhere.
@@ -9,7 +9,7 @@ sqlite_(schema|master|sequence)|last_insert|\\b(datetime|strftime|julianday|unix
 json|json_[a-z_]+|group_concat|total|changes)\\(|\\bGLOB\\b|\\bMATCH\\b|\\b[xX]'|\\bIS NOT \\?|\\bIS \\?|\\bLIMIT -1|INDEXED BY|COLLATE|\
 \\b(max|min)\\([^()]*(\\([^()]*\\)[^()]*)*,|BEGIN (IMMEDIATE|EXCLUSIVE|DEFERRED)"
 
-# The literals of the store's files, joined if a text extends over several lines: "FILE:LINE: TEXT".
+# Prints the literals of the store's files, joined if a text extends over several lines: "FILE:LINE: TEXT".
 texts() {
     find store -name '*.[ch]' ! -path 'store/engine/sqlite*' ! -path 'store/engine/postgres*' -exec awk '
         {
@@ -27,7 +27,7 @@ texts() {
         END { if (text != "") print FILENAME ":" at ": " text }' {} \;
 }
 
-# A query in FROM without a name, which PostgreSQL asks for up to version 15; nested parentheses are cut out first.
+# Prints queries in FROM without a name, which PostgreSQL requires up to version 15; nested parentheses are removed first.
 nameless() {
     texts | sed -E ':again; s/\((([^S()]|S[^E()])[^()]*|)\)//g; t again' |
         grep -E '\b(FROM|JOIN) \(SELECT [^()]*\) *($|\)|,|\b(WHERE|ORDER|GROUP|LIMIT|JOIN|LEFT|ON)\b)'
