@@ -46,7 +46,7 @@ async function output(file, args) {
 
 const figure = (text, pattern) => Number(pattern.exec(text)?.[1] ?? NaN);
 
-// The figures of bench_load's table.
+// Returns the figures of bench_load's table.
 function readOurs(text) {
     return {
         events: figure(text, /events\/s (\d+)/),
@@ -79,7 +79,7 @@ function line(name, got, ours = got) {
     return got;
 }
 
-// withServer(load, step): with its own server, so that no step finds traces of another.
+// withServer(load, step): runs the step with a server of its own, so that steps do not affect one another.
 async function withServer({ stepMs }, step) {
     const endings = [];
     const pace = stepMs > 0 ? ['--step-ms', String(stepMs)] : ['--blast', 'true'];

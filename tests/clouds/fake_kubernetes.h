@@ -14,7 +14,7 @@ struct fake_kubernetes {
     char log[128];   /* the log of each pod */
     char denied[64]; /* the resource that reviews deny */
     /* Faults of the next request that changes something: */
-    int status;       /* this many requests; 0: none */
+    int status;       /* the status of its answer; 0 if it has no fault */
     bool loses_reply; /* the request is carried out, and the connection breaks */
     bool pages;       /* lists come in pages of one, the second of them empty */
     int changes;      /* requests that changed something */

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What models see of answers: some hosts show only the structure, others only the text. Each must carry the whole
-// meaning, and neither may cost more of the context than necessary.
+// What models see of answers: some hosts show only the structure, others only the text. Each must have the complete meaning,
+// and neither may cost more of the context than necessary.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Ajv2020 from 'ajv/dist/2020.js';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { connect, text } from './support/clients.mjs';
-import { hold } from './support/corpus.mjs';
+import { converse } from './support/corpus.mjs';
 import { startServer, startSimserve } from './support/harness.mjs';
 
-const MOST = 1.5; // times the tokens of the text
+const RATIO_MAX = 1.5; // tokens of the structure, relative to those of the text
 const SHORT = 60; // tokens of a text that is too short for a ratio to say anything
 
 function tokens(value) {
     return countTokens(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-// idsOf(value): what a follow-up call needs from an answer, wherever it is.
+// idsOf(value): the ids in an answer, at any depth, which follow-up calls need.
 function idsOf(value) {
     return [...new Set(JSON.stringify(value).match(/\b(?:swp|run|imp|job)_[0-9a-z]{26}\b/g) ?? [])];
 }
@@ -29,10 +29,10 @@ const SHOW_A_THING = [
     'job_show', 'job_cancel', 'run_show', 'run_report', 'run_audit', 'run_import', 'run_compare', 'metrics_history', 'run_chart',
 ];
 
-// They are tried on a cloud in memory, by tests/unit/handlers/fleet.
+// tests/unit/handlers/fleet tests these on a fake cloud.
 const NEED_A_CLOUD = /^(target_(register|remove|show)|plan_(approve|show)|deployment_(adopt|apply|destroy|discover|extend|plan|scale|start|stop))$/;
 
-// pagesOf(result): the URL of its page, from each place that names it.
+// pagesOf(result): the URLs of its page, from each place that names it.
 function pagesOf({ content, structuredContent }) {
     const said = content.find(({ type }) => type === 'text').text;
     return {
@@ -58,7 +58,7 @@ function problemsOf(said, structure, conforms) {
     const written = JSON.stringify(structure);
     return [
         !conforms(structure) && `its schema: ${JSON.stringify(conforms.errors)}`,
-        tokens(written) > MOST * Math.max(tokens(said), SHORT) && 'the structure is too long',
+        tokens(written) > RATIO_MAX * Math.max(tokens(said), SHORT) && 'the structure is too long',
         /^Next: /m.test(said) !== (structure.next_step !== undefined) && 'the next step stands in one of them alone',
         /^More: /m.test(said) !== (structure.next_cursor !== undefined) && 'the next page stands in one of them alone',
         FOREIGN_TEXT.test(said) && !structure.foreign_text && 'the structure does not say what is foreign',
@@ -82,7 +82,7 @@ test('every answer conforms, and its structure says what its text says in at mos
     const model = await startSimserve(t, ['--ttft-ms', '20', '--step-ms', '5']);
     const server = await startServer(t);
     const client = await connect('2x-2026', `${server.url}?tools=all`);
-    const answers = await hold(client, model);
+    const answers = await converse(client, model);
     const schemas = new Map();
     for (const { name, outputSchema } of await client.listTools())
         schemas.set(name, outputSchema && new Ajv2020({ strict: false }).compile(outputSchema));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients count their requests from the same number and use the numbers as progress tokens; none receives another's messages.
+// Several clients use the same request ids and progress tokens; none of them receives another's messages.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, forEachClient, KINDS } from './support/clients.mjs';
@@ -27,7 +27,7 @@ async function startAlphabets(t) {
     return { server, sweeps };
 }
 
-// converse(server, kind, alphabet, sweep): one client's calls; everything it receives must be in its alphabet.
+// converse(server, kind, alphabet, sweep): makes one client's calls; everything that it receives must be in its alphabet.
 async function converse(server, kind, alphabet, { sweep, job }) {
     const { words } = ALPHABETS[alphabet];
     const uri = `opsbrain://sweeps/${sweep.id}`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call's question is answered on a page, if the client opens pages but shows no forms.
+// A call's question is answered on a page if the client can open pages but not show forms.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Browser, tokenOf } from './support/browser.mjs';
@@ -32,7 +32,7 @@ forEachClient('a person goes ahead on the page that the client opens', async (t,
         assert.match(page.body, /Remove the deployment &quot;sim&quot;|Remove the deployment "sim"/);
         assert.match(page.body, /<button name="answer" value="accept">Remove it</);
         assert.match((await browser.get('/')).body, new RegExp(`Waits for your answer.*href="${pathOf(params)}"`, 's'));
-        // The client has long said that the page is open when the person answers.
+        // The user answers long after the client has reported that the page is open.
         setTimeout(async () => assert.equal((await answer(browser, pathOf(params), YES)).status, 303), 50);
         return { action: 'accept' };
     });

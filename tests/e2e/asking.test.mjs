@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every official client is asked by a form before a deployment is removed, and decides.
+// Every official client shows a form before a deployment is removed, and its answer decides.
 import assert from 'node:assert/strict';
 import { connect, forEachClient, text } from './support/clients.mjs';
 import { startServer } from './support/harness.mjs';
 
-// A client that answers every form with `answer`, or cannot be asked; {client, forms}.
+// Connects a client that answers every form with `answer`, or that shows no forms; {client, forms}.
 async function connectAsked(t, kind, answer) {
     const server = await startServer(t);
     const forms = [];

@@ -19,7 +19,7 @@ const registration = (name) => ({
     params: { name: 'deployment_register', arguments: { name, url: 'http://127.0.0.1:9' } },
 });
 
-// A data folder whose server was used and stopped: {data, log, key}.
+// Makes a data folder whose server was used and stopped: {data, log, key}.
 async function usedFolder(t, env = {}) {
     const data = await temporaryFolder(t);
     const server = await startServer(t, { data, env });
@@ -122,7 +122,7 @@ test('a rewritten chain does not have the digest in the log or in an export', as
     assert.match(found.output, /the given digest is not the row's/);
 });
 
-test('rows and verdicts are told in JSON, too', async (t) => {
+test('rows and verdicts are available as JSON, too', async (t) => {
     const server = await startServer(t);
     const told = async (...args) => {
         const { code, stdout, stderr } = await output(OPSBRAIN, ['audit-log', ...args, '--data', server.data, '--json']);

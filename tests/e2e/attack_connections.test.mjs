@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients that hold idle connections, that end only their side, whose key was revoked, or that come through a proxy: others
-// are served, nobody waits without need, and what is logged about a client is true.
+// Clients that keep idle connections, that close only their side, whose key was revoked, or that connect through a proxy: others
+// are served, nobody waits longer than necessary, and what is logged about a client is true.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { chmod, writeFile } from 'node:fs/promises';
@@ -28,7 +28,8 @@ function listen(headers = []) {
     return http(['MCP-Protocol-Version: 2026-07-28', 'Mcp-Method: subscriptions/listen', ...headers], body);
 }
 
-// open(t, port, bytes): a connection that sent these bytes; .text is what came back, .over becomes true when the server closed.
+// open(t, port, bytes): a connection that has sent these bytes; .text is what it received, .over is true once the server has
+// closed it.
 async function open(t, port, bytes = '', localAddress = '127.0.0.1') {
     const socket = net.connect({ port, host: '127.0.0.1', localAddress, allowHalfOpen: true }).setEncoding('utf8');
     const client = { socket, text: '', over: false };
@@ -40,7 +41,7 @@ async function open(t, port, bytes = '', localAddress = '127.0.0.1') {
     return client;
 }
 
-// withDescriptors(t, limit): the program with a limit of open files.
+// withDescriptors(t, limit): a script that runs the program with a limit of open files.
 async function withDescriptors(t, limit) {
     const file = path.join(await temporaryFolder(t), 'limited');
     await writeFile(file, `#!/bin/sh\nulimit -n ${limit}\nexec ${OPSBRAIN} "$@"\n`);

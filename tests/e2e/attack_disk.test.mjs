@@ -33,7 +33,7 @@ test('a viewer cannot fill the disk with refused calls', async (t) => {
     const bytes = rows.reduce((sum, row) => sum + JSON.stringify(row).length, 0);
     assert.ok(bytes < 128 << 10, `${bytes} bytes`);
     assert.ok((await stat(path.join(data, 'opsbrain.db'))).size < 2 * MIB);
-    // No refusal is missing: each has its own row or is counted in one.
+    // Every refusal has a row of its own or is counted in one.
     const refused = rows.filter((row) => row.outcome !== 'ok').reduce((sum, row) => sum + row.times, 0);
     assert.equal(refused, sent - counts.sessions);
     assert.match((await run(['audit-log', 'verify', '--data', data])).output, /the audit log is intact/);
@@ -59,7 +59,7 @@ async function serverOnSmallDisk(t, args = []) {
     return { server, disk: path.join(root, mounted), data: path.join(root, mounted, 'data') };
 }
 
-// fill(disk, left): a file that leaves that many bytes free.
+// fill(disk, left): writes a file that leaves that many bytes free.
 async function fill(disk, left) {
     const { bavail, bsize } = await statfs(disk);
     await writeFile(path.join(disk, 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - left)));

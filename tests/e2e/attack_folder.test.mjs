@@ -17,7 +17,7 @@ function register(client, name) {
     return client.callTool('deployment_register', { name, url: 'http://127.0.0.1:9' });
 }
 
-// losesFiles(t, server, client, lose): `lose` takes files away; the server must notice, refuse writes and continue to read.
+// losesFiles(t, server, client, lose): `lose` moves or deletes files; the server must notice, refuse writes and continue to read.
 async function losesFiles(t, server, client, lose) {
     assert.ok(!(await register(client, 'before')).isError);
     await lose(server.data);

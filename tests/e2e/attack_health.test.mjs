@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A health check costs GPU time: callers without the right to cause it get the result of a recent check.
+// A health check costs GPU time: callers whose role must not cause it get the result of a recent check.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from './support/clients.mjs';
@@ -10,7 +10,7 @@ async function asked(model) {
     return text.split('\n').filter((line) => line.includes('"outcome"')).length;
 }
 
-// team(t): an operator, two viewers, and a model that takes its time.
+// team(t): an operator, two viewers, and a slow model.
 async function team(t) {
     const data = await temporaryFolder(t);
     const keys = [await addKey(data, 'olga', '--role', 'operator')];
@@ -29,7 +29,7 @@ test('200 checks by viewers, at once or one after another, cause one completion'
     const before = await asked(model);
     const all = await Promise.all(Array.from({ length: 100 }, (_, i) => check(i % 2 ? vera : viktor).catch((e) => e)));
     const answers = all.filter(({ status }) => status === 'PASSED');
-    assert.ok(answers.length >= 50, `${answers.length} answers`); // others had too many calls at once
+    assert.ok(answers.length >= 50, `${answers.length} answers`); // the others were refused, because too many calls ran at once
     for (let i = 0; i < 100; i++) assert.equal((await check(vera)).status, 'PASSED');
     assert.equal((await asked(model)) - before, 1);
     assert.equal(answers.filter(({ asked_s_ago: age }) => age === undefined).length, 1);

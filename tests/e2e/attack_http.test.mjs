@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that a proxy and the server could read differently, targets that try to look like others, and bodies beyond
+// Requests that a proxy and the server could read differently, targets that look like others, and bodies beyond
 // the limit: one clear refusal each, the connection is closed, and nothing that follows is read as a request.
 import assert from 'node:assert/strict';
 import net from 'node:net';
@@ -11,7 +11,7 @@ const HEAD = 'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application
 const HIDDEN = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'; // 44 bytes
 const CHUNKED = `${HEAD}Transfer-Encoding: chunked\r\n\r\n`;
 
-// converse(port, bytes, {pieces}): sends all, reads until the server closes: the statuses and all text.
+// converse(port, bytes, {pieces}): sends all, and reads until the server closes; returns the statuses and the text.
 function converse(port, bytes, { pieces = 1 } = {}) {
     return new Promise((resolve, reject) => {
         const socket = net.connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
@@ -121,7 +121,7 @@ test('a request that two readers could read differently is refused', async (t) =
     });
 });
 
-test('a whole URI is accepted as the target, and its host is the one that counts', async (t) => {
+test('a complete URI is accepted as the target, and its host is the one that counts', async (t) => {
     const { port } = await startServer(t);
     const ask = async (target, host) => {
         const head = `POST ${target} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nConnection: close\r\n`;

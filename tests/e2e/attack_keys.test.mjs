@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and roles: no change of them goes unreported, and a command with the wrong folder creates nothing.
+// Keys and roles: every change is reported, and a command with the wrong folder creates nothing.
 import assert from 'node:assert/strict';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -63,7 +63,7 @@ test('with a list of servers no other server is called, whenever it was register
     await client.close();
 });
 
-// A model server whose every answer is `said`.
+// Starts a model server that always answers `said`.
 async function startSpeaker(t, said) {
     const server = http.createServer((request, response) => {
         if (request.url === '/v1/models') return response.end(JSON.stringify({ data: [{ id: `m${said}` }, { id: 'b' }] }));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators who queue more than their share: nobody else waits for more than one of their turns.
+// Operators who queue many sweeps: nobody else waits for more than one of them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from './support/harness.mjs';

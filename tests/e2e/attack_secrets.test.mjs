@@ -10,7 +10,7 @@ import { connect, text } from './support/clients.mjs';
 import { SECRET, tryEchoes } from './support/echo.mjs';
 import { atEnd, post, run, startServer, temporaryFolder, until } from './support/harness.mjs';
 
-// startThief(t): a model server that keeps every Authorization it is sent; {url, port, received}.
+// startThief(t): a model server that records every Authorization header that it receives; {url, port, received}.
 async function startThief(t) {
     const received = [];
     const server = http.createServer((request, response) => {
@@ -31,8 +31,8 @@ async function addKey(data, name, role) {
     return output.match(/\bobk_[0-9a-f]{64}/)[0];
 }
 
-// withTeam(t): a server with the secret LAB, an admin and two operators as clients, a model server of the team's and a
-// thief's.
+// withTeam(t): a server with the secret LAB, an admin and two operators as clients, a model server of the team, and one
+// of a thief.
 async function withTeam(t, options = {}) {
     const data = await temporaryFolder(t);
     const keys = {};

@@ -107,7 +107,7 @@ test('another content type, HTTP method or path is refused', async (t) => {
     assert.equal((await request(server.port, { path: '/nowhere' })).status, 404);
 });
 
-test('a connection that ends in the middle of a request disturbs nobody', async (t) => {
+test('a connection that ends within a request disturbs nobody', async (t) => {
     const server = await startServer(t, { args: ['--header-timeout', '1s', '--body-timeout', '1s'] });
     for (const part of [
         'POST /mcp HT',

@@ -10,7 +10,7 @@ import { commandLine, output, QUICK, startRelay, sweepOf, withDemo } from './sup
 import { databaseSettings } from './support/database.mjs';
 import { addKey, atEnd, freePort, OPSBRAIN, startServer, startSimserve, temporaryFolder, until } from './support/harness.mjs';
 
-// They mostly wait, so several run at a time, the longest first.
+// The tests mostly wait, so several run at a time, the longest first.
 const AT_A_TIME = 5;
 const tests = [];
 const sideBySide = (title, body) => tests.push([title, body]);
@@ -292,7 +292,7 @@ sideBySide('a URL needs no server: one command measures it and writes the report
     assert.equal(JSON.parse(await run.done('deployments', '--json')).deployments.length, 1);
 });
 
-// An engine's address in the forms that people use: another family, another path, no metrics; and an invalid one.
+// The forms in which people type an engine's address: IPv6, with a path, of a server without metrics; and an invalid one.
 sideBySide('bench measures what an address leads to, or says in one sentence why not', async (t) => {
     const model = await startSimserve(t, QUICK);
     const relay = await startRelay(t, model, '::1');

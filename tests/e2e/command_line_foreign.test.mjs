@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line with servers that give other answers than ours, or answer too late.
+// The command line with servers that answer something unexpected, or too late.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,8 @@ const CELL = { position: 0, concurrency: 1, input_tokens: 128, output_tokens: 16
 const INTEGERS = { type: 'array', items: { type: 'integer' } };
 const TOOLS = [{ name: 'sweep_plan', inputSchema: { type: 'object', properties: { deployment: { type: 'string' }, concurrency: INTEGERS } } }];
 
-// What a server answers to the calls of `opsbrain bench`; one may be replaced by a value or a function (of its arguments and their number).
+// The answers of a server to the calls of `opsbrain bench`. A test may replace one by a value, or by a function of the arguments
+// and the number of the call.
 const bench = (replaced = {}) => ({
     deployment_list: { deployments: [{ name: 'demo', url: 'http://127.0.0.1:1' }] },
     model_show: {},
@@ -30,8 +31,8 @@ const bench = (replaced = {}) => ({
     ...replaced,
 });
 
-// pretend(t, answers): a server with these answers; run(...args) is a command at it, in a folder of its own;
-// run.typing(input, ...args) with something on standard input.
+// pretend(t, answers): starts a server with these answers; run(...args) runs a command on it, in a folder of its own;
+// run.typing(input, ...args) does so with something on standard input.
 async function pretend(t, answers) {
     const folder = await temporaryFolder(t);
     const calls = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person meets in the middle of a benchmark or a live view: Ctrl-C, an engine or a server that dies, a resized terminal.
+// What can happen during a benchmark or a live view: Ctrl-C, an engine or a server that dies, a resized terminal.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
@@ -13,7 +13,7 @@ const THREE_CELLS = cellsOf('128,256,512');
 const ROW = /^ +1 +128 .*$/m;
 const HINT = /To see it again: opsbrain (bench swp_\w+)/g;
 
-// once(step): carries it out the first time only.
+// firstTime(step): a function that runs the step only when it is first called.
 const firstTime = (step) => {
     let done = false;
     return (...args) => !done && (done = true) && step(...args);
@@ -70,7 +70,7 @@ sideBySide('an engine that dies in the middle ends the benchmark in one sentence
     const model = await startRelay(t, await startSimserve(t, QUICK), '127.0.0.1');
     const run = await commandLine(t, await startServer(t));
     await run.done('register', 'demo', `http://127.0.0.1:${model.port}`);
-    // It may die in the window of the second cell, which then has figures; nothing succeeds in the third one.
+    // The engine may die within the window of the second cell, which then has figures; nothing succeeds in the third one.
     const { code, stdout, stderr } = await run.with({ during: atFirstRow(() => model.die()) }, 'bench', 'demo', ...THREE_CELLS);
     assert.equal(code, 5, stdout + stderr);
     assert.match(stdout, /^ +1 +512 .* failed .*connect/m);

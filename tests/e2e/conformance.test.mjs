@@ -45,7 +45,7 @@ const NEEDS_FIXTURES = new Set([
     'sep-2575-server-sends-tools-list-changed-on-subscription',
 ]);
 
-// runSuite(t, url, args): {code, output, scenarios}, where scenarios maps each one's name to its checks.
+// runSuite(t, url, args): {code, output, scenarios}, where scenarios maps the name of each to its checks.
 async function runSuite(t, url, args) {
     const folder = await temporaryFolder(t);
     const nothing = path.join(folder, 'expected-failures.yml');
@@ -70,7 +70,7 @@ async function readResults(folder) {
     return scenarios;
 }
 
-// A mere warning of the suite is a failure here.
+// Warnings of the suite count as failures here.
 function failures(checks) {
     return checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
 }
@@ -88,7 +88,7 @@ async function testScenario(t, name, checks) {
     });
 }
 
-// Scenarios that the suite names but does not implement: ours.
+// Our own tests of the scenarios that the suite names but does not implement.
 const OURS = { 'tasks-status-notifications': testTaskNotifications };
 
 async function testTaskNotifications(url) {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { connect, forEachClient } from './support/clients.mjs';
 import { inFlight, startServer, startSimserve, until } from './support/harness.mjs';
 
-const NOTICED_MS = 3000; // it is far less; the machine may be busy
+const NOTICED_MS = 3000; // usually far less, but the machine may be busy
 
 forEachClient('connects, lists the tools and calls one', async (t, kind) => {
     const server = await startServer(t);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// backup, restore and move of the real program: while a server runs, when killed at any moment, and what works with the
-// copy.
+// backup, restore and move: while a server runs, when they are killed at any moment, and what works with the copy.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,8 +15,8 @@ import { OPSBRAIN, addKey, run, startServer, temporaryFolder } from './support/h
 const KEY = '0123456789abcdef0123456789abcdef';
 const KILLS = 4;
 
-// done(args, env): runs a command that must succeed; its output.
-async function done(args, env) {
+// runOk(args, env): runs a command that must succeed; its output.
+async function runOk(args, env) {
     const { code, output } = await run(args, env);
     assert.equal(code, 0, output);
     return output;
@@ -29,13 +28,13 @@ async function refusal(args, env) {
     return output;
 }
 
-// told(args, env): the JSON that a command prints.
-const told = async (args, env) => JSON.parse(await done([...args, '--json'], env));
+// runJson(args, env): the JSON that a command prints.
+const runJson = async (args, env) => JSON.parse(await runOk([...args, '--json'], env));
 
-// where(data): the name of a database for `move`.
-const where = (data) => databaseSettings(['--data', data]).OPSBRAIN_DATABASE ?? data;
+// nameForMove(data): the name of a database for `move`.
+const nameForMove = (data) => databaseSettings(['--data', data]).OPSBRAIN_DATABASE ?? data;
 
-// dump(data, name): {table: rows} of a file's tables that have rows; the rows sorted.
+// dump(data, name): {table: rows} of a file's tables that have rows; the rows are sorted.
 function dump(data, name) {
     const database = new DatabaseSync(path.join(data, name), { readOnly: true });
     const tables = database.prepare(`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`).all();
@@ -45,7 +44,7 @@ function dump(data, name) {
     return rows;
 }
 
-// fill(t, data): a server's database with something in it; the running server.
+// fill(t, data): starts a server, and stores something in its database; the running server.
 async function fill(t, data) {
     await addKey(data, 'ada', '--role', 'admin');
     const key = await addKey(data, 'otto', '--role', 'operator');
@@ -61,22 +60,22 @@ test('a backup of a running server is restored, with keys and audit log', async 
     const [data, copy, file, key] = ['data', 'copy', 'all.backup', 'key'].map((name) => path.join(folder, name));
     const server = await fill(t, data);
     await writeFile(key, `${KEY}\n`);
-    assert.match(await done(['backup', file, '--data', data, '--backup-key', key]), /rows of \d+ tables, \d+ bytes, encrypted/);
+    assert.match(await runOk(['backup', file, '--data', data, '--backup-key', key]), /rows of \d+ tables, \d+ bytes, encrypted/);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.match(await refusal(['backup', file, '--data', data]), /there is already a file/);
     assert.match(await refusal(['restore', file, '--data', copy]), /is encrypted.*--backup-key/);
     assert.match(await refusal(['restore', file, '--data', data, '--backup-key', key]), /in use by another opsbrain|belongs to another opsbrain/);
-    assert.match(await refusal(['move', '--from', data, '--to', copy], { OPSBRAIN_FROM: where(data) }), /another opsbrain|not a data folder/);
+    assert.match(await refusal(['move', '--from', data, '--to', copy], { OPSBRAIN_FROM: nameForMove(data) }), /another opsbrain|not a data folder/);
     await server.stop();
-    assert.match(await done(['restore', file, '--data', copy], { OPSBRAIN_BACKUP_KEY: key }), /restored and compared/);
+    assert.match(await runOk(['restore', file, '--data', copy], { OPSBRAIN_BACKUP_KEY: key }), /restored and compared/);
     assert.match(await refusal(['restore', file, '--data', copy, '--backup-key', key]), /not empty/);
-    assert.match(await done(['audit-log', 'verify', '--data', copy]), /the audit log is intact/);
-    assert.match(await done(['key', 'list', '--data', copy]), /ada.*\n.*otto|otto.*\n.*ada/);
+    assert.match(await runOk(['audit-log', 'verify', '--data', copy]), /the audit log is intact/);
+    assert.match(await runOk(['key', 'list', '--data', copy]), /ada.*\n.*otto|otto.*\n.*ada/);
     assert.deepEqual((await readdir(folder)).filter((name) => name.startsWith('all.backup')), ['all.backup']);
 
     const restored = await startServer(t, { data: copy });
     assert.match(restored.output(), /only reads the clouds until/);
-    await done(['fleet', 'resume', '--data', copy]);
+    await runOk(['fleet', 'resume', '--data', copy]);
     await restored.stop();
 });
 
@@ -85,9 +84,9 @@ test('a move that is killed again and again arrives complete', async (t) => {
     const [from, over, to] = ['from', 'over', 'to'].map((name) => path.join(folder, name));
     const server = await fill(t, from);
     await server.stop();
-    if (onPostgres) await done(['move'], { OPSBRAIN_FROM: where(from), OPSBRAIN_TO: path.join(folder, 'files') });
+    if (onPostgres) await runOk(['move'], { OPSBRAIN_FROM: nameForMove(from), OPSBRAIN_TO: path.join(folder, 'files') });
     const source = onPostgres ? path.join(folder, 'files') : from;
-    const there = { OPSBRAIN_FROM: source, OPSBRAIN_TO: where(over) };
+    const there = { OPSBRAIN_FROM: source, OPSBRAIN_TO: nameForMove(over) };
     let killed = 0;
     for (let i = 0; i < KILLS; i++) {
         const child = spawn(OPSBRAIN, ['move'], { env: { ...process.env, ...there }, stdio: 'ignore' });
@@ -97,8 +96,8 @@ test('a move that is killed again and again arrives complete', async (t) => {
         if ((await ended)[1] === 'SIGKILL') killed++;
     }
     assert.ok(killed > 0, 'it was never killed');
-    if (killed === KILLS) assert.match(await done(['move'], there), /copied and compared/);
-    await done(['move'], { OPSBRAIN_FROM: where(over), OPSBRAIN_TO: to });
+    if (killed === KILLS) assert.match(await runOk(['move'], there), /copied and compared/);
+    await runOk(['move'], { OPSBRAIN_FROM: nameForMove(over), OPSBRAIN_TO: to });
     for (const name of ['opsbrain.db', 'scrapes.db']) {
         const { fleet_instance: place, ...rows } = dump(to, name);
         const { fleet_instance: before, ...expected } = dump(source, name);
@@ -111,14 +110,14 @@ test('the counts of a copy are also available as JSON', async (t) => {
     const folder = await temporaryFolder(t);
     const [data, copy, over, file] = ['data', 'copy', 'over', 'all.backup'].map((name) => path.join(folder, name));
     await addKey(data, 'ada', '--role', 'admin');
-    const { bytes, encrypted, ...counted } = await told(['backup', file, '--data', data]);
+    const { bytes, encrypted, ...counted } = await runJson(['backup', file, '--data', data]);
     assert.equal(bytes, (await stat(file)).size);
     assert.equal(encrypted, false);
     assert.ok(counted.tables > 0 && counted.rows > 0, JSON.stringify(counted));
-    assert.deepEqual(await told(['restore', file, '--data', copy]), { ...counted, only_reads_clouds: true });
-    const { only_reads_clouds: onlyReads, tables } = await told(['move'], { OPSBRAIN_FROM: where(copy), OPSBRAIN_TO: where(over) });
+    assert.deepEqual(await runJson(['restore', file, '--data', copy]), { ...counted, only_reads_clouds: true });
+    const { only_reads_clouds: onlyReads, tables } = await runJson(['move'], { OPSBRAIN_FROM: nameForMove(copy), OPSBRAIN_TO: nameForMove(over) });
     assert.deepEqual([onlyReads, tables], [true, counted.tables]);
-    for (const word of ['backup', 'restore', 'move']) assert.match(await done(['help', word]), /--json .*prints JSON/);
+    for (const word of ['backup', 'restore', 'move']) assert.match(await runOk(['help', word]), /--json .*prints JSON/);
 });
 
 test('a refused move says why', async (t) => {

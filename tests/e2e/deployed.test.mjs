@@ -24,7 +24,7 @@ async function done(client, job) {
     assert.equal(ended.state, 'completed', JSON.stringify(ended));
 }
 
-// start(t, {tokenMs, agents, keys}): with a key for each role if `keys` is set.
+// start(t, {tokenMs, agents, keys}): a server with a target on the fake Google; with a key for each role if `keys` is set.
 async function start(t, { tokenMs = 3_600_000, agents = true, keys = false } = {}) {
     const model = await startSimserve(t, ['--ttft-ms', '20', '--step-ms', '5']);
     const google = await startGoogle(t, { model, tokenMs });

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The documents: every command in them runs here as it stands, or says why it does not; every link, path, flag, setting and bench
-// that they name exists.
+// The documents: every command in them runs here unchanged, or is marked with the reason why not; every link, path, flag, setting
+// and bench that they name exists.
 //
 // A block of commands (sh, js, call) has a comment on the line before it:
 //     <!-- run -->                 it must succeed; a block of text that follows shows what it prints
-//     <!-- run with {...} -->      the same, of a call with these arguments on top, which make it shorter
+//     <!-- run with {...} -->      the same for a call, with these arguments added to make it shorter
 //     <!-- not run: REASON -->
 // A `call` is a tool with its arguments. Ids that end in "..." stand for the latest of their kind. Of printed text, each line must
 // begin with the words that are shown, whatever its numbers; "[...]" stands for any text.
@@ -139,11 +139,11 @@ class Place {
     }
 }
 
-// The first words of a line, without anything that differs from run to run: numbers, ids, and a model's words ("> ...").
+// Returns the first words of a line, without what differs from run to run: numbers, ids, and a model's words ("> ...").
 const words = (line) => line.replace(/^> .*/, '>').replace(/\b(run|swp|job|imp|dep|key)_[0-9a-z]{4,}/g, 'ID')
     .replace(/\b[0-9a-f]{64}\b/g, 'DIGEST').replace(/[-|:]{3,}/g, '-').replace(/[0-9][0-9.,:]*[~!]*/g, '0').trim().split(/\s+/).slice(0, WORDS_COMPARED).join(' ');
 
-// Whether the lines occur in this order.
+// Returns whether the lines occur in this order.
 function checkOutput(shown, printed, where) {
     const lines = printed.split('\n').map(words);
     let at = 0;
@@ -158,7 +158,7 @@ function checkOutput(shown, printed, where) {
 const has = (program) => new Promise((resolve) =>
     spawn('sh', ['-c', `command -v ${program}`]).on('close', (code) => resolve(code === 0)));
 
-// The program that a block needs and that is not installed; undefined: none.
+// Returns the program that a block needs and that is not installed; undefined if there is none.
 async function lacks(body) {
     for (const program of ['sqlite3', 'curl'])
         if (new RegExp(`^${program} `, 'm').test(body) && !(await has(program))) return program;
@@ -266,7 +266,7 @@ test('flags exist', async () => {
             for (const [flag] of code.matchAll(/(?<![\w.-])--[a-z][a-z0-9-]*/g)) assert.ok(exists(flag), `${name} names ${flag}`);
 });
 
-// As GitHub makes them of headings.
+// Returns the anchor that GitHub makes of a heading.
 async function anchors(file) {
     const content = await readFile(path.join(ROOT, file), 'utf8');
     return [...outsideBlocks(content).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>

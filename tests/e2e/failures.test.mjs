@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fault of a model server is reported as one class, once, with its remedy: real servers, each with a fault of its own.
+// A fault of a model server is reported as one class, once, with its remedy. Each server here has a fault of its own.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -45,7 +45,7 @@ const PAGE = '<!DOCTYPE html><html><head><title>Chat for all</title></head><body
 const http1 = (t, ...answer) => listen(t, http.createServer(answering(...answer)));
 const speaksTls = (t) => listen(t, https.createServer(certificate, answering(200, 'application/json', '{"data":[{"id":"m"}]}')));
 
-// [what, start(t): port, how it is registered, class, remedy]; a URL without a server's port is its own.
+// [what, start(t): port, how it is registered, class, remedy]; a URL that has no port of a server is used as it is.
 const CASES = [
     ['nobody listens', () => freePort(), {}, 'connect_refused', /Failed to connect|refused/],
     ['a certificate of an unknown authority', speaksTls, { scheme: 'https' }, 'tls', /self.signed.*SSL_CERT_FILE.*restart/],
@@ -77,7 +77,7 @@ const CASES = [
 
 const classOf = (given) => new RegExp(`\\b(${given.source ?? given})\\b`, 'g');
 
-// namedOnce(sentence, given): whether it names the class once, and no other class.
+// namedOnce(sentence, given): whether the sentence names the class once, and no other class.
 function namedOnce(sentence, given, what) {
     assert.equal((sentence.match(classOf(given)) ?? []).length, 1, `${what}: ${sentence}`);
     assert.equal((sentence.match(/\((?!foreign)[a-z_0-9]+\)/g) ?? []).length <= 1, true, `${what}: ${sentence}`);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator's agent that does its worst, with its own key and no person at its client: it deploys nothing, runs nothing on
+// An operator's agent that does its worst, with its own key and without a user at its client: it deploys nothing, runs nothing on
 // this machine, and reaches no credential.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';

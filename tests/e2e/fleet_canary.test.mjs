@@ -37,7 +37,7 @@ for (const provider of tried())
         await tryCredential(t, provider, {}, tryFiles);
     });
 
-const POD_TOKEN = 'canary-kubernetes'; // the one that the fake takes
+const POD_TOKEN = 'canary-kubernetes'; // the token that the fake accepts
 const noMounts = spawnSync('unshare', ['-m', 'true']).status === 0 ? false : 'no mounts of one\'s own here (unshare -m)';
 
 test("the token of opsbrain's own pod is sent to its cluster only", { timeout: 120_000, skip: noMounts }, async (t) => {
@@ -117,7 +117,7 @@ async function podOf(t, cloud) {
     return { file, env: { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT_HTTPS: String(front.address().port) } };
 }
 
-// live(...): a whole life of a deployment, and every tool that shows it.
+// live(...): runs a deployment from its creation to its end, and calls every tool that shows it.
 async function live(client, server, cloud, model) {
     await client.call('deployment_register', { name: 'sim', url: model.url, secret: 'LAB' });
     await client.call('model_show', { deployment: 'sim' });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What opsbrain's tools become in hosts that rewrite schemas: every task can still be expressed, and its call is accepted.
+// opsbrain's tools in hosts that rewrite schemas: every task can still be expressed, and its call is accepted.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Ajv2020 from 'ajv/dist/2020.js';

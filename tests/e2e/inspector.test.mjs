@@ -14,7 +14,7 @@ const INSPECTOR = path.resolve(
 const VERSIONS = { legacy: '2025-11-25', auto: '2026-07-28', modern: '2026-07-28' };
 const TOOL_IS_ERROR = 5;
 
-// inspector(t, era): a function (method, ...options) that gives {code, result, error} of one run of it on a new server.
+// inspector(t, era): a function (method, ...options) that runs it on a new server and returns {code, result, error}.
 async function inspector(t, era) {
     const server = await startServer(t);
     const home = await temporaryFolder(t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What official clients keep when their connections are cut or the server restarts: with the older protocols
-// everything, since sessions and streams continue; a stateless client asks again.
+// What official clients keep when their connections are interrupted or the server restarts: with the older protocols
+// everything, since sessions and streams continue; a stateless client repeats its requests.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KINDS, connect, forEachClient, isStateless } from './support/clients.mjs';
@@ -42,7 +42,7 @@ forEachClient('a cut connection loses no answer and no subscription', async (t, 
     if (isStateless(kind)) waiting.catch(() => {}); // the client notices the loss when the connection closes
     else assert.equal((await waiting).structuredContent.job.id, job);
 
-    // The first request may leave on a connection that is being cut.
+    // The first request may be sent on a connection that is being closed.
     const shown = await until('an answer', () => client.call('job_show', { job }).catch(() => false));
     assert.equal(shown.job.id, job);
     if (isStateless(kind)) await client.subscribe(uri);

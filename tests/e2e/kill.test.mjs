@@ -151,7 +151,7 @@ function afterTakeover(server, sweep, before) {
     });
 }
 
-// checkNothingLost(moment, before, after): both are whole, and what was committed is still there as it was.
+// checkNothingLost(moment, before, after): checks that both ledgers are intact, and that what was committed is unchanged.
 function checkNothingLost(moment, before, after) {
     assert.equal(before.integrity, 'ok', moment);
     assert.equal(after.integrity, 'ok', moment);
@@ -183,7 +183,8 @@ async function countInterrupted(server, sweep) {
     return interrupted.length;
 }
 
-// compare(ledger, reference): every cell once, by its last attempt, with the figures of the undisturbed sweep.
+// compare(ledger, reference): checks that each cell is there once, with its last attempt and the figures of the undisturbed
+// sweep.
 function compare(ledger, reference) {
     assert.equal(ledger.cells.length, reference.cells.length);
     for (const [i, cell] of ledger.cells.entries()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main job from end to end, as an agent would do it.
+// The main use of opsbrain from end to end, as an agent would do it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, forEachClient, text } from './support/clients.mjs';
@@ -52,7 +52,7 @@ forEachClient('registers, checks, plans, sweeps and reports', async (t, kind) =>
     await client.close();
 });
 
-// The model's times are known; what comes on top is the machine's, busy with other tests.
+// The model's times are known; a machine that is busy with other tests adds to them.
 function between(low, actual, high, what) {
     assert.ok(low <= actual && actual <= high, `${what} is ${actual}, not ${low} to ${high}`);
 }
@@ -95,7 +95,7 @@ test('a second sweep on an endpoint waits in line and says what it waits for', a
     await client.close();
 });
 
-test('SIGTERM in the middle of a sweep loses nothing', async (t) => {
+test('SIGTERM during a sweep loses nothing', async (t) => {
     const model = await startSimserve(t);
     const server = await startServer(t);
     let client = await connect('2x-2026', server.url);

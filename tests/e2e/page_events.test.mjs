@@ -6,7 +6,7 @@ import { Browser } from './support/browser.mjs';
 import { connect } from './support/clients.mjs';
 import { addKey, request, run, startServer, startSimserve, temporaryFolder } from './support/harness.mjs';
 
-// events(server, headers): the names of each event as it comes, until the stream ends.
+// events(server, headers): yields the names in each event as it arrives, until the stream ends.
 async function* events(server, headers = {}) {
     const answer = await fetch(`http://127.0.0.1:${server.port}/events`, { headers, redirect: 'manual' });
     assert.equal(answer.status, 200);
@@ -38,7 +38,7 @@ test('a tab receives only the name of the deployment that changed', async (t) =>
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const stream = events(server);
-    assert.deepEqual((await stream.next()).value, []); // the comment that it begins with
+    assert.deepEqual((await stream.next()).value, []); // the comment with which a stream begins
     await client.call('deployment_register', { name: 'sim', url: 'http://127.0.0.1:9' });
     const names = await nextNaming(stream, 'sim');
     assert.ok(names.every((name) => ['sim', '*'].includes(name)), names);

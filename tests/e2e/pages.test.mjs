@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages: what each shows to whom, and that text of others is never markup.
+// The pages: what each shows to whom, and that foreign text is never markup.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -13,7 +13,7 @@ const PLAIN = HOSTILE.replace(/[\u001b\u202e]/g, ''); // what a registration acc
 const PAGES = ['/', '/deployments', '/deployments/sim', '/history?deployment=sim', '/jobs', '/leases', '/audit-log', '/imports', '/runs', '/sweeps'];
 const FORMS = ['/register', '/sweeps/new?deployment=sim'];
 
-// What an HTML page must not have: markup that the text brought, attributes that run, control characters.
+// What an HTML page must not contain: markup from the text, attributes with scripts, control characters.
 function assertHarmless(body, where) {
     assert.doesNotMatch(body, /<script>|<img/, where);
     assert.doesNotMatch(body.replaceAll(/"[^"]*"/g, '""'), /<[a-z][^>]*\s(style|on[a-z]+)=/, where);
@@ -54,7 +54,7 @@ test('foreign text is never markup on any page', async (t) => {
     assertHarmless(refused.body, 'the form again');
 });
 
-// What a call of the tool needs, and `name` with foreign text; undefined where it takes no text.
+// What a call of the tool needs, and `name` with foreign text; undefined if it has no text parameter.
 function hostileArguments({ properties, required = [] }, name, world) {
     const { type, items } = properties[name];
     const text = type === 'string' ? HOSTILE : type === 'array' && items?.type === 'string' ? [HOSTILE] : undefined;

@@ -36,7 +36,7 @@ async function startWithTls(t) {
     return server;
 }
 
-// passwordFile(t, text, mode): its path.
+// passwordFile(t, text, mode): writes a password file; its path.
 async function passwordFile(t, text, mode) {
     const file = path.join(await temporaryFolder(t), 'password');
     await writeFile(file, text, { mode });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two PostgreSQL servers, of which the standby takes over and the former primary comes back as a standby that lags behind.
+// Two PostgreSQL servers: the standby takes over, and the former primary comes back as a standby that lags behind.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chown, rm, writeFile } from 'node:fs/promises';
@@ -33,7 +33,7 @@ const startStandby = (t, primary) =>
         },
     });
 
-// comeBack(server): as a standby of nobody.
+// comeBack(server): restarts it as a standby without a primary.
 async function comeBack(server) {
     const signal = path.join(server.folder, 'data/standby.signal');
     await writeFile(signal, '');

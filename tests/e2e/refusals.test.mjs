@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that cannot be right are refused in one sentence that names the field, the value and what to do; the only trace
-// is a row of the audit.
+// Wrong calls are refused in one sentence that names the field, the value and what to do; they leave only a row of the audit
+// log.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from './support/clients.mjs';
@@ -147,7 +147,7 @@ test('cells longer than the context are infeasible, not failed', async (t) => {
     await client.close();
 });
 
-test('a server that stalls is cut off and classified', async (t) => {
+test('a request to a server that stalls is ended and classified', async (t) => {
     const { client } = await withClient(t, ['--fault', 'stall_mid_stream=1']);
     const grid = { ...GRID, idle_timeout_s: 1, ttft_timeout_s: 2, request_timeout_s: 3, warmup_limit_s: 1 };
     const { sweep, job } = await client.call('sweep_start', grid);

@@ -9,7 +9,7 @@ import { atEnd, inFlight, startServer, startSimserve, until } from './support/ha
 
 const RUNS_AT_ONCE = 3;
 
-// An answer of this model takes 16 ms, so that even windows of a second hold many.
+// An answer of this model takes 16 ms, so that even a window of one second has many.
 const MODEL = ['--ttft-ms', '5', '--step-ms', '1', '--max-running', `${RUNS_AT_ONCE}`];
 
 for (const kind of ['legacy-1x', '2x-2026'])
@@ -40,7 +40,7 @@ for (const kind of ['legacy-1x', '2x-2026'])
         await client.close();
     });
 
-// The sweep's first question is never answered; the server's clock moves on meanwhile, so that its minute takes seconds.
+// The sweep's first request is never answered; the server's clock is moved meanwhile, so that its minute takes seconds.
 test('a client without progress waits 50 seconds, others as long as they ask', { skip: NO_FAKED_CLOCK }, async (t) => {
     const clock = await fakedClock(t, { monotonic: true });
     const model = http.createServer((request, response) => {

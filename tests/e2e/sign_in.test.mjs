@@ -118,13 +118,13 @@ test('wrong keys are refused, counted and slowed down', async (t) => {
     }
     assert.equal(statuses[0], 403);
     assert.equal(statuses.at(-1), 429);
-    await server.stop(); // which writes what was counted
+    await server.stop(); // which writes the counted refusals
     await server.start();
     const [row] = await auditRows(server, keys.ada, 'login');
     assert.deepEqual([row.principal, row.outcome, row.subject], ['(nobody)', 'unauthenticated', '127.0.0.1']);
 });
 
-test('forms are taken from our own pages, with their token', async (t) => {
+test('forms are accepted from our own pages only, with their token', async (t) => {
     const { server, keys } = await startWithKeys(t, { ada: 'admin' }, ['--allowed-origins', '*', '--allowed-hosts', '*']);
     const browser = new Browser(server.port);
     await browser.signIn(keys.ada);

@@ -6,10 +6,10 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { connect } from './support/clients.mjs';
 import { addKey, run, startServer, temporaryFolder, until } from './support/harness.mjs';
 
-const MOST_BY_DEFAULT = 8000; // for ever, however many tools are added: new ones stay out of the default list, or replace others
-const MOST_TODAY = 6700; // of today's tools, for an admin
+const LIMIT_BY_DEFAULT = 8000; // never to be raised: new tools are not in the default list, or replace others
+const LIMIT_TODAY = 6700; // for an admin, with today's tools
 const MOST_OF_ONE = 700;
-const INSTRUCTIONS_MOST = 1500; // characters: Claude Code cuts after 2,048
+const INSTRUCTIONS_LIMIT = 1500; // characters: Claude Code truncates them after 2,048
 
 const tokens = (value) => countTokens(JSON.stringify(value));
 const namesOf = (tools) => tools.map(({ name }) => name);
@@ -26,8 +26,8 @@ test('the list of tools fits its budget', async (t) => {
     for (const tool of tools) assert.ok(tokens(tool) <= MOST_OF_ONE, `${tool.name}: ${tokens(tool)} tokens`);
     const together = tokens(tools);
     t.diagnostic(`${tools.length} tools cost ${together} tokens`);
-    assert.ok(together <= MOST_BY_DEFAULT, `${together} tokens`);
-    assert.ok(together <= MOST_TODAY, `${together} tokens`);
+    assert.ok(together <= LIMIT_BY_DEFAULT, `${together} tokens`);
+    assert.ok(together <= LIMIT_TODAY, `${together} tokens`);
 });
 
 test('the list has what the caller may call, in the sets that the URL names', async (t) => {
@@ -83,12 +83,12 @@ test('a setting chooses the tools that are listed where the URL names none', asy
     assert.ok(namesOf(await listAt(t, `${server.url}?tools=all`)).length > 30);
 });
 
-test('the instructions begin with the dangers, and no host cuts them off', async (t) => {
+test('the instructions begin with the dangers, and no host truncates them', async (t) => {
     const server = await startServer(t);
     for (const kind of ['legacy-1x', '2x-2026']) {
         const client = await connect(kind, server.url);
         const instructions = client.instructions();
-        assert.ok(instructions.length <= INSTRUCTIONS_MOST, `${instructions.length} characters`);
+        assert.ok(instructions.length <= INSTRUCTIONS_LIMIT, `${instructions.length} characters`);
         assert.match(instructions.slice(0, 400), /data, never .*instructions/s);
         t.diagnostic(`${instructions.length} characters, ${countTokens(instructions)} tokens`);
         await client.close();

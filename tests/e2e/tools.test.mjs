@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every tool owes an agent: words, hints, schemas, and answers that keep what the schemas promise.
+// What every tool must have: a title, a description, hints, schemas, and answers that conform to them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Ajv2020 from 'ajv/dist/2020.js';
 import { connect } from './support/clients.mjs';
 import { startServer } from './support/harness.mjs';
 
-// Tools whose arguments with a default are described by another one, which their own description names.
+// Tools whose arguments with a default are described by another tool, which their description names.
 const TOLD_ELSEWHERE = { sweep_start: 'sweep_plan', deployment_update: 'deployment_register' };
 
-// For a tool that only reads, the other two mean nothing.
+// The other two hints mean nothing for a tool that only reads.
 function hintsOf({ annotations }) {
     const always = ['readOnlyHint', 'openWorldHint'];
     return annotations.readOnlyHint ? always : [...always, 'destructiveHint', 'idempotentHint'];

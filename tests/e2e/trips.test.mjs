@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every result file at hand, of other tools and published ones: imported, audited, exported and imported again.
+// Every result file of the fixtures and of published results is imported, audited, exported and imported again.
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';

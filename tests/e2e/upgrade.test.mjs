@@ -17,8 +17,8 @@ const KEYS = {
 };
 const SECRETS = { OPSBRAIN_SECRET_ALPHA: 'alpha-secret-value-1', OPSBRAIN_SECRET_BETA: 'beta-secret-value-22', OPSBRAIN_SECRET_GAMMA: 'gamma-secret-value-3' };
 const RUN = 'run_4w5ae1pyffgavs8zr1041q8vc4';
-const MOVES = new Set(['sessions']); // rows that come and go with time
-const NOTES = new Set(['last_used_ms']); // what a use of a key writes
+const MOVES = new Set(['sessions']); // tables whose rows come and go
+const NOTES = new Set(['last_used_ms']); // columns that a use of a key changes
 
 async function oldFolder(t) {
     const data = path.join(await temporaryFolder(t), 'data');
@@ -40,7 +40,7 @@ function rowsOf(file) {
     return found;
 }
 
-// holds(after, before): every old row is there with the old columns as they were.
+// holds(after, before): checks that every old row is there, with its old columns unchanged.
 function holds(table, after, before) {
     const columns = Object.keys(before[0] ?? {}).filter((name) => !NOTES.has(name));
     const written = (row) => JSON.stringify(columns.map((name) => String(row[name])));

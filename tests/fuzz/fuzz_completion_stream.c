@@ -102,7 +102,7 @@ static void check_scan(const uint8_t *data, size_t size)
     must(fast.length == library.length && memcmp(fast.data, library.data, fast.length) == 0);
 }
 
-/* The same for each line, if the input is a stream. */
+/* Checks each line in the same way, if the input is a stream. */
 static void check_lines(const uint8_t *data, size_t size)
 {
     const uint8_t *end = data + size, *next;

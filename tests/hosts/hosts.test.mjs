@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Claude Code and Gemini CLI ask where a server saturates, with a scripted model: what is that model shown?
+// Claude Code and Gemini CLI, with a scripted model, find out where a server saturates; the tests check what they show the model.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ const MODULES = path.resolve(process.env.HOSTS_MODULES);
 const PROMPT = 'Benchmark this server and tell me where it saturates.';
 const RUNS_AT_ONCE = 3;
 
-// Each host: what it writes into its folder first, its command, its environment.
+// For each host: the files in its folder, its command, its environment.
 const HOSTS = {
     'Claude Code': {
         file: path.join(MODULES, `@anthropic-ai/claude-code-linux-${process.arch}/claude`),
@@ -24,7 +24,7 @@ const HOSTS = {
             'mcp__opsbrain', '--model', 'claude-sonnet-4-5'],
         env: (model) => ({
             ANTHROPIC_BASE_URL: model, ANTHROPIC_API_KEY: 'stub', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-            ENABLE_TOOL_SEARCH: 'false', // else the model is shown names, and asks for the rest
+            ENABLE_TOOL_SEARCH: 'false', // otherwise the model is shown only names, and requests the rest
         }),
     },
     'Gemini CLI': {

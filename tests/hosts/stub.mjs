@@ -8,7 +8,7 @@ import { atEnd } from '../e2e/support/harness.mjs';
 const OURS = /opsbrain/;
 const SAID_LAST = 'All done.';
 
-// What one protocol calls things: what the model is shown, and how its turn (a call, or a text) is sent.
+// The two protocols: each reads what the model is shown from a request, and writes the model's turn, a call or a text.
 const PROTOCOLS = [
     {
         route: /\/v1\/messages(\?|$)/,
@@ -72,7 +72,7 @@ function sendGemini(response, turn, _, url) {
     response.end(streams ? `data: ${JSON.stringify(answer)}\n\n` : JSON.stringify(answer));
 }
 
-// startModel(t, script): {url, shown}. script: functions of the results so far that give [tool, arguments], one a turn.
+// startModel(t, script): {url, shown}. `script` has a function for each turn, from the results so far to [tool, arguments].
 export async function startModel(t, script) {
     const shown = { tools: [], system: '', results: [] };
     let turns = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The faults that the server can be told to have, each drawn for every request. */
+/* The faults that the server can be configured to have, each drawn for every request. */
 #pragma once
 
 #include <stdbool.h>

@@ -82,7 +82,7 @@ void model_admit(struct server *server);
 void model_retire(struct sequence *sequence, enum outcome outcome);
 /* Call it when the client has received all output that was unsent. */
 void model_unblock(struct sequence *sequence);
-/* Whether the server accepts one more request. */
+/* Returns whether the server accepts one more request. */
 bool model_accepts(const struct server *server);
 /* The share of the KV cache that running sequences use, 0 to 1. */
 double model_kv_usage(const struct server *server);

@@ -5,7 +5,7 @@ import { until } from './harness.mjs';
 
 export const APPS = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } };
 
-// What travels between the bridge and the frame, which has an origin of its own: JSON, through the page.
+// Passes JSON messages between the bridge and the frame, which has an origin of its own, through the page.
 class FrameTransport {
     constructor(page) {
         this.page = page;

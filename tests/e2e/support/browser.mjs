@@ -31,7 +31,7 @@ export class Browser {
         return this.ask('GET', path, headers);
     }
 
-    // post(path, fields, headers): fields as a form; a header of undefined is not sent.
+    // post(path, fields, headers): sends the fields as a form; a header of undefined is not sent.
     post(path, fields, headers = {}) {
         const all = {
             'Content-Type': 'application/x-www-form-urlencoded',
@@ -43,13 +43,13 @@ export class Browser {
         return this.ask('POST', path, all, new URLSearchParams(fields).toString());
     }
 
-    // token(path): that of the page's forms.
+    // token(path): the token of the page's forms.
     async token(path = '/') {
         const { body } = await this.get(path);
         return tokenOf(body);
     }
 
-    // signIn(key, to): with the form of /sign-in.
+    // signIn(key, to): signs in with the form of /sign-in.
     async signIn(key, to = '/') {
         const token = await this.token('/sign-in');
         const answer = await this.post('/sign-in', { token, to, key });

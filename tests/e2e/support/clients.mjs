@@ -21,7 +21,7 @@ function negotiating(mode, options) {
     return new Client2(INFO, { ...options, versionNegotiation: { mode } });
 }
 
-// isStateless(kind): does such a client end up with 2026-07-28?
+// isStateless(kind): whether such a client speaks 2026-07-28.
 export function isStateless(kind) {
     return kind === '2x-auto' || kind === '2x-2026';
 }
@@ -31,9 +31,9 @@ export function forEachClient(title, body) {
     for (const kind of KINDS) test(`${title} (${kind})`, (t) => body(t, kind));
 }
 
-// connect(kind, url, {key, onForm, onPage}): a connected client; the caller closes it. `key` is sent as bearer token; what
-// onForm(params) gives is the client's answer to a form, onPage(params) to a link that its person is to open; without
-// them the client cannot be asked.
+// connect(kind, url, {key, onForm, onPage}): a connected client; the caller closes it. `key` is sent as bearer token;
+// onForm(params) returns the client's answer to a form, onPage(params) that to a link which the user is to open; without these
+// the client does not support elicitation.
 export async function connect(kind, url, { key, onForm, onPage, extensions, headers: more } = {}) {
     const { create, Transport } = MAKERS[kind];
     const headers = { ...more, ...(key && { Authorization: `Bearer ${key}` }) };
@@ -68,7 +68,7 @@ class Connection {
         return (await this.client.listTools()).tools;
     }
 
-    // callTool(name, arguments, {onprogress, signal, timeout}): the whole result, isError or not.
+    // callTool(name, arguments, {onprogress, signal, timeout}): the complete result, isError or not.
     callTool(name, args = {}, options = {}) {
         const call = { name, arguments: args };
         return this.client instanceof Client1
@@ -104,7 +104,7 @@ class Connection {
         else this.client.setNotificationHandler('notifications/resources/updated', told);
     }
 
-    // subscribe(uri): to a resource, in the way of the era.
+    // subscribe(uri): subscribes to a resource, in the way of the era.
     subscribe(uri) {
         return isStateless(this.kind)
             ? this.client.listen({ resourceSubscriptions: [uri] })

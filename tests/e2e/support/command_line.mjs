@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs commands of opsbrain at a running server, in a pipe and on a terminal.
+// Runs commands of opsbrain on a running server, in a pipe and on a terminal.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import http from 'node:http';
 import { atEnd, OPSBRAIN, startServer, startSimserve, temporaryFolder } from './harness.mjs';
 
-const PROMPT = /(\(empty: none\):|\[y\/N\]) $|KV cache in use, %: \d/; // then a person types
+const PROMPT = /(\(empty: none\):|\[y\/N\]) $|KV cache in use, %: \d/; // the output after which a user types
 const LIMIT_MS = 20_000;
 const SANITIZER = /ERROR: (Address|Leak)Sanitizer|runtime error:/;
 
@@ -34,15 +34,15 @@ export async function output(file, args, { env = {}, input = '', cwd, during } =
     return { code, ...kept };
 }
 
-// commandLine(t, server): runs commands at it, as somebody whose login is stored in a folder of its own.
+// commandLine(t, server): a function that runs commands on it, with a stored login in a folder of its own.
 export async function commandLine(t, server) {
     const config = await temporaryFolder(t);
     const env = { OPSBRAIN_URL: server.url, OPSBRAIN_KEY: '', XDG_CONFIG_HOME: config, NO_COLOR: '', TERM: 'xterm' };
     const run = (...args) => output(OPSBRAIN, args, { env });
     run.env = env;
     run.with = (more, ...args) => output(OPSBRAIN, args, { env, ...more });
-    // run.onTerminal(columns, {input, during}, ...args): on a terminal with this many columns; its name, the process
-    // and in the end the terminal's state are shown too.
+    // run.onTerminal(columns, {input, during}, ...args): on a terminal with this many columns; the output
+    // also has its name, the process and finally the state of the terminal.
     run.onTerminal = (columns, more, ...args) => output('script', ['-qefc',
         `tty; stty cols ${columns} rows 40; trap : INT; sh -c 'echo pid $$; exec ${[OPSBRAIN, ...args].join(' ')}'; code=$?; stty -a; exit $code`,
         '/dev/null'], { env, ...more });

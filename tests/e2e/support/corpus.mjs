@@ -7,9 +7,9 @@ const RECIPE = {
     as_of: '2026-11-21',
 };
 
-// hold(client, model): the answers, in order, as {name, args, result}. `client` is connected to an empty server; `model`
+// converse(client, model): the answers, in order, as {name, args, result}. `client` is connected to an empty server; `model`
 // is a simserve. Fails on the first call that is refused.
-export async function hold(client, model) {
+export async function converse(client, model) {
     const answers = [];
     const call = async (name, args = {}) => {
         const result = await client.callTool(name, args);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which database a server of the tests has: the files of its folder, or, where OPSBRAIN_TEST_DATABASE is the URI of a
 // PostgreSQL database, a schema of the folder's own in it. If OPSBRAIN_TEST_POOLED is also set, the URI is that of a
-// pooler, which takes no schema: the server then gets a database of its own.
+// pooler, which does not accept a schema: the server then gets a database of its own.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
@@ -26,7 +26,7 @@ function make(name) {
     return found || psql(SERVER, `CREATE DATABASE ${name} TEMPLATE template0`);
 }
 
-// databaseSettings(args): what the environment of `opsbrain ... --data FOLDER` needs for it.
+// databaseSettings(args): the variables that the environment of `opsbrain ... --data FOLDER` needs for its database.
 export function databaseSettings(args) {
     const data = args[args.indexOf('--data') + 1];
     if (!onPostgres || !args.includes('--data')) return {};
@@ -39,7 +39,7 @@ export function placeFor(data) {
     return placeOf(data);
 }
 
-// query(data, statement): in that database; lines of values, with "|" between them.
+// query(data, statement): runs a query in that database; lines of values, with "|" between them.
 export const query = (data, statement) => psql(placeOf(data), statement);
 
 // rowsOf(data, statement, ...values): the rows of a query of that database, whichever it is; each "?" stands for a value.
@@ -48,7 +48,7 @@ export function rowsOf(data, statement, ...values) {
     return JSON.parse(query(data, `SELECT coalesce(json_agg(t), '[]') FROM (${filled(statement, values)}) AS t`));
 }
 
-// execute(data, statement, ...values): a statement without rows, for a server that does not run.
+// execute(data, statement, ...values): runs a statement without rows, while no server runs.
 export function execute(data, statement, ...values) {
     if (!onPostgres) return inFile(data, {}, (database) => database.prepare(statement).run(...values));
     return query(data, filled(statement, values));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model server that repeats the key it is sent, and a search for that key in all that is answered, logged and stored.
+// A model server that repeats the key it is sent, and a search for that key in everything that is answered, logged and stored.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
@@ -69,7 +69,7 @@ async function startEcho(t) {
     return { url: `http://127.0.0.1:${server.address().port}`, received, set };
 }
 
-// givesAway(text): whether it contains a piece of the secret, in any form that ECHOES writes.
+// givesAway(text): whether the text contains a piece of the secret, in any form that ECHOES writes.
 function givesAway(text) {
     const read = text.replace(/\\u([0-9a-f]{4})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16))).replace(/\\/g, '');
     const half = (form) => form.slice(4, 4 + Math.ceil(form.length * 0.75)).toLowerCase();

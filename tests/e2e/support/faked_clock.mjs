@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wall clock that a test can set while the program runs, by libfaketime where it is installed.
+// A wall clock that a test can set while the program runs, with libfaketime.
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,7 +9,7 @@ const LIBRARY = ['x86_64', 'aarch64']
     .map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`)
     .find((file) => existsSync(file));
 
-// Why tests with such a clock are skipped; false: they are not.
+// The reason why tests with such a clock are skipped; false if they are not.
 export const NO_FAKED_CLOCK = LIBRARY === undefined && 'libfaketime is not installed (apt install faketime)';
 
 // fakedClock(t, {monotonic}): {env, set}; env for the program, set('+400d') moves its wall clock. With `monotonic` its

@@ -9,7 +9,7 @@ export const bearer = (key) => ({ Authorization: `Bearer ${key}`, Accept: 'appli
 export const random = () => Math.random().toString(36).slice(2);
 const long = 'x'.repeat(3000);
 
-// Requests that are refused, or leave something behind, each in its own way.
+// Requests of several kinds that are refused or that store something.
 export const FLOODS = {
     'tools of others, with long arguments': () => call('deployment_register', { name: random(), url: long }),
     'many tools of others': (i) =>
@@ -30,7 +30,7 @@ export const FLOODS = {
     }),
 };
 
-// flood(port, make, headers, ms): one request after the other on each of some connections; how many were answered.
+// flood(port, make, headers, ms): sends one request after the other on each of several connections; how many were answered.
 export async function flood(port, make, headers, ms) {
     const agent = new http.Agent({ keepAlive: true, maxSockets: LANES });
     const end = performance.now() + ms;

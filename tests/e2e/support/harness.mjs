@@ -19,7 +19,7 @@ const READY_MS = 20_000;
 const STOP_MS = 8_000;
 const SANITIZER = /ERROR: (Address|Leak)Sanitizer|runtime error:|WARNING: ThreadSanitizer/;
 
-// until(what, condition, limit): polls condition() until it gives something true; throws after limit milliseconds.
+// until(what, condition, limit): polls condition() until it returns something true, and returns that; throws after limit milliseconds.
 export async function until(what, condition, limit = READY_MS) {
     const deadline = performance.now() + limit;
     for (;;) {
@@ -30,7 +30,7 @@ export async function until(what, condition, limit = READY_MS) {
     }
 }
 
-// freePort(): a port nobody listens on, below the range the kernel hands out to clients.
+// freePort(): a port on which nobody listens, below the range that the kernel assigns to clients.
 export async function freePort() {
     for (;;) {
         const port = 20_000 + Math.floor(Math.random() * 12_000);
@@ -46,7 +46,7 @@ export async function freePort() {
 
 const endings = new WeakMap();
 
-// atEnd(t, step): runs it when the test ends: the last one registered first, and all of them even if one fails.
+// atEnd(t, step): runs the step when the test ends; the step registered last runs first, and all run even if one fails.
 export function atEnd(t, step) {
     if (!endings.has(t)) {
         endings.set(t, []);
@@ -61,7 +61,7 @@ async function runEndings(steps) {
     if (errors.length > 0) throw errors[0];
 }
 
-// temporaryFolder(t): removed when the test ends.
+// temporaryFolder(t): a folder that is removed when the test ends.
 export async function temporaryFolder(t) {
     const folder = await mkdtemp(path.join(tmpdir(), 'opsbrain-e2e-'));
     atEnd(t, async () => {
@@ -70,7 +70,7 @@ export async function temporaryFolder(t) {
     return folder;
 }
 
-// A running program whose output is kept; its standard error must stay free of sanitizer reports.
+// A running program whose output is recorded; its standard error must stay free of sanitizer reports.
 class Program {
     constructor(file, args, env) {
         this.output = '';
@@ -113,7 +113,7 @@ class Program {
     }
 }
 
-// run(args, env): an opsbrain command to its end: {code, output}.
+// run(args, env): runs an opsbrain command to its end: {code, output}.
 export async function run(args, env) {
     const program = new Program(OPSBRAIN, args, env);
     const { code } = await program.exit;
@@ -121,7 +121,7 @@ export async function run(args, env) {
     return { code, output: program.output };
 }
 
-// addKey(data, name, ...flags): what `opsbrain key add` prints of the key, once.
+// addKey(data, name, ...flags): adds a key with `opsbrain key add`; the key.
 export async function addKey(data, name, ...flags) {
     const { code, output } = await run(['key', 'add', name, '--data', data, ...flags]);
     assert.equal(code, 0, output);
@@ -192,7 +192,7 @@ export function request(port, { method = 'GET', path = '/mcp', headers = {}, bod
     });
 }
 
-// post(port, body, headers, path): a body, an object or the exact bytes, as an MCP client would send it.
+// post(port, body, headers, path): sends a body, an object or the exact bytes, as an MCP client would.
 export function post(port, body, headers = {}, path = '/mcp') {
     const bytes = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
     const usual = {
@@ -203,13 +203,13 @@ export function post(port, body, headers = {}, path = '/mcp') {
     return request(port, { method: 'POST', path, headers: { ...usual, ...headers }, body: bytes });
 }
 
-// inFlight(server): how many requests are being answered, apart from the one that asks.
+// inFlight(server): how many requests are being answered, without the one that reads the metric.
 export async function inFlight(server) {
     const { body } = await request(server.port, { path: '/metrics' });
     return Number(body.match(/^opsbrain_requests_in_flight (\d+)/m)[1]) - 1;
 }
 
-// startProxy(t, port): a connection to a server that can be cut; during(work) makes new connections wait until the work is done.
+// startProxy(t, port): a proxy in front of a server whose connections can be closed; during(work) makes new connections wait until the work is done.
 export async function startProxy(t, port) {
     const sockets = new Set();
     let ready = Promise.resolve();

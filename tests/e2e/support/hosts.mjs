@@ -2,12 +2,12 @@
 // How hosts rewrite a tool's input schema before their model sees it, by their published rules; a schema that such a host
 // would refuse throws. What comes back is JSON Schema again, so that arguments can be checked against it.
 
-// ---- OpenAI, strict function calling: every member is required, optional ones may be null, objects are closed, and of
-// JSON Schema a subset is taken (platform.openai.com/docs/guides/structured-outputs; openai-agents converts likewise).
+// ---- OpenAI, strict function calling: every member is required, optional ones may be null, objects are closed, and
+// only a subset of JSON Schema is accepted (platform.openai.com/docs/guides/structured-outputs; openai-agents converts likewise).
 
 const STRICT_WORDS = new Set(['type', 'description', 'properties', 'required', 'additionalProperties', 'items', 'enum', 'anyOf', 'minimum', 'maximum', 'minItems', 'maxItems', 'pattern', 'format']);
 const STRICT_PROPERTIES = 5000;
-const STRICT_DESCRIPTION = 1024; // characters of a function's
+const STRICT_DESCRIPTION = 1024; // characters of a function's description
 
 function strict(schema, where) {
     const { default: _, ...kept } = schema; // refused by strict mode, dropped by its SDKs
@@ -35,13 +35,13 @@ export function toOpenAi({ name, description, inputSchema }) {
     return strict(inputSchema, name);
 }
 
-// asOpenAi(schema, args, absent): the arguments as the model must send them: all of them. absent(property): what it
-// sends for an argument without a value.
+// asOpenAi(schema, args, absent): the arguments as the model must send them: all of them. absent(property) is the value that
+// it sends for an argument that is not given.
 export function asOpenAi(schema, args, absent) {
     return Object.fromEntries(Object.entries(schema.properties).map(([name, property]) => [name, name in args ? args[name] : absent(property)]));
 }
 
-// ---- Gemini, function declarations: an OpenAPI 3.0 schema of few words, without unions; others are dropped
+// ---- Gemini, function declarations: an OpenAPI 3.0 schema with few keywords, without unions; other keywords are dropped
 // (ai.google.dev/api/caching#Schema; mcpToTool of @google/genai and Gemini CLI do the same).
 
 const GEMINI_WORDS = ['type', 'format', 'description', 'nullable', 'enum', 'maxItems', 'minItems', 'properties', 'required', 'minimum', 'maximum', 'items'];

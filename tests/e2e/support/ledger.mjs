@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what a server has on disk at this moment: from a copy of the database and its log, so that
-// reading changes nothing for the server that is started on it next.
+// Reads sweeps, cells and attempts from the database of a server that may run or be dead. It reads a copy of the database and
+// its write-ahead log, because opening the original could change them before the next server does.
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -43,7 +43,7 @@ const COUNTS = `
     SELECT attempts.state, count(*) AS count FROM attempts JOIN cells ON cells.id = attempts.cell_id
     WHERE cells.sweep_id = ? GROUP BY attempts.state`;
 
-// watch(data, query, text): a reader of the live database.
+// watch(data, query, text): {rows, close}; rows() runs the query on the live database.
 function watch(data, query, text) {
     if (onPostgres) return { rows: () => rowsOf(data, query, text), close: () => {} };
     const database = new DatabaseSync(path.join(data, 'opsbrain.db'), { readOnly: true });
@@ -51,13 +51,13 @@ function watch(data, query, text) {
     return { rows: () => statement.all(text), close: () => database.close() };
 }
 
-// watchLedger(data, sweep): counts() gives attempts by state.
+// watchLedger(data, sweep): counts() returns the number of attempts by state.
 export function watchLedger(data, sweep) {
     const { rows, close } = watch(data, COUNTS, sweep);
     return { counts: () => Object.fromEntries(rows().map(({ state, count }) => [state, count])), close };
 }
 
-// watchCalls(data, session): calls() gives the session's calls that have a stream.
+// watchCalls(data, session): calls() returns the session's calls that have a stream.
 export function watchCalls(data, session) {
     const { rows, close } = watch(data, 'SELECT * FROM event_calls WHERE session = ?', session);
     return { calls: rows, close };

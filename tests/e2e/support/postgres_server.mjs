@@ -13,7 +13,7 @@ const user = () => {
     return { uid: id('-u'), gid: id('-g') }; // PostgreSQL and pgbouncer refuse to run as root
 };
 
-// findPostgres(): the folder of its programs; undefined if it is not installed.
+// findPostgres(): the folder of PostgreSQL's programs; undefined if it is not installed.
 export async function findPostgres() {
     const versions = await readdir('/usr/lib/postgresql').catch(() => []);
     const newest = versions.toSorted((a, b) => Number(b) - Number(a))[0];
@@ -51,7 +51,7 @@ class Postgres {
         await this.ended;
     }
 
-    // restart(): as an administrator does it: sessions are ended.
+    // restart(): restarts the server as an administrator does, which ends its sessions.
     async restart() {
         await this.end('SIGINT');
         await this.start();
@@ -131,7 +131,7 @@ class Toxiproxy {
     }
 }
 
-// startToxiproxy(t, file, port): in front of the server at this port.
+// startToxiproxy(t, file, port): starts it in front of the server at this port.
 export async function startToxiproxy(t, file, port) {
     const proxy = Object.assign(new Toxiproxy(), { control: await freePort(), port: await freePort() });
     const program = spawn(file, ['-port', String(proxy.control)], { stdio: 'ignore' });

@@ -23,7 +23,7 @@ export async function team(t, { servers = 2, args = [] } = {}) {
     return { server, alice, bob };
 }
 
-// queueMany(client, deployment, count): the jobs of that many long sweeps.
+// queueMany(client, deployment, count): starts that many long sweeps; their jobs.
 export async function queueMany(client, deployment, count) {
     const jobs = [];
     while (jobs.length < count) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A second client of a model server that is measured: the trials of foreign traffic count the cells in which it is detected.
+// A second client of a model server, for tests of the detection of foreign traffic while a cell is measured.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startSweep, waitForJob } from './sweep_by_client.mjs';
 
 const LOOK_MS = 25;
 
-// It sends one request for every ten of others, and none while nobody else sends any. `served()`: how many requests the
-// server has served so far, of whomever.
+// The stranger sends one request for every ten of others, and none while nobody else sends any. `served()` returns how many
+// requests of all clients the server has served so far.
 export class Stranger {
     constructor(url, { model, tokens, served }) {
         Object.assign(this, { url, model, tokens, served, sent: 0 });

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A result file through the whole product: imported, audited, exported in every format and each export imported again.
+// Passes a result file through the product: it is imported, audited, exported in every format and each export imported again.
 import assert from 'node:assert/strict';
 import { post } from './harness.mjs';
 
 const FORMATS = ['vllm', 'aiperf', 'csv', 'serving-report'];
-const MOST = 500; // cells of one page
+const PAGE_CELLS = 500;
 
 // Headings of our table whose figures have another name everywhere else.
 const NAMES = {
@@ -16,7 +16,7 @@ const NAMES = {
     max_concurrent_requests: 'concurrency_max',
 };
 
-// importFile(server, name, bytes): the run, or the sentence that refuses it.
+// importFile(server, name, bytes): the run, or the sentence with which it was refused.
 export async function importFile(server, name, bytes) {
     const { status, body } = await post(server.port, bytes, { 'content-type': 'text/plain' }, `/v1/imports?name=${encodeURIComponent(name)}`);
     const answer = JSON.parse(body);
@@ -25,7 +25,7 @@ export async function importFile(server, name, bytes) {
 
 const STATISTICS = { std: 'deviation', median: 'p50' };
 
-// The rows of a table, whose fields may be quoted.
+// Returns the rows of a table, whose fields may be quoted.
 function readTable(content) {
     const rows = [[]];
     for (const [, quoted, plain, end] of content.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/g)) {
@@ -43,9 +43,9 @@ function nameOf(heading) {
     return `${metric}.${STATISTICS[statistic] ?? statistic}${unit ?? ''}`;
 }
 
-// allCells(client, run): of each cell its figures by their names, and its marks; a table holds all of both.
+// allCells(client, run): the figures of each cell by their names, and its marks.
 async function allCells(client, run) {
-    const page = await client.call('run_export', { run, format: 'csv', limit: MOST });
+    const page = await client.call('run_export', { run, format: 'csv', limit: PAGE_CELLS });
     const [headings, ...rows] = readTable(page.content);
     const count = headings.indexOf('status'); // then words, and facts of the run
     assert.ok(!page.next_cursor);
@@ -70,7 +70,7 @@ function compareCells(before, after, notHeld, isSent, what) {
 const made = { aiperf: (name) => name === 'requests_asked' };
 
 async function roundTrip(server, client, { run, cells, format }) {
-    const page = await client.call('run_export', { run, format, limit: MOST });
+    const page = await client.call('run_export', { run, format, limit: PAGE_CELLS });
     if (page.cells === page.left_out.length) return; // in no cell that the format can hold
     const again = await importFile(server, page.file_name, page.content);
     assert.equal(again.refused, undefined, `${format}: ${again.refused}`);
