@@ -8,7 +8,7 @@
 #include "store/engine/postgres.h"
 #include "store/engine/postgres_private.h"
 #include "store/ledger/store_private.h"
-#include "tests/unit/support/notes.h"
+#include "tests/unit/support/settled_requests.h"
 
 /* ---- Commits whose answer is lost ---- */
 
@@ -23,7 +23,7 @@ static struct sql_connection *open_writer(struct ledger *ledger)
     assert_ok(ledger,
               postgres_engine.prepare_schema(writer, &migrations_postgres_main, &ledger->error));
     assert_ok(ledger, postgres_engine.begin(writer, &ledger->error));
-    assert_ok(ledger, notes_add(writer, "one", &ledger->error));
+    assert_ok(ledger, settled_requests_add(writer, "one", &ledger->error));
     return writer;
 }
 
@@ -40,7 +40,7 @@ static void a_commit_that_took_place_is_reported_although_its_answer_is_lost(voi
     PQclear(PQexec(postgres_of(writer)->link, "COMMIT"));
     break_connection(writer);
     assert_ok(ledger, postgres_engine.commit(writer, &ledger->error));
-    assert_int_equal(notes_count(ledger), 1);
+    assert_int_equal(settled_requests_count(ledger), 1);
     sql_connection_close(writer);
 }
 
@@ -53,11 +53,11 @@ static void a_commit_that_did_not_take_place_is_reported_and_may_be_repeated(voi
     assert_false(postgres_engine.commit(writer, &ledger->error));
     assert_int_equal(ledger->error.kind, ERROR_BUSY);
     assert_true(postgres_engine.may_repeat(writer));
-    assert_int_equal(notes_count(ledger), 0);
+    assert_int_equal(settled_requests_count(ledger), 0);
     assert_ok(ledger, postgres_engine.begin(writer, &ledger->error));
-    assert_ok(ledger, notes_add(writer, "one", &ledger->error));
+    assert_ok(ledger, settled_requests_add(writer, "one", &ledger->error));
     assert_ok(ledger, postgres_engine.commit(writer, &ledger->error));
-    assert_int_equal(notes_count(ledger), 1);
+    assert_int_equal(settled_requests_count(ledger), 1);
     sql_connection_close(writer);
 }
 
@@ -76,7 +76,7 @@ static void a_commit_before_two_other_holders_may_have_taken_place(void **state)
 static bool count_and_note(struct sql_connection *connection, void *context, struct error *error)
 {
     ++*(int *)context;
-    return notes_add(connection, "one", error);
+    return settled_requests_add(connection, "one", error);
 }
 
 /* The sequence also counts transactions that are rolled back. */
@@ -94,7 +94,7 @@ static void an_uncommitted_transaction_is_run_again(void **state)
                  "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION end_first()");
     assert_ok(ledger, database_write(ledger->store->main, count_and_note, &runs, &ledger->error));
     assert_int_equal(runs, 2 * each);
-    assert_int_equal(notes_count(ledger), 1);
+    assert_int_equal(settled_requests_count(ledger), 1);
 }
 
 /* ---- Holders ---- */
@@ -154,7 +154,7 @@ static void a_server_that_lost_the_database_stores_nothing_and_says_so(void **st
     backdoor_run(ledger->folder,
                  "UPDATE opsbrain_holder SET fence = fence + 1, holder = 'another'");
     assert_refused(ledger, audit_log_add(ledger->store, &change, "ok", "", "", &ledger->error),
-                   ERROR_CONFLICT, "prepared over by another opsbrain (another,");
+                   ERROR_CONFLICT, "taken over by another opsbrain (another,");
     backdoor_run(ledger->folder, "UPDATE opsbrain_holder SET fence = fence - 1");
     assert_ok(ledger, audit_log_add(ledger->store, &change, "ok", "", "", &ledger->error));
 }
