@@ -135,8 +135,8 @@ static CHECKED bool answer_file_take(const struct page_request *request, const c
                          &answer->body, error);
 }
 
-bool chart_file_of_thing(const struct page_request *request, struct page_answer *answer,
-                         struct error *error)
+bool chart_file_of_plot(const struct page_request *request, struct page_answer *answer,
+                        struct error *error)
 {
     json_t *options = json_object();
 
@@ -149,8 +149,8 @@ bool chart_file_of_thing(const struct page_request *request, struct page_answer 
         error);
 }
 
-bool chart_file_of_two(const struct page_request *request, struct page_answer *answer,
-                       struct error *error)
+bool chart_file_of_comparison(const struct page_request *request, struct page_answer *answer,
+                              struct error *error)
 {
     json_t *options = json_object();
     const char *run = page_query(request, "a");

@@ -56,7 +56,7 @@ static void write_ranges(const struct page_request *request, const char *deploym
 {
     const char *chosen = page_query(request, "minutes");
 
-    html_open(html, "nav", { "class", "pages" }, { "aria-label", "Time" });
+    html_open(html, "nav", { "class", "pages" }, { "aria-label", "Time range" });
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         TEXT_AUTO url = { 0 };
         bool current = strcmp(ranges[i].minutes, chosen != NULL ? chosen : "60") == 0;
@@ -70,7 +70,7 @@ static void write_ranges(const struct page_request *request, const char *deploym
     html_close(html, "nav");
 }
 
-static void write_files(const char *deployment, const char *minutes, struct html *html)
+static void write_file_links(const char *deployment, const char *minutes, struct html *html)
 {
     TEXT_AUTO query = { 0 };
 
@@ -80,7 +80,7 @@ static void write_files(const char *deployment, const char *minutes, struct html
 }
 
 static const struct page_column columns[] = {
-    { "Figure", "metric", PAGE_FOREIGN }, { "Of each step", "function", PAGE_TEXT },
+    { "Figure", "metric", PAGE_FOREIGN }, { "Function per step", "function", PAGE_TEXT },
     { "Unit", "unit", PAGE_TEXT },        { "Latest", "latest", PAGE_NUMBER },
     { "Low", "low", PAGE_NUMBER },        { "Mean", "mean", PAGE_NUMBER },
     { "High", "high", PAGE_NUMBER },      { 0 },
@@ -107,11 +107,11 @@ bool history_write(const struct page_request *request, struct page_answer *answe
     html_close(&html, "h1");
     write_ranges(request, deployment, &html);
     history_write_chart(request, deployment, minutes, &html);
-    write_files(deployment, minutes, &html);
+    write_file_links(deployment, minutes, &html);
     html_element(&html, "h2", "Figures");
-    page_list_write(request, "Every figure over this time", columns,
+    page_list_write(request, "All figures of this period", columns,
                     json_object_get(read, "figures"),
-                    json_get_text(read, "note", "Nothing is stored for this time."), &html);
+                    json_get_text(read, "note", "Nothing is stored for this period."), &html);
     html_finish(&html);
     return true;
 }

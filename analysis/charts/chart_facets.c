@@ -124,7 +124,8 @@ static void spread(struct chart_name_label *labels, size_t count, struct box plo
         labels[i].y = fmin(labels[i].y, lowest);
 }
 
-/* The heading is above the first name that has a marker, or above labels just above that name. */
+/* The heading is above the first name that has a marker, or above labels without one that leave no
+ * room for it there; above the plot if no name has a marker. */
 static double heading_y(const struct chart_name_label *labels, size_t count, struct box plot)
 {
     size_t first = 0;

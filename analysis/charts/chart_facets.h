@@ -19,10 +19,11 @@ struct chart_facets {
 };
 
 #define CHART_LINES_MAX (CHART_PANELS_MAX * CHART_PANEL_SERIES)
-/* Makes the picture high enough for this many lines below `top`: at most CHART_LINES_MAX. */
+/* Lays out the panels of this many lines (at most CHART_LINES_MAX) below `top`, and enlarges the
+ * picture so that they fit. */
 struct chart_facets chart_facets_lay_out(struct drawing *drawing, double top, size_t lines);
 
-/* The scale of the loads on the x axis, with `inset` units for markers at both ends. */
+/* The scale of the loads on the x axis. `inset`: units left free at both ends, for markers. */
 struct scale chart_scale_of_loads(const struct scale_range *loads, struct box plot, double inset);
 /* Draws an axis below the plot with a tick at each load, and numbers at the last one and at as many
  * others as fit. */

@@ -8,8 +8,8 @@
 #define CHART_MARKERS_MAX 480 /* of all lines: more could not be distinguished */
 #define CHART_MARKER_GAP 7 /* markers that are nearer to the last one of their line are omitted */
 
-/* All rows or, if they would have too many markers, as many as one panel can show, evenly chosen
- * from the first to the last. */
+/* All rows, or a sample if there are too many lines or markers to tell apart: as many as one panel
+ * can show, evenly chosen from the first to the last. */
 struct chart_rows {
     size_t at[CHART_LINES_MAX];
     size_t count;

@@ -30,9 +30,8 @@ static void note_input(struct requested_lengths *lengths, int64_t wanted, int64_
         lengths->uncounted_input += wanted;
 }
 
-void requested_lengths_count(struct requested_lengths *lengths, const struct wanted *wanted,
-                             int64_t prompt_tokens, int64_t completion_tokens,
-                             int64_t cached_tokens)
+void requested_lengths_add(struct requested_lengths *lengths, const struct wanted *wanted,
+                           int64_t prompt_tokens, int64_t completion_tokens, int64_t cached_tokens)
 {
     note_length(&lengths->output, wanted->output_tokens);
     if (wanted->input_tokens >= 0)

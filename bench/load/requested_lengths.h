@@ -9,7 +9,7 @@
 /* Lengths in tokens of the requests that succeeded. */
 struct length_sums {
     int64_t count, sum, low, high; /* as requested */
-    int64_t differing;             /* how many requests had another length than requested */
+    int64_t differing;             /* requests with a length other than the requested one */
     int64_t difference_most;       /* the largest difference */
 };
 
@@ -24,9 +24,8 @@ struct requested_lengths {
 };
 
 /* Adds a request that succeeded; a count of -1 means that the server did not report it. */
-void requested_lengths_count(struct requested_lengths *lengths, const struct wanted *wanted,
-                             int64_t prompt_tokens, int64_t completion_tokens,
-                             int64_t cached_tokens);
+void requested_lengths_add(struct requested_lengths *lengths, const struct wanted *wanted,
+                           int64_t prompt_tokens, int64_t completion_tokens, int64_t cached_tokens);
 void requested_lengths_merge(struct requested_lengths *into, const struct requested_lengths *from);
 /* Fills the members of the measurement that are about requested lengths. */
 void requested_lengths_fill(const struct requested_lengths *lengths, struct measurement *out);

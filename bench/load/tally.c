@@ -243,8 +243,8 @@ static void count_success(struct tally *tally, const struct request *request)
 
     tally->succeeded++;
     count_oddities(tally, request);
-    requested_lengths_count(&tally->asked, &request->wanted, request->prompt_tokens,
-                            request->completion_tokens, request->cached_tokens);
+    requested_lengths_add(&tally->asked, &request->wanted, request->prompt_tokens,
+                          request->completion_tokens, request->cached_tokens);
     if (request->prompt_tokens >= 0) {
         tally->input_reported++;
         tally->input_tokens += request->prompt_tokens;

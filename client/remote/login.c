@@ -18,7 +18,8 @@
 
 /* ---- The file ---- */
 
-/* A relative path in the variable is ignored (XDG Base Directory Specification). */
+/* A relative path in XDG_CONFIG_HOME is ignored (XDG Base Directory Specification), and so is one
+ * in HOME. */
 static CHECKED bool find_folder(struct text *out, struct error *error)
 {
     const char *folder = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -28,9 +29,10 @@ static CHECKED bool find_folder(struct text *out, struct error *error)
     else if (home != NULL && home[0] == '/')
         text_addf(out, "%s/.config/opsbrain", home);
     else
-        return error_set(error, ERROR_INVALID,
-                         "neither XDG_CONFIG_HOME nor HOME is set: there is nowhere to keep a key; "
-                         "set OPSBRAIN_URL and OPSBRAIN_KEY");
+        return error_set(
+            error, ERROR_INVALID,
+            "neither XDG_CONFIG_HOME nor HOME is an absolute path: there is nowhere to keep a key; "
+            "set OPSBRAIN_URL and OPSBRAIN_KEY");
     return true;
 }
 
@@ -42,8 +44,9 @@ static CHECKED bool check_private(int file, const char *path, struct error *erro
     if (fstat(file, &status) != 0)
         return error_set(error, ERROR_INTERNAL, "%.200s: %s", path, strerror(errno));
     if (!S_ISREG(status.st_mode) || status.st_uid != geteuid())
-        return error_set(error, ERROR_FORBIDDEN,
-                         "%.200s is not a file of yours: delete it, then opsbrain login", path);
+        return error_set(
+            error, ERROR_FORBIDDEN,
+            "%.200s is not a regular file that you own: delete it, then run opsbrain login", path);
     if ((status.st_mode & 077) != 0)
         return error_set(error, ERROR_FORBIDDEN,
                          "others may read %.200s: chmod 600 it, and consider its keys leaked",
@@ -173,7 +176,8 @@ static CHECKED bool set_key(const char *key, const char *source, struct login *o
         text_copy(out->key, sizeof out->key, key);
         return true;
     }
-    return error_set(error, ERROR_INVALID, "%s is longer than any key: set the right one", source);
+    return error_set(error, ERROR_INVALID,
+                     "%s is too long for a key: set OPSBRAIN_KEY to the right one", source);
 }
 
 static CHECKED bool find_key(const json_t *stored, struct login *out, struct error *error)
@@ -189,8 +193,8 @@ static CHECKED bool find_key(const json_t *stored, struct login *out, struct err
                    out, error);
 }
 
-/* If OPSBRAIN_URL is set, there need not be a folder for the file. */
-static CHECKED bool load_if_needed(json_t **out, struct error *error)
+/* If OPSBRAIN_URL is set, nothing is loaded where no folder for the file is known. */
+static CHECKED bool load_if_possible(json_t **out, struct error *error)
 {
     const char *url = getenv("OPSBRAIN_URL");
     struct error ignored;
@@ -220,7 +224,7 @@ bool login_read(struct login *out, struct error *error)
     const char *url = getenv("OPSBRAIN_URL");
     json_auto_t *stored = NULL;
 
-    if (!load_if_needed(&stored, error))
+    if (!load_if_possible(&stored, error))
         return false;
     if (url == NULL || url[0] == '\0')
         url = json_get_text(stored, "url", LOGIN_URL_USUAL);
@@ -231,7 +235,7 @@ bool login_read_for(const char *url, struct login *out, struct error *error)
 {
     json_auto_t *stored = NULL;
 
-    return load_if_needed(&stored, error) && read_for(url, stored, out, error);
+    return load_if_possible(&stored, error) && read_for(url, stored, out, error);
 }
 
 bool login_store(const struct login *login, struct error *error)

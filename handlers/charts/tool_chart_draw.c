@@ -5,7 +5,8 @@
 #include "handlers/charts/chart_request.h"
 
 static const struct field fields[] = {
-    { "svg", VALUE_TEXT, .help = "The chart; what can be pointed at is a <g> of its own." },
+    { "svg", VALUE_TEXT,
+      .help = "The chart as SVG; each element that responds to the pointer is a <g>." },
     { 0 },
 };
 

@@ -19,7 +19,8 @@ struct audit_mark {
 bool audit_mark_read(const char *text, struct audit_mark *out);
 
 struct audit_verdict {
-    bool intact; /* no change, removal, move or addition of rows was detected */
+    /* Every row could be checked, and none was changed, removed, moved or added. */
+    bool intact;
     int64_t rows, first_id, last_id, first_ms, last_ms;
     int64_t removed, removed_until_ms; /* older rows, which retention removed */
     int64_t wrong;                     /* rows whose digest does not fit the row before */
@@ -29,7 +30,9 @@ struct audit_verdict {
     int64_t keyless_before; /* rows from before there was a key */
     int64_t keyless_after;  /* later rows without a key: not written by opsbrain */
     int64_t locked;         /* rows whose key is not available */
-    char locked_key[20];    /* one of those keys */
+    char locked_key[20];    /* the id of a key that is not available; "": none */
+    /* The record of the newest row, or of the rows that retention removed, is not as opsbrain wrote
+     * it. */
     bool end_changed, anchor_changed;
     bool end_keyless; /* the newest row has no key, although one is available */
     struct audit_mark newest;

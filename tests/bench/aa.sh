@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # ./run bench aa      run_compare's verdict on 200 A/B sweeps over equal servers, and on 60 with one 5 % slower (9 minutes)
 #
-# Six pairs of model servers with jitter at a time, each A/B sweep with 5 repetitions of two cells. Options: the number of
-# comparisons of equal servers, that of comparisons with a slower one, and that of repetitions.
+# Six pairs of model servers, whose times vary at random, run at once; each A/B sweep has 5 repetitions of two cells. Options:
+# the number of comparisons of equal servers, of comparisons with a slower one, and of repetitions.
 cd "$(dirname "$0")/../../build/release/bin" || exit 1
 equals=${1:-200}
 slowed=${2:-60}
@@ -14,15 +14,15 @@ urls=()
 trap 'kill "${models[@]}" 2>/dev/null; wait' EXIT
 
 # Everything runs with a higher priority than other processes, if that is allowed, so that their load does not matter.
-first=()
-chrt -f 5 true 2>/dev/null && first=(chrt -f 5)
+priority=()
+chrt -f 5 true 2>/dev/null && priority=(chrt -f 5)
 
-# serve PORT SLOWNESS [FLAG...]: a server with 10 ms to the first token and 2.5 ms to each other, times SLOWNESS.
+# serve PORT SLOWNESS [FLAG...]: a server that takes 10 ms for the first token and 2.5 ms for each further one, both times SLOWNESS.
 serve() {
     local port=$1 ttft step
     ttft=$(awk "BEGIN { print 10 * $2 }")
     step=$(awk "BEGIN { print 2.5 * $2 }")
-    "${first[@]}" ./simserve --listen "127.0.0.1:$port" --ttft-ms "$ttft" --step-ms "$step" --seed "$port" --jitter 0.5 "${@:3}" >/dev/null &
+    "${priority[@]}" ./simserve --listen "127.0.0.1:$port" --ttft-ms "$ttft" --step-ms "$step" --seed "$port" --jitter 0.5 "${@:3}" >/dev/null &
     models+=($!)
     urls+=("http://127.0.0.1:$port")
     until curl -sf -o /dev/null "http://127.0.0.1:$port/health"; do
@@ -38,7 +38,7 @@ contest() {
         serve $((18120 + 2 * lane)) 1
         serve $((18121 + 2 * lane)) "$3"
     done
-    "${first[@]}" ./bench_aa "$1" "$2" "$repetitions" "${urls[@]}"
+    "${priority[@]}" ./bench_aa "$1" "$2" "$repetitions" "${urls[@]}"
     status=$?
     kill "${models[@]}"
     wait "${models[@]}"
@@ -49,6 +49,6 @@ contest() {
 
 printf '%s A/B sweeps over equal servers, %s repetitions each\n' "$equals" "$repetitions"
 contest equal "$equals" 1
-kept=$?
+equal_status=$?
 printf '\n%s A/B sweeps, B slower by 5 %%\n' "$slowed"
-contest slower "$slowed" 1.05 && exit $kept
+contest slower "$slowed" 1.05 && exit $equal_status

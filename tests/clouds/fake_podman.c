@@ -66,11 +66,12 @@ static const char *check_ports(const json_t *host, const json_t *exposed)
 
     json_object_foreach(json_object_get(host, "PortBindings"), port, bindings) {
         if (json_object_get(exposed, port) == NULL || strstr(port, "/tcp") == NULL)
-            return "a published port is not exposed";
+            return "a published port is not an exposed TCP port";
         if (!says(json_array_get(bindings, 0), "HostIp", "127.0.0.1"))
             return "a port is published for other machines";
     }
-    return json_object_size(json_object_get(host, "PortBindings")) == 1 ? NULL : "no port";
+    return json_object_size(json_object_get(host, "PortBindings")) == 1 ? NULL
+                                                                        : "not exactly one port";
 }
 
 static const char *check_safety(const json_t *host)
@@ -85,11 +86,11 @@ static const char *check_safety(const json_t *host)
     if (strcmp(json_string_value(json_array_get(json_object_get(host, "CapDrop"), 0)), "ALL") != 0)
         return "it keeps capabilities";
     if (json_array_size(json_object_get(host, "Mounts")) > 1)
-        return "more than the models is mounted";
+        return "something besides the models is mounted";
     json_array_foreach(json_object_get(host, "Mounts"), i, mount)
         if (unknown_member(mount, mount_members) != NULL || !says(mount, "Type", "bind")
             || !json_get_boolean(mount, "ReadOnly", false))
-            return "a mount is not read-only";
+            return "a mount is not a read-only bind mount";
     return NULL;
 }
 
@@ -130,17 +131,17 @@ static void create(struct fake_podman *podman, const struct fake_request *reques
     free(name);
 }
 
-/* ---- Its life ---- */
+/* ---- Start, stop and removal ---- */
 
 static void set_running(const struct fake_podman *podman, json_t *container, bool running,
                         struct fake_reply *reply)
 {
     json_t *state = json_object_get(container, "State");
-    bool is_so = json_get_boolean(state, "Running", false) == running;
+    bool is_already = json_get_boolean(state, "Running", false) == running;
 
-    reply->status = is_so ? 304 : 204;
+    reply->status = is_already ? 304 : 204;
     json_object_set_new(state, "Running", json_boolean(running));
-    if (!is_so && podman->on_running != NULL)
+    if (!is_already && podman->on_running != NULL)
         podman->on_running(podman->context, running);
 }
 

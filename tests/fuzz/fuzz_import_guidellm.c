@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* import_read_file of the format guidellm. */
+/* Fuzzes import_read_file with the format guidellm. */
 #include "tests/fuzz/fuzz_import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

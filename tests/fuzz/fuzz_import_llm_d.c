@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* import_read_file of the format llm-d. */
+/* Fuzzes import_read_file with the format llm-d. */
 #include "tests/fuzz/fuzz_import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -35,7 +35,7 @@ static void assert_chart(const double *values, size_t count, size_t columns,
     }
 }
 
-static void a_line_is_drawn_from_zero_to_a_round_number(void **state)
+static void the_scale_runs_from_zero_to_a_round_number(void **state)
 {
     static const double values[] = { 0, 5, 10, 10 };
     static const char *const expected[] = { "   10│ ⡏", "     │⢀⠇", "     │⢸ ", "    0│⡸ " };
@@ -44,7 +44,7 @@ static void a_line_is_drawn_from_zero_to_a_round_number(void **state)
     assert_chart(values, 4, 8, expected);
 }
 
-static void gaps_stay_gaps_and_every_value_fits(void **state)
+static void every_row_has_the_full_width_whatever_the_values(void **state)
 {
     static const double wild[] = { NAN, 1e300, -5, INFINITY, 0, 1e-300, 7, NAN };
     double many[1000];
@@ -94,8 +94,8 @@ static void a_bar_is_no_wider_than_the_terminal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_is_drawn_from_zero_to_a_round_number),
-        cmocka_unit_test(gaps_stay_gaps_and_every_value_fits),
+        cmocka_unit_test(the_scale_runs_from_zero_to_a_round_number),
+        cmocka_unit_test(every_row_has_the_full_width_whatever_the_values),
         cmocka_unit_test(figures_are_short),
         cmocka_unit_test(a_bar_is_no_wider_than_the_terminal),
     };

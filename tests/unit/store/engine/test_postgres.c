@@ -9,7 +9,7 @@
 #include "store/engine/postgres.h"
 #include "store/engine/postgres_private.h"
 #include "store/ledger/store_private.h"
-#include "tests/unit/support/notes.h"
+#include "tests/unit/support/settled_requests.h"
 
 /* ---- Sessions ---- */
 
@@ -47,11 +47,11 @@ static bool lose_session(struct sql_connection *connection, void *context, struc
 
     if (++losing->runs > 1)
         return error_set(error, ERROR_CONFLICT, "changed its mind");
-    if (!notes_add(connection, "first", error))
+    if (!settled_requests_add(connection, "first", error))
         return false;
     end_sessions(losing->ledger);
     for (int i = 0; i < 2; i++) /* the first one detects the loss */
-        losing->stored_outside += notes_add(connection, "second", &ignored);
+        losing->stored_outside += settled_requests_add(connection, "second", &ignored);
     return true;
 }
 
@@ -65,7 +65,7 @@ static void nothing_is_stored_outside_of_a_lost_transaction(void **state)
                    ERROR_CONFLICT, "changed its mind");
     assert_in_range(losing.runs, 2, 3); /* one more if writes are rehearsed */
     assert_int_equal(losing.stored_outside, 0);
-    assert_int_equal(notes_count(ledger), 0);
+    assert_int_equal(settled_requests_count(ledger), 0);
 }
 
 static bool read_limits(struct sql_connection *connection, void *context, struct error *error)
@@ -135,7 +135,7 @@ static int64_t count_in(struct ledger *ledger, struct sql_connection *reader)
 
 static bool add_note(struct sql_connection *connection, void *context, struct error *error)
 {
-    return notes_add(connection, context, error);
+    return settled_requests_add(connection, context, error);
 }
 
 static void a_snapshot_does_not_change_and_ends_with_its_session(void **state)

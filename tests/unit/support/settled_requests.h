@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows that tests of PostgreSQL write through the store, and count without it. */
+/* The PostgreSQL tests insert rows into this table through the store, and count them without it. */
 #pragma once
 
 #include "store/engine/sql.h"
 #include "tests/unit/support/backdoor.h"
 #include "tests/unit/support/ledger.h"
 
-static inline CHECKED bool notes_add(struct sql_connection *connection, const char *nonce,
-                                     struct error *error)
+static inline CHECKED bool settled_requests_add(struct sql_connection *connection,
+                                                const char *nonce, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO settled_requests "
                                          "(nonce, request_id, created_ms) VALUES (?1, '', 0)");
@@ -16,7 +16,7 @@ static inline CHECKED bool notes_add(struct sql_connection *connection, const ch
     return sql_run(&sql, error);
 }
 
-static inline int64_t notes_count(const struct ledger *ledger)
+static inline int64_t settled_requests_count(const struct ledger *ledger)
 {
     char message[BACKDOOR_MESSAGE_SIZE];
 

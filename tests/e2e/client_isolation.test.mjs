@@ -10,11 +10,11 @@ const QUERY = { prompt: 'Say something long.', max_tokens: 60 };
 
 // Two model servers, distinguished by their alphabets.
 const ALPHABETS = {
-    latin: { args: [], words: /^[ -~\n]+$/ },
-    other: { args: ['--unicode-output'], words: /[^ -~\n]/ },
+    latin: { args: [], pattern: /^[ -~\n]+$/ },
+    other: { args: ['--unicode-output'], pattern: /[^ -~\n]/ },
 };
 
-async function startAlphabets(t) {
+async function startSweeps(t) {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const sweeps = {};
@@ -27,22 +27,22 @@ async function startAlphabets(t) {
     return { server, sweeps };
 }
 
-// converse(server, kind, alphabet, sweep): makes one client's calls; everything that it receives must be in its alphabet.
+// converse(server, kind, alphabet, sweep): makes one client's calls; every text that it receives must match its alphabet.
 async function converse(server, kind, alphabet, { sweep, job }) {
-    const { words } = ALPHABETS[alphabet];
+    const { pattern } = ALPHABETS[alphabet];
     const uri = `opsbrain://sweeps/${sweep.id}`;
     const client = await connect(kind, server.url);
     const updates = [];
     client.onUpdated((updated) => updates.push(updated));
     await client.subscribe(uri);
     for (let round = 0; round < 3; round++) {
-        const told = [];
-        const onprogress = (progress) => told.push(progress);
+        const received = [];
+        const onprogress = (progress) => received.push(progress);
         const { text } = await client.call('model_query', { ...QUERY, deployment: alphabet }, { onprogress });
-        assert.match(text, words);
-        assert.ok(told.length >= 2, `${told.length} progress notifications`);
-        for (const { message } of told) assert.match(message, words);
-        const counts = told.map(({ progress }) => progress);
+        assert.match(text, pattern);
+        assert.ok(received.length >= 2, `${received.length} progress notifications`);
+        for (const { message } of received) assert.match(message, pattern);
+        const counts = received.map(({ progress }) => progress);
         assert.deepEqual(counts, [...new Set(counts)].toSorted((a, b) => a - b));
         assert.equal((await client.call('job_show', { job })).job.id, job);
     }
@@ -52,21 +52,21 @@ async function converse(server, kind, alphabet, { sweep, job }) {
 }
 
 test('clients that use the same ids and progress tokens each receive only their own messages', async (t) => {
-    const { server, sweeps } = await startAlphabets(t);
+    const { server, sweeps } = await startSweeps(t);
     const alphabets = Object.keys(ALPHABETS);
     await Promise.all(
         KINDS.flatMap((kind) => alphabets.map((alphabet) => converse(server, kind, alphabet, sweeps[alphabet]))),
     );
 });
 
-forEachClient('giving up a call leaves the call with the same id of another client alone', async (t, kind) => {
-    const { server, sweeps } = await startAlphabets(t);
+forEachClient('cancelling a call does not affect the call of another client with the same id', async (t, kind) => {
+    const { server, sweeps } = await startSweeps(t);
     const { job } = sweeps.latin;
     const clients = await Promise.all([connect(kind, server.url), connect(kind, server.url)]);
-    const giveUp = new AbortController();
-    const options = [{ signal: giveUp.signal, onprogress: () => giveUp.abort() }, {}];
-    const [givenUp, other] = clients.map((client, i) => client.callTool('job_show', { job, wait_s: 4 }, options[i]));
-    await assert.rejects(givenUp);
+    const canceller = new AbortController();
+    const options = [{ signal: canceller.signal, onprogress: () => canceller.abort() }, {}];
+    const [cancelled, other] = clients.map((client, i) => client.callTool('job_show', { job, wait_s: 4 }, options[i]));
+    await assert.rejects(cancelled);
     assert.equal((await other).structuredContent.job.id, job);
     await Promise.all(clients.map((client) => client.close()));
 });
