@@ -18,7 +18,7 @@ static const struct page_column columns[] = {
     { "Principal", "principal", PAGE_FOREIGN },
     { "Tool", "tool", PAGE_FOREIGN },
     { "Outcome", "outcome", PAGE_STATE },
-    { "Times", "times", PAGE_NUMBER },
+    { "Calls", "times", PAGE_NUMBER },
     { "Subject", "subject", PAGE_THING },
     { "Detail", .write = write_detail },
     { "Client", "client", PAGE_FOREIGN },
@@ -37,8 +37,8 @@ bool audit_log_page_write(const struct page_request *request, struct page_answer
     text_add(&answer->title, "Audit log");
     html_element(&html, "h1", "Audit log");
     page_list_filter(request, "audit_list", filters, &html);
-    page_list_write(request, "Who did what, the newest first", columns,
-                    json_object_get(listed, "rows"), "There are no such rows.", &html);
+    page_list_write(request, "Who did what, newest first", columns, json_object_get(listed, "rows"),
+                    "No matching entries.", &html);
     page_list_ends(request, listed, &html);
     html_finish(&html);
     return true;

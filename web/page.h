@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pages for people: functions from a request to an answer. They do not know HTTP connections,
- * and get their figures from the tools (web/page_call.h), as the request's principal. The table is
- * in web/pages.c; server/pages/ finds the row, authenticates, and runs it on a worker. */
+ * and get their figures from the tools (web/page_call.h), as the request's principal. The table
+ * `pages` is in web/pages.c; server/pages/ finds a request's row, authenticates, and runs it on a
+ * worker. */
 #pragma once
 
 #include "base/formats/html.h"
 #include "handlers/tool.h"
 
-/* Parameters of a query, fields of a form, places of a path. */
+/* Parameters of a query or of a path, fields of a form. */
 struct page_value {
     const char *name, *value;
 };
@@ -26,15 +27,16 @@ struct page_request {
     bool may_sign_out;         /* the browser signed in with a key */
     const char *path;          /* "/runs/run_1" */
     const char *known;         /* If-None-Match: the tag that the browser has; NULL: none */
-    struct page_values places; /* of the row's path: "id" of "/runs/{id}" */
+    struct page_values places; /* the path's parameters: "id" of "/runs/{id}" */
     struct page_values query, form;
     const char *token; /* in each form, against forgery (page_form_begin) */
     const char *request_id;
-    const char *file; /* the file that the form came with; NULL: none */
+    const char *file; /* the bytes of the form's file; NULL: none */
     size_t file_bytes;
     void *host; /* the context of the callbacks */
     bool (*cancelled)(void *host);
-    /* A tool changed a deployment ("": the list of resources) that others may be looking at. */
+    /* Called after a tool changed something that others may be looking at. `deployment`: its name;
+     * "": the list of resources. */
     void (*changed)(void *host, const char *deployment);
 };
 
@@ -51,7 +53,8 @@ struct page_answer {
     /* the browser must repeat the request at once: the cookie was not sent, since a link on
      * another site led here */
     bool reloads;
-    bool is_refusal;      /* the navigation is shown even to a reader who is not signed in */
+    /* It reports an error; the navigation is shown even to a reader who is not signed in. */
+    bool is_refusal;
     struct text location; /* answers 303 with this path of this server */
     struct text file;     /* a file name: the browser saves it instead of showing it */
     struct text policy;   /* the Content-Security-Policy of a saved report; "": the pages' own */
@@ -63,7 +66,7 @@ struct page {
     const char *verb; /* GET, which also answers HEAD, or POST */
     const char *path; /* server/http/route_pattern.h: "/runs/{id}", "/runs/{id}.html" */
     enum role role;   /* the lowest that may request it */
-    /* waits for a model server, or for its turn to draw: it runs on the waiting workers */
+    /* waits for a model server, or for its turn to draw: it runs on the workers that may wait */
     bool waits;
     bool takes_file; /* POST: of up to 64 MiB, as multipart/form-data */
     /* False: the error becomes a page, with the HTTP status of its kind. */
@@ -77,7 +80,8 @@ extern const struct page pages[];
 
 const char *page_text(const struct text *text); /* NULL: it is empty */
 
-/* A parameter of the query, a field of the form, a place of the path; NULL: missing or empty. */
+/* A parameter of the query, a field of the form, a parameter of the path; NULL: missing or empty.
+ */
 const char *page_query(const struct page_request *request, const char *name);
 const char *page_form(const struct page_request *request, const char *name);
 const char *page_place(const struct page_request *request, const char *name); /* never NULL */

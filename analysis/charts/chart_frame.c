@@ -204,25 +204,27 @@ void chart_describe(const struct chart_grid *grid, struct text *parts)
     describe_samples(grid, parts);
     describe_counts(grid, parts);
     if (grid->other_cells > 0)
-        chart_part(parts, "%zu cells of other %s not shown", grid->other_cells,
+        chart_part(parts, "%zu cell%s of other %s not shown", grid->other_cells,
+                   grid->other_cells == 1 ? "" : "s",
                    grid->by_output ? "variants" : "output lengths or variants");
     if (grid->unplaced_cells > 0)
-        chart_part(parts, "%zu cells without a place", grid->unplaced_cells);
+        chart_part(parts, "%zu cell%s without a load, or outside of the grid", grid->unplaced_cells,
+                   grid->unplaced_cells == 1 ? "" : "s");
 }
 
 void chart_banner(const struct chart_grid *grid, struct text *parts)
 {
-    size_t shown = 0;
+    size_t common = 0;
 
     for (size_t i = 0; i < grid->mark_count; i++) {
         if (!grid->marks[i].is_common)
             continue;
-        if (++shown <= BANNER_NAMES)
-            chart_part(parts, "%s%s in %zu of %zu cells", shown == 1 ? "Warnings: " : "",
+        if (++common <= BANNER_NAMES)
+            chart_part(parts, "%s%s in %zu of %zu cells", common == 1 ? "Warnings: " : "",
                        grid->marks[i].name, grid->marks[i].cells, grid->entry_count);
     }
-    if (shown > BANNER_NAMES)
-        chart_part(parts, "%zu more", shown - BANNER_NAMES);
+    if (common > BANNER_NAMES)
+        chart_part(parts, "%zu more", common - BANNER_NAMES);
 }
 
 double chart_head(struct chart *chart, const struct chart_grid *grid, const char *more)

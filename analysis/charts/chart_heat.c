@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The heat map, which shows where a server saturates: loads by contexts, both at even distances. */
+/* The heat map, which shows where a server saturates: loads by contexts, both evenly spaced. */
 #include <math.h>
 #include <string.h>
 
@@ -93,8 +93,8 @@ static void draw_axes(const struct chart_heat *heat)
     struct drawing *drawing = &heat->chart->drawing;
     const struct chart_grid *grid = heat->grid;
     double height = (double)grid->row_count * heat->cell_height;
-    size_t columns = (size_t)ceil((widest_load(grid) + TICK_GAP) / heat->cell_width);
-    size_t rows = (size_t)ceil(TICK_HEIGHT / heat->cell_height);
+    size_t column_step = (size_t)ceil((widest_load(grid) + TICK_GAP) / heat->cell_width);
+    size_t row_step = (size_t)ceil(TICK_HEIGHT / heat->cell_height);
     char name[SCALE_NUMBER_SIZE];
 
     drawing_text(drawing, &(struct label){ .kind = TEXT_HEADING,
@@ -109,7 +109,7 @@ static void draw_axes(const struct chart_heat *heat)
                                            .paint = PAINT_MUTED,
                                            .anchor = ANCHOR_MIDDLE,
                                            .upwards = true });
-    for (size_t i = 0; i < grid->load_count; i += columns)
+    for (size_t i = 0; i < grid->load_count; i += column_step)
         drawing_text_if_free(drawing, &(struct label){ .kind = TEXT_TICK,
                                                        .x = chart_heat_box(heat, 0, i).x
                                                             + chart_heat_box(heat, 0, i).width / 2,
@@ -117,7 +117,7 @@ static void draw_axes(const struct chart_heat *heat)
                                                        .string = scale_exact(grid->loads[i], name),
                                                        .paint = PAINT_INK,
                                                        .anchor = ANCHOR_MIDDLE });
-    for (size_t i = 0; i < grid->row_count; i += rows)
+    for (size_t i = 0; i < grid->row_count; i += row_step)
         drawing_text_if_free(
             drawing,
             &(struct label){ .kind = TEXT_TICK,

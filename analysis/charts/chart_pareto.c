@@ -8,8 +8,8 @@
 #include "analysis/charts/chart_rows.h"
 
 #define SQUARE 6          /* size of the squares for points that are not drawn */
-#define LABELS_MAX 16     /* if there are more loads, only so many have their number */
-#define LABEL_DISTANCE 40 /* distance between points that have the same number */
+#define LABELS_MAX 16     /* points with a number, if there are more loads */
+#define LABEL_DISTANCE 40 /* the least between two that have the same number */
 
 struct pareto {
     struct chart *chart;
@@ -123,8 +123,8 @@ static const struct pareto_point *next_best(const struct pareto_point *points, s
 }
 
 /* Draws steps, not slopes: nothing was measured between two loads. */
-static void draw_hull(const struct pareto *pareto, size_t series, const struct pareto_point *points,
-                      size_t count)
+static void draw_frontier(const struct pareto *pareto, size_t series,
+                          const struct pareto_point *points, size_t count)
 {
     struct spot spots[2 * CHART_AXIS_MAX];
     const struct pareto_point *point = next_best(points, count, INFINITY);
@@ -180,7 +180,7 @@ static void draw_points(const struct pareto *pareto, size_t series,
     }
 }
 
-/* Writes the users beside the point, on the first side with room; false: there is none. */
+/* Writes the load beside the point, on the first side with room; false: no side has room. */
 static bool label_point(const struct pareto *pareto, struct box box,
                         const struct pareto_point *point)
 {
@@ -243,7 +243,7 @@ static void label_load(const struct pareto *pareto, struct box box, const struct
 /* ---- A panel ---- */
 
 /* Shades the places of all rows' points, below the lines. */
-static void draw_others(const struct pareto *pareto, struct box box)
+static void draw_cloud(const struct pareto *pareto, struct box box)
 {
     CHART_CLOUD_AUTO cloud;
 
@@ -270,13 +270,13 @@ static void draw_panel(struct pareto *pareto, const struct chart_panel_area *pan
     chart_axis_y(drawing, &pareto->y, box.x, box.x + box.width, total_heading(pareto));
     chart_axis_x(drawing, &pareto->x, box.y + box.height, box.y, "output tokens/s for each user");
     if (pareto->rows.is_sample)
-        draw_others(pareto, box);
+        draw_cloud(pareto, box);
     for (size_t i = 0; i < panel->count; i++) {
         struct line *line = &lines[i];
 
         line->count = points_of(pareto, pareto->rows.at[panel->first + i], line->points);
         hide_close(pareto, line->points, line->count);
-        draw_hull(pareto, i, line->points, line->count);
+        draw_frontier(pareto, i, line->points, line->count);
         draw_points(pareto, i, line->points, line->count, false);
         draw_points(pareto, i, line->points, line->count, true);
         if (line->count == 0)

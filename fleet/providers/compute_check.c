@@ -47,11 +47,12 @@ static CHECKED bool check_machine(const struct recipe *recipe, struct error *err
     while (machine < machines + MACHINES && strcmp(machine->type, type) != 0)
         machine++;
     if (machine == machines + MACHINES)
-        return error_set(error, ERROR_INVALID,
-                         "the recipe's \"host.machine\" is \"%s\": on Compute Engine it is one of "
-                         "g2-standard (L4), ct6e-standard (v6e), ct5p-hightpu (v5p) and "
-                         "tpu7x-standard, and there is none with v5e",
-                         type);
+        return error_set(
+            error, ERROR_INVALID,
+            "the recipe's \"host.machine\" is \"%s\": on Compute Engine it must be a type "
+            "such as g2-standard-4 (L4), ct6e-standard-1t (v6e), ct5p-hightpu-1t (v5p) "
+            "or tpu7x-standard-4t; there is none with v5e",
+            type);
     if (strcmp(machine->hardware, recipe->hardware) != 0 || machine->chips != recipe->chips)
         return error_set(error, ERROR_INVALID, "%s has %lld %s, and the recipe needs %lld %s", type,
                          (long long)machine->chips, machine->hardware, (long long)recipe->chips,
@@ -75,10 +76,9 @@ static CHECKED bool check_members(const struct recipe *recipe, struct error *err
         const char *name = recipe_text(recipe, names[i], i < 2 ? "" : "pd-balanced");
 
         if (!is_plain(name))
-            return error_set(
-                error, ERROR_INVALID,
-                "the recipe's \"%s\" is \"%.60s\": it must be a name of a-z, 0-9 and '-'", names[i],
-                name);
+            return error_set(error, ERROR_INVALID,
+                             "the recipe's \"%s\" is \"%.60s\": it may have only a-z, 0-9 and '-'",
+                             names[i], name);
     }
     if (wait_s < SHORTEST_WAIT_S || wait_s > LONGEST_WAIT_S)
         return error_set(
@@ -114,7 +114,7 @@ bool compute_check_end(const struct desired *desired, const struct observed *now
                          "\"at_end\" is stop, and a flex-start machine is deleted at its end: "
                          "choose destroy");
     return desired->ends_ms == 0 || desired->made_ms == 0 || life_ms <= LONGEST_MS
-           || refuse_life(life_ms, "a machine of Compute Engine lives", LONGEST_MS, error);
+           || refuse_life(life_ms, "a Compute Engine machine lives", LONGEST_MS, error);
 }
 
 bool compute_check(const struct desired *desired, struct error *error)
@@ -133,8 +133,8 @@ void compute_lint(const struct desired *desired, json_t *warnings)
     const struct recipe *recipe = desired->recipe;
     const struct google_warning rows[] = {
         { strcmp(desired->kind, "reserved") == 0 && desired->target->reservation[0] == '\0',
-          "The target names no reservation: any that is open and fits is used, and without one the "
-          "machine is bought on demand." },
+          "The target names no reservation: an open one that fits is used; if there is none, the "
+          "machine is billed at the price on demand." },
         { strcmp(desired->kind, "flex_start") == 0,
           "Flex-start counts the life from when there is capacity: opsbrain ends the machine at "
           "the "

@@ -11,11 +11,12 @@
 #define MERGE "application/merge-patch+json"
 #define METADATA "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
-/* The objects of one deployment, in the order of their creation; they are removed in reverse. Those
- * of the end come first, so that nothing costs money before its end is certain. */
+/* The objects of one deployment, in the order of their creation; they are removed in reverse. The
+ * objects that end the deployment on time come first, so that nothing costs money before its end is
+ * certain. */
 static const struct object {
-    const char *name;              /* of the step */
-    const char *kind, *api, *list; /* api: "/apis/apps/v1" */
+    const char *name;                /* of the step */
+    const char *kind, *api, *plural; /* api: "/apis/apps/v1" */
     const char *suffix;
     json_t *(*body)(const struct desired *desired);
     const char *summary;
@@ -48,7 +49,7 @@ struct list {
 static void set_url(const struct list *list, const struct object *object, struct step *step)
 {
     snprintf(step->url, sizeof step->url, "%s/namespaces/%s/%s/%s%s", object->api,
-             list->desired->target->namespace, object->list, list->desired->deployment,
+             list->desired->target->namespace, object->plural, list->desired->deployment,
              object->suffix);
     text_copy(step->resource, sizeof step->resource, step->url);
 }
@@ -70,16 +71,16 @@ static struct step *add(const struct list *list, const char *name, const char *m
     return step;
 }
 
-/* Makes the step a POST, which conflicts with any existing object: an apply only conflicts if
- * the two disagree, so it would silently change somebody else's object without fields. There is
- * no dry run, because it would fail for an object that an earlier end has left, which is ours
- * and is used. */
+/* Makes the step a POST, which conflicts with any existing object: an apply conflicts only
+ * where members disagree, so it would silently take over somebody else's object if that has none of
+ * them. There is no dry run, because it would fail if our own object is left from an earlier end;
+ * that one is used again. */
 static void set_post(const struct list *list, const struct object *object, struct step *step)
 {
     text_copy(step->method, sizeof step->method, "POST");
     snprintf(step->url, sizeof step->url,
              "%s/namespaces/%s/%s?fieldManager=opsbrain&fieldValidation=Strict", object->api,
-             list->desired->target->namespace, object->list);
+             list->desired->target->namespace, object->plural);
     step->dry_run_url[0] = '\0';
     step->content_type[0] = '\0';
 }
@@ -172,7 +173,7 @@ static void add_removal(const struct list *list, const struct object *object)
     snprintf(step->url, sizeof step->url,
              "%s/namespaces/%s/%s?labelSelector=" KUBERNETES_INSTANCE
              "%%3D%s%%2C" KUBERNETES_DEPLOYMENT "%%3D%s",
-             object->api, desired->target->namespace, object->list, desired->instance,
+             object->api, desired->target->namespace, object->plural, desired->instance,
              desired->deployment);
     set_dry_run(step);
     step->absent_is_done = true;
@@ -270,11 +271,12 @@ static CHECKED bool check_name(enum provider_verb verb, const struct desired *de
     if (verb == VERB_CREATE)
         return provider_check_name(desired->deployment, "Kubernetes", NAME_SIZE, error);
     return !makes_end || desired->ends_ms == 0 || strlen(desired->deployment) < NAME_SIZE
-           || error_set(error, ERROR_INVALID,
-                        "%s can have no end: the CronJob that ends it would be named %s-end, and a "
-                        "CronJob's name has at most 52 characters; a new deployment under a "
-                        "shorter name can have one",
-                        desired->deployment, desired->deployment);
+           || error_set(
+               error, ERROR_INVALID,
+               "%s cannot be given an end: the CronJob that ends it would be named %s-end, and a "
+               "CronJob's name has at most 52 characters; a new deployment under a "
+               "shorter name can have one",
+               desired->deployment, desired->deployment);
 }
 
 static CHECKED bool check_state(enum provider_verb verb, const struct desired *desired,

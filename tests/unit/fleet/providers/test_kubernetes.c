@@ -158,7 +158,7 @@ static void test_an_adopted_deployment_keeps_its_name(void **state)
     world->life.desired.ends_ms = INT64_C(1764003600000);
     assert_false(world->life.provider->steps(VERB_EXTEND, &world->life.desired, &now, &steps,
                                              &count, error));
-    assert_non_null(strstr(error->message, "can have no end: the CronJob that ends it"));
+    assert_non_null(strstr(error->message, "cannot be given an end: the CronJob that ends it"));
 }
 
 static void test_commands_of_kubectl(void **state)
