@@ -45,7 +45,7 @@ const PAGE = '<!DOCTYPE html><html><head><title>Chat for all</title></head><body
 const http1 = (t, ...answer) => listen(t, http.createServer(answering(...answer)));
 const speaksTls = (t) => listen(t, https.createServer(certificate, answering(200, 'application/json', '{"data":[{"id":"m"}]}')));
 
-// [what, start(t): port, how it is registered, class, remedy]; a URL that has no port of a server is used as it is.
+// [what, start(t): the port of the server, how the deployment is registered, class, remedy]
 const CASES = [
     ['nobody listens', () => freePort(), {}, 'connect_refused', /Failed to connect|refused/],
     ['a certificate of an unknown authority', speaksTls, { scheme: 'https' }, 'tls', /self.signed.*SSL_CERT_FILE.*restart/],
@@ -57,7 +57,7 @@ const CASES = [
     ['a proxy that says which port speaks TLS', (t) => http1(t, 400, 'text/html',
         '<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head></html>'), {}, 'refused_400',
     /it speaks TLS there: its URL is https:/],
-    ['no token where one is wanted', (t) => startSimserve(t, ['--api-key', 'right']).then(({ port }) => port), {}, 'auth',
+    ['no token for a server that requires one', (t) => startSimserve(t, ['--api-key', 'right']).then(({ port }) => port), {}, 'auth',
         /requires a token.*OPSBRAIN_SECRET_<NAME>.*secret_bind <NAME> to http:\/\/127\.0\.0\.1:\d+.*deployment_update/],
     ['a wrong token', (t) => startSimserve(t, ['--api-key', 'right']).then(({ port }) => port), { secret: 'LAB' }, 'auth',
         /refuses the token it was sent.*deployment_update/],
@@ -77,7 +77,7 @@ const CASES = [
 
 const classOf = (given) => new RegExp(`\\b(${given.source ?? given})\\b`, 'g');
 
-// namedOnce(sentence, given): whether the sentence names the class once, and no other class.
+// namedOnce(sentence, given, what): asserts that the sentence names the class `given` once, and no other class in parentheses.
 function namedOnce(sentence, given, what) {
     assert.equal((sentence.match(classOf(given)) ?? []).length, 1, `${what}: ${sentence}`);
     assert.equal((sentence.match(/\((?!foreign)[a-z_0-9]+\)/g) ?? []).length <= 1, true, `${what}: ${sentence}`);
@@ -129,7 +129,7 @@ test('a health check keeps its time limit with a server that hangs and with one 
     await client.close();
 });
 
-test('a refusal suggests our name for an argument of another tool, and its list ends with a whole name', async (t) => {
+test("a refusal suggests opsbrain's name for another program's option, and truncates its list of arguments between two names", async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const meant = { users: 'concurrency', concurency: 'concurrency', max_concurrency: 'concurrency', isl: 'input_tokens',
@@ -138,7 +138,7 @@ test('a refusal suggests our name for an argument of another tool, and its list 
         assert.match(await client.refusal('sweep_start', { [given]: 1 }), new RegExp(`did you mean "${ours}"`), given);
     const sentence = await client.refusal('sweep_plan', { zebra: 1 });
     const [, listed] = sentence.match(/it takes (.*?) and \d+ more$/);
-    for (const name of listed.split(', ')) // an object is none of their values
+    for (const name of listed.split(', ')) // none of these arguments may be an object
         assert.match(await client.refusal('sweep_plan', { [name]: {} }), new RegExp(`"${name}" is `));
     await client.close();
 });

@@ -35,7 +35,7 @@ test('a copy of the data folder only reads the clouds until an administrator res
     await client.close();
 });
 
-test('a plan that exists is shown and approved at the command line', async (t) => {
+test('plan show and plan approve refuse an id that no plan has', async (t) => {
     const server = await startServer(t, { data: path.join(await temporaryFolder(t), 'data') });
     for (const word of ['show', 'approve']) {
         const { code, output } = await run(['plan', word, 'pln_none', '--data', server.data]);
@@ -55,7 +55,7 @@ function insertPlan(data, id) {
     id, 'd'.repeat(64), JSON.stringify(document), now, now + 3_600_000);
 }
 
-test('a plan is approved by a person who is shown it, or with the digest of a plan that somebody has read', async (t) => {
+test('plan approve prints the plan, and needs a yes on a terminal or the digest of the plan', async (t) => {
     const data = path.join(await temporaryFolder(t), 'data');
     await (await startServer(t, { data })).stop();
     for (const id of ['pln_one', 'pln_two']) insertPlan(data, id);
@@ -80,7 +80,7 @@ test('a plan is approved by a person who is shown it, or with the digest of a pl
     assert.equal((await approve('pln_one', '--digst', 'x')).code, 2);
 });
 
-test('a plan is shown and approved as JSON, as the tool plan_show answers, and its person still reads it', async (t) => {
+test('plan show --json prints what the tool plan_show returns, and plan approve --json prints the plan on stderr', async (t) => {
     const data = path.join(await temporaryFolder(t), 'data');
     await (await startServer(t, { data })).stop();
     insertPlan(data, 'pln_one');

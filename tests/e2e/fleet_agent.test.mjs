@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator's agent that does its worst, with its own key and without a user at its client: it deploys nothing, runs nothing on
-// this machine, and reaches no credential.
+// An operator's agent that does its worst, with its own key and without a user at its client: it deploys nothing beyond its
+// grant, runs nothing on this machine, and reaches no credential.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
@@ -120,7 +120,7 @@ const ATTEMPTS = {
 };
 
 for (const provider of PROVIDERS)
-    test(`${provider}: an agent deploys nothing`, async (t) => {
+    test(`${provider}: an agent without a grant deploys nothing`, async (t) => {
         const team = await withAgent(t, provider);
         for (const [title, attempt] of Object.entries(ATTEMPTS)) await t.test(title, () => attempt(team));
     });
