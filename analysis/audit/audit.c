@@ -15,7 +15,7 @@ const struct audit_rule audit_rules[] = {
       audit_check_duplicates, "users, rates or lengths of rows", audit_needs_places },
     { "identical_runs", "figures identical to the last digit under another name", 5,
       audit_check_copies, "other imports", audit_needs_others },
-    { "failed_speed", "a speed, or a mean of zero, for a cell in which nothing succeeded", 5,
+    { "failed_speed", "a speed or a mean latency for a cell in which nothing succeeded", 5,
       audit_check_failed_speed, "how many requests succeeded", audit_needs_outcomes,
       .of_imports = true },
     { "low_success", "figures based on the few requests that succeeded", 8, audit_check_success,

@@ -85,6 +85,9 @@ void finding_write_rows(const struct evidence *evidence, const struct finding *f
 /* Writes the ranges that a finding's cells cover: "1-4 users, 128-2048 tokens of context". */
 void finding_write_span(const struct evidence *evidence, const struct finding *finding,
                         struct text *out);
+/* What input lengths count: "tokens of context", "words of context" or, if the file does not say,
+ * "tokens or words of context". */
+const char *finding_length_unit(const struct evidence *evidence);
 size_t findings_applied(const struct findings *findings); /* the number of rules applied */
 /* Writes which rules were applied, and which were not because the run lacks figures. */
 void findings_write_uses(const struct findings *findings, struct text *out);

@@ -21,6 +21,17 @@ static bool is_failed_with_speed(const struct evidence_cell *cell)
                || audit_cell_mean_ms(cell) > 0);
 }
 
+/* Writes the first of the cell's figures for which is_failed_with_speed() is true. */
+static void add_speed(const struct evidence_cell *cell, struct text *out)
+{
+    if (cell->request_throughput > 0)
+        text_addf(out, "%.4g requests/s", cell->request_throughput);
+    else if (cell->output_throughput > 0)
+        text_addf(out, "%.4g output tokens/s", cell->output_throughput);
+    else
+        text_addf(out, "a mean latency of %.4g s", audit_cell_mean_ms(cell) / 1000);
+}
+
 void audit_check_failed_speed(struct audit *audit)
 {
     struct finding *finding;
@@ -30,8 +41,8 @@ void audit_check_failed_speed(struct audit *audit)
     if (finding == NULL)
         return;
     cell = audit_first_cell(audit, finding);
-    text_addf(&finding->arithmetic, "row %lld failed, but reports %.4g requests/s",
-              (long long)cell->row, cell->request_throughput);
+    text_addf(&finding->arithmetic, "row %lld failed, but reports ", (long long)cell->row);
+    add_speed(cell, &finding->arithmetic);
     text_add(&finding->consequence, "Failed cells have no speed: omit them from every mean.");
 }
 
@@ -76,26 +87,38 @@ static bool says_out_of_memory(const char *text)
            && (strcasestr(text, "oom") != NULL || strcasestr(text, "out of memory") != NULL);
 }
 
+/* Whether the server refused the requests as too long, but the file calls that out of memory. */
+static bool is_called_memory(const struct evidence_cell *cell)
+{
+    return says_too_long(cell->error)
+           && (says_out_of_memory(cell->status) || says_out_of_memory(cell->error));
+}
+
 /* How long the cell's requests took to fail; NaN: not known. */
 static double failing_s(const struct evidence_cell *cell)
 {
     return cell->duration_s > 0 ? cell->duration_s : cell->latency[METRIC_E2E].max_ms / 1000;
 }
 
+static bool fails_at_once_with_few(const struct evidence_cell *cell)
+{
+    return cell->state == EVIDENCE_FAILED && audit_cell_users(cell) <= FEW_USERS
+           && failing_s(cell) < AT_ONCE_S;
+}
+
 /* Whether no cell of the shape of `first` was measured, and even few users were refused at once. */
 static bool is_refused_at_once(const struct audit_places *places, const struct audit_place *first)
 {
-    double soonest = INFINITY;
+    bool at_once = false;
 
     for (size_t i = first->shape; i < first->shape_end; i++) {
         const struct audit_place *place = &places->at[i];
 
         if (place->is_measured)
             return false;
-        if (place->cell->state == EVIDENCE_FAILED && place->users <= FEW_USERS)
-            soonest = fmin(soonest, failing_s(place->cell));
+        at_once = at_once || fails_at_once_with_few(place->cell);
     }
-    return soonest < AT_ONCE_S;
+    return at_once;
 }
 
 /* Sets out[i] for each failed cell whose length is the cause: no load of that length or a longer
@@ -135,12 +158,37 @@ static bool *find_misnamed(const struct evidence *evidence)
     mark_refused_lengths(evidence, misnamed);
     for (size_t i = 0; i < evidence->cell_count; i++) {
         const struct evidence_cell *cell = &evidence->cells[i];
-        bool memory = says_out_of_memory(cell->status) || says_out_of_memory(cell->error);
 
         misnamed[i] |= (needed_length(cell) > limit && cell->state == EVIDENCE_FAILED)
-                       || (memory && says_too_long(cell->error));
+                       || is_called_memory(cell);
     }
     return misnamed;
+}
+
+/* The cell with the shortest context that few users were refused at once. A finding has one if
+ * mark_refused_lengths() marked any of its cells. */
+static const struct evidence_cell *shortest_refused(const struct evidence *evidence,
+                                                    const struct finding *finding)
+{
+    const struct evidence_cell *shortest = NULL;
+
+    for (size_t i = 0; i < finding->cell_count; i++) {
+        const struct evidence_cell *cell = &evidence->cells[finding->cells[i]];
+
+        if (fails_at_once_with_few(cell)
+            && (shortest == NULL || cell->input_length < shortest->input_length))
+            shortest = cell;
+    }
+    return shortest;
+}
+
+static void add_refusal(const struct evidence *evidence, const struct evidence_cell *cell,
+                        struct text *out)
+{
+    text_addf(out,
+              "from %.15g %s on everything fails, at %.15g user%s too (row %lld), and within %g s",
+              cell->input_length, finding_length_unit(evidence), audit_cell_users(cell),
+              audit_plural(audit_cell_users(cell)), (long long)cell->row, AT_ONCE_S);
 }
 
 void audit_check_misnamed(struct audit *audit)
@@ -161,15 +209,10 @@ void audit_check_misnamed(struct audit *audit)
     first = audit_first_cell(audit, finding);
     if (!isnan(limit))
         text_addf(&finding->arithmetic, "the context as served ends at %.15g tokens", limit);
-    else if (says_too_long(first->error))
+    else if (is_called_memory(first))
         text_add(&finding->arithmetic, "refused as too long, but reported as out of memory");
     else
-        text_addf(
-            &finding->arithmetic,
-            "from a context of %.15g on everything fails, at %.15g user%s too (row %lld), and "
-            "within %g s",
-            first->input_length, audit_cell_users(first), audit_plural(audit_cell_users(first)),
-            (long long)first->row, AT_ONCE_S);
+        add_refusal(evidence, shortest_refused(evidence, finding), &finding->arithmetic);
     text_add(&finding->consequence,
              "The requests were too long for the model as served: infeasible, not a failure of the "
              "hardware.");

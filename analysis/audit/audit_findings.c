@@ -120,11 +120,17 @@ static void write_span(struct text *out, const struct span *span, const char *wh
         text_addf(out, "%.15g %s", span->low, what);
 }
 
+const char *finding_length_unit(const struct evidence *evidence)
+{
+    static const char *const units[LENGTH_UNITS] = { "tokens or words of context",
+                                                     "tokens of context", "words of context" };
+
+    return units[evidence->input_unit];
+}
+
 void finding_write_span(const struct evidence *evidence, const struct finding *finding,
                         struct text *out)
 {
-    static const char *const units[LENGTH_UNITS] = { "of context", "tokens of context",
-                                                     "words of context" };
     struct span users = { INFINITY, -INFINITY }, lengths = users;
     TEXT_AUTO span = { 0 };
 
@@ -133,7 +139,7 @@ void finding_write_span(const struct evidence *evidence, const struct finding *f
         widen(&lengths, evidence->cells[finding->cells[i]].input_length);
     }
     write_span(&span, &users, users.high == 1 ? "user" : "users");
-    write_span(&span, &lengths, units[evidence->input_unit]);
+    write_span(&span, &lengths, finding_length_unit(evidence));
     text_add(out, text_string(&span));
 }
 

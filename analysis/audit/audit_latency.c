@@ -8,10 +8,10 @@
 #define NEAR_TIMEOUT 0.97     /* a latency of this share of a timeout, or more, is equal to it */
 #define PAST_LATENCY 1.05     /* a request may take this many times as long as the timeout; */
 #define PAST_BURST 1.2        /* a burst, whose last requests begin late, this many times */
-#define ROUNDS_OF_A_BURST 1.5 /* requests per user */
+#define ROUNDS_OF_A_BURST 1.5 /* requests per user: a cell with more is no burst */
 #define TIMEOUT_CELLS 2       /* cells at one unstated timeout: a single one may be chance */
-#define TIMEOUT_SHARE 0.5     /* share of the cells that lost requests */
-#define LOST_SHARE 0.01       /* a cell lost requests if at least this share of them failed */
+#define TIMEOUT_SHARE 0.5 /* of the cells that lost requests, at least this share did so at it */
+#define LOST_SHARE 0.01   /* a cell lost requests if at least this share of them failed */
 /* A single cell shows a timeout if it lost at least the share ALONE_LOST of its requests, and its
  * highest latency differs from the timeout by at most the share ALONE_WITHIN. */
 #define ALONE_LOST 0.05
@@ -217,7 +217,7 @@ static void add_censored(const struct evidence_cell *cell, double timeout_s, str
         text_addf(out, " p95 %.4g s,", p95_s);
     if (!isnan(burst_s(cell)))
         text_addf(out, " duration %.4g s,", burst_s(cell));
-    text_addf(out, " %.4g of the requests failed: a timeout of %.15g s", lost, timeout_s);
+    text_addf(out, " %.4g %% of the requests failed: a timeout of %.15g s", 100 * lost, timeout_s);
 }
 
 void audit_check_censored(struct audit *audit)
@@ -239,10 +239,8 @@ void audit_check_censored(struct audit *audit)
         return;
     add_censored(&evidence->cells[finding->cells[finding->cell_count - 1]], timeout_s,
                  &finding->arithmetic);
-    text_addf(&finding->consequence,
-              "The requests over %.15g s are missing from mean and percentiles: the true p95 is at "
-              "least that.",
-              timeout_s);
+    text_add(&finding->consequence, "The requests over the timeout are missing from mean and "
+                                    "percentiles: the true values are higher.");
 }
 
 /* ---- Samples ---- */
@@ -274,10 +272,11 @@ void audit_check_samples(struct audit *audit)
     for (size_t i = 0; i < finding->cell_count; i++)
         fewest = fmin(fewest, samples_of(&audit->evidence->cells[finding->cells[i]]));
     text_addf(&finding->arithmetic,
-              "%zu cells; the fewest requests are %.15g; a p95 needs 20, a p99 needs 100",
-              finding->cell_count, fewest);
-    text_add(&finding->consequence, "These percentiles are the slowest request or so: do not read "
-                                    "them as a tail.");
+              "%zu cell%s; requests in the smallest: %.15g; a p95 needs 20, a p99 needs 100",
+              finding->cell_count, audit_plural((double)finding->cell_count), fewest);
+    text_add(&finding->consequence,
+             "These percentiles show only the slowest one or two requests: do "
+             "not read them as a tail.");
 }
 
 /* ---- Contradictions ---- */

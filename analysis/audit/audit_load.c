@@ -13,7 +13,7 @@
 #define PAUSE_S 0.1
 #define PLATEAU_WITHIN 0.15
 #define PLATEAU_LEVELS 3
-#define RUNS_MAX 100   /* the most levels examined in one file */
+#define RUNS_MAX 100   /* the most runs examined in one file */
 #define BURST_ROUNDS 2 /* with fewer requests per user there is no steady state */
 
 /* The requests in flight: measured in our own runs, else by Little's law (throughput x mean
@@ -159,8 +159,9 @@ void audit_check_actual_load(struct audit *audit)
         low = fmin(low, load_ratio(cell));
         high = fmax(high, load_ratio(cell));
     }
-    text_addf(&finding->arithmetic, "in flight / users is %.0f to %.0f %% in %zu cells; ",
-              100 * low, 100 * high, finding->cell_count);
+    text_addf(&finding->arithmetic, "requests in flight / users: %.0f to %.0f %% in %zu cell%s; ",
+              100 * low, 100 * high, finding->cell_count,
+              audit_plural((double)finding->cell_count));
     if (isnan(worst->concurrency_actual))
         text_addf(&finding->arithmetic,
                   "lowest: %.4g requests/s x %.4g s mean latency = %.4g of %.15g user%s",
@@ -170,7 +171,7 @@ void audit_check_actual_load(struct audit *audit)
         text_addf(&finding->arithmetic, "lowest: a time average of %.4g of %.15g user%s",
                   in_flight(worst), audit_cell_users(worst), audit_plural(audit_cell_users(worst)));
     add_below(audit, finding);
-    text_add(&finding->consequence, ": there the load was less than the table says.");
+    text_add(&finding->consequence, ": the load was less than the table says.");
 }
 
 /* ---- An undeclared limit ---- */
@@ -304,9 +305,9 @@ void audit_check_requests(struct audit *audit)
     last = &audit->evidence->cells[finding->cells[finding->cell_count - 1]];
     text_addf(&finding->arithmetic, "%.15g requests in all for %.15g users (row %lld)",
               audit_cell_requests(last), audit_cell_users(last), (long long)last->row);
-    text_add(
-        &finding->consequence,
-        "There were never that many users: read these cells as a burst of that many requests.");
+    text_add(&finding->consequence,
+             "So many users were never active at once: read each of these cells as a burst of its "
+             "requests.");
 }
 
 /* The number of requests; if it is not known, the number of those that succeeded. */
@@ -336,8 +337,8 @@ void audit_check_burst(struct audit *audit)
               (long long)last->row, BURST_ROUNDS);
     text_add(
         &finding->consequence,
-        "All start at once and the last ones run alone: neither throughput nor latency is that of "
-        "a steady load.");
+        "Most of the requests start at once, and the last ones run alone: neither throughput nor "
+        "latency is that of a steady load.");
 }
 
 void audit_check_front_door(struct audit *audit)
@@ -358,10 +359,12 @@ void audit_check_front_door(struct audit *audit)
     }
     if (finding == NULL)
         return;
-    text_addf(&finding->arithmetic, "%.15g requests an instance x %.15g instances = %.15g at once",
-              facts->container_concurrency, instances, admitted);
+    text_addf(&finding->arithmetic,
+              "%.15g request%s per instance x %.15g instance%s = %.15g at once",
+              facts->container_concurrency, audit_plural(facts->container_concurrency), instances,
+              audit_plural(instances), admitted);
     text_addf(
         &finding->consequence,
-        "Above %.15g users the queue in front of the model server was measured, not the server.",
-        admitted);
+        "Above %.15g user%s the queue in front of the model server was measured, not the server.",
+        admitted, audit_plural(admitted));
 }

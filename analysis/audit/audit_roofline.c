@@ -2,7 +2,8 @@
 /* Rules on what the hardware can do (the roofline model: S. Williams, A. Waterman, D. Patterson,
  * "Roofline", CACM 52(4), 2009): a token costs two operations per active parameter, and each step
  * of one stream reads the active weights once. Uses only bounds that hold for every engine: the
- * fastest number format of the hardware, the smallest weights of the model. */
+ * fastest number format of the hardware unless the run states bf16, the smallest weights of the
+ * model. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,8 @@
 #include "analysis/audit/audit_needs.h"
 #include "analysis/import/import_columns.h"
 
-#define COMPUTE_SHARE 0.9 /* share of the peak; real prefill reaches two thirds of it */
+/* A share of the peak above this is a mistake: real prefill reaches two thirds. */
+#define COMPUTE_SHARE 0.9
 
 /* What a cell is compared with: the model and the accelerator that its row names, where the file
  * has several; else the run's. NULL: not in the catalogue. */
@@ -155,7 +157,7 @@ void audit_check_compute(struct audit *audit)
         return;
     roof = roof_of(audit, worst);
     if (!unit_is_known)
-        text_add(&finding->arithmetic, "if its context counts tokens, ");
+        text_add(&finding->arithmetic, "if the context is in tokens, ");
     text_addf(&finding->arithmetic,
               "row %lld: %.4g tokens/s x 2 x %.3g active parameters = %.0f TFLOPS, of at most %.0f "
               "(%s)",
@@ -216,7 +218,8 @@ void audit_check_bandwidth(struct audit *audit)
               "row %lld: %.4g tokens/s of one stream; %.4g GB/s / %.3g GB of active weights = %.4g "
               "steps/s",
               (long long)worst->row, stream_speed(worst),
-              roof.hardware->bandwidth_bytes_per_s / 1e9, least_weights(roof.model) / 1e9,
+              roof.chips * roof.hardware->bandwidth_bytes_per_s / 1e9,
+              least_weights(roof.model) / 1e9,
               roof.chips * roof.hardware->bandwidth_bytes_per_s / least_weights(roof.model));
     text_addf(&finding->consequence,
               "Even with %d tokens a step that is too fast: tokens are counted that were not "

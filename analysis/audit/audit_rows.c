@@ -193,8 +193,9 @@ void audit_check_duplicates(struct audit *audit)
     }
     if (finding == NULL)
         return;
-    text_addf(&finding->arithmetic, "%zu of %zu cells have the same place as an earlier row",
-              finding->cell_count, evidence->cell_count);
+    text_addf(&finding->arithmetic,
+              "%zu of %zu cells repeat the load and lengths of an earlier row", finding->cell_count,
+              evidence->cell_count);
     describe_spread(evidence, firsts, finding);
     text_add(&finding->consequence,
              "The file holds two runs or more: separate them, and do not average them.");
@@ -264,9 +265,11 @@ static void check_copy(struct audit *audit, const struct evidence *other)
     finding = audit_find(audit, FINDING_WRONG);
     for (size_t i = 0; i < count; i++)
         audit_finding_add_cell(finding, copies[i]);
-    text_addf(&finding->arithmetic,
-              "%zu of %zu cells are identical to the last digit with those of %s (%s)", count,
-              evidence->cell_count, other->id, other->name);
+    text_addf(
+        &finding->arithmetic,
+        "%zu of %zu cells have the request rate and mean latency of a cell of %s (%s), to the last "
+        "digit",
+        count, evidence->cell_count, other->id, other->name);
     text_add(&finding->consequence,
              "One measurement under two names: at most one of them is right. Do not compare "
              "them.");

@@ -3,14 +3,14 @@
 
 #include "analysis/audit/audit_places.h"
 
-/* A first cell that is at least this many times slower than one with more users, and slower by at
- * least this much, includes a cold start; */
+/* A first cell whose mean latency is more than COLD_TIMES that of a cell with more users, and more
+ * than COLD_MS above it, includes a cold start. */
 #define COLD_TIMES 2
 #define COLD_MS 100
-/* with these differences it shows nothing but a cold start. */
+/* Beyond both of these differences the cell shows nothing but a cold start. */
 #define COLD_WRONG_TIMES 3
 #define COLD_WRONG_MS 1000
-/* Less work took at least this many times longer, and longer by at least this much. */
+/* Less work contradicts more work beyond both of these differences of the mean latencies. */
 #define DISORDER_TIMES 1.5
 #define DISORDER_MS 50
 
@@ -126,11 +126,12 @@ static const struct audit_place *contradicted_by(const struct audit_places *plac
     return NULL;
 }
 
-static void add_place(const struct audit_place *place, struct text *out)
+static void add_place(const struct evidence *evidence, const struct audit_place *place,
+                      struct text *out)
 {
     text_addf(out, "%.15g user%s", place->users, audit_plural(place->users));
     if (!isnan(place->length))
-        text_addf(out, " and %.15g of context", place->length);
+        text_addf(out, " and %.15g %s", place->length, finding_length_unit(evidence));
     text_addf(out, " (row %lld)", (long long)place->cell->row);
 }
 
@@ -158,9 +159,9 @@ void audit_check_monotone(struct audit *audit)
     if (worst == NULL)
         return;
     text_addf(&finding->arithmetic, "widest: %.4g s at ", worst->mean_ms / 1000);
-    add_place(worst, &finding->arithmetic);
+    add_place(audit->evidence, worst, &finding->arithmetic);
     text_addf(&finding->arithmetic, ", but %.4g s at ", against->mean_ms / 1000);
-    add_place(against, &finding->arithmetic);
+    add_place(audit->evidence, against, &finding->arithmetic);
     text_addf(
         &finding->consequence,
         "Single measurements differ by a factor of %.1f here without a cause: smaller differences "

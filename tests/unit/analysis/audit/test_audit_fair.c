@@ -301,7 +301,18 @@ static void a_context_that_fails_at_once_with_one_user_was_too_long(void **state
     const struct finding *finding = only(trial, "misnamed_failure");
     assert_int_equal(finding->cell_count, 6);
     says(&finding->arithmetic,
-         "from a context of 16384 on everything fails, at 1 user too (row 8), and within 2 s");
+         "from 16384 tokens of context on everything fails, at 1 user too (row 8), and within 2 s");
+}
+
+static void the_refusal_shown_is_of_the_shortest_context_and_few_users(void **state)
+{
+    struct trial *trial = *state;
+
+    for (int users = 16; users >= 1; users /= 4)
+        for (int length = 32768; length >= 16384; length /= 2)
+            add_failed(trial, users, length)->duration_s = users > 1 ? 9 : 0.4;
+    says(&only(trial, "misnamed_failure")->arithmetic,
+         "from 16384 tokens of context on everything fails, at 1 user too (row 13)");
 }
 
 static void cells_in_which_all_requests_failed_are_reported(void **state)
@@ -457,6 +468,7 @@ int main(void)
         TEST(the_pause_of_one_user_is_not_a_user_missing),
         TEST(our_own_failed_cell_reports_no_speed),
         TEST(a_context_that_fails_at_once_with_one_user_was_too_long),
+        TEST(the_refusal_shown_is_of_the_shortest_context_and_few_users),
         TEST(cells_in_which_all_requests_failed_are_reported),
         TEST(a_timeout_shows_in_how_long_each_burst_took),
         TEST(a_burst_is_found_if_only_the_completed_requests_are_reported),

@@ -27,7 +27,7 @@ static void littles_law_shows_that_users_were_missing(void **state)
     }
     finding = only(trial, "actual_load");
     assert_int_equal(finding->cell_count, 2);
-    says(&finding->arithmetic, "in flight / users is 60 to 60 %");
+    says(&finding->arithmetic, "requests in flight / users: 60 to 60 % in 2 cells");
     says(&finding->consequence, "Do not compare above 4 users");
 }
 
@@ -94,7 +94,8 @@ static void finds_runs_that_were_appended(void **state)
     again->request_throughput = 30.9;
     again->output_throughput = again->duration_s = NAN;
     again->concurrency_actual = 4;
-    says(&only(trial, "duplicate_cells")->arithmetic, "1 of 7 cells have the same place");
+    says(&only(trial, "duplicate_cells")->arithmetic,
+         "1 of 7 cells repeat the load and lengths of an earlier row");
 }
 
 /* The same run with another id, without the row of 1 user and 128 tokens. */
@@ -121,7 +122,7 @@ static void finds_the_same_figures_under_another_name(void **state)
     trial->input.context = trial;
     finding = only(trial, "identical_runs");
     says(&finding->arithmetic,
-         "5 of 6 cells are identical to the last digit with those of imp_other");
+         "5 of 6 cells have the request rate and mean latency of a cell of imp_other");
     assert_int_equal(finding->cells[0], 1);
     assert_int_equal(trial->copies_given, 2); /* called until it returned false */
 }
@@ -133,6 +134,10 @@ static void failed_cells_have_no_speed(void **state)
     trial->evidence.cells[5].state = EVIDENCE_FAILED;
     trial->evidence.cells[5].success_rate = 0;
     assert_int_equal(only(trial, "failed_speed")->cells[0], 5);
+    trial->evidence.cells[5].request_throughput = NAN;
+    says(&only(trial, "failed_speed")->arithmetic, "row 7 failed, but reports 2");
+    trial->evidence.cells[5].output_throughput = NAN;
+    says(&only(trial, "failed_speed")->arithmetic, "but reports a mean latency of 0.4824 s");
 }
 
 static void finds_figures_over_the_few_that_succeeded(void **state)
@@ -201,7 +206,8 @@ static void finds_more_work_that_took_less_time(void **state)
         cell->latency[METRIC_E2E].p95_ms = 2000;
     cell->request_throughput = 4 / 2.0;
     cell->duration_s = cell->output_throughput = NAN;
-    says(&only(trial, "non_monotone")->arithmetic, "2 s at 4 users and 128 of context (row 4)");
+    says(&only(trial, "non_monotone")->arithmetic,
+         "2 s at 4 users and 128 tokens of context (row 4)");
 }
 
 static void finds_tails_that_a_timeout_cut(void **state)
@@ -227,7 +233,7 @@ static void finds_percentiles_of_a_single_request(void **state)
 
     trial->evidence.cells[0].attempted = trial->evidence.cells[0].succeeded = 1;
     trial->evidence.cells[0].duration_s = NAN;
-    says(&only(trial, "few_samples")->arithmetic, "the fewest requests are 1");
+    says(&only(trial, "few_samples")->arithmetic, "requests in the smallest: 1");
     trial->evidence.imported = false; /* our own reports mark them */
     audit(trial);
     assert_int_equal(trial->findings.count, 0);
@@ -352,6 +358,9 @@ static void finds_weights_read_faster_than_the_memory_can(void **state)
     trial->input.model = "google/gemma-4-12B-it";
     trial->input.hardware = "H100";
     says(&only(trial, "bandwidth_roofline")->arithmetic, "5000 tokens/s of one stream");
+    trial->evidence.cells[0].latency[METRIC_TPOT].mean_ms = 0.05;
+    trial->input.chips = 2;
+    says(&only(trial, "bandwidth_roofline")->arithmetic, "6700 GB/s");
 }
 
 static void writes_rows_and_spans(void **state)
