@@ -12,7 +12,7 @@ struct failure_onset {
     enum failure failure;        /* FAILURE_NONE: not known */
     int64_t failed, attempted;   /* requests of that cell; both 0: none was sent */
     const char *message;         /* what the server or the sweep reported; may be "" */
-    size_t further;              /* larger loads of the context that were not measured either */
+    size_t further; /* larger loads of the context that failed, are too long or were skipped */
 };
 struct failure_onset failure_onset_find(const struct cell_grid *grid, size_t output,
                                         size_t context);

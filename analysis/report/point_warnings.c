@@ -219,7 +219,8 @@ const struct point_warning point_warnings[] = {
       "lag_p99_ms; rates, means and medians are right",
       false, is_client_late, NULL },
     { "machine_busy",
-      "opsbrain was late because others used its machine: free it, or run opsbrain on another",
+      "opsbrain was late because other programs used its machine: stop them, or run opsbrain on "
+      "another",
       false, is_machine_busy, NULL },
     { "contaminated",
       "by its own counters the server also worked for others, each time this was measured", true,
@@ -235,7 +236,8 @@ const struct point_warning point_warnings[] = {
       "state, and latencies grow with the window's length",
       true, was_overloaded, NULL },
     { "no_room",
-      "requests waited because the limit of requests in flight was reached; their wait counts",
+      "requests waited because the limit of requests in flight was reached; the latencies "
+      "include their wait",
       true, had_no_room, NULL },
     { "uneven",
       "the server stalled or changed its speed during the window, each time this was measured: "
@@ -246,11 +248,13 @@ const struct point_warning point_warnings[] = {
     { "success", "fewer than 99 % of the requests succeeded: omitted from peak and saturation",
       true, lost_requests, NULL },
     { "held",
-      "users waited all through the window for an answer that did not come before the cell ended, "
+      "users waited during the complete window for an answer that did not come before the cell "
+      "ended, "
       "and no figure includes their wait: the server hangs, or window_s is shorter than a request",
       true, held_users, NULL },
-    { "partly_measured", "not every repetition could be measured; figures are of those that could",
-      true, NULL, is_partly_measured },
+    { "partly_measured",
+      "not every repetition could be measured; the figures are those of the measured ones", true,
+      NULL, is_partly_measured },
     { "restarted", "the server's own counters fell: it restarted, or another replica answered",
       true, saw_restart, NULL },
     { "unsteady", "throughput x latency is more than 20 % off the requests in flight", true,
@@ -271,11 +275,13 @@ const struct point_warning point_warnings[] = {
       true, repeated_prompts, NULL },
     { "prompts_left_out", "prompts of the dataset that do not fit the context were skipped", false,
       left_prompts_out, NULL },
-    { "lengths_cut", "some drawn lengths were cut to the model's context, or up to what is shared",
+    { "lengths_cut", "some drawn lengths were changed to fit the context or the shared prefix",
       false, had_lengths_cut, NULL },
     { "scattered", "repetitions differ by more than 10 % in output tokens/s", false, NULL,
       is_scattered },
-    { "censored", "requests were cut off at a timeout: \">=\" means the true value is greater",
+    { "censored",
+      "requests were cut off at a timeout: \">=\" means the true value is not "
+      "smaller",
       false, was_cut_off, NULL },
     { "few_samples", "\"~\": a p99 of fewer than 100 requests", false, NULL, has_few_samples },
     { "short_output", "fewer than 16 output tokens: too few to judge decoding", false,

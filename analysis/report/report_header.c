@@ -320,8 +320,8 @@ static void add_loop(const json_t *plan, struct text *out)
         return;
     }
     text_addf(out,
-              "- closed loop over /v1/%s, streamed: each user sends the next request when the last "
-              "ended\n",
+              "- closed loop over /v1/%s, streamed: each user sends the next request when the "
+              "previous one has ended\n",
               path);
     if (think_s > 0)
         text_addf(out, "- users think for %g s (%s) between requests\n", think_s,

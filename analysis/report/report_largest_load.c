@@ -81,7 +81,7 @@ static void add_uneven(const struct cell_grid *grid, const struct slo *limits, s
         const struct largest_load found = largest_load_find(grid, limits, output, context);
 
         if (found.uneven > 0)
-            text_addf(out, "At context %lld %zu smaller load%s missed a limit nevertheless.\n",
+            text_addf(out, "At context %lld, %zu smaller load%s missed a limit nevertheless.\n",
                       (long long)grid->contexts.values[context], found.uneven,
                       found.uneven == 1 ? "" : "s");
     }
@@ -126,7 +126,7 @@ bool report_limit_sentence(const struct report_input *input, const struct cell_g
         return false;
     found = largest_load_find(grid, &limits, output, context);
     if (found.met.judged)
-        text_addf(out, "limits met up to %s%s", found.exact && found.miss.judged ? "" : ">=",
+        text_addf(out, "limits met up to %s%s", found.exact && found.miss.judged ? "" : "at least ",
                   cell_grid_load_name(found.met.point.load, found.met.point.is_rate, load));
     else
         text_add(out, "no measured load meets the limits");

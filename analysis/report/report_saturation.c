@@ -179,10 +179,10 @@ void report_failure_sentence(const struct cell_grid *grid, const struct failure_
     if (f->failure != FAILURE_NONE)
         text_addf(out, ", %s", failure_name(f->failure));
     if (f->attempted > 0)
-        text_addf(out, ", %lld of %lld requests", (long long)f->failed, (long long)f->attempted);
+        text_addf(out, ", %lld of %lld requests failed", (long long)f->failed,
+                  (long long)f->attempted);
     if (f->further > 0)
-        text_addf(out, "; %zu larger load%s not measured either", f->further,
-                  f->further == 1 ? "" : "s");
+        text_addf(out, "; %zu larger load%s not measured", f->further, f->further == 1 ? "" : "s");
 }
 
 static void failure_write(const struct cell_grid *grid, const struct failure_onset *f,

@@ -219,16 +219,19 @@ static void add_failures(json_t *sentences, const struct tally *tally)
     takeaways_add(sentences, &text);
 }
 
-static void add_trust(json_t *sentences, const struct tally *tally)
+static void add_trust(json_t *sentences, const struct cell_grid *grid, const struct tally *tally)
 {
     struct text text = { 0 };
 
     if (tally->spread_points > 0)
         text_addf(
             &text,
-            "Over its repetitions no mean of output tokens/s is less certain than \xc2\xb1%.1f %% "
-            "(95 %% confidence).",
+            "Over the repetitions, the widest 95 %% confidence interval of output tokens/s is "
+            "\xc2\xb1%.1f %% of its mean.",
             tally->widest * 100);
+    else if (grid->repetitions.count > 1)
+        text_add(&text, "No point has figures of two repetitions, so there is no spread: small "
+                        "differences between points mean nothing.");
     else
         text_add(&text,
                  "There is one repetition and therefore no spread: small differences between "
@@ -258,6 +261,6 @@ json_t *takeaways_find(const struct cell_grid *grid)
     cell_grid_each(grid, count_point, &tally);
     add_failures(sentences, &tally);
     if (tally.states[CELL_MEASURED] > 0)
-        add_trust(sentences, &tally);
+        add_trust(sentences, grid, &tally);
     return sentences;
 }

@@ -51,7 +51,7 @@ static void says_what_the_figures_say(void **state)
         "220 to 440 ms.\n"
         "The smallest load, 1 user at context 4: TTFT p50 110 ms, then 100 tokens/s for each "
         "user.\n"
-        "Failures begin at context 512, at 256 users: failed, reset, 40 of 50 requests.\n"
+        "Failures begin at context 512, at 256 users: failed, reset, 40 of 50 requests failed.\n"
         "4 of 6 points of the grid were measured, 1 failed, 1 is pending.\n"
         "There is one repetition and therefore no spread: small differences between points mean "
         "nothing.\n");
@@ -79,8 +79,21 @@ static void says_how_sure_repetitions_are(void **state)
     cell_measured(&cells, 1, 4, 100, 1000);
     cell_measured(&cells, 1, 4, 102, 1000)->repetition = 1;
     text = takeaways_of(&cells);
-    assert_non_null(strstr(text_string(&text), "less certain than \xc2\xb1"
-                                               "12.6 %"));
+    assert_non_null(strstr(text_string(&text), "confidence interval of output tokens/s is \xc2\xb1"
+                                               "12.6 % of its mean."));
+}
+
+static void says_that_a_second_repetition_without_figures_gives_no_spread(void **state)
+{
+    struct cells cells = { 0 };
+    TEXT_AUTO text = { 0 };
+
+    (void)state;
+    cell_measured(&cells, 1, 4, 100, 1000);
+    cell_failed(&cells, 1, 4, FAILURE_RESET, "")->repetition = 1;
+    text = takeaways_of(&cells);
+    assert_non_null(strstr(text_string(&text), "No point has figures of two repetitions"));
+    assert_null(strstr(text_string(&text), "There is one repetition"));
 }
 
 static void says_why_nothing_was_measured(void **state)
@@ -91,9 +104,10 @@ static void says_why_nothing_was_measured(void **state)
     (void)state;
     cell_failed(&cells, 1, 4, FAILURE_AUTH, "");
     text = takeaways_of(&cells);
-    assert_string_equal(text_string(&text),
-                        "Failures begin at context 4, at 1 user: failed, auth, 40 of 50 requests.\n"
-                        "0 of 1 points of the grid were measured, 1 failed.\n");
+    assert_string_equal(
+        text_string(&text),
+        "Failures begin at context 4, at 1 user: failed, auth, 40 of 50 requests failed.\n"
+        "0 of 1 points of the grid were measured, 1 failed.\n");
 }
 
 int main(void)
@@ -102,6 +116,7 @@ int main(void)
         cmocka_unit_test(says_what_the_figures_say),
         cmocka_unit_test(a_change_of_less_than_half_a_percent_is_none),
         cmocka_unit_test(says_how_sure_repetitions_are),
+        cmocka_unit_test(says_that_a_second_repetition_without_figures_gives_no_spread),
         cmocka_unit_test(says_why_nothing_was_measured),
     };
 
