@@ -119,9 +119,10 @@ static void write_values(const struct text values[2], struct html *html)
 /* The outcome is below the fact's name: three columns fit on a phone. */
 static void write_difference(const struct difference *difference, struct html *html)
 {
-    const char *outcome = difference->allowed         ? "allowed"
-                          : difference->within_a_side ? "within one side: no repetitions"
-                                                      : "rules the comparison out";
+    const char *outcome = difference->allowed ? "allowed"
+                          : difference->within_a_side
+                              ? "differs within one side: its runs are not repetitions"
+                              : "rules the comparison out";
 
     html_open(html, "tr", { "class", difference->allowed ? NULL : "bad" });
     html_open(html, "th", { "scope", "row" });
@@ -165,7 +166,7 @@ static void write_unknown(const struct comparison *comparison, bool allowed, str
         return;
     html_open(html, "p", { "class", allowed ? "soft" : "warning" });
     html_textf(html, "Not known of either side, %s: %s.",
-               allowed ? "and taken as equal" : "which rules the comparison out",
+               allowed ? "and treated as equal" : "which rules the comparison out",
                text_string(&names));
     html_close(html, "p");
 }
