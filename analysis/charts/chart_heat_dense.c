@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Draws the cells of a heat map that has too many cells to show their figures. Neighbours that look
- * the same are one stroke, so that the file of 10,000 cells is about as large as that of 156. */
+ * the same are one stroke, so that 10,000 cells make a file about as large as 156 cells with
+ * figures do. */
 #include <math.h>
 #include <stdint.h>
 
@@ -10,8 +11,9 @@
 #define MARK_SIZE 3 /* of a warning's mark */
 #define DOT_SIZE 1.6
 
-/* What a cell looks like: a step of the ramp, or one of these. */
-enum look { LOOK_FAILED = PALETTE_STEPS, LOOK_INFERRED, LOOK_UNATTEMPTED, LOOK_ABSENT, LOOKS };
+/* What a cell looks like: a step of the ramp, or one of these. LOOK_OTHER: not attempted, not
+ * feasible, or measured without this figure. */
+enum look { LOOK_FAILED = PALETTE_STEPS, LOOK_INFERRED, LOOK_OTHER, LOOK_ABSENT, LOOKS };
 
 struct dense {
     const struct chart_heat *heat;
@@ -30,7 +32,7 @@ static uint8_t look_of(const struct chart_heat *heat, const struct chart_point *
     return point->state == CHART_FAILED     ? LOOK_FAILED
            : point->state == CHART_INFERRED ? LOOK_INFERRED
            : point->state == CHART_ABSENT   ? LOOK_ABSENT
-                                            : LOOK_UNATTEMPTED;
+                                            : LOOK_OTHER;
 }
 
 static void stroke_add(struct dense *dense, struct spot from, struct spot to)
@@ -159,7 +161,7 @@ static void draw(struct dense *dense)
     each_cell(dense, LOOK_ABSENT, add_dot);
     strokes_draw(dense, PAINT_MUTED, DOT_SIZE);
     each_run(dense, LOOK_INFERRED, draw_inferred);
-    each_run(dense, LOOK_UNATTEMPTED, draw_unattempted);
+    each_run(dense, LOOK_OTHER, draw_unattempted);
     add_marks(dense);
     strokes_draw(dense, PAINT_MARK, MARK_SIZE);
 }

@@ -174,7 +174,7 @@ static void draw_points(const struct pareto *pareto, size_t series,
         drawing_group(drawing, "point", index, text_string(&words));
         chart_marker(drawing, series, at,
                      points[i].is_best ? chart_series_paint(series) : PAINT_FAINT,
-                     !points[i].is_best || !(points[i].point->samples >= CHART_SAMPLES_FEW));
+                     !(points[i].point->samples >= CHART_SAMPLES_FEW));
         drawing_group_end(drawing);
         drawing_keep_free(drawing, (struct box){ at.x - 5, at.y - 5, 10, 10 });
     }
@@ -341,7 +341,7 @@ void chart_pareto(const struct chart_runs *runs, struct chart *out)
     chart_rows_describe(&pareto.rows, &grid, "shaded: where the points of all lie", &more);
     chart_part(&more, "a point per load \xc2\xb7 better: up and to the right \xc2\xb7 "
                       "hollow: fewer than 30 samples \xc2\xb7 "
-                      "grey: a load that another one beats in both");
+                      "grey: another load is better in one and no worse in the other");
     top = chart_head(out, &grid, text_string(&more));
     if (!pareto.speeds.known) {
         chart_empty(out, top, "No cell has both TPOT and output tokens/s");

@@ -200,7 +200,8 @@ static void (*const painters[])(const struct raster *raster, const struct shape 
 
 /* ---- The picture ---- */
 
-static bool begin(struct raster *raster, const struct drawing *drawing, double scale)
+static CHECKED bool begin(struct raster *raster, const struct drawing *drawing, double scale,
+                          struct error *error)
 {
     cairo_font_options_t *options = cairo_font_options_create();
 
@@ -216,27 +217,29 @@ static bool begin(struct raster *raster, const struct drawing *drawing, double s
     cairo_font_options_destroy(options);
     set_colour(raster, PAINT_PAPER);
     cairo_paint(raster->cairo);
-    return open_fonts(raster);
+    if (!open_fonts(raster))
+        return error_set(error, ERROR_INTERNAL,
+                         "the chart could not be drawn: FreeType cannot open its fonts");
+    return true;
 }
 
 static CHECKED bool draw(const struct drawing *drawing, enum theme theme, double scale,
                          struct text *out, struct error *error)
 {
     struct raster raster = { .theme = theme };
-    bool drawn = begin(&raster, drawing, scale);
+    bool drawn = begin(&raster, drawing, scale, error);
 
     for (size_t i = 0; drawn && i < drawing->count; i++)
         painters[drawing->shapes[i].kind](&raster, &drawing->shapes[i]);
     cairo_surface_flush(raster.surface);
-    drawn = drawn && cairo_status(raster.cairo) == CAIRO_STATUS_SUCCESS;
+    if (drawn && cairo_status(raster.cairo) != CAIRO_STATUS_SUCCESS)
+        drawn = error_set(error, ERROR_INTERNAL, "the chart could not be drawn: %s",
+                          cairo_status_to_string(cairo_status(raster.cairo)));
     if (drawn)
         png_write((const uint32_t *)(const void *)cairo_image_surface_get_data(raster.surface),
                   (size_t)cairo_image_surface_get_width(raster.surface),
                   (size_t)cairo_image_surface_get_height(raster.surface),
                   (size_t)cairo_image_surface_get_stride(raster.surface) / sizeof(uint32_t), out);
-    else
-        error_set(error, ERROR_INTERNAL, "the chart could not be drawn: %s",
-                  cairo_status_to_string(cairo_status(raster.cairo)));
     raster_finish(&raster);
     return drawn;
 }
