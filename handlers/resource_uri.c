@@ -70,7 +70,8 @@ static bool decode(const char *bytes, size_t length, char out[INSTANCE_VALUE_SIZ
     return true;
 }
 
-/* Returns true if the URI has the row's form. *value, *length: the variable, not decoded. */
+/* Returns true if the URI matches the resource's URI or template. *value, *length: the variable,
+ * not decoded. */
 static bool has_form(const struct resource *resource, const char *uri, const char **value,
                      size_t *length)
 {
@@ -96,7 +97,8 @@ static CHECKED bool refuse(const struct resource *const *table, const char *uri,
 
     for (size_t i = 0; table[i] != NULL; i++)
         text_addf(&forms, "%s%s", i == 0 ? "" : ", ", table[i]->uri);
-    return error_set(error, ERROR_NOT_FOUND, "there is no resource %s: the forms are %s",
+    return error_set(error, ERROR_NOT_FOUND,
+                     "there is no resource %s: the URI must have one of these forms: %s",
                      value_show(given, shown), text_string(&forms));
 }
 

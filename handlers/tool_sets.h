@@ -6,8 +6,8 @@
 #include "handlers/tool.h"
 
 /* Checks `words`: names of sets (all, fleet, measure, audit, deploy) or of tools, separated by
- * commas; "" means all. INVALID: names the word that is neither, and the sets; `what` says where
- * the words came from. */
+ * commas; "" means all. INVALID if a word is neither: the message gives the word, the sets, and
+ * `what`, which says where the words came from. */
 CHECKED bool tool_sets_check(const char *words, const char *what, struct error *error);
 /* Returns true if the tool is listed for a client that chose `words`. A tool that is in no set is
  * always listed. */

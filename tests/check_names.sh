@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fails where an exported function's name does not begin with that of its file, and where two rooms have a type or a file of
-# one name. A function's file is its header or the .c file that defines it (sweep_create.c: sweep_...; in the singular or the
-# plural), what both begin with (audit_parts.h, audit_load.c: audit_...), or the folder (bench/plan: plan_...). A type that
-# the header defines serves as well (struct generator of random.h: generator_next).
+# Fails where an exported function's name does not begin with that of its file, where two rooms define a type of the same
+# name, and where two files have the same name. A function may begin with the name of its header, in the singular or the
+# plural (sweeps.h: sweep_...), of the .c file that defines it (sweep_create.c: sweep_create_...), with what both names
+# begin with (audit_parts.h, audit_load.c: audit_...), with the folder's name (bench/plan: plan_...), or with that of a type
+# that the header defines (struct generator of random.h: generator_next).
 cd "$(dirname "$0")/.." || exit 1
 
 readonly ROOMS='base store jobs bench fleet analysis handlers web client server'
@@ -46,7 +47,7 @@ bad=$(
         FILENAME ~ /\.c$/ { name = declared($0); if (name != "") defined[name] = stem(FILENAME); next }
         /^(struct|union|enum) [a-z0-9_]+ \{/ {
             if ($2 in struct_of && room(struct_of[$2]) != room(FILENAME))
-                print "two rooms have a struct " $2 ": " struct_of[$2] " and " FILENAME
+                print "two rooms have a type " $2 ": " struct_of[$2] " and " FILENAME
             struct_of[$2] = FILENAME
             types[FILENAME] = types[FILENAME] " " $2
         }
@@ -56,7 +57,7 @@ bad=$(
                 own = stem(header[name]); of = defined[name]
                 if (is_of(name, own) || of != "" && is_of(name, of) || is_of(name, common(own, of)) || is_of(name, folder(header[name])) ||
                     is_of_type(name, types[header[name]])) continue
-                print header[name] ": " name "() begins with neither " own "_" (of == "" || of == own ? "" : " nor " of "_")
+                print header[name] ": " name "() does not begin with " own "_" (of == "" || of == own ? "" : " or " of "_")
             }
         }' $(files '*.c') $(files '*.h') | sort
     files '*.[ch]' | sed 's/.*\///' | sort | uniq -d | sed 's/^/two files are named /'

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /compare?a=&b=, with run_compare's metric, factors, accept_unknown and keep_wrong; and its file.
- */
+/* The page /compare?a=&b=, which also takes run_compare's metric, factors, accept_unknown and
+ * keep_wrong, and the same comparison as a file. */
 #pragma once
 
 #include "web/page.h"

@@ -8,14 +8,17 @@
 #include "analysis/import/import_columns.h"
 #include "base/core/memory.h"
 
-#define CACHED_SHARE 0.1 /* with more of its input tokens from the cache, a cell is cached */
-/* The first cell is at least this many times slower than one with more users: CACHED_TIMES, or
- * GROWING_TIMES if the times of first cells grow with the prompt. */
+/* A cell counts as cached if more than this share of its input tokens came from the cache. */
+#define CACHED_SHARE 0.1
+/* The first cell, which has the fewest users at its length, is more than this many times slower
+ * than the next: CACHED_TIMES, or GROWING_TIMES if the times of first cells grow with the prompt.
+ */
 #define CACHED_TIMES 2
 #define GROWING_TIMES 1.5
-#define CACHED_MS 100     /* and it is slower by at least this much */
+#define CACHED_MS 100     /* and it is slower by more than this */
 #define LENGTH_NEEDED 512 /* shorter prompts are read too fast to distinguish from other delays */
-/* tokens/s: the server reads prompts at least this fast; a compilation never seems so fast */
+/* tokens/s: if the first prompt was read more slowly than this, something else took the time, such
+ * as a compilation */
 #define PREFILL_SPEED 500
 /* with at least this many requests, one that waited does not move the median */
 #define REQUESTS_OF_MEDIAN 4
@@ -51,7 +54,8 @@ static void check_reported(struct audit *audit)
               100 * most);
     text_add(
         &finding->consequence,
-        "Most of the prefill was skipped: TTFT and input rates are those of repeated prompts.");
+        "That part of the prefill was skipped: TTFT and input rates are better than for prompts "
+        "that are not in the cache.");
 }
 
 /* ---- From the times ---- */
@@ -78,8 +82,9 @@ static bool is_slower(const struct audit_place *first, const struct audit_place 
     return first_ms > times * later_ms && first_ms > later_ms + CACHED_MS;
 }
 
-/* A compilation delays one request, which the median of several does not show. */
-static bool has_slow_median(const struct audit_place *first, const struct audit_place *later)
+/* Whether the times that is_slower() compared are medians of several requests, which one request
+ * delayed by a compilation does not move; or the medians of E2E differ as much. */
+static bool compares_medians(const struct audit_place *first, const struct audit_place *later)
 {
     const struct evidence_latency *ttft = &first->cell->latency[METRIC_TTFT];
 
@@ -91,7 +96,8 @@ static bool has_slow_median(const struct audit_place *first, const struct audit_
 
 /* Whether the time was spent on reading the prompt and not on a compilation: another first cell,
  * with a prompt at most half or at least twice as long, took about proportionally less or more
- * time, and no longer prompt took less. A compilation takes the same time for both. */
+ * time, and none that is at least twice as long took less. A compilation takes the same time for
+ * both. */
 static bool grows_with_length(const struct audit_places *places, const struct audit_place *first)
 {
     bool grows = false;
@@ -110,8 +116,8 @@ static bool grows_with_length(const struct audit_places *places, const struct au
     return grows;
 }
 
-const struct audit_place *audit_cache_reads(const struct audit_places *places,
-                                            const struct audit_place *first)
+const struct audit_place *audit_cache_first_hit(const struct audit_places *places,
+                                                const struct audit_place *first)
 {
     const struct audit_place *later;
 
@@ -124,7 +130,7 @@ const struct audit_place *audit_cache_reads(const struct audit_places *places,
         || first->length < PREFILL_SPEED * compared_ms(first, later) / 1000)
         return NULL;
     return grows_with_length(places, first)
-                   || (is_slower(first, later, CACHED_TIMES) && has_slow_median(first, later))
+                   || (is_slower(first, later, CACHED_TIMES) && compares_medians(first, later))
                ? later
                : NULL;
 }
@@ -154,7 +160,7 @@ static void check_times(struct audit *audit)
     for (size_t i = 0; i < places.count; i++) {
         const struct audit_place *first = &places.at[i];
 
-        if (audit_cache_reads(&places, first) == NULL)
+        if (audit_cache_first_hit(&places, first) == NULL)
             continue;
         mark_from_cache(&places, first, from_cache, evidence);
         if (longest == NULL || first->length > longest->length)
@@ -166,12 +172,12 @@ static void check_times(struct audit *audit)
     for (size_t i = 0; i < evidence->cell_count; i++)
         if (from_cache[i])
             audit_finding_add_cell(finding, i);
-    later = audit_cache_reads(&places, longest);
+    later = audit_cache_first_hit(&places, longest);
     text_addf(&finding->arithmetic,
-              "%.15g of context took %.4g s at %.15g user%s (row %lld), but %.4g s at %.15g (row "
+              "%.15g %s took %.4g s at %.15g user%s (row %lld), but %.4g s at %.15g (row "
               "%lld)",
-              longest->length, compared_ms(longest, later) / 1000, longest->users,
-              audit_plural(longest->users), (long long)longest->cell->row,
+              longest->length, finding_length_unit(evidence), compared_ms(longest, later) / 1000,
+              longest->users, audit_plural(longest->users), (long long)longest->cell->row,
               compared_ms(later, longest) / 1000, later->users, (long long)later->cell->row);
     text_add(&finding->consequence,
              "More users do not make a prompt shorter: it was read once, and came from the prefix "
@@ -239,7 +245,7 @@ static const char *one_prompt(const struct evidence *evidence)
     return count > 1 ? only : NULL;
 }
 
-bool audit_cache_has_prompts(const struct evidence *evidence)
+bool audit_cache_describes_prompts(const struct evidence *evidence)
 {
     for (size_t i = 0; i < evidence->cell_count; i++)
         if (prompt_of(&evidence->cells[i]) != NULL)

@@ -7,8 +7,6 @@
 #define RECOUNTED_WITHIN 0.02
 /* special tokens at both ends that only one of the counts may include */
 #define ENDING_TOKENS 2
-#define TEMPLATE_TOKENS 100     /* tokens that a chat template may add */
-#define LENGTH_WITHIN 0.1       /* share of the tokens requested */
 #define COMPARED_CELLS_MAX 1000 /* how many other cells each cell is compared with */
 
 static bool differs(double counted, double reported, double tokens)
@@ -46,7 +44,7 @@ static bool has_other_prompt_count(const struct evidence *evidence,
     }
     if (!isnan(growth))
         return fabs(growth) > RECOUNTED_WITHIN;
-    return extra_prompt_tokens(cell) < 0 || extra_prompt_tokens(cell) > TEMPLATE_TOKENS;
+    return extra_prompt_tokens(cell) < 0 || extra_prompt_tokens(cell) > AUDIT_TEMPLATE_TOKENS;
 }
 
 static void add_counts(const char *which, double counted, double reported, struct text *out)
@@ -102,10 +100,10 @@ static bool has_wrong_length(const struct evidence_cell *cell)
     double excess = input_measured(cell) - cell->input_length;
 
     return audit_cell_is_measured(cell)
-           && (excess < -LENGTH_WITHIN * cell->input_length
-               || excess > fmax(TEMPLATE_TOKENS, LENGTH_WITHIN * cell->input_length)
+           && (excess < -AUDIT_LENGTH_WITHIN * cell->input_length
+               || excess > fmax(AUDIT_TEMPLATE_TOKENS, AUDIT_LENGTH_WITHIN * cell->input_length)
                || fabs(output_measured(cell) - cell->output_tokens_asked)
-                      > LENGTH_WITHIN * cell->output_tokens_asked);
+                      > AUDIT_LENGTH_WITHIN * cell->output_tokens_asked);
 }
 
 void audit_check_lengths(struct audit *audit)

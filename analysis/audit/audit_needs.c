@@ -276,7 +276,7 @@ bool audit_needs_both_counts(const struct audit *audit)
 bool audit_needs_cache(const struct audit *audit)
 {
     return has_any_cell(audit, has_cache_counts) || has_levels(audit, 2, is_long_and_timed)
-           || audit_cache_has_prompts(audit->evidence);
+           || audit_cache_describes_prompts(audit->evidence);
 }
 
 bool audit_needs_rates_twice(const struct audit *audit)

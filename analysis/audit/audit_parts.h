@@ -6,6 +6,11 @@
 
 #include "analysis/audit/audit.h"
 
+/* The most tokens that a chat template may add to a prompt. */
+#define AUDIT_TEMPLATE_TOKENS 100
+/* A measured length within this share of the requested one counts as the requested one. */
+#define AUDIT_LENGTH_WITHIN 0.1
+
 struct audit {
     const struct audit_input *input;
     const struct evidence *evidence;

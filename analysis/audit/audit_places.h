@@ -38,7 +38,7 @@ bool audit_place_is_lowest(const struct audit_places *places, const struct audit
 bool audit_cache_is_off(const struct evidence_facts *facts);
 /* The cell with the next number of users, if the times show that `first` had its prompt read and
  * the cells with more users found it in the prefix cache; else NULL (audit_cache.c). */
-const struct audit_place *audit_cache_reads(const struct audit_places *places,
-                                            const struct audit_place *first);
+const struct audit_place *audit_cache_first_hit(const struct audit_places *places,
+                                                const struct audit_place *first);
 /* Whether rows have a prompt, or the run's workload is stated. */
-bool audit_cache_has_prompts(const struct evidence *evidence);
+bool audit_cache_describes_prompts(const struct evidence *evidence);

@@ -59,7 +59,7 @@ static const struct audit_place *find_cold(struct audit *audit, const struct aud
     for (size_t i = 0; i < places->count; i++) {
         const struct audit_place *place = places->by_row[i];
 
-        if (!is_cold(places, place) || audit_cache_reads(places, place) != NULL)
+        if (!is_cold(places, place) || audit_cache_first_hit(places, place) != NULL)
             continue;
         audit_find_cell(audit, FINDING_CAUTION, i, &finding);
         if (weight_of(places, place) == FINDING_WRONG)
@@ -145,7 +145,7 @@ void audit_check_monotone(struct audit *audit)
         const struct audit_place *place = places.by_row[i], *other;
 
         if (!place->is_measured || is_cold(&places, place)
-            || audit_cache_reads(&places, place) != NULL)
+            || audit_cache_first_hit(&places, place) != NULL)
             continue;
         other = contradicted_by(&places, place);
         if (other == NULL)

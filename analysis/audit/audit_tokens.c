@@ -14,10 +14,8 @@
 #define LINE_WITHIN 0.03
 #define LINE_SPAN 4
 #define LINE_SHARE 0.8
-#define RATES_WITHIN 0.03   /* rates within this share of each other agree */
-#define SMALLEST_UNIT 1e-6  /* of figures that were rounded */
-#define TEMPLATE_TOKENS 100 /* tokens that a chat template may add */
-#define LENGTH_WITHIN 0.1   /* share of the tokens requested */
+#define RATES_WITHIN 0.03  /* rates within this share of each other agree */
+#define SMALLEST_UNIT 1e-6 /* of figures that were rounded */
 
 /* Where no output was requested, as when an engine only reads prompts, there is no generation to
  * judge. */
@@ -58,7 +56,8 @@ static double tokens_per_request(const struct evidence_cell *cell)
 static bool may_be_locked(const struct evidence_cell *cell)
 {
     return audit_cell_is_measured(cell) && cell->input_length > 1 && tokens_per_request(cell) > 0
-           && !(fabs(tokens_per_request(cell) / cell->output_tokens_asked - 1) < LENGTH_WITHIN);
+           && !(fabs(tokens_per_request(cell) / cell->output_tokens_asked - 1)
+                < AUDIT_LENGTH_WITHIN);
 }
 
 /* Whether the tokens per request equal the context, within the rounding of a rate. */
@@ -132,7 +131,7 @@ static bool is_line_of_context(const struct evidence *evidence, const struct lin
     size_t on_line = 0;
 
     if (line->count < LOCKED_NEEDED || !(line->high >= LINE_SPAN * line->low)
-        || !(fabs(line->b - 1) < LINE_WITHIN) || !(fabs(line->a) <= TEMPLATE_TOKENS))
+        || !(fabs(line->b - 1) < LINE_WITHIN) || !(fabs(line->a) <= AUDIT_TEMPLATE_TOKENS))
         return false;
     for (size_t i = 0; i < evidence->cell_count; i++)
         on_line += is_on_line(&evidence->cells[i], line);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the audit's findings, each rule once for all runs of a part. */
+/* Writes the audit's findings for a part of the document: one entry per rule, for all of the part's
+ * runs together. */
 #include "analysis/document/document_parts.h"
 
 #define LINE_SIZE 1200 /* bytes of a finding's arithmetic */
@@ -12,7 +13,8 @@ struct rule_findings {
     size_t cells, runs;
 };
 
-static struct rule_findings find_rule(const struct chart_runs *runs, const struct audit_rule *rule)
+static struct rule_findings gather_findings(const struct chart_runs *runs,
+                                            const struct audit_rule *rule)
 {
     struct rule_findings out = { 0 };
 
@@ -37,11 +39,12 @@ static size_t count_rules(const struct chart_runs *runs, enum finding_weight wei
     size_t count = 0;
 
     for (const struct audit_rule *rule = audit_rules; rule->name != NULL; rule++)
-        count += find_rule(runs, rule).weight == weight;
+        count += gather_findings(runs, rule).weight == weight;
     return count;
 }
 
-/* Writes "132 of 156 cells, 1-2048 users: "; the ranges are those of the first run's cells. */
+/* Writes "132 of 156 cells, 1-2048 users: "; the ranges cover only the cells of the first
+ * finding. */
 static void add_place(const struct rule_findings *found, const struct chart_runs *runs,
                       struct text *out)
 {
@@ -79,7 +82,7 @@ static void write_findings(const struct chart_runs *runs, enum finding_weight we
 {
     html_open(html, "ul");
     for (const struct audit_rule *rule = audit_rules; rule->name != NULL; rule++) {
-        const struct rule_findings found = find_rule(runs, rule);
+        const struct rule_findings found = gather_findings(runs, rule);
 
         if (found.weight == weight)
             write_finding(&found, runs, html);
@@ -98,8 +101,7 @@ static void write_banner(const struct chart_runs *runs, enum finding_weight weig
     html_open(html, "section", { "class", weight == FINDING_WRONG ? "error" : "warning" });
     html_open(html, "h2");
     if (weight == FINDING_WRONG)
-        html_textf(html, "Audit: %zu %s: figures that do not measure what they are called", count,
-                   noun);
+        html_textf(html, "Audit: %zu %s: figures that are not what their names say", count, noun);
     else
         html_textf(html, "Audit: %zu %s: figures that say less than they seem to", count, noun);
     html_close(html, "h2");
@@ -123,7 +125,7 @@ static void write_uses(const struct findings *findings, struct html *html)
     findings_write_uses(findings, &uses);
     html_open(html, "details");
     html_open(html, "summary");
-    html_textf(html, "%zu rules of the audit were applied, %zu lack figures",
+    html_textf(html, "Audit rules applied: %zu; not applied for lack of figures: %zu",
                findings_applied(findings), count_lacking(findings));
     html_close(html, "summary");
     html_element(html, "p", text_string(&uses), { "class", "small" });

@@ -90,7 +90,7 @@ static size_t columns_that_fit(const struct sheet *sheet, const struct cell_grid
 
     while (first + fit < sheet->columns) {
         used += frame + column_width(sheet, first + fit, grid->loads.values[first + fit]);
-        if (used > TABLE_COLUMNS && fit > 0)
+        if (used > TABLE_WIDTH && fit > 0)
             break;
         fit++;
     }
@@ -142,8 +142,8 @@ static json_t *member_matrix(const struct cell_grid *grid, size_t output, enum q
     for (size_t row = 0; row < grid->contexts.count; row++) {
         json_t *line = json_array();
 
-        for (size_t user = 0; user < grid->loads.count; user++) {
-            const struct grid_point point = cell_grid_point(grid, output, row, user);
+        for (size_t load = 0; load < grid->loads.count; load++) {
+            const struct grid_point point = cell_grid_point(grid, output, row, load);
             const struct repetition_stats figure = repetition_stats_of(&point, quantity);
             double value;
 
@@ -161,8 +161,8 @@ static json_t *censored_points(const struct cell_grid *grid, size_t output,
     json_t *list = json_array();
 
     for (size_t row = 0; row < grid->contexts.count; row++)
-        for (size_t user = 0; user < grid->loads.count; user++) {
-            const struct grid_point point = cell_grid_point(grid, output, row, user);
+        for (size_t load = 0; load < grid->loads.count; load++) {
+            const struct grid_point point = cell_grid_point(grid, output, row, load);
 
             if (repetition_stats_of(&point, quantity).at_least)
                 json_array_append_new(list,
@@ -201,8 +201,8 @@ json_t *matrix_states(const struct cell_grid *grid, size_t output)
     for (size_t row = 0; row < grid->contexts.count; row++) {
         json_t *line = json_array();
 
-        for (size_t user = 0; user < grid->loads.count; user++) {
-            const struct grid_point point = cell_grid_point(grid, output, row, user);
+        for (size_t load = 0; load < grid->loads.count; load++) {
+            const struct grid_point point = cell_grid_point(grid, output, row, load);
 
             json_array_append_new(line, json_string(cell_state_name(grid_point_state(&point))));
         }

@@ -7,7 +7,7 @@
 
 #include "analysis/report/repetition_stats.h"
 
-#define TABLE_COLUMNS 100 /* characters; loads that do not fit go into further tables */
+#define TABLE_WIDTH 100 /* characters; loads that do not fit go into further tables */
 
 /* Adds the figure of one point with its marks, or the word that says why there is none. */
 void matrix_add_figure(const struct grid_point *point, enum quantity_id quantity, struct text *out);

@@ -19,7 +19,7 @@ struct completion_event {
     bool has_content;   /* visible text: content, or text */
     bool has_reasoning; /* reasoning or reasoning_content */
     bool has_tool_call; /* arguments of a tool call */
-    bool has_finish;    /* finish_reason is a string: `finish` */
+    bool has_finish;    /* finish_reason is a string that is not empty, copied to `finish` */
     bool has_usage;     /* the four counts below are set; -1 if the server did not report one */
     int64_t prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens;
     int64_t token_ids; /* how many the chunk lists (return_token_ids); -1: not listed */

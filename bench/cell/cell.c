@@ -45,7 +45,7 @@ bool cell_tick(struct cell *cell, const char *doing, struct error *error)
     return error_set(error, ERROR_CANCELLED, "stopped while %s", doing);
 }
 
-void cell_begin_doing(struct cell *cell, const char *phase)
+void cell_set_doing(struct cell *cell, const char *phase)
 {
     text_copy(cell->doing, sizeof cell->doing, phase);
     cell->doing_ns = clock_monotonic_ns();
@@ -73,7 +73,7 @@ void cell_describe(struct cell *cell, const char *phase, const struct steady *ch
         add_figure(&doing, status->ttft_ns / (double)status->succeeded / 1e6);
         text_add(&doing, " ms");
     }
-    cell_begin_doing(cell, text_string(&doing));
+    cell_set_doing(cell, text_string(&doing));
 }
 
 void cell_read_status(struct cell *cell, struct shard_status *out)

@@ -58,7 +58,7 @@ static double busiest_percent(const struct cell *cell)
 
     for (size_t i = 0; i < cell->shard_count; i++)
         most_ns = cell->cpu_ns[i] > most_ns ? cell->cpu_ns[i] : most_ns;
-    return 100 * (double)most_ns / (double)cell->cpu_clock_ns;
+    return 100 * (double)most_ns / (double)cell->elapsed_ns;
 }
 
 static double longest_wait_percent(const struct cell *cell)
@@ -67,7 +67,7 @@ static double longest_wait_percent(const struct cell *cell)
 
     for (size_t i = 0; i < cell->shard_count; i++)
         most_ns = cell->cpu_wait_ns[i] > most_ns ? cell->cpu_wait_ns[i] : most_ns;
-    return 100 * (double)most_ns / (double)cell->cpu_clock_ns;
+    return 100 * (double)most_ns / (double)cell->elapsed_ns;
 }
 
 static void fill_measurement(struct cell *cell, struct measurement *out, char uneven[EVENNESS_SIZE])

@@ -36,17 +36,17 @@ struct cell {
     int64_t window_arrivals;     /* arrivals within the window */
     struct steady backlog;       /* requests due and not ended, over the window */
 
-    /* Per thread: CPU time used, and time spent waiting for a CPU; and the time on the clock. They
-     * contain the readings at the window's start, and after its end the differences. */
-    int64_t cpu_ns[SHARDS_LIMIT], cpu_wait_ns[SHARDS_LIMIT], cpu_clock_ns;
+    /* CPU time used and time spent waiting for a CPU, of each thread, and elapsed time. They are
+     * the readings at the window's start, and after its end the differences. */
+    int64_t cpu_ns[SHARDS_LIMIT], cpu_wait_ns[SHARDS_LIMIT], elapsed_ns;
     struct tally total;
 };
 
 /* Fills in the measurement, the state and the reason. Moves the histograms out of the cell's
  * total. */
 void cell_result_fill(struct cell *cell, struct cell_result *out);
-/* Fills in the result of a cell whose users this machine cannot connect to the server: nothing was
- * sent. */
+/* Fills in the result of a cell that could not start, so that nothing was sent: `why` says what was
+ * missing (ports, the server's address, its credential or threads). */
 void cell_result_fill_unsent(const struct error *why, struct cell_result *out);
 
 static inline bool cell_is_open(const struct cell *cell)
@@ -58,9 +58,9 @@ void cell_set_phase(struct cell *cell, enum phase phase);
 CHECKED bool cell_tick(struct cell *cell, const char *doing, struct error *error);
 void cell_read_status(struct cell *cell, struct shard_status *out); /* of all threads together */
 double cell_seconds_since(int64_t from_ns);
-/* Begins a phase whose progress shows the figures so far. */
-void cell_begin_doing(struct cell *cell, const char *phase);
-/* Adds those figures to the progress, once a second: "measuring: 50 tokens/s, TTFT 22 ms". */
+/* Sets the text of the cell's progress: a phase, or a phase with the figures so far. */
+void cell_set_doing(struct cell *cell, const char *text);
+/* Adds the figures so far to the progress, once a second: "measuring: 50 tokens/s, TTFT 22 ms". */
 void cell_describe(struct cell *cell, const char *phase, const struct steady *chunks,
                    const struct shard_status *status);
 

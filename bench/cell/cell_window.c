@@ -99,7 +99,7 @@ bool cell_warm_up(struct cell *cell, bool *failing, struct error *error)
     set_stagger(cell);
     atomic_store(&cell->load.arrivals_ns, begun_ns);
     cell_set_phase(cell, PHASE_LOAD);
-    cell_begin_doing(cell, WARMING_UP);
+    cell_set_doing(cell, WARMING_UP);
     do {
         if (!cell_tick(cell, cell->doing, error))
             return false;
@@ -120,7 +120,7 @@ bool cell_warm_up(struct cell *cell, bool *failing, struct error *error)
 /* Called at the window's start and at its end, so that the differences remain. */
 static void note_cpu(struct cell *cell)
 {
-    cell->cpu_clock_ns = clock_monotonic_ns() - cell->cpu_clock_ns;
+    cell->elapsed_ns = clock_monotonic_ns() - cell->elapsed_ns;
     for (size_t i = 0; i < cell->shard_count; i++) {
         cell->cpu_ns[i] = shard_cpu_ns(cell->shards[i]) - cell->cpu_ns[i];
         cell->cpu_wait_ns[i] = shard_cpu_wait_ns(cell->shards[i]) - cell->cpu_wait_ns[i];
@@ -388,7 +388,7 @@ bool cell_measure_window(struct cell *cell, struct error *error)
     int64_t start_ns;
 
     note_cpu(cell);
-    cell_begin_doing(cell, MEASURING);
+    cell_set_doing(cell, MEASURING);
     if (!(cell_is_open(cell) ? measure_open(cell, error) : measure_closed(cell, error)))
         return false;
     note_cpu(cell);

@@ -15,7 +15,7 @@ static CHECKED bool check_percentile(const struct plan *plan, struct error *erro
     return error_set(error, ERROR_INVALID,
                      "'limit_percentile' is p%" PRId64
                      ", but no latency limit is given: give limit_ttft_ms, limit_itl_ms, "
-                     "limit_tpot_ms or limit_e2e_ms too, or omit it",
+                     "limit_tpot_ms or limit_e2e_ms too, or omit limit_percentile",
                      limits->percentile);
 }
 
@@ -23,23 +23,24 @@ static CHECKED bool check_think_time(const struct plan *plan, struct error *erro
 {
     if (plan->think_time == THINK_FIXED || plan->think_time_s > 0)
         return true;
-    return error_set(
-        error, ERROR_INVALID, "'think_time' is exponential, but 'think_time_s' is 0: %s",
-        plan->arrival == ARRIVAL_CLOSED ? "give think_time_s too, or omit it"
-                                        : "users of an open loop do not think, omit it");
+    return error_set(error, ERROR_INVALID,
+                     "'think_time' is exponential, but 'think_time_s' is 0: %s",
+                     plan->arrival == ARRIVAL_CLOSED
+                         ? "give think_time_s too, or omit think_time"
+                         : "omit think_time, since an open loop has no users who pause");
 }
 
-/* A timeout that is longer than the request's is refused only if it was given, not if it is the
- * default. */
+/* Refuses a timeout that is longer than request_timeout_s, unless it is the default. */
 static CHECKED bool check_timeout(const struct plan *plan, const char *name, double value,
                                   struct error *error)
 {
     if (plan_members_is_default(plan, name) || value <= plan->request_timeout_s)
         return true;
-    return error_set(error, ERROR_INVALID,
-                     "'%s' is %g, but the whole request may take 'request_timeout_s', which is %g: "
-                     "give at most as much, or a longer request_timeout_s",
-                     name, value, plan->request_timeout_s);
+    return error_set(
+        error, ERROR_INVALID,
+        "'%s' is %g, longer than 'request_timeout_s' (%g), the limit for the whole request: "
+        "give a shorter one, or a longer request_timeout_s",
+        name, value, plan->request_timeout_s);
 }
 
 bool plan_check_settings(const struct plan *plan, struct error *error)

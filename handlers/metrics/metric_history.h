@@ -28,7 +28,7 @@ struct metric_history_request {
     int figure;           /* -1: the series */
     const char *series;   /* for a histogram, its family's name */
     const json_t *labels; /* of the series: name to value, which all must match; NULL: any */
-    int function;         /* of enum metric_history_function; -1: the first that applies */
+    int function;         /* of enum metric_history_function; -1: the figure's default */
     double percentile;
     int64_t from_ms, to_ms, step_ms; /* from_ms and to_ms - from_ms are multiples of step_ms */
     enum scrape_level level;

@@ -87,16 +87,18 @@ static CHECKED bool check_lengths(const json_t *arguments, bool by_dataset, stru
 
     if (json_object_get(arguments, "input_tokens") != NULL)
         return error_set(error, ERROR_INVALID,
-                         "\"input_tokens\": the prompts of a dataset have its lengths, omit it");
+                         "a dataset's prompts already have their lengths: omit \"input_tokens\"");
     if (strcmp(input, "fixed") != 0 && strcmp(input, "dataset") != 0)
-        return error_set(error, ERROR_INVALID,
-                         "\"input_distribution\" is %s: the prompts of a dataset have its lengths; "
-                         "omit it",
-                         input);
+        return error_set(
+            error, ERROR_INVALID,
+            "a dataset's prompts already have their lengths: omit \"input_distribution\", "
+            "which is %s",
+            input);
     if (by_dataset && json_object_get(stated, "output_tokens") != NULL)
-        return error_set(error, ERROR_INVALID,
-                         "\"output_tokens\": with \"output_distribution\" dataset answers are as "
-                         "long as the dataset's; omit one of the two");
+        return error_set(
+            error, ERROR_INVALID,
+            "if \"output_distribution\" is dataset, outputs are as long as those of the "
+            "dataset: omit it, or omit \"output_tokens\"");
     return true;
 }
 
@@ -177,7 +179,7 @@ static CHECKED bool refuse_large(const struct plan_estimate *estimate, struct er
                      GO_AHEAD_MINUTES, GO_AHEAD_TOKENS / 1000000);
 }
 
-bool sweep_request_is_other(const struct call *call, const struct sweep_request *request)
+bool sweep_request_digest_differs(const struct call *call, const struct sweep_request *request)
 {
     const char *given = call_text(call, "plan_digest");
 
@@ -191,12 +193,12 @@ bool sweep_request_check(const struct call *call, const struct sweep_request *re
 
     if (call_text(call, "plan_digest") == NULL)
         return !request->needs_go_ahead || refuse_large(&request->estimate, error);
-    if (!sweep_request_is_other(call, request))
+    if (!sweep_request_digest_differs(call, request))
         return true;
     sweep_request_name(request, &named);
     return error_set(error, ERROR_CONFLICT,
                      "\"plan_digest\" is of another plan: the arguments differ from those given to "
                      "sweep_plan, or a deployment has changed since (now: %s). Call sweep_plan "
-                     "again with the same arguments",
+                     "again with the arguments of this call",
                      text_string(&named));
 }

@@ -62,7 +62,7 @@ struct sweep_request {
 CHECKED bool sweep_request_read(const struct call *call, struct sweep_request *out,
                                 struct error *error);
 /* Returns true if the call's plan_digest belongs to another plan. */
-bool sweep_request_is_other(const struct call *call, const struct sweep_request *request);
+bool sweep_request_digest_differs(const struct call *call, const struct sweep_request *request);
 /* INVALID: the sweep is large, and the call has no plan_digest; the error says what it would take.
  * CONFLICT: the digest belongs to another plan. */
 CHECKED bool sweep_request_check(const struct call *call, const struct sweep_request *request,

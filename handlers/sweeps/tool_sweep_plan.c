@@ -142,7 +142,7 @@ static json_t *list_warnings(const struct call *call, const struct sweep_request
         json_array_append_new(warnings,
                               json_string("some cells are longer than the model's context: they "
                                           "will be reported as infeasible"));
-    if (sweep_request_is_other(call, request))
+    if (sweep_request_digest_differs(call, request))
         json_array_append_new(warnings,
                               json_string("the plan_digest given is of another plan: sweep_start "
                                           "takes the one returned here"));

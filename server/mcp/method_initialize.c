@@ -14,15 +14,16 @@
 #include "server/mcp/protocol.h"
 #include "server/streams/session.h"
 
-#define CAPABILITIES_LIMIT 4096
-#define CAPABILITIES                                                                               \
+#define CLIENT_CAPABILITIES_MAX 4096
+#define SERVER_CAPABILITIES                                                                        \
     "\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":true,\"listChanged\":true},"    \
     "\"prompts\":{\"listChanged\":true},\"completions\":{},\"logging\":{}"
 
-static const char *wanted_version(const struct rpc *rpc)
+/* The version that the session will speak. */
+static const char *negotiated_version(const struct rpc *rpc)
 {
-    const char *offered = json_get_text(rpc->params, "protocolVersion", NULL);
-    const char *version = offered != NULL ? mcp_legacy_version(offered) : NULL;
+    const char *requested = json_get_text(rpc->params, "protocolVersion", NULL);
+    const char *version = requested != NULL ? mcp_legacy_version(requested) : NULL;
 
     return version != NULL ? version : mcp_legacy_latest;
 }
@@ -36,7 +37,7 @@ static void add_text_member(struct text *out, const char *name, const char *valu
 bool method_initialize_run(struct rpc *rpc)
 {
     const json_t *capabilities = json_object_get(rpc->params, "capabilities");
-    const char *version = wanted_version(rpc);
+    const char *version = negotiated_version(rpc);
     FREE_AUTO char *stored = NULL;
     struct error error;
 
@@ -45,15 +46,15 @@ bool method_initialize_run(struct rpc *rpc)
                         "params.protocolVersion is missing, or not a string");
     rpc_client_name(json_object_get(rpc->params, "clientInfo"), rpc->client, sizeof rpc->client);
     stored = json_is_object(capabilities) ? json_write(capabilities) : memory_copy_text("{}");
-    if (strlen(stored) > CAPABILITIES_LIMIT)
+    if (strlen(stored) > CLIENT_CAPABILITIES_MAX)
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.capabilities is longer than %d bytes",
-                        CAPABILITIES_LIMIT);
+                        CLIENT_CAPABILITIES_MAX);
     if (!session_begin(rpc->server->sessions, rpc->exchange->principal.name, version, rpc->client,
                        stored, &rpc->session, &error))
         return rpc_fail_fault(rpc, "session", &error);
     exchange_add_header(rpc->exchange, "Mcp-Session-Id", rpc->session->id);
     add_text_member(&rpc->result, "protocolVersion", version);
-    text_add(&rpc->result, ",\"capabilities\":{" CAPABILITIES "},\"serverInfo\":");
+    text_add(&rpc->result, ",\"capabilities\":{" SERVER_CAPABILITIES "},\"serverInfo\":");
     text_add(&rpc->result, strcmp(version, "2025-11-25") >= 0 ? SERVER_DETAILS : SERVER_INFO);
     text_add_char(&rpc->result, ',');
     add_text_member(&rpc->result, "instructions", text_string(&rpc->server->instructions));
@@ -62,10 +63,10 @@ bool method_initialize_run(struct rpc *rpc)
 
 bool method_initialize_discover_run(struct rpc *rpc)
 {
-    rpc->introduces = true;
-    text_add(&rpc->result,
-             "\"supportedVersions\":[\"" MCP_MODERN_VERSION "\"],\"capabilities\":{" CAPABILITIES
-             ",\"extensions\":{\"" TASKS_EXTENSION "\":{}}},");
+    rpc->describes_server = true;
+    text_add(&rpc->result, "\"supportedVersions\":[\"" MCP_MODERN_VERSION
+                           "\"],\"capabilities\":{" SERVER_CAPABILITIES
+                           ",\"extensions\":{\"" TASKS_EXTENSION "\":{}}},");
     add_text_member(&rpc->result, "instructions", text_string(&rpc->server->instructions));
     return true;
 }

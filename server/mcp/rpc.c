@@ -188,7 +188,7 @@ static void write_common_members(const struct rpc *rpc, struct text *out)
         text_add(out, "\"resultType\":\"");
         text_add(out, rpc->result_type != NULL ? rpc->result_type : "complete");
         text_add(out, "\",\"_meta\":{" INFO_MEMBER);
-        text_add(out, rpc->introduces ? SERVER_DETAILS : SERVER_INFO);
+        text_add(out, rpc->describes_server ? SERVER_DETAILS : SERVER_INFO);
     } else if (kind != NULL) {
         text_add(out, "\"_meta\":{");
     }

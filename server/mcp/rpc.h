@@ -86,7 +86,7 @@ struct rpc {
     struct text result;      /* the members of the result object */
     const char *result_type; /* static; NULL: "complete" */
     const char *error_kind;  /* kind of a failed tool's error, for the result's _meta; NULL: none */
-    bool introduces;         /* the answer describes the server in full */
+    bool describes_server;   /* the answer describes the server in full */
     bool silent;             /* it is answered in another way, or needs no answer */
     int error_code;          /* the code of an error; 0: a result */
     unsigned http_status;

@@ -287,8 +287,8 @@ static void describe_wrong(const struct audit_verdict *verdict, struct text *out
 
     if (verdict->wrong == 0)
         return;
-    text_addf(out, "; %" PRId64 " of them %s not what was written, or an earlier row was removed: ",
-              verdict->wrong, verdict->wrong == 1 ? "is" : "are");
+    text_addf(out, "; %" PRId64 " row%s changed after being written, or following a removed row: ",
+              verdict->wrong, verdict->wrong == 1 ? "" : "s");
     for (int64_t i = 0; i < shown; i++)
         text_addf(out, "%s%" PRId64, i == 0 ? "" : ", ", verdict->wrong_ids[i]);
     if (shown < verdict->wrong)
@@ -298,16 +298,17 @@ static void describe_wrong(const struct audit_verdict *verdict, struct text *out
 static void describe_ends(const struct audit_verdict *verdict, struct text *out)
 {
     if (verdict->missing > 0)
-        text_addf(out, "; the newest %" PRId64 " that were written are missing", verdict->missing);
+        text_addf(out, "; rows missing at the end: %" PRId64, verdict->missing);
     else if (verdict->end_changed)
-        text_add(out, "; the newest row is not the one that opsbrain wrote last");
+        text_add(out, "; the newest row and opsbrain's record of it differ");
     if (verdict->anchor_changed)
         text_add(
             out,
             "; the anchor of the rows that retention removed is not the one that opsbrain wrote");
     if (verdict->alarms > 0)
-        text_addf(out, "; %" PRId64 " of them (%s) record that others wrote to the audit log",
-                  verdict->alarms, AUDIT_ALARM);
+        text_addf(out,
+                  "; rows (%s) reporting that another program wrote to the audit log: %" PRId64,
+                  AUDIT_ALARM, verdict->alarms);
 }
 
 static void describe_keys(const struct audit_verdict *verdict, struct text *out)
@@ -316,28 +317,30 @@ static void describe_keys(const struct audit_verdict *verdict, struct text *out)
         text_add(out, "; without a key (setting audit_key), so a chain rewritten from its "
                       "beginning would not be noticed");
     else if (verdict->keyless_before > 0)
-        text_addf(out, "; the first %" PRId64 " were written before there was a key",
-                  verdict->keyless_before);
+        text_addf(out, "; rows written before there was a key: %" PRId64, verdict->keyless_before);
     if (verdict->end_keyless)
-        text_add(out, "; audit_key gives a key, and the newest row has none: start the server with "
-                      "it, or find out who wrote that row");
+        text_add(out,
+                 "; audit_key names a key, but the newest row was written without one: the server "
+                 "runs without audit_key, or another program wrote that row");
     if (verdict->keyless_after > 0)
-        text_addf(out,
-                  "; %" PRId64 " have no key although there was one: opsbrain did not write them",
-                  verdict->keyless_after);
+        text_addf(
+            out,
+            "; rows without a key although there was one, so not written by opsbrain: %" PRId64,
+            verdict->keyless_after);
     if (verdict->locked_key[0] != '\0')
-        text_addf(out,
-                  "; %" PRId64 " cannot be checked: the file of audit_key does not have their key "
-                  "%s (an earlier key stays in the file, on a line after the newest)",
-                  verdict->locked, verdict->locked_key);
+        text_addf(
+            out,
+            "; key %s is not in the file of audit_key, and rows need it to be checked: %" PRId64
+            " (keep earlier keys in that file, on the lines after the newest)",
+            verdict->locked_key, verdict->locked);
 }
 
 static void describe_mark(const struct audit_verdict *verdict, struct text *out)
 {
     static const char *const words[] = {
         [MARK_NONE] = "",
-        [MARK_RIGHT] = "; the given digest is the row's",
-        [MARK_WRONG] = "; the given digest is not the row's: the chain was rewritten",
+        [MARK_RIGHT] = "; the given digest matches its row",
+        [MARK_WRONG] = "; the given digest does not match its row: the chain was rewritten",
         [MARK_GONE] = "; the row of the given digest is missing",
         [MARK_OLDER] = "; retention has removed the row of the given digest",
     };

@@ -25,7 +25,8 @@ CHECKED bool family_reader_next(struct family_reader *reader, const struct lane 
                                 struct error *error);
 void family_reader_end(struct family_reader *reader);
 
-/* Adds families to a block, in ascending order of their ids. */
+/* Adds families to a block. The caller adds them in ascending order of their ids, and the lanes of
+ * each in ascending order of their series. */
 struct family_writer {
     struct sql_connection *connection;
     struct block *block; /* the block whose directory it fills */
@@ -36,6 +37,6 @@ struct family_writer family_writer_begin(struct sql_connection *connection, int6
                                          struct block *block, enum scrape_level level);
 CHECKED bool family_writer_add(struct family_writer *writer, int64_t family,
                                const struct lane *lane, struct error *error);
-/* Writes the families not yet written. */
+/* Writes the lanes that are still in memory, which family_writer_end would discard. */
 CHECKED bool family_writer_flush(struct family_writer *writer, struct error *error);
 void family_writer_end(struct family_writer *writer);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The longer attacks on the queue of sweeps.
+// Attacks on the queue of sweeps that take longer than those of tests/e2e/attack_queue.test.mjs.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LONG, SHORT, queueMany, state, team, untilRunning } from '../e2e/support/queue_team.mjs';
 import { waitForJob } from '../e2e/support/sweep_by_client.mjs';
 
-test('of 300 sweeps that wait for one endpoint, every principal gets a turn', async (t) => {
+test('a sweep that waits behind 300 of another principal runs after one of them', async (t) => {
     const { alice, bob } = await team(t, { args: ['--rate-per-principal', '0'] });
     const jobs = await queueMany(alice, 'a', 300);
     const other = await bob.call('sweep_start', { deployment: 'b', ...LONG });
@@ -19,7 +19,7 @@ test('of 300 sweeps that wait for one endpoint, every principal gets a turn', as
     assert.ok(states.filter((each) => each === 'queued').length >= 298, states.join(' '));
 });
 
-test('sweeps over two endpoints, in either order and among others, all end', async (t) => {
+test('sweeps that need two endpoints, in either order and mixed with sweeps of one, all complete', async (t) => {
     const { alice, bob } = await team(t, { servers: 3 });
     const started = [];
     for (let round = 0; round < 3; round++) {

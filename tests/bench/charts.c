@@ -62,12 +62,13 @@ static const struct bench_chart {
     { "e2e", draw_e2e },        { 0 },
 };
 
-static void save(const char *name, const char *chart, const char *end, const struct text *bytes)
+static void save(const char *file_name, const char *chart, const char *end,
+                 const struct text *bytes)
 {
     char path[4096];
     FILE *file;
 
-    snprintf(path, sizeof path, "%s/%s.%s%s", out_folder, name, chart, end);
+    snprintf(path, sizeof path, "%s/%s.%s%s", out_folder, file_name, chart, end);
     file = fopen(path, "wb");
     if (file == NULL || fwrite(bytes->data, 1, bytes->length, file) != bytes->length
         || fclose(file) != 0) {
@@ -76,7 +77,7 @@ static void save(const char *name, const char *chart, const char *end, const str
     }
 }
 
-static void write_chart(const char *name, const char *title, const struct chart *chart,
+static void write_chart(const char *file_name, const char *name, const struct chart *chart,
                         double draw_ms)
 {
     TEXT_AUTO svg = { 0 };
@@ -94,15 +95,14 @@ static void write_chart(const char *name, const char *title, const struct chart 
         fprintf(stderr, "%s\n", error.message);
         exit(1);
     }
-    printf("%-10s %7zu B svg %7zu B png  draw %6.2f svg %5.2f png %6.1f ms  %s\n", title,
-           svg.length, light.length, draw_ms, svg_ms, (double)(clock_monotonic_ns() - began) / 2e6,
-           name);
-    save(name, title, ".svg", &svg);
-    save(name, title, ".png", &light);
-    save(name, title, "-dark.png", &dark);
+    printf("%-10s %7zu B svg %7zu B png  draw %6.2f svg %5.2f png %6.1f ms  %s\n", name, svg.length,
+           light.length, draw_ms, svg_ms, (double)(clock_monotonic_ns() - began) / 2e6, file_name);
+    save(file_name, name, ".svg", &svg);
+    save(file_name, name, ".png", &light);
+    save(file_name, name, "-dark.png", &dark);
 }
 
-static void write_report(const char *name, const struct chart_runs *runs)
+static void write_report(const char *file_name, const struct chart_runs *runs)
 {
     const struct document_part part = { .runs = *runs };
     const struct document document = {
@@ -113,11 +113,11 @@ static void write_report(const char *name, const struct chart_runs *runs)
 
     document_write(&document, &html);
     printf("%-10s %7zu B html                write %6.1f ms  %s\n", "report", html.length,
-           (double)(clock_monotonic_ns() - began) / 1e6, name);
-    save(name, "report", ".html", &html);
+           (double)(clock_monotonic_ns() - began) / 1e6, file_name);
+    save(file_name, "report", ".html", &html);
 }
 
-static void draw_file(const char *name, const struct text *bytes)
+static void draw_file(const char *file_name, const struct text *bytes)
 {
     const struct import_file file = { .bytes = bytes->data, .length = bytes->length };
     EVIDENCE_AUTO evidence;
@@ -129,26 +129,26 @@ static void draw_file(const char *name, const struct text *bytes)
     struct error error;
 
     if (!import_read_file(&file, &evidence, &error)) {
-        fprintf(stderr, "%s: %s\n", name, error.message);
+        fprintf(stderr, "%s: %s\n", file_name, error.message);
         return;
     }
     evidence.imported = true;
-    text_copy(evidence.name, sizeof evidence.name, strrchr(name, '_') + 1);
+    text_copy(evidence.name, sizeof evidence.name, strrchr(file_name, '_') + 1);
     audit_run(&input, &findings);
     for (const struct bench_chart *row = bench_charts; row->name != NULL; row++) {
         CHART_AUTO chart = { 0 };
         int64_t began = clock_monotonic_ns();
 
         row->draw(&runs, &chart);
-        write_chart(name, row->name, &chart, (double)(clock_monotonic_ns() - began) / 1e6);
+        write_chart(file_name, row->name, &chart, (double)(clock_monotonic_ns() - began) / 1e6);
     }
-    write_report(name, &runs);
+    write_report(file_name, &runs);
 }
 
 int main(int count, char **arguments)
 {
     if (count != 3) {
-        fprintf(stderr, "use: bench_charts FOLDER OUT\n");
+        fprintf(stderr, "usage: bench_charts FOLDER OUT\n");
         return 2;
     }
     out_folder = arguments[2];

@@ -287,7 +287,7 @@ static void draw_history(void)
 int main(int count, char **arguments)
 {
     if (count != 2) {
-        fprintf(stderr, "use: bench_examples OUT\n");
+        fprintf(stderr, "usage: bench_examples OUT\n");
         return 2;
     }
     out_folder = arguments[1];

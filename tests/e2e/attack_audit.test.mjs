@@ -99,7 +99,7 @@ test('a server reports at its start what was done to the audit log, and serves',
     assert.equal((await post(server.port, registration('d'))).status, 200);
     await server.stop();
     assert.match(server.output(), /error the audit log was changed by another program/);
-    assert.match((await verify(copy)).output, /record that others wrote to the audit log/);
+    assert.match((await verify(copy)).output, /reporting that another program wrote to the audit log: \d/);
 });
 
 test('a rewritten chain does not have the digest in the log or in an export', async (t) => {
@@ -111,7 +111,7 @@ test('a rewritten chain does not have the digest in the log or in an export', as
     assert.equal(lines.at(-2).digest, digest);
     assert.deepEqual([lines[0].principal, lines[0].tool], ['(server)', 'start']);
     const mark = `${id}:${digest}`;
-    assert.match((await verify(data, {}, '--digest', mark)).output, /the given digest is the row's/);
+    assert.match((await verify(data, {}, '--digest', mark)).output, /the given digest matches its row/);
     const copy = await edited(t, data, (db) => {
         EDITS.changed(db);
         writeAnew(db);
@@ -119,7 +119,7 @@ test('a rewritten chain does not have the digest in the log or in an export', as
     assert.match((await verify(copy)).output, /the audit log is intact/);
     const found = await verify(copy, {}, '--digest', mark);
     assert.equal(found.code, 1);
-    assert.match(found.output, /the given digest is not the row's/);
+    assert.match(found.output, /the given digest does not match its row/);
 });
 
 test('rows and verdicts are available as JSON, too', async (t) => {
@@ -153,10 +153,10 @@ test('with a key, a rewritten chain is detected, and so is a missing or wrong ke
         EDITS.changed(db);
         writeAnew(db);
     });
-    assert.match((await verify(copy, env)).output, /IS NOT INTACT.*the newest row has none/);
+    assert.match((await verify(copy, env)).output, /IS NOT INTACT.*the newest row was written without one/);
     assert.match((await verify(data)).output, /audit_key names no file/);
     await writeFile(file, 'another key, of which there is no trace\n');
-    assert.match((await verify(data, env)).output, /IS NOT INTACT.*cannot be checked/);
+    assert.match((await verify(data, env)).output, /IS NOT INTACT.*rows need it to be checked/);
     await rm(file);
     assert.match((await verify(data, env)).output, /audit_key: .* cannot be read/);
 });

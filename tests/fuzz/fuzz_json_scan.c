@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_scan against jansson: both accept the bytes and agree on how many tokens of which kind
- * there are, or both refuse them. Skipped values are checked as strictly as read ones. */
+/* json_scan against jansson: both accept the bytes and agree on the counts and sums below, or both
+ * refuse them; only jansson refuses duplicate keys. Skipped values are checked as strictly as read
+ * ones. */
 #include <string.h>
 
 #include "base/core/memory.h"
@@ -8,7 +9,7 @@
 #include "base/json/json_scan.h"
 #include "tests/fuzz/fuzz.h"
 
-/* A checksum over the document that any missed, invented or misread token changes. */
+/* Counts and sums over the document that both readers must agree on. */
 struct tally {
     size_t values, keys, text_bytes;
     uint64_t integers;
@@ -71,8 +72,8 @@ static void count_token(const struct json_scan *scan, enum json_scan_token token
         token != JSON_SCAN_KEY && token != JSON_SCAN_OBJECT_END && token != JSON_SCAN_ARRAY_END;
 }
 
-/* Skipping the document at once, and skipping each value of the outermost list or object, must give
- * the same verdict. */
+/* Skipping the document at once, and skipping the values of its members and the first value of its
+ * arrays, must give the same verdict. */
 static void pass_over(const uint8_t *data, size_t size, bool accepted)
 {
     const char *bytes, *first = (const char *)data;

@@ -13,9 +13,9 @@ import { startModel } from './stub.mjs';
 
 const MODULES = path.resolve(process.env.HOSTS_MODULES);
 const PROMPT = 'Benchmark this server and tell me where it saturates.';
-const RUNS_AT_ONCE = 3;
+const REQUESTS_AT_ONCE = 3;
 
-// For each host: the files in its folder, its command, its environment.
+// For each host: its program, the settings file in its home folder, its arguments, its environment.
 const HOSTS = {
     'Claude Code': {
         file: path.join(MODULES, `@anthropic-ai/claude-code-linux-${process.arch}/claude`),
@@ -57,7 +57,7 @@ async function converse(t, { file, settings, args, env }, url, model) {
 
 for (const [name, host] of Object.entries(HOSTS))
     test(`${name} shows its model every tool, and three calls show where a server saturates`, { timeout: 200_000 }, async (t) => {
-        const served = await startSimserve(t, ['--ttft-ms', '5', '--step-ms', '1', '--max-running', `${RUNS_AT_ONCE}`]);
+        const served = await startSimserve(t, ['--ttft-ms', '5', '--step-ms', '1', '--max-running', `${REQUESTS_AT_ONCE}`]);
         const server = await startServer(t);
         const { shown, url: model } = await startModel(t, [
             () => ['deployment_register', { name: 'sim', url: served.url }],

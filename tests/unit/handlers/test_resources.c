@@ -329,7 +329,7 @@ static void says_what_does_not_exist_and_audits_it(void **state)
     assert_int_equal(world_audit_count(world), before);
     read_refused(world, "opsbrain://deployments/other", ERROR_NOT_FOUND, "demo");
     read_refused(world, "opsbrain://runs/run_nobody", ERROR_NOT_FOUND, "run_nobody");
-    read_refused(world, "opsbrain://sweeps/swp_nobody/x", ERROR_NOT_FOUND, "the forms are");
+    read_refused(world, "opsbrain://sweeps/swp_nobody/x", ERROR_NOT_FOUND, "one of these forms");
     assert_false(
         resource_find(resources, &world->services, "opsbrain://jobs/job_x", &world->error));
 }

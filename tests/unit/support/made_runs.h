@@ -10,13 +10,13 @@
 
 #include "analysis/evidence/evidence.h"
 
-/* The tools, by what they report about a cell besides users, lengths and latencies. */
+/* The tools, by what they report about a cell besides users and lengths. */
 enum reporter {
     REPORTER_OPSBRAIN, /* everything, including the requests in flight */
-    REPORTER_VLLM,     /* counts and durations, no means of requests in flight */
+    REPORTER_VLLM,     /* everything but the mean number of requests in flight */
     REPORTER_AIPERF,   /* its own token counts besides the server's */
-    REPORTER_GUIDELLM, /* the requests in flight, and means */
-    REPORTER_TABLE,    /* rates, means, p95 and successes */
+    REPORTER_GUIDELLM, /* everything, as opsbrain */
+    REPORTER_TABLE,    /* rates, the success rate, and of the latencies only E2E, up to p95 */
     REPORTER_BARE,     /* rates and means */
     REPORTERS
 };
@@ -25,9 +25,10 @@ struct maker {
     unsigned seed;
     enum reporter reporter;
     /* The server. */
-    double slots, prefill_tokens_per_s, step_ms, step_more_ms, template_tokens;
+    double slots, prefill_tokens_per_s, step_ms, step_ms_per_running, template_tokens;
     /* The client. */
-    double pause_ms; /* between the requests of a user; it matters less with more users */
+    double pause_ms; /* between the requests of a user; with several users, at most 2 % of the
+                        latency */
     double noise;
     /* The grid. */
     double users[8], lengths[6], output_tokens;
@@ -49,7 +50,7 @@ static inline double maker_noise(struct maker *maker)
     return 1 + maker->noise * (2 * maker_uniform(maker) - 1);
 }
 
-static inline struct maker maker_number(int number)
+static inline struct maker maker_create(int number)
 {
     struct maker maker = { .seed = (unsigned)number * 7919 + 5,
                            .reporter = (enum reporter)(number % REPORTERS) };
@@ -57,7 +58,7 @@ static inline struct maker maker_number(int number)
     maker.slots = round(maker_between(&maker, 4, 512));
     maker.prefill_tokens_per_s = maker_between(&maker, 2000, 12000);
     maker.step_ms = maker_between(&maker, 12, 60);
-    maker.step_more_ms = maker.step_ms / maker_between(&maker, 20, 1000);
+    maker.step_ms_per_running = maker.step_ms / maker_between(&maker, 20, 1000);
     maker.template_tokens = floor(maker_between(&maker, 1, 80));
     maker.pause_ms = maker_between(&maker, 0.5, 60);
     maker.noise = maker_between(&maker, 0.001, 0.03);
@@ -94,7 +95,8 @@ static inline void maker_measure(struct maker *maker, double speed, struct evide
 {
     double running = fmin(cell->concurrency, maker->slots), users = cell->concurrency;
     double prompt = cell->input_length + maker->template_tokens, out = maker->output_tokens;
-    double step_ms = (maker->step_ms + maker->step_more_ms * running) / speed * maker_noise(maker);
+    double step_ms =
+        (maker->step_ms + maker->step_ms_per_running * running) / speed * maker_noise(maker);
     double prefill_ms = 1000 * prompt / maker->prefill_tokens_per_s * (1 + running / 64) / speed
                         * maker_noise(maker);
     double served_ms = prefill_ms + (out - 1) * step_ms, e2e_ms = served_ms * users / running;
@@ -128,7 +130,7 @@ static inline void maker_forget_latency(struct evidence_latency *latency)
     latency->p50_ms = latency->p90_ms = latency->p95_ms = latency->p99_ms = latency->max_ms = NAN;
 }
 
-/* Removes the figures that the tool does not report. */
+/* Leaves the figures that the tool would report, counted as it counts them. */
 static inline void maker_withhold(const struct maker *maker, struct evidence_cell *cell)
 {
     bool bare = maker->reporter == REPORTER_BARE;

@@ -39,7 +39,7 @@ static bool give_other(void *context, struct evidence *out)
 
 static void make(int number, struct made *out)
 {
-    *out = (struct made){ .maker = maker_number(number) };
+    *out = (struct made){ .maker = maker_create(number) };
     maker_run(&out->maker, &out->evidence);
 }
 

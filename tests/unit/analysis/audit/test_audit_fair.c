@@ -235,7 +235,8 @@ static void the_one_real_prefill_is_not_the_cell_at_fault(void **state)
     assert_int_equal(finding->weight, FINDING_WRONG);
     assert_int_equal(finding->cell_count, 15);
     assert_int_equal(finding->cells[0], 1);
-    says(&finding->arithmetic, "16384 of context took 5.407 s at 1 user (row 18), but 0.313 s");
+    says(&finding->arithmetic,
+         "16384 tokens of context took 5.407 s at 1 user (row 18), but 0.313 s");
 }
 
 static void each_model_of_a_file_is_compared_with_its_own_size(void **state)
@@ -373,7 +374,7 @@ static void a_first_token_that_comes_sooner_for_two_users_came_from_a_cache(void
     }
     assert_int_equal(only(trial, "prefix_cache")->cell_count, 3);
     says(&trial->findings.at[0].arithmetic,
-         "4096 of context took 1.442 s at 1 user (row 2), but 0.372 s at 2 (row 3)");
+         "4096 tokens of context took 1.442 s at 1 user (row 2), but 0.372 s at 2 (row 3)");
     snprintf(trial->evidence.facts.flags, sizeof trial->evidence.facts.flags,
              "--no-enable-prefix-caching");
     audit(trial);

@@ -86,7 +86,7 @@ static void made_runs_of_every_kind(void **state)
 {
     (void)state;
     for (int i = 0; i < RUNS; i++) {
-        struct maker maker = maker_number(i);
+        struct maker maker = maker_create(i);
         EVIDENCE_AUTO evidence;
         char name[32];
 

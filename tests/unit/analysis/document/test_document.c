@@ -199,7 +199,7 @@ static void made_runs_of_every_kind(void **state)
 {
     (void)state;
     for (int i = 0; i < MADE_RUNS; i++) {
-        struct maker maker = maker_number(i);
+        struct maker maker = maker_create(i);
         EVIDENCE_AUTO evidence;
         TEXT_AUTO document = { 0 };
         char name[32];

@@ -58,7 +58,8 @@ static void ends_at_the_connect_timeout(void **state)
     close(full.listener);
 }
 
-/* Requests a stop 200 ms after the first call, and counts the calls. */
+/* Of a callback that asks to stop from 200 ms after it was first called on; `asked` counts its
+ * calls. */
 struct patience {
     int64_t first_ns;
     int asked;
@@ -95,7 +96,7 @@ static bool at_once(void *context)
     return true;
 }
 
-static void sends_nothing_when_cancelled_before(void **state)
+static void sends_nothing_when_already_cancelled(void **state)
 {
     struct call call = { .request = { .cancelled = at_once } };
 
@@ -142,7 +143,7 @@ static void perform_url(struct call *call, const char *url)
     call->worked = outbound_perform(&call->request, &call->response, &call->error);
 }
 
-static void never_connects_to_refused_addresses(void **state)
+static void never_connects_to_forbidden_addresses(void **state)
 {
     static const char *const urls[] = { "http://169.254.169.254/latest/meta-data",
                                         "http://2852039166/", "http://[::ffff:169.254.169.254]/",
@@ -172,7 +173,7 @@ static void a_proxy_in_the_environment_is_not_used(void **state)
     outbound_response_finish(&call.response);
 }
 
-static void refuses_other_schemes_and_users(void **state)
+static void refuses_other_schemes_credentials_and_malformed_urls(void **state)
 {
     static const char *const urls[] = {
         "file:///etc/passwd",    "ftp://127.0.0.1/", "gopher://127.0.0.1/",
@@ -225,12 +226,12 @@ int main(void)
         cmocka_unit_test(ends_when_no_first_byte_comes),
         cmocka_unit_test(ends_at_the_connect_timeout),
         cmocka_unit_test(ends_soon_after_it_is_cancelled),
-        cmocka_unit_test(sends_nothing_when_cancelled_before),
+        cmocka_unit_test(sends_nothing_when_already_cancelled),
         cmocka_unit_test(distinguishes_broken_connections_from_refused_ones),
         cmocka_unit_test(reports_other_protocols),
-        cmocka_unit_test(never_connects_to_refused_addresses),
+        cmocka_unit_test(never_connects_to_forbidden_addresses),
         cmocka_unit_test(a_proxy_in_the_environment_is_not_used),
-        cmocka_unit_test(refuses_other_schemes_and_users),
+        cmocka_unit_test(refuses_other_schemes_credentials_and_malformed_urls),
         cmocka_unit_test(a_name_that_does_not_resolve_is_reported),
         cmocka_unit_test(errors_never_show_the_bearer),
     };

@@ -162,7 +162,8 @@ static void test_flex_start_uses_another_version_of_the_api(void **state)
     text_copy(url, sizeof url, queued->url);
     step_list_free(steps, count);
     steps = make_steps(world, VERB_CREATE, &count);
-    assert_string_equal(find_step(steps, count, "queued-resource")->url, url); /* the same id */
+    assert_string_equal(find_step(steps, count, "queued-resource")->url,
+                        url); /* the same requestId */
     step_list_free(steps, count);
     world->life.desired.kind = "flex_start";
     steps = make_steps(world, VERB_CREATE, &count);
@@ -172,7 +173,7 @@ static void test_flex_start_uses_another_version_of_the_api(void **state)
     step_list_free(steps, count);
 }
 
-static void test_waiting_for_capacity_ends_with_the_life(void **state)
+static void test_without_an_end_capacity_is_waited_for_by_default(void **state)
 {
     struct google_world *world = *state;
     json_auto_t *body = NULL;
@@ -372,7 +373,7 @@ int main(void)
         LIVE(test_the_steps_of_each_verb),
         LIVE(test_a_queued_resource_for_each_kind),
         LIVE(test_flex_start_uses_another_version_of_the_api),
-        LIVE(test_waiting_for_capacity_ends_with_the_life),
+        LIVE(test_without_an_end_capacity_is_waited_for_by_default),
         LIVE(test_every_recipe_makes_a_request_that_is_accepted),
         LIVE(test_recipes_that_cannot_work_are_refused_with_the_reason),
         LIVE(test_recipes_that_the_platform_refuses_are_refused_before),

@@ -15,7 +15,7 @@ static struct job job_of_sweep(struct world *world, const char *sweep_id)
     return job;
 }
 
-static void a_sweep_ends_in_the_form_of_the_tools_that_start_one(void **state)
+static void the_result_of_a_sweep_conforms_to_sweep_start_and_sweep_resume(void **state)
 {
     struct world *world = *state;
     struct answer answer = { 0 };
@@ -111,7 +111,7 @@ static void a_job_that_waits_is_shown_as_such(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sweep_ends_in_the_form_of_the_tools_that_start_one),
+        cmocka_unit_test(the_result_of_a_sweep_conforms_to_sweep_start_and_sweep_resume),
         cmocka_unit_test(a_sweep_that_failed_says_why_and_what_to_do),
         cmocka_unit_test(other_jobs_return_their_outcome),
         cmocka_unit_test(a_job_that_waits_is_shown_as_such),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the report of runs, sweeps and imports as one HTML file: run_report with format html,
- * and the resources that are the file. */
+ * and the resources that serve this file. */
 #include <math.h>
 
 #include "analysis/report/repetition_stats.h"
@@ -136,7 +136,7 @@ static void a_sweep_has_a_file_with_its_repetitions(void **state)
     assert_contains(&file, "2 runs \xc2\xb7 8 cells");
 }
 
-static void two_deployments_are_compared_first(void **state)
+static void an_ab_sweep_has_a_file_that_says_why_its_sides_cannot_be_compared(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], uri[128];
@@ -154,7 +154,7 @@ static void two_deployments_are_compared_first(void **state)
     assert_contains(&file, "<bdi>new</bdi>");
 }
 
-static void an_unmeasured_run_has_a_file_without_figures(void **state)
+static void an_unmeasured_sweep_has_a_file_without_figures(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], uri[128];
@@ -169,7 +169,7 @@ static void an_unmeasured_run_has_a_file_without_figures(void **state)
     assert_contains(&file, "Nothing was measured");
 }
 
-static void an_import_has_a_file_in_which_its_texts_are_text(void **state)
+static void markup_in_an_import_is_escaped_in_its_file(void **state)
 {
     struct world *world = *state;
     TEXT_AUTO arguments = { 0 };
@@ -204,9 +204,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_run_has_a_file_with_the_figures_of_run_show),
         TEST(a_sweep_has_a_file_with_its_repetitions),
-        TEST(two_deployments_are_compared_first),
-        TEST(an_unmeasured_run_has_a_file_without_figures),
-        TEST(an_import_has_a_file_in_which_its_texts_are_text),
+        TEST(an_ab_sweep_has_a_file_that_says_why_its_sides_cannot_be_compared),
+        TEST(an_unmeasured_sweep_has_a_file_without_figures),
+        TEST(markup_in_an_import_is_escaped_in_its_file),
         TEST(refuses_unknown_ids),
     };
 

@@ -73,13 +73,12 @@ static void refuses_settings_that_have_no_effect(void **state)
     static const char *const refused[][2] = {
         { SETTINGS("\"limit_percentile\":\"p50\""),
           "'limit_percentile' is p50, but no latency limit is given: give limit_ttft_ms" },
-        { SETTINGS("\"think_time\":\"exponential\""), "give think_time_s too, or omit it" },
+        { SETTINGS("\"think_time\":\"exponential\""), "give think_time_s too, or omit think_time" },
         { "{\"arrival\":\"poisson\",\"request_rate\":[1],\"input_tokens\":[16],"
           "\"think_time\":\"exponential\"}",
-          "users of an open loop do not think" },
+          "an open loop has no users who pause" },
         { SETTINGS("\"request_timeout_s\":30,\"ttft_timeout_s\":31"),
-          "'ttft_timeout_s' is 31, but the whole request may take 'request_timeout_s', which is "
-          "30" },
+          "'ttft_timeout_s' is 31, longer than 'request_timeout_s' (30)" },
         { SETTINGS("\"request_timeout_s\":30,\"idle_timeout_s\":31"), "'idle_timeout_s' is 31" },
     };
     struct world *world = *state;

@@ -37,7 +37,7 @@ static void the_last_hop_that_is_not_a_proxy_is_the_client(void **state)
     must_be("", "10.0.0.1");
 }
 
-static void ports_and_both_versions_are_read(void **state)
+static void ports_are_dropped_and_both_ip_versions_are_read(void **state)
 {
     (void)state;
     must_be("203.0.113.9:4711", "203.0.113.9");
@@ -47,7 +47,7 @@ static void ports_and_both_versions_are_read(void **state)
     must_be("::ffff:203.0.113.9", "203.0.113.9");
 }
 
-/* The entries before it may be forged, too. */
+/* The client may have written whatever comes before an unreadable entry. */
 static void an_unreadable_entry_ends_the_search(void **state)
 {
     (void)state;
@@ -70,7 +70,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_hop_that_is_not_a_proxy_is_the_client),
-        cmocka_unit_test(ports_and_both_versions_are_read),
+        cmocka_unit_test(ports_are_dropped_and_both_ip_versions_are_read),
         cmocka_unit_test(an_unreadable_entry_ends_the_search),
     };
 
