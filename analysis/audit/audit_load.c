@@ -25,11 +25,17 @@ static double in_flight(const struct evidence_cell *cell)
     return cell->request_throughput * audit_cell_mean_ms(cell) / 1000;
 }
 
+/* One request for each user, but none for those who think. */
+static double expected_in_flight(const struct evidence_cell *cell)
+{
+    double expected = cell->concurrency_expected;
+
+    return isnan(expected) ? audit_cell_users(cell) : expected;
+}
+
 static double load_ratio(const struct evidence_cell *cell)
 {
-    double expected = cell->concurrency_expected; /* users who think are not in flight */
-
-    return in_flight(cell) / (isnan(expected) ? audit_cell_users(cell) : expected);
+    return in_flight(cell) / expected_in_flight(cell);
 }
 
 /* Whether the cell has a single user, whose pauses explain the low ratio: nothing is in flight
@@ -159,17 +165,19 @@ void audit_check_actual_load(struct audit *audit)
         low = fmin(low, load_ratio(cell));
         high = fmax(high, load_ratio(cell));
     }
-    text_addf(&finding->arithmetic, "requests in flight / users: %.0f to %.0f %% in %zu cell%s; ",
-              100 * low, 100 * high, finding->cell_count,
-              audit_plural((double)finding->cell_count));
+    text_addf(&finding->arithmetic,
+              "requests in flight / expected: %.0f to %.0f %% in %zu cell%s; ", 100 * low,
+              100 * high, finding->cell_count, audit_plural((double)finding->cell_count));
     if (isnan(worst->concurrency_actual))
         text_addf(&finding->arithmetic,
                   "lowest: %.4g requests/s x %.4g s mean latency = %.4g of %.15g user%s",
                   worst->request_throughput, audit_cell_mean_ms(worst) / 1000, in_flight(worst),
                   audit_cell_users(worst), audit_plural(audit_cell_users(worst)));
     else
-        text_addf(&finding->arithmetic, "lowest: a time average of %.4g of %.15g user%s",
-                  in_flight(worst), audit_cell_users(worst), audit_plural(audit_cell_users(worst)));
+        text_addf(&finding->arithmetic,
+                  "lowest: a time average of %.4g of %.4g expected from %.15g user%s",
+                  in_flight(worst), expected_in_flight(worst), audit_cell_users(worst),
+                  audit_plural(audit_cell_users(worst)));
     add_below(audit, finding);
     text_add(&finding->consequence, ": the load was less than the table says.");
 }

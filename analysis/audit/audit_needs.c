@@ -147,21 +147,6 @@ static bool has_rates_twice(const struct evidence_cell *cell)
                          + cell->output_throughput));
 }
 
-static bool reports_token_rate(const struct evidence_cell *cell)
-{
-    double prompt = isnan(cell->input_tokens_mean) ? cell->input_length : cell->input_tokens_mean;
-
-    return audit_cell_is_measured(cell)
-           && (!isnan(cell->total_throughput) || !isnan(cell->request_throughput * prompt));
-}
-
-static bool reports_stream_rate(const struct evidence_cell *cell)
-{
-    return audit_cell_is_measured(cell)
-           && (cell->latency[METRIC_TPOT].mean_ms > 0 || !isnan(cell->stream_throughput)
-               || !isnan(cell->output_throughput / audit_cell_users(cell)));
-}
-
 /* ---- What a run has -------------------------------------------------------------------------- */
 
 /* Whether the cells that match have at least `needed` (at most 3) different numbers of users. */
@@ -282,14 +267,4 @@ bool audit_needs_cache(const struct audit *audit)
 bool audit_needs_rates_twice(const struct audit *audit)
 {
     return has_any_cell(audit, has_rates_twice);
-}
-
-bool audit_needs_token_rate(const struct audit *audit)
-{
-    return has_any_cell(audit, reports_token_rate);
-}
-
-bool audit_needs_stream_rate(const struct audit *audit)
-{
-    return has_any_cell(audit, reports_stream_rate);
 }

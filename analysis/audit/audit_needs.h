@@ -26,5 +26,3 @@ bool audit_needs_both_counts(const struct audit *audit);
 bool audit_needs_cache(const struct audit *audit);
 bool audit_needs_rates_twice(const struct audit *audit);
 bool audit_needs_roofline(const struct audit *audit); /* hardware and model are in the catalogue */
-bool audit_needs_token_rate(const struct audit *audit);
-bool audit_needs_stream_rate(const struct audit *audit);

@@ -220,7 +220,7 @@ static void a_cold_start_is_not_noise(void **state)
 }
 
 /* One user's prompts were processed; those of more users came from the cache. */
-static void the_one_real_prefill_is_not_the_cell_at_fault(void **state)
+static void cached_cells_are_found_and_not_the_one_that_filled_the_cache(void **state)
 {
     struct trial *trial = *state;
 
@@ -464,7 +464,7 @@ int main(void)
         TEST(two_runs_in_one_file_are_not_noise_of_one_run),
         TEST(repetitions_side_by_side_are_each_compared_with_their_own_run),
         TEST(a_cold_start_is_not_noise),
-        TEST(the_one_real_prefill_is_not_the_cell_at_fault),
+        TEST(cached_cells_are_found_and_not_the_one_that_filled_the_cache),
         TEST(each_model_of_a_file_is_compared_with_its_own_size),
         TEST(the_pause_of_one_user_is_not_a_user_missing),
         TEST(our_own_failed_cell_reports_no_speed),

@@ -27,7 +27,7 @@ static void littles_law_shows_that_users_were_missing(void **state)
     }
     finding = only(trial, "actual_load");
     assert_int_equal(finding->cell_count, 2);
-    says(&finding->arithmetic, "requests in flight / users: 60 to 60 % in 2 cells");
+    says(&finding->arithmetic, "requests in flight / expected: 60 to 60 % in 2 cells");
     says(&finding->consequence, "Do not compare above 4 users");
 }
 
@@ -38,7 +38,8 @@ static void measured_requests_in_flight_take_precedence_over_littles_law(void **
     for (size_t i = 0; i < trial->evidence.cell_count; i++)
         trial->evidence.cells[i].concurrency_actual = trial->evidence.cells[i].concurrency;
     trial->evidence.cells[5].concurrency_actual = 9;
-    says(&only(trial, "actual_load")->arithmetic, "a time average of 9 of 16 users");
+    says(&only(trial, "actual_load")->arithmetic,
+         "a time average of 9 of 16 expected from 16 users");
 }
 
 static void users_who_think_are_not_missed(void **state)
@@ -49,6 +50,9 @@ static void users_who_think_are_not_missed(void **state)
     trial->evidence.cells[5].concurrency_expected = 9.2;
     audit(trial);
     assert_int_equal(trial->findings.count, 0);
+    trial->evidence.cells[5].concurrency_expected = 12;
+    says(&only(trial, "actual_load")->arithmetic,
+         "a time average of 9 of 12 expected from 16 users");
 }
 
 static void finds_an_undeclared_limit(void **state)
@@ -274,7 +278,7 @@ static void finds_prompt_tokens_that_were_counted_as_generated(void **state)
     assert_int_equal(only(trial, "tokens_locked_to_context")->cell_count, 6);
 }
 
-static void says_that_nobody_counted_output(void **state)
+static void finds_output_tokens_that_were_not_counted(void **state)
 {
     struct trial *trial = *state;
 
@@ -455,7 +459,7 @@ static void a_large_grid_of_one_run_is_clean(void **state)
 }
 
 /* Two thousand runs of one cell each, with half as many requests in flight as users. */
-static void cells_of_as_many_runs_are_found(void **state)
+static void two_thousand_runs_of_one_cell_each_are_audited(void **state)
 {
     struct trial *trial = *state;
     int cells = 2000;
@@ -512,7 +516,7 @@ int main(void)
         TEST(finds_latencies_that_contradict_one_another),
         TEST(finds_outputs_too_short_to_judge_generation),
         TEST(finds_prompt_tokens_that_were_counted_as_generated),
-        TEST(says_that_nobody_counted_output),
+        TEST(finds_output_tokens_that_were_not_counted),
         TEST(finds_cached_prompts_estimates_and_limits_of_the_client),
         TEST(finds_lengths_that_were_not_requested),
         TEST(finds_rates_that_counts_do_not_give),
@@ -521,7 +525,7 @@ int main(void)
         TEST(finds_weights_read_faster_than_the_memory_can),
         TEST(a_duration_near_a_usual_timeout_is_not_a_timeout),
         TEST(a_large_grid_of_one_run_is_clean),
-        TEST(cells_of_as_many_runs_are_found),
+        TEST(two_thousand_runs_of_one_cell_each_are_audited),
         TEST(appended_runs_of_several_models_are_distinguished_by_their_rows),
         TEST(a_share_that_the_cache_served_is_found),
         TEST(writes_rows_and_spans),
