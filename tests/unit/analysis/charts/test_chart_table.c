@@ -23,7 +23,7 @@ static void fill(struct chart_table *table)
     chart_table_text(table, "=HYPERLINK(\"x\")");
 }
 
-static void a_table_is_csv(void **state)
+static void a_table_is_written_as_csv(void **state)
 {
     struct chart_table table;
     TEXT_AUTO csv = { 0 };
@@ -55,7 +55,7 @@ static void unknown_figures_are_missing_in_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_table_is_csv),
+        cmocka_unit_test(a_table_is_written_as_csv),
         cmocka_unit_test(unknown_figures_are_missing_in_json),
     };
 

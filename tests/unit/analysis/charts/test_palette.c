@@ -54,7 +54,7 @@ static void has_contrast(enum paint a, enum paint b, double least)
     }
 }
 
-static void text_can_be_read(void **state)
+static void text_has_a_contrast_of_at_least_4_5(void **state)
 {
     static const enum paint on_paper[] = { PAINT_INK, PAINT_MUTED, PAINT_FAIL, PAINT_MARK };
 
@@ -69,7 +69,7 @@ static void text_can_be_read(void **state)
     has_contrast(PAINT_MUTED, PAINT_SHADE, TEXT_CONTRAST);
 }
 
-static void marks_can_be_seen(void **state)
+static void faint_marks_have_a_contrast_of_at_least_3(void **state)
 {
     (void)state;
     has_contrast(PAINT_FAINT, PAINT_PAPER, MARK_CONTRAST);
@@ -189,8 +189,8 @@ static void the_style_sheet_has_these_colours(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_can_be_read),
-        cmocka_unit_test(marks_can_be_seen),
+        cmocka_unit_test(text_has_a_contrast_of_at_least_4_5),
+        cmocka_unit_test(faint_marks_have_a_contrast_of_at_least_3),
         cmocka_unit_test(colours_differ_without_full_colour_vision),
         cmocka_unit_test(the_style_sheet_has_these_colours),
     };

@@ -33,7 +33,7 @@ static uint32_t word_at(const struct text *png, size_t at)
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-static void a_picture_has_a_palette(void **state)
+static void a_png_has_a_palette_of_8_bits(void **state)
 {
     DRAWING_AUTO drawing;
     TEXT_AUTO png = { 0 };
@@ -70,7 +70,7 @@ static void the_machines_fonts_do_not_matter(void **state)
     assert_memory_equal(with.data, without.data, with.length);
 }
 
-static void a_large_drawing_is_a_picture_of_bounded_size(void **state)
+static void a_large_drawing_is_scaled_to_the_most_pixels(void **state)
 {
     DRAWING_AUTO drawing;
     TEXT_AUTO png = { 0 };
@@ -120,9 +120,9 @@ static void all_digits_have_the_same_width(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_picture_has_a_palette),
+        cmocka_unit_test(a_png_has_a_palette_of_8_bits),
         cmocka_unit_test(the_machines_fonts_do_not_matter),
-        cmocka_unit_test(a_large_drawing_is_a_picture_of_bounded_size),
+        cmocka_unit_test(a_large_drawing_is_scaled_to_the_most_pixels),
         cmocka_unit_test(the_table_of_widths_is_the_fonts),
         cmocka_unit_test(all_digits_have_the_same_width),
     };

@@ -291,7 +291,7 @@ static void the_interval_contains_the_truth_on_a_hundred_servers(void **state)
     assert_true(mean_width(&scores[BATCH]) < 5);
 }
 
-static void noise_widens_it_and_seldom_breaks_it(void **state)
+static void small_noise_widens_the_interval_which_seldom_misses_the_truth(void **state)
 {
     struct score scores[KINDS] = { 0 }, all = { 0 };
 
@@ -304,7 +304,7 @@ static void noise_widens_it_and_seldom_breaks_it(void **state)
 
 /* An interval as wide as the figure itself says nothing, and must not count as certain; nor may
  * real noise be underestimated. */
-static void great_noise_says_little_and_is_seldom_wrong(void **state)
+static void great_noise_gives_wide_intervals_that_seldom_miss_the_truth(void **state)
 {
     static const struct noise noises[] = { { 0.05, 10 }, { 0.1, 30 }, { 0.15, 1 } };
 
@@ -333,7 +333,7 @@ static struct load_verdict judge(const struct model *model, const double *loads,
     return load_curve_judge(measured->points, count, false);
 }
 
-static void one_and_sixteen_users_of_a_server_that_runs_four(void **state)
+static void four_slots_are_bracketed_by_one_and_sixteen_users(void **state)
 {
     const double loads[] = { 1, 16 };
     struct measured measured;
@@ -456,9 +456,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_interval_contains_the_truth_on_a_hundred_servers),
-        cmocka_unit_test(noise_widens_it_and_seldom_breaks_it),
-        cmocka_unit_test(great_noise_says_little_and_is_seldom_wrong),
-        cmocka_unit_test(one_and_sixteen_users_of_a_server_that_runs_four),
+        cmocka_unit_test(small_noise_widens_the_interval_which_seldom_misses_the_truth),
+        cmocka_unit_test(great_noise_gives_wide_intervals_that_seldom_miss_the_truth),
+        cmocka_unit_test(four_slots_are_bracketed_by_one_and_sixteen_users),
         cmocka_unit_test(the_suggested_loads_narrow_the_interval_to_one_load),
         cmocka_unit_test(throughput_that_grows_with_the_users_is_not_saturated),
         cmocka_unit_test(all_loads_may_be_above_saturation),

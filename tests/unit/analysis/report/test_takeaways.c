@@ -28,7 +28,7 @@ static struct text takeaways_of(const struct cells *cells)
     return text;
 }
 
-static void says_what_the_figures_say(void **state)
+static void writes_peak_saturation_context_and_failures(void **state)
 {
     struct cells cells = { 0 };
     TEXT_AUTO text = { 0 };
@@ -70,7 +70,7 @@ static void a_change_of_less_than_half_a_percent_is_none(void **state)
         strstr(text_string(&text), "output tokens/s stays the same, TTFT p50 stays at 220 ms.\n"));
 }
 
-static void says_how_sure_repetitions_are(void **state)
+static void gives_the_widest_confidence_interval(void **state)
 {
     struct cells cells = { 0 };
     TEXT_AUTO text = { 0 };
@@ -113,9 +113,9 @@ static void says_why_nothing_was_measured(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(says_what_the_figures_say),
+        cmocka_unit_test(writes_peak_saturation_context_and_failures),
         cmocka_unit_test(a_change_of_less_than_half_a_percent_is_none),
-        cmocka_unit_test(says_how_sure_repetitions_are),
+        cmocka_unit_test(gives_the_widest_confidence_interval),
         cmocka_unit_test(says_that_a_second_repetition_without_figures_gives_no_spread),
         cmocka_unit_test(says_why_nothing_was_measured),
     };
