@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /ask/ID: a person answers a call's question, if its client can open a page but shows no form. */
+/* /ask/ID: the user answers a call's question, if its client can open a page but shows no form. */
 #pragma once
 
 #include "web/page.h"

@@ -97,7 +97,8 @@ static void write_form(const struct page_request *request, struct html *html)
     html_open(html, "form", { "method", "get" }, { "action", "/compare" });
     write_field(request, "a", "Baseline", "A run, an import, a sweep; or an A/B sweep alone.",
                 html);
-    write_field(request, "b", "Candidate", "What it is compared with; several with commas.", html);
+    write_field(request, "b", "Candidate",
+                "What the baseline is compared with; several with commas.", html);
     write_metrics(request, html);
     write_field(request, "factors", "Meant to differ", "Facts such as hardware, with commas.",
                 html);

@@ -39,7 +39,7 @@ static const struct page_column facts[] = {
     { "KV cache in use", "load.kv_cache_use", .write = write_cache },
     { "Measured now by", "lease.purpose", PAGE_THING },
     { "Waiting in line", "lease.waiting", PAGE_TEXT },
-    { "Metrics every, s", "watch.interval_s", PAGE_TEXT },
+    { "Seconds between scrapes", "watch.interval_s", PAGE_TEXT },
     { "Last scrape failed", "watch.last_error", PAGE_FOREIGN },
     { 0 },
 };

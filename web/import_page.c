@@ -30,7 +30,7 @@ static void write_form(const struct page_request *request, struct html *html)
     html_text(html, "File");
     html_element(html, "span",
                  "Results of vLLM, SGLang, GuideLLM, AIPerf, llama-bench and others, or a CSV; 64 "
-                 "MiB at most. Choose it, or drop it here.",
+                 "MiB at most. Choose a file, or drop it here.",
                  { "class", "hint" });
     html_open(html, "input", { "type", "file" }, { "name", "file" }, { "required", "" });
     html_close(html, "label");

@@ -43,7 +43,8 @@ bool leases_write(const struct page_request *request, struct page_answer *answer
     unlisted = json_get_integer(listed, "unlisted", 0);
     if (unlisted > 0) {
         html_open(&html, "p");
-        html_textf(&html, "%lld more are waiting.", (long long)unlisted);
+        html_textf(&html, "%lld more %s waiting.", (long long)unlisted,
+                   unlisted == 1 ? "is" : "are");
         html_close(&html, "p");
     }
     html_finish(&html);

@@ -135,7 +135,7 @@ static CHECKED bool write_jobs(const struct page_request *request, const char *s
     return true;
 }
 
-/* Running jobs, and those that need a person. */
+/* Jobs that run or wait, and those that failed in the last 24 hours. */
 static CHECKED bool write_work(const struct page_request *request, struct html *html,
                                struct error *error)
 {
@@ -143,10 +143,10 @@ static CHECKED bool write_work(const struct page_request *request, struct html *
 
     if (!ask_page_list(request, &found, html, error)
         || !plan_page_list(request, &found, html, error)
-        || !write_jobs(request, "waiting", "Waits for a person's answer", &found, html, error)
+        || !write_jobs(request, "waiting", "Waiting for a user's answer", &found, html, error)
         || !write_jobs(request, "failed", "Failed in the last 24 hours", &found, html, error)
         || !write_jobs(request, "running", "Running now", &found, html, error)
-        || !write_jobs(request, "queued", "Waiting for its turn", &found, html, error))
+        || !write_jobs(request, "queued", "Waiting for their turn", &found, html, error))
         return false;
     if (found == 0)
         html_element(html, "p", "Nothing runs, waits or has failed in the last 24 hours.",

@@ -54,7 +54,7 @@ static void write_choices(const struct param *param, const char *value, struct h
     html_close(html, "select");
 }
 
-/* The default as a person would write it: "128" for [128]. */
+/* The default as a user would write it: "128" for [128]. */
 static const char *initial_of(const struct param *param, struct text *out)
 {
     for (const char *c = param->initial; c != NULL && *c != '\0'; c++)

@@ -15,5 +15,5 @@ void param_form_write_hidden(const struct page_request *request, const struct to
  * and the tool reports what is wrong. New reference. */
 json_t *param_form_read(const struct page_request *request, const struct tool *tool,
                         const char *const *omitted);
-/* A number as a person writes it; anything else stays text. New reference. */
+/* A number as a user writes it; anything else stays text. New reference. */
 json_t *param_form_number(const char *text, bool whole);

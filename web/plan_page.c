@@ -28,12 +28,13 @@ static void write_end(const json_t *plan, struct html *html)
     if (is_ending(plan))
         return;
     if (ends_by == NULL)
-        html_element(html, "p", "Nothing ends it if opsbrain is gone.", { "class", "error" });
+        html_element(html, "p", "If opsbrain is gone, nothing ends this deployment.",
+                     { "class", "error" });
     html_open(html, "p");
     if (json_object_get(plan, "ends_at") == NULL) {
-        html_text(html, "It has no end.");
+        html_text(html, "The deployment has no end.");
     } else {
-        html_text(html, "It ends at ");
+        html_text(html, "The deployment ends at ");
         page_cell_write(PAGE_TIME, json_object_get(plan, "ends_at"), html);
         html_textf(html, " UTC (%s)%s%s.", json_get_text(plan, "at_end", "destroy"),
                    ends_by == NULL ? "" : ": ", ends_by == NULL ? "" : ends_by);
@@ -50,7 +51,7 @@ static void write_cost(const json_t *plan, struct html *html)
     if (json_is_number(usd))
         html_textf(html, "%.2f USD per hour", json_number_value(usd));
     else
-        html_text(html, "Its cost is not known");
+        html_text(html, "The cost is not known");
     html_textf(html, "%s%s.", price[0] == '\0' ? "" : ": ", price);
     html_close(html, "p");
 }
@@ -82,7 +83,7 @@ static void write_request(const json_t *step, struct html *html)
     html_textf(html, "%s %s", json_get_text(step, "method", ""), json_get_text(step, "url", ""));
     html_close(html, "code");
     html_close(html, "summary");
-    html_element(html, "pre", written == NULL ? "It has no body." : written);
+    html_element(html, "pre", written == NULL ? "This request has no body." : written);
     html_close(html, "details");
     html_close(html, "li");
 }

@@ -24,7 +24,7 @@ static void write_form(const struct page_request *request, const char *why,
     html_element(&html, "h1", "Plan a sweep");
     html_element(
         &html, "p",
-        "With the deployment alone it finds out where it saturates. Nothing is sent to the "
+        "Given only a deployment, the sweep finds out where that saturates. Nothing is sent to the "
         "server before you have seen the plan.");
     if (why != NULL)
         html_element(&html, "p", why, { "class", "error" }, { "role", "alert" });
