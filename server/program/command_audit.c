@@ -12,7 +12,7 @@
 #include "server/program/commands.h"
 
 #define PATIENCE_S 600  /* seconds that reading a long log may take */
-#define ROWS_AT_ONCE 50 /* a reply has at most a mebibyte */
+#define ROWS_AT_ONCE 50 /* rows per request, since a reply has at most 1 MiB */
 
 struct options {
     char data[CONFIG_TEXT_SIZE], digest[CONFIG_TEXT_SIZE];
@@ -174,7 +174,7 @@ int command_audit(int argc, char *const *argv)
           verify },
         { "export", "",
           "writes all rows as lines of JSON, the oldest first; "
-          "the last line is the newest row's digest",
+          "the last line has the newest row's id and digest",
           export },
         { 0 },
     };

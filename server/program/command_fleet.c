@@ -26,9 +26,9 @@ static const struct setting flags[] = {
       "folder of the database" },
     { "json", SETTING_BOOLEAN, "false", 0, 0, offsetof(struct options, json), "prints JSON" },
     { "digest", SETTING_TEXT, "", 0, 0, offsetof(struct options, digest),
-      "approve: digest of the plan that somebody has read, where nobody can be asked" },
+      "approve: digest of the plan that you have read; required without a terminal" },
 };
-#define FLEET_FLAGS 2 /* the first two */
+#define FLEET_FLAGS 2 /* `fleet` has only the first two, --data and --json */
 
 static CHECKED bool ask(const struct options *options, const char *command, const char *plan,
                         json_t **reply, struct error *error)
@@ -61,7 +61,7 @@ static CHECKED bool show(const void *context, char *const *operands, struct erro
     return true;
 }
 
-/* A person agrees after reading it; a script names the digest of the plan that somebody read. */
+/* On a terminal the user is asked; a script gives the digest of the plan that its user has read. */
 static CHECKED bool agree(const struct options *options, const char *digest, struct error *error)
 {
     if (options->digest[0] != '\0')
@@ -70,9 +70,10 @@ static CHECKED bool agree(const struct options *options, const char *digest, str
                             "--digest is \"%.80s\", and the plan's is %s: read it again",
                             options->digest, digest);
     if (isatty(STDIN_FILENO) != 1 || isatty(fileno(stderr)) != 1)
-        return error_set(error, ERROR_FORBIDDEN,
-                         "nobody is there to ask: approve it on a terminal; a script names, with "
-                         "--digest, the plan that somebody has read");
+        return error_set(
+            error, ERROR_FORBIDDEN,
+            "without a terminal nobody can be asked: approve on a terminal, or give with "
+            "--digest the digest of the plan that you have read");
     return person_confirm("Agree to this plan?")
            || error_set(error, ERROR_CANCELLED, "not approved: nothing has changed");
 }

@@ -26,7 +26,7 @@ static const char usage[] =
     "                                    Where a secret of deployments may be sent\n"
     "  audit-log list|verify|export      Who did what, and whether the log is intact\n"
     "  clock show|accept                 Whether the wall clock may delete old rows\n"
-    "  plan show|approve ID              Lets a person read and approve a plan\n"
+    "  plan show|approve ID              Shows a plan, or asks you to approve it\n"
     "  fleet resume                      A moved database changes its clouds again\n"
     "  backup FILE, restore FILE         Everything in one file, for either engine\n"
     "\n"

@@ -66,7 +66,7 @@ test('plan approve prints the plan, and needs a yes on a terminal or the digest 
     const unasked = await approve('pln_one');
     assert.equal(unasked.code, 1);
     assert.match(unasked.stdout, /^Plan pln_one: apply demo on cloud[^]*POST https:\/\/cloud\.example[^]*at-the-end-of-it/m);
-    assert.match(unasked.stderr, /^opsbrain: nobody is there to ask: approve it on a terminal; [^\n]*--digest[^\n]*\n$/);
+    assert.match(unasked.stderr, /^opsbrain: without a terminal nobody can be asked: approve on a terminal, or [^\n]*--digest[^\n]*\n$/);
     assert.match((await approve('pln_one', '--digest', 'e'.repeat(64))).stderr, /^opsbrain: --digest is "e+", and the plan's is d+: read it again\n$/);
     assert.equal((await onTerminal('pln_one', 'n\n')).code, 1);
     assert.deepEqual(approvals(), []);
