@@ -14,7 +14,7 @@
 #define EXPOSED_HEADERS "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After"
 #define PARAM_PREFIX "Mcp-Param-"
 #define PARAM_BYTES_LIMIT 2048 /* bytes of the names that are echoed */
-#define KEPT_S "7200"          /* the longest time for which browsers keep it */
+#define KEPT_S "7200"          /* seconds for which browsers may keep the response to a preflight */
 
 bool cors_is_preflight(const struct exchange *exchange)
 {

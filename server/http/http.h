@@ -21,12 +21,12 @@ struct text;
 
 /* Callbacks that decide who may use the server, and how much. */
 struct http_gate {
-    /* Finds the principal by the request's headers, and sets exchange->principal. False: it was
-     * answered. */
+    /* Finds the principal by the request's headers, and sets exchange->principal. False: the
+     * request was answered. */
     bool (*admit)(struct exchange *exchange);
     /* Whether the caller is still allowed, in case keys changed or expired. Any thread. */
     bool (*may_continue)(const struct exchange *exchange);
-    /* Called once a request's body is read. False: it was answered. */
+    /* Called once a request's body is read. False: the request was answered. */
     bool (*check_rate)(struct exchange *exchange);
     /* Counts the request among the calls of its principal, until `leave`. BUSY: they are too many.
      */
@@ -39,7 +39,7 @@ struct http_gate {
 typedef void http_write_refusal(unsigned status, const char *id, const char *message,
                                 struct text *out);
 
-/* Sets exchange->reply to a refusal as a page, for a person with a browser. */
+/* Sets exchange->reply to a refusal as a page, for a browser. */
 typedef void http_reply_page(struct exchange *exchange, unsigned status, const char *message);
 
 struct http {

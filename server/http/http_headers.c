@@ -41,7 +41,7 @@ static bool item_is(const char *item, size_t length, const char *type)
            && (length == type_length || strchr("; \t", item[type_length]) != NULL);
 }
 
-/* The official clients always send the value that is compared first, as one string. */
+/* Compares first with the value that the official clients send, to avoid parsing it. */
 static void read_accept(struct http_headers *headers, const char *value)
 {
     headers->has_accept = true;

@@ -158,7 +158,7 @@ static CHECKED bool wait(struct inquiry *inquiry, struct error *error)
     if (late)
         return error_set(error, ERROR_TIMEOUT,
                          "the client did not answer %s within %lld s (setting ask_timeout): call "
-                         "again when the person is there",
+                         "again when the user is there",
                          inquiry->questions[0].method, (long long)patience_s);
     return true;
 }

@@ -25,7 +25,7 @@
 
 /* One question, as it is sent to the client. */
 struct sent_question {
-    char id[ID_SIZE]; /* id of the question's page; "": the client shows it itself */
+    char id[ID_SIZE]; /* id of the question's page; "": the client shows the question itself */
     json_t *params;
 };
 
@@ -183,10 +183,10 @@ static CHECKED bool explain(struct rpc *rpc, const struct page_question *questio
                             struct error *error)
 {
     if (rpc_is_cancelled(rpc))
-        return error_set(error, ERROR_CANCELLED, "the call was cancelled before a person answered");
+        return error_set(error, ERROR_CANCELLED, "the call was cancelled before the user answered");
     return error_set(error, ERROR_TIMEOUT,
                      "nobody answered on the page %.200s/ask/%s within %lld s (setting "
-                     "ask_timeout): call again when the person is there",
+                     "ask_timeout): call again when the user is there",
                      rpc->base_url, question->id, (long long)patience_ms(rpc) / 1000);
 }
 
@@ -223,7 +223,7 @@ static CHECKED bool await_answer(struct rpc *rpc, const char *id, json_t **out, 
     return answered;
 }
 
-/* `reply` is the client's: whether the person agreed to open the page. */
+/* `reply` is the client's: whether the user agreed to open the page. */
 static CHECKED bool add_answer(const struct inquiry *inquiry, size_t i, json_t *reply,
                                json_t *answers, struct error *error)
 {

@@ -13,7 +13,7 @@ bool url_elicitation_is_needed(const struct rpc *rpc);
 /* The era's own way to ask a client; promises the same as call->ask. */
 CHECKED typedef bool url_elicitation_asks(struct rpc *rpc, const struct question *questions,
                                           size_t count, json_t **answers, struct error *error);
-/* For every form, asks the client to open the form's page, and waits until a person has filled it
+/* For every form, asks the client to open the form's page, and waits until the user has filled it
  * in: *answers are the same as if the client had shown the form. Other questions are sent to the
  * client unchanged. */
 CHECKED bool url_elicitation_ask(struct rpc *rpc, url_elicitation_asks *ask,

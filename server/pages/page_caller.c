@@ -105,11 +105,12 @@ static void refuse_origin(struct exchange *exchange, const char *own)
 {
     const char *origin = exchange->headers.origin;
 
-    exchange_refuse(exchange, 403,
-                    "forms are accepted only from pages of this server: Origin is \"%.100s\", not "
-                    "%.100s. A proxy that ends TLS must be among the setting trusted_proxies and "
-                    "send X-Forwarded-Proto, or the setting public_url must name its address",
-                    origin != NULL ? origin : "missing", own);
+    exchange_refuse(
+        exchange, 403,
+        "forms are accepted only from pages of this server: Origin is \"%.100s\", not "
+        "%.100s. A proxy that ends TLS must be listed in the setting trusted_proxies and "
+        "send X-Forwarded-Proto, or the setting public_url must name its address",
+        origin != NULL ? origin : "missing", own);
 }
 
 bool page_caller_is_own_page(struct exchange *exchange, const struct page_caller *caller)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A refusal as a page, for a person with a browser. */
+/* A refusal as a page, for a browser. */
 #pragma once
 
 struct exchange;
