@@ -341,7 +341,7 @@ void chart_pareto(const struct chart_runs *runs, struct chart *out)
     chart_rows_describe(&pareto.rows, &grid, "shaded: where the points of all lie", &more);
     chart_part(&more, "a point per load \xc2\xb7 better: up and to the right \xc2\xb7 "
                       "hollow: fewer than 30 samples \xc2\xb7 "
-                      "grey: another load is better in one and no worse in the other");
+                      "grey: another load is as good or better in both");
     top = chart_head(out, &grid, text_string(&more));
     if (!pareto.speeds.known) {
         chart_empty(out, top, "No cell has both TPOT and output tokens/s");
