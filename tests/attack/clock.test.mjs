@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock is 400 days ahead until old rows would be deleted, then set back: nothing is lost.
+// The clock is days ahead, at most 400, until old rows would be deleted, and is then set back: nothing is lost.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

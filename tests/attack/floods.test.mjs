@@ -49,7 +49,7 @@ const FLOODS = {
 };
 
 for (const [what, [method, params]] of Object.entries(FLOODS))
-    test(`a flood of ${what}`, async (t) => {
+    test(`a viewer's flood of ${what} is limited, and another viewer is still served`, async (t) => {
         const data = await temporaryFolder(t);
         const [olga, eve, bob] = [await addKey(data, 'olga', '--role', 'operator'), await addKey(data, 'eve', '--role', 'viewer'),
             await addKey(data, 'bob', '--role', 'viewer')];

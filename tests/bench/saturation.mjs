@@ -81,7 +81,7 @@ function truthOf(model) {
     return 1 + all.findIndex((tokens) => tokens >= SHARE * Math.max(...all));
 }
 
-// Returns two to twelve loads, about one factor apart; the largest lies between just below the truth and eight times it.
+// Returns at most twelve loads, in roughly equal ratios; the largest is mostly between half the truth and eight times the truth.
 function gridOf({ next }, truth) {
     const wanted = 2 + Math.floor(next() * 11);
     const low = next() < 0.7 ? 1 : Math.ceil(between(next, 1, Math.max(2, truth / 2)));

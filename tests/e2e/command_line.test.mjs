@@ -121,7 +121,7 @@ sideBySide('files go in and come out as they are', async (t) => {
     assert.match(absent.stderr, /No such file/);
 });
 
-sideBySide('on a terminal tables fit its width, colours obey NO_COLOR, and a person is asked', async (t) => {
+sideBySide('on a terminal tables fit its width, colours obey NO_COLOR, and the user is asked', async (t) => {
     const { run } = await withDemo(t);
     for (const columns of [40, 80, 200]) {
         const { stdout } = await run.typed(columns, '', 'deployments');

@@ -66,7 +66,7 @@ test('an unknown flag and a bad value are refused by name', async (t) => {
     await refusesToStart(['--data', data, '--listen', 'nowhere'], /nowhere/);
 });
 
-test('an unknown command is refused, and help is printed', async () => {
+test('an unknown command fails, and --help prints help', async () => {
     assert.notEqual((await run(['dance'])).code, 0);
     const help = await run(['--help']);
     assert.equal(help.code, 0);

@@ -41,7 +41,7 @@ for (const kind of ['legacy-1x', '2x-2026'])
     });
 
 // The sweep's first request is never answered; the server's clock is moved meanwhile, so that its minute takes seconds.
-test('a client without progress waits 50 seconds, others as long as they ask', { skip: NO_FAKED_CLOCK }, async (t) => {
+test('job_show waits at most 50 seconds without a progress token, and longer with one', { skip: NO_FAKED_CLOCK }, async (t) => {
     const clock = await fakedClock(t, { monotonic: true });
     const model = http.createServer((request, response) => {
         if (request.url === '/v1/models') response.end('{"data":[{"id":"m"}]}');

@@ -185,7 +185,7 @@ static inline bool holds(const struct box *outer, const struct box *inner)
 }
 
 /* Returns whether a circle touches the text. A ring is drawn around its own text, and must keep a
- * distance from others. */
+ * distance from other texts. */
 static inline bool mark_meets(const struct shape *circle, const struct box *box)
 {
     bool is_ring = circle->style.fill == PAINT_NONE;

@@ -82,7 +82,8 @@ static inline void accept(struct ledger *ledger, const struct scene *scene, size
                                      &result, 300, &ledger->error));
 }
 
-/* Runs SQL directly on the database; returns false if a trigger refuses it. */
+/* Runs SQL directly on the database; returns false if a trigger refuses it. Fails the test if it
+ * fails for another reason or changes no row. */
 static inline bool may_do(struct ledger *ledger, const char *statement, const char *id)
 {
     char message[BACKDOOR_MESSAGE_SIZE], *script = sqlite3_mprintf(statement, id);
