@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A census of the instances that answer in turns under one address: each one's counters, while all
+/* A census of the instances that answer in turn under one address: each one's counters, while all
  * of them are idle. From two censuses follows what all instances together counted in between.
  * Private to fleet/. */
 #pragma once

@@ -171,7 +171,7 @@ static void judge(struct reporting *reporting)
         set_state(reporting, "absent", observations->silent);
     else if (replicas_are_several(&observations->log.instances) && observations->counted == 0)
         set_state(reporting, "partial",
-                  "several instances answer in turns: their counters do not cover all requests");
+                  "several instances answer in turn: their counters do not cover all requests");
     else if (observations->end == POINT_SILENT || observations->end == POINT_STOPPED)
         judge_silence(reporting);
     else if (replicas_have_restarted(&observations->log.instances)) {
@@ -300,7 +300,7 @@ static json_t *derive_figures(const struct reporting *reporting)
     return out;
 }
 
-/* Returns an empty object if counters fell (a restart, or instances that answer in turns), because
+/* Returns an empty object if counters fell (a restart, or instances that answer in turn), because
  * differences then mean nothing. */
 static json_t *figures(const struct reporting *reporting)
 {

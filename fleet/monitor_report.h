@@ -17,7 +17,7 @@ enum idle_wait {
 struct monitor_observations {
     struct monitor_log log;
     int64_t instances; /* from the deployment's settings; 0: not known */
-    int64_t counted; /* instances whose counters are added up, if several answer in turns; else 0 */
+    int64_t counted; /* instances whose counters are added up, if several answer in turn; else 0 */
     enum idle_wait begin, end;
     /* The counters at the two idle points; for several instances, from zero to their
      * total growth. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Judges from successive scrapes whether one server answers under an address, or several in turns
+/* Judges from successive scrapes whether one server answers under an address, or several in turn
  * (replicas behind a balancer). Private to fleet/ and to the tools that show metrics. */
 #pragma once
 
@@ -19,7 +19,7 @@ struct replicas {
 };
 
 void replicas_note(struct replicas *instances, const struct engine_metrics_snapshot *snapshot);
-/* Returns true if several answer in turns: the counters cover only some of the requests. */
+/* Returns true if several answer in turn: the counters cover only some of the requests. */
 bool replicas_are_several(const struct replicas *instances);
 /* Returns true if one process answered first, and then only another. */
 bool replicas_have_restarted(const struct replicas *instances);
@@ -36,5 +36,5 @@ CHECKED bool replicas_try(const struct endpoint *endpoint, struct error *error);
 
 /* The error for an address under which several instances answer. */
 #define REPLICAS_SEVERAL                                                                           \
-    "several instances answer in turns under this address, and counters that change between "      \
+    "several instances answer in turn under this address, and counters that change between "       \
     "instances mean nothing: register each instance by its own address"

@@ -260,7 +260,7 @@ static void await_census(struct server_monitor *monitor, struct asking *asking, 
            && seconds_since(begun_ns) < IDLE_LIMIT_S && !watch_stops(asking));
 }
 
-/* Adds up what all instances counted, if several answer in turns. */
+/* Adds up what all instances counted, if several answer in turn. */
 static void count_all(struct server_monitor *monitor, struct asking *asking,
                       const struct sent *sent)
 {

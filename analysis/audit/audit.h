@@ -78,10 +78,6 @@ void audit_run(const struct audit_input *input, struct findings *out);
 /* Stores in each cell the rule by which one of its figures is wrong, if any (`found_wrong`). */
 void findings_mark(const struct findings *findings, struct evidence *evidence);
 
-/* Writes the rows of a finding's cells in their file: "rows 2, 5-9"; for runs measured here their
- * positions: "cells 0-3". */
-void finding_write_rows(const struct evidence *evidence, const struct finding *finding,
-                        struct text *out);
 /* Writes the ranges that a finding's cells cover: "1-4 users, 128-2048 tokens of context". */
 void finding_write_span(const struct evidence *evidence, const struct finding *finding,
                         struct text *out);

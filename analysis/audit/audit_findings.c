@@ -80,23 +80,6 @@ void findings_write_uses(const struct findings *findings, struct text *out)
 
 /* ---- What was found ---- */
 
-void finding_write_rows(const struct evidence *evidence, const struct finding *finding,
-                        struct text *out)
-{
-    text_add(out, evidence->imported ? "rows " : "cells ");
-    for (size_t i = 0; i < finding->cell_count;) {
-        int64_t first = evidence->cells[finding->cells[i]].row, last = first;
-        const char *comma = i > 0 ? ", " : "";
-
-        while (++i < finding->cell_count && evidence->cells[finding->cells[i]].row == last + 1)
-            last++;
-        if (last == first)
-            text_addf(out, "%s%lld", comma, (long long)first);
-        else
-            text_addf(out, "%s%lld-%lld", comma, (long long)first, (long long)last);
-    }
-}
-
 struct span {
     double low, high;
 };

@@ -43,7 +43,7 @@ struct compare_input {
      * that may be unknown. */
     const char *const *factors;
     const char *const *accepted;
-    /* The runs were measured in turns: the n-th run of one side alternated with the n-th of the
+    /* The runs were measured alternately: the n-th run of one side alternated with the n-th of the
      * other, with as many on each side. Drift then affects both runs of a pair equally, and their
      * ratio is what counts. */
     bool paired;
@@ -53,7 +53,7 @@ struct compare_input {
     bool keeps_wrong; /* also compare cells that the audit finds wrong (evidence.h) */
 };
 
-/* Whether runs that were named one by one were measured in turns. */
+/* Whether runs that were named one by one were measured alternately. */
 enum pairing {
     PAIRING_NONE,
     PAIRING_SOME, /* not all runs have a partner, or a side has several deployments */

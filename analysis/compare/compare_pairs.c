@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the runs that were measured in turns: the two runs of one repetition of an A/B sweep. */
+/* Finds the runs that were measured alternately: the two runs of one repetition of an A/B sweep. */
 #include <string.h>
 
 #include "analysis/compare/compare.h"
@@ -20,7 +20,7 @@ static bool is_of_one_deployment(const struct evidence *runs, size_t count)
     return true;
 }
 
-/* Index of the side's run that was measured in turns with `run`; `count`: there is none. */
+/* Index of the side's run that was measured alternately with `run`; `count`: there is none. */
 static size_t find_partner(const struct evidence *run, const struct evidence *side, size_t count)
 {
     size_t i = 0;

@@ -293,10 +293,11 @@ static void add_turns(const struct report_input *input, struct text *out)
     const struct sweep_subject *other = other_subject(input);
 
     if (other != NULL)
-        text_addf(out,
-                  "- measured in turns with %s, cell by cell, with alternating order: run_compare "
-                  "with this sweep says which is faster\n",
-                  other->deployment);
+        text_addf(
+            out,
+            "- measured alternately with %s, cell by cell, and in alternating order: run_compare "
+            "with this sweep says which is faster\n",
+            other->deployment);
 }
 
 static bool is_open(const json_t *plan)

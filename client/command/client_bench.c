@@ -83,7 +83,9 @@ static CHECKED bool show_plan(const struct bench *bench, const json_t *result, s
     if (bench->yes)
         return true;
     if (!bench->client.remote.can_ask)
-        return error_set(error, ERROR_INVALID, "nobody is there to ask: --yes starts it");
+        return error_set(
+            error, ERROR_INVALID,
+            "this plan needs a go-ahead, and there is no terminal to ask at: --yes gives it");
     return person_confirm("Start it?")
            || error_set(error, ERROR_CANCELLED, "not started: nothing was sent to the server");
 }

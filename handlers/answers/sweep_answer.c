@@ -87,7 +87,7 @@ void sweep_answer_describe(const struct sweep_row *sweep, struct text *out)
     text_addf(out, "%s on %s (revision %" PRId64 ")", sweep->id, sweep->deployment,
               sweep->revision);
     for (size_t i = 1; i < sweep->subject_count; i++)
-        text_addf(out, " in turns with %s (revision %" PRId64 ")", sweep->subjects[i].deployment,
+        text_addf(out, " alternating with %s (revision %" PRId64 ")", sweep->subjects[i].deployment,
                   sweep->subjects[i].revision);
     text_addf(out, " is %s: %" PRId64 " of %" PRId64 " cells done", sweep->state, sweep->cells_done,
               sweep->cells_total);

@@ -110,7 +110,8 @@ static void write_answer(const struct endpoint_lease *leases, size_t count, size
     else
         table_render(table, &answer->text);
     if (unlisted > 0)
-        text_addf(&answer->text, "... and %zu more are waiting\n", unlisted);
+        text_addf(&answer->text, "... and %zu more %s waiting\n", unlisted,
+                  unlisted == 1 ? "is" : "are");
     table_destroy(table);
 }
 

@@ -51,8 +51,8 @@ const struct field compare_answer_fields[] = {
     { "p", VALUE_NUMBER, .optional = true,
       .help = "Two-sided, by runs: Student's t of pairs, else Welch's t." },
     { "paired", VALUE_BOOLEAN,
-      .help = "True: runs were measured in turns, and are compared in pairs." },
-    { "pairing", VALUE_TEXT, .help = "all, some or none of the runs were measured in turns." },
+      .help = "True: runs were measured alternately, and are compared in pairs." },
+    { "pairing", VALUE_TEXT, .help = "all, some or none of the runs were measured alternately." },
     { "pairs_left_out", VALUE_INTEGER, .optional = true,
       .help = "Repetitions of an A/B sweep that are not finished on both." },
     { "baseline", VALUE_TEXTS, .help = "Its runs." },
@@ -274,7 +274,7 @@ static void describe_verdict(const struct compare_input *input, const struct com
     text_addf(out, "%s (%s is better), ", compare_metric_names[input->metric],
               compare_metrics[input->metric].higher_is_better ? "more" : "less");
     if (input->paired)
-        text_addf(out, "candidate %s in turns with baseline %s, %zu pair%s of runs",
+        text_addf(out, "candidate %s alternating with baseline %s, %zu pair%s of runs",
                   input->runs[baseline].facts.deployment, input->runs[0].facts.deployment, baseline,
                   baseline == 1 ? "" : "s");
     else

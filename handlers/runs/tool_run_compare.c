@@ -33,9 +33,10 @@ static void describe_pairs(const struct compare_request *request, struct answer 
 {
     static const char *const names[] = { "none", "some", "all" };
     static const char *const sentences[] = {
-        "\nThe two sides were not measured in turns: what drifted between them counts as a "
+        "\nThe two sides were not measured alternately: what drifted between them counts as a "
         "difference.\n",
-        "\nRuns of the two sides were measured in turns, but not each of them: they are compared "
+        "\nRuns of the two sides were measured alternately, but not each of them: they are "
+        "compared "
         "unpaired. Name the same repetitions of an A/B sweep on both sides, or give it as "
         "\"sweep\".\n",
         "",

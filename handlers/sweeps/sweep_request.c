@@ -31,7 +31,7 @@ void sweep_request_name(const struct sweep_request *request, struct text *out)
     text_addf(out, "%s (revision %" PRId64 ")", request->deployment.name,
               request->deployment.revision);
     if (request->subjects > 1)
-        text_addf(out, ", in turns with %s (revision %" PRId64 ")", request->candidate.name,
+        text_addf(out, ", alternating with %s (revision %" PRId64 ")", request->candidate.name,
                   request->candidate.revision);
 }
 
@@ -97,8 +97,8 @@ static CHECKED bool check_lengths(const json_t *arguments, bool by_dataset, stru
     if (by_dataset && json_object_get(stated, "output_tokens") != NULL)
         return error_set(
             error, ERROR_INVALID,
-            "if \"output_distribution\" is dataset, outputs are as long as those of the "
-            "dataset: omit it, or omit \"output_tokens\"");
+            "if \"output_distribution\" is dataset, outputs are as long as the dataset's: omit "
+            "\"output_tokens\" or \"output_distribution\"");
     return true;
 }
 

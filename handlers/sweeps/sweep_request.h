@@ -18,7 +18,7 @@
     {                                                                                              \
         "candidate", VALUE_TEXT,                                                                   \
             .low = 1, .high = 63,                                                                  \
-            .help = "A second deployment: an A/B sweep in turns, for run_compare.",                \
+            .help = "A second deployment: an A/B sweep that alternates, for run_compare.",         \
             .more = "The two take turns cell by cell at the same plan, so that drift affects "     \
                     "both alike; run_compare with this sweep then says whether the candidate is "  \
                     "faster. Give repetitions 5 or more."                                          \
@@ -69,5 +69,5 @@ CHECKED bool sweep_request_check(const struct call *call, const struct sweep_req
                                  struct error *error);
 /* The second deployment; NULL: there is none. */
 const struct deployment *sweep_request_candidate(const struct sweep_request *request);
-/* Adds "demo (revision 1), in turns with new (revision 2)". */
+/* Adds "demo (revision 1), alternating with new (revision 2)". */
 void sweep_request_name(const struct sweep_request *request, struct text *out);

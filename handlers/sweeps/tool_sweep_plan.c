@@ -268,7 +268,7 @@ const struct tool tool_sweep_plan = {
             "which needs it for large ones (over 60 minutes or 10 million tokens). With `search` "
             "adaptive and limit_... options it is a search for the saturation point and the "
             "largest load within the limits, in a fraction of the cells. With `candidate` it is an "
-            "A/B sweep over two deployments in turns.",
+            "A/B sweep that alternates between two deployments.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

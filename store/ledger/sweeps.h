@@ -95,7 +95,7 @@ struct correction {
 
 struct sweep_order {
     const struct deployment *deployment;
-    const struct deployment *candidate; /* measured in turns with `deployment`; NULL: none */
+    const struct deployment *candidate; /* measured alternately with `deployment`; NULL: none */
     const struct correction *corrections;
     size_t correction_count; /* 0: the sweep corrects nothing */
     const char *plan_json, *plan_digest, *provenance_json;

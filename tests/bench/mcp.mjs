@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./run bench mcp     an echo call on one core: opsbrain, the official SDKs and the bare HTTP library (8 minutes)
 //
-// Every server is pinned to core 0 and driven by wrk from core 1, in turns, several short rounds; the best round of each
+// Every server is pinned to core 0 and driven by wrk from core 1, in turn, several short rounds; the best round of each
 // counts, since noise can only slow a round down. The ceiling is libmicrohttpd alone, receiving and sending as many bytes.
 // A peer whose package registry cannot be reached is skipped, with a line that says so. For a short run:
 //

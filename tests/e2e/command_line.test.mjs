@@ -239,7 +239,7 @@ sideBySide('bench asks about its plan, shows each cell, survives Ctrl-C, and end
     const { run } = await withDemo(t);
     const unasked = await run('bench', 'demo', ...SHORT);
     assert.equal(unasked.code, 1);
-    assert.match(unasked.stderr, /Plan for demo .*2 cells[^]*nobody is there to ask: --yes/);
+    assert.match(unasked.stderr, /Plan for demo .*2 cells[^]*no terminal to ask at: --yes/);
     const { code, stdout } = await run.typed(80, 'y\n', 'bench', 'demo', ...SHORT);
     assert.equal(code, 0, stdout);
     assert.match(stdout, /Start it\? \[y\/N\]/);

@@ -65,7 +65,7 @@ test('a client that follows the list is notified when a new role changes it', as
     const received = [];
     eve.onNotification(({ method }) => received.push(method));
     const before = namesOf(await eve.listTools());
-    // in turns, because its stream may still be opening
+    // in turn, because its stream may still be opening
     let role = 'viewer';
     await until('the notification', async () => {
         role = role === 'viewer' ? 'operator' : 'viewer';

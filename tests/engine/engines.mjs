@@ -77,7 +77,7 @@ export const ENGINES = {
     vllm: { title: 'vLLM on CPU', start: startVllm, counter: 'vllm:generation_tokens_total' },
 };
 
-// startNginx(t, engines): an address that forwards requests to the engines in turns. As by default, nginx opens a connection
+// startNginx(t, engines): an address that forwards requests to the engines in turn. As by default, nginx opens a connection
 // for each request: llama-server closes connections that are kept open, and nginx does not repeat a POST (502).
 export async function startNginx(t, engines) {
     const folder = await temporaryFolder(t);

@@ -19,7 +19,7 @@ static struct engine_metrics_snapshot snapshot_of(double tokens)
     return snapshot;
 }
 
-/* Scrapes instances that generated so many tokens, in turns, until the census is over. */
+/* Scrapes instances that generated so many tokens, in turn, until the census is over. */
 static struct census census_of(const double tokens[], size_t count)
 {
     struct census census = { 0 };

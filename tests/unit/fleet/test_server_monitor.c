@@ -422,7 +422,7 @@ static void a_model_missing_from_a_list_of_several_is_reported(void **state)
     canned_stop(&server);
 }
 
-/* Two servers that answer in turns under one address; one of them had requests before. */
+/* Two servers that answer in turn under one address; one of them had requests before. */
 struct pool {
     struct simserve servers[2];
     struct balancer balancer;
@@ -525,7 +525,7 @@ static void a_replaced_instance_behind_a_balancer_makes_the_check_partial(void *
     end(&pool.scene);
     assert_int_equal(pool.scene.check.verdict, CROSS_CHECK_NOTHING);
     assert_string_equal(text_of(&pool.scene, "state"), "partial");
-    assert_non_null(strstr(text_of(&pool.scene, "why"), "several instances answer in turns"));
+    assert_non_null(strstr(text_of(&pool.scene, "why"), "several instances answer in turn"));
     assert_null(json_object_get(pool.scene.json, "counts"));
     leave_pool(&pool);
 }

@@ -367,18 +367,15 @@ static void finds_weights_read_faster_than_the_memory_can(void **state)
     says(&only(trial, "bandwidth_roofline")->arithmetic, "6700 GB/s");
 }
 
-static void writes_rows_and_spans(void **state)
+static void writes_spans_and_lists_rows(void **state)
 {
     struct trial *trial = *state;
-    TEXT_AUTO rows = { 0 };
     TEXT_AUTO span = { 0 };
     json_auto_t *json = NULL;
 
     for (size_t i = 0; i < 6; i++)
         trial->evidence.cells[i].client_limited = i != 3;
     const struct finding *finding = only(trial, "client_limited");
-    finding_write_rows(&trial->evidence, finding, &rows);
-    assert_string_equal(text_string(&rows), "rows 2-4, 6-7");
     finding_write_span(&trial->evidence, finding, &span);
     assert_string_equal(text_string(&span), "1-16 users, 128-1024 tokens of context");
     json = findings_json(&trial->evidence, &trial->findings);
@@ -528,7 +525,7 @@ int main(void)
         TEST(two_thousand_runs_of_one_cell_each_are_audited),
         TEST(appended_runs_of_several_models_are_distinguished_by_their_rows),
         TEST(a_share_that_the_cache_served_is_found),
-        TEST(writes_rows_and_spans),
+        TEST(writes_spans_and_lists_rows),
         TEST(the_document_has_every_rule_twice),
     };
 

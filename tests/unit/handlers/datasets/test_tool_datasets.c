@@ -84,14 +84,14 @@ static void a_plan_refuses_arguments_that_contradict_a_dataset(void **state)
                   ERROR_NOT_FOUND, "there is no dataset \"none\"");
     world_refused(world, "sweep_plan",
                   "{\"concurrency\":[1],\"dataset\":\"asks\",\"input_tokens\":[5]}", ERROR_INVALID,
-                  "omit it");
+                  "omit \"input_tokens\"");
     world_refused(world, "sweep_plan",
                   "{\"concurrency\":[1],\"dataset\":\"asks\",\"input_distribution\":\"uniform\"}",
-                  ERROR_INVALID, "\"input_distribution\" is uniform: the prompts of a dataset");
+                  ERROR_INVALID, "omit \"input_distribution\", which is uniform");
     world_refused(world, "sweep_plan",
                   "{\"concurrency\":[1],\"dataset\":\"asks\",\"output_tokens\":[64],"
                   "\"output_distribution\":\"dataset\"}",
-                  ERROR_INVALID, "omit one of the two");
+                  ERROR_INVALID, "omit \"output_tokens\" or \"output_distribution\"");
     world_refused(world, "sweep_plan",
                   "{\"concurrency\":[1],\"dataset\":\"asks\",\"output_distribution\":\"dataset\"}",
                   ERROR_INVALID, "has no lengths of answers");

@@ -185,7 +185,7 @@ static void lists_who_measures_and_who_waits(void **state)
     assert_false(json_get_boolean(row, "held", 1));
     assert_int_equal(json_get_integer(row, "place", 0), 2);
     world_says(world, "waits, 2");
-    world_says(world, "1 more are waiting");
+    world_says(world, "1 more is waiting");
     jobs = world_ok(world, "job_list", "{\"state\":\"queued\"}");
     row = json_array_get(json_object_get(jobs, "jobs"), 0);
     assert_non_null(strstr(json_get_text(row, "message", ""), "; 3rd in line"));

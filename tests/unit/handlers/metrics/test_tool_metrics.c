@@ -122,7 +122,7 @@ static void shows_no_figures_of_several_instances_that_answer_in_turns(void **st
     world_do(world, "model_query", "{\"prompt\":\"hello\",\"max_tokens\":8}");
     now = world_ok(world, "metrics_show", "{\"interval_s\":0.2}");
     assert_null(json_object_get(now, "rates"));
-    assert_non_null(strstr(json_get_text(now, "note", ""), "several instances answer in turns"));
+    assert_non_null(strstr(json_get_text(now, "note", ""), "several instances answer in turn"));
     world_says(world, "No rates: several instances");
     watch = world_ok(world, "metrics_watch", "{}");
     if (strstr(json_get_text(watch, "problem", ""), "several instances") == NULL)

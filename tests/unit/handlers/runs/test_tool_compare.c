@@ -188,7 +188,7 @@ static void compares_the_two_deployments_of_one_sweep(void **state)
     assert_int_equal(json_get_integer(answer, "cells", 0), 4);
     assert_int_equal(json_array_size(json_object_get(answer, "baseline")), 2);
     assert_int_equal(json_array_size(json_object_get(answer, "candidate")), 2);
-    world_says(world, "candidate new in turns with baseline demo, 2 pairs of runs");
+    world_says(world, "candidate new alternating with baseline demo, 2 pairs of runs");
     assert_string_equal(json_get_text(answer, "pairing", ""), "all");
     world_says(world, "all pairs have the same ratio to the last digit");
     world_says(world, "which of the two deployments is faster, not why");
@@ -237,7 +237,7 @@ static void compares_runs_of_one_sweep_in_pairs_also_where_they_are_named(void *
     assert_null(json_object_get(paired, "pairs_left_out"));
     assert_string_equal(json_string_value(json_array_get(json_object_get(paired, "candidate"), 0)),
                         runs[1]);
-    world_says(world, "candidate new in turns with baseline demo, 2 pairs of runs");
+    world_says(world, "candidate new alternating with baseline demo, 2 pairs of runs");
     world_says(world, "which of the two deployments is faster, not why");
     text_clear(&arguments);
     text_addf(&arguments, "{\"baseline\":[\"%s\",\"%s\"],\"candidate\":[\"%s\"]}", runs[0], runs[2],
@@ -248,7 +248,7 @@ static void compares_runs_of_one_sweep_in_pairs_also_where_they_are_named(void *
     world_says(world, "not each of them: they are compared unpaired");
     strangers = compare_with(world, runs[0], runs[2], "");
     assert_string_equal(json_get_text(strangers, "pairing", ""), "none");
-    world_says(world, "were not measured in turns");
+    world_says(world, "were not measured alternately");
 }
 
 static void compares_the_repetitions_that_both_have_finished(void **state)

@@ -19,7 +19,7 @@ static void plans_a_sweep_over_two_deployments(void **state)
     assert_int_equal(json_get_integer(both, "cells", 0), 16);
     assert_string_not_equal(json_get_text(both, "plan_digest", ""),
                             json_get_text(alone, "plan_digest", ""));
-    world_says(world, "Plan for demo (revision 1), in turns with new (revision 1): 16 cells.");
+    world_says(world, "Plan for demo (revision 1), alternating with new (revision 1): 16 cells.");
     world_says(world, "fewer than 5 pairs of runs");
     world_says(world, "both deployments have the same host and port");
     world_refused(world, "sweep_plan",
@@ -41,7 +41,7 @@ static void starts_and_shows_a_sweep_over_two_deployments(void **state)
     world_register(world, "demo");
     world_register(world, "new");
     sweep_started(world, "," BOTH_DEPLOYMENTS, id);
-    world_says(world, "on demo (revision 1) in turns with new (revision 1) is planned: 0 of 8");
+    world_says(world, "on demo (revision 1) alternating with new (revision 1) is planned: 0 of 8");
     world_says(world, "then run_compare with this sweep");
     world_refused(world, "deployment_remove", "{\"deployment\":\"new\",\"confirm\":\"new\"}",
                   ERROR_CONFLICT, "is using new");
@@ -101,7 +101,7 @@ static void reports_two_deployments_separately(void **state)
     assert_int_equal(json_array_size(json_object_get(report, "runs")), 2);
     world_says(world, " of demo\n");
     world_says(world, " of new\n");
-    world_says(world, "in turns with new, cell by cell");
+    world_says(world, "alternately with new, cell by cell");
     text_addf(&one, "{\"sweep\":\"%s\",\"deployment\":\"new\"}", id);
     of_new = world_ok(world, "run_report", text_string(&one));
     assert_null(json_object_get(of_new, "candidate_report"));
