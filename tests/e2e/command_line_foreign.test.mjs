@@ -150,7 +150,7 @@ test('the exit status shows whose fault it is', async (t) => {
         [['logout', 'one.example.com'], 2, /the server's address must be like/],
         [['tools', 'extra'], 2, /one word too many/],
         [['bench', 'demo', '--deployment', 'other'], 2, /one word too many/],
-        [['bench', 'demo', '--users', '1', '--users', '4'], 1, /--yes starts it/],
+        [['bench', 'demo', '--users', '1', '--users', '4'], 1, /--yes gives it/],
         [['bench', 'swp_../../x', '--yes'], 1, /must begin with http/], // neither a sweep nor a name: an address
     ];
     for (const [args, status, sentence] of cases) {
