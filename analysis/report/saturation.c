@@ -238,5 +238,6 @@ void saturation_sentence(const struct saturation *saturation, struct text *out)
     if (!saturation->lost)
         add_next(saturation, out);
     if (isfinite(saturation->verdict.at_once))
-        text_addf(out, ", about %.0f requests at once", saturation->verdict.at_once);
+        text_addf(out, "; the server runs about %.0f requests at once",
+                  saturation->verdict.at_once);
 }

@@ -28,6 +28,6 @@ struct saturation {
     bool doubled_at_most; /* the next smaller load was not measured, and may have doubled already */
 };
 struct saturation saturation_find(const struct cell_grid *grid, size_t output, size_t context);
-/* Writes "saturated between 4 and 16 users (measure 6, 8, 12 next), about 4 requests at
- * once". */
+/* Writes "saturated between 4 and 16 users (measure 6, 8, 12 next); the server runs about 4
+ * requests at once". */
 void saturation_sentence(const struct saturation *saturation, struct text *out);

@@ -52,7 +52,8 @@ static const struct row rows[] = {
     { NUMBER(cached_token_cost), ANY_TIME, "0", 0, 1,
       "prefill time of a cached token, relative to a computed one" },
     { NUMBER(cold_shape_ms), ANY_TIME, "0", 0, 1e7,
-      "extra prefill time for the first prompt of each power-of-two length" },
+      "extra prefill time for the first prompt of each size class, from one power of two to the "
+      "next" },
     { NUMBER(step_ms), ANY_TIME, "20", 0, 1e7, "time of a decode step" },
     { "tokens_per_s", offsetof(struct config, step_ms), ROW_RATE, ANY_TIME, NULL, 0, 1e9,
       "step_ms as a rate: 1000 / step_ms" },
@@ -69,7 +70,8 @@ static const struct row rows[] = {
 
     { NUMBER(tokens_per_chunk), ANY_TIME, "1", 1, 64,
       "mean tokens of a decode step (the first chunk has 1)" },
-    { BOOLEAN(tokens_per_chunk_geometric), ANY_TIME, "false", 0, 0, "vary them geometrically" },
+    { BOOLEAN(tokens_per_chunk_geometric), ANY_TIME, "false", 0, 0,
+      "the tokens of a decode step are geometrically distributed" },
     { INTEGER(draft_tokens), ANY_TIME, "0", 0, 64,
       "tokens drafted per step; 0 = as many as tokens_per_chunk needs" },
     { INTEGER(natural_tokens), ANY_TIME, "128", 0, 1e8,
@@ -82,9 +84,9 @@ static const struct row rows[] = {
     { BOOLEAN(finish_joined), ANY_TIME, "false", 0, 0,
       "finish_reason is in the last content chunk, not in a chunk of its own" },
     { BOOLEAN(cached_tokens_in_usage), ANY_TIME, "false", 0, 0,
-      "usage.prompt_tokens_details (vLLM's --enable-prompt-tokens-details)" },
+      "usage has prompt_tokens_details (vLLM's --enable-prompt-tokens-details)" },
     { BOOLEAN(reasoning_tokens_in_usage), ANY_TIME, "false", 0, 0,
-      "usage.completion_tokens_details, one token per reasoning chunk" },
+      "usage has completion_tokens_details, with one token per reasoning chunk" },
 
     { NUMBER(keep_alive_idle_ms), ANY_TIME, "0", 0, 1e9,
       "time after which an idle connection is closed; 0 = never (uvicorn: 5000)" },

@@ -66,9 +66,8 @@ struct config {
 };
 
 void config_init(struct config *config);
-/* Applies flags: `--name value`, `--name` alone for a boolean setting, `--fault name=probability`
- * or
- * `--fault name/period`. */
+/* Applies flags: `--name value`, `--name` alone for a boolean setting, `--fault name=probability`,
+ * or `--fault name/period`. */
 bool config_read_flags(struct config *config, int argc, char **argv, struct error *error);
 /* Applies all members of an object, or none if one of them is wrong. The member "faults" maps names
  * of faults to {"probability": p, "period": n}. */

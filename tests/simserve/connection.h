@@ -27,7 +27,7 @@ struct connection {
     struct http_request request;
 };
 
-/* Adds a connection to the server's; it closes `fd` in the end. */
+/* Adds a connection to the server. It owns `fd`, and closes it at its end. */
 void connection_create(struct server *server, int fd);
 /* Handles what epoll reported. */
 void connection_on_events(struct connection *connection, uint32_t events);

@@ -69,7 +69,7 @@ void control_summary(struct connection *connection)
     respond_json_text(connection, &body);
 }
 
-/* Settings and running sequences remain. */
+/* Clears the record, the counters and the caches. Settings and running sequences remain. */
 void control_reset(struct connection *connection)
 {
     struct server *server = connection->server;

@@ -115,7 +115,7 @@ static bool move_prompt(struct sequence *sequence, struct body *body, struct err
     return true;
 }
 
-/* Shortens the output to `natural_tokens`, as a model that ends its answer by itself. */
+/* Shortens the output to `natural_tokens`, as a model does that ends its answer by itself. */
 static void apply_natural_end(struct sequence *sequence, const struct body *body)
 {
     int64_t natural = sequence->server->config.natural_tokens;

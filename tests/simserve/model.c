@@ -60,8 +60,8 @@ static double jittered(struct sequence *sequence, double ms)
     return ms;
 }
 
-/* Returns the additional time for the first prompt of a power-of-two length, as for a compilation.
- */
+/* Returns the additional prefill time of the first prompt whose length is between two powers of
+ * two, as if the engine compiled a kernel for that size. */
 static double cold_ms(struct server *server, int64_t prompt_tokens)
 {
     uint64_t shape = UINT64_C(1) << (63 - __builtin_clzll((uint64_t)prompt_tokens | 1));

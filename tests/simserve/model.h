@@ -21,7 +21,7 @@ struct model {
     unsigned waiting_count;
     unsigned running_count;
     int64_t prefill_free_ns;     /* if prefills are serial: when the last one ends */
-    uint64_t warm_shapes;        /* the sum of the power-of-two prompt lengths seen */
+    uint64_t warm_shapes;        /* bit n: a prompt of 2^n to 2^(n+1) - 1 tokens has run */
     int64_t kv_blocks_committed; /* reserved for prompt and output of running sequences */
 };
 
@@ -86,5 +86,5 @@ void model_unblock(struct sequence *sequence);
 bool model_accepts(const struct server *server);
 /* The share of the KV cache that running sequences use, 0 to 1. */
 double model_kv_usage(const struct server *server);
-/* Forgets cached prefixes and the prompt lengths seen. Running sequences continue. */
+/* Forgets cached prefixes and which prompt lengths have run. Running sequences continue. */
 void model_cool(struct server *server);

@@ -43,15 +43,15 @@ static void a_queue_is_saturation_though_throughput_grew(void **state)
     many->measurement.latency[METRIC_TTFT].p50_ms = 20; /* only the counters show the queue */
     many->witness = witness;
     struct saturation s = of_first_context(&cells);
-    check_sentence(&s,
-                   "saturated between 4 and 16 users (measure 6, 8, 12 next), about 4 requests at "
-                   "once");
+    check_sentence(&s, "saturated between 4 and 16 users (measure 6, 8, 12 next); the server runs "
+                       "about 4 requests at "
+                       "once");
     many->witness = NULL;
     many->measurement.latency[METRIC_TTFT].p50_ms = 6020; /* only the latency shows it */
     s = of_first_context(&cells);
-    check_sentence(&s,
-                   "saturated between 4 and 16 users (measure 6, 8, 12 next), about 4 requests at "
-                   "once");
+    check_sentence(&s, "saturated between 4 and 16 users (measure 6, 8, 12 next); the server runs "
+                       "about 4 requests at "
+                       "once");
     many->measurement.latency[METRIC_TTFT].p50_ms = 20; /* nothing shows it */
     s = of_first_context(&cells);
     check_sentence(&s, "not saturated below 4; throughput may still grow at 16 users, the largest "
