@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock is days ahead, at most 400, until old rows would be deleted, and is then set back: nothing is lost.
+// The clock goes up to 400 days ahead, for as long as the server needs to delete old rows, and is then set back: nothing is
+// lost.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +10,8 @@ import { startServer, startSimserve, until } from '../e2e/support/harness.mjs';
 
 const AWAY_MS = 75_000;
 
-// keepsAll(t, {monotonic, offsets}): a server with audit, session and samples, whose clock goes through the offsets.
+// keepsAll(t, {monotonic, offsets}): checks that a server whose clock goes through the offsets keeps its audit log, its
+// session and its samples.
 async function keepsAll(t, { monotonic, offsets }) {
     const clock = await fakedClock(t, { monotonic });
     const model = await startSimserve(t);

@@ -39,7 +39,7 @@ class Fleet {
         return code === 0;
     }
 
-    // commandsEnd(): without a server, a command would take the database itself.
+    // commandsEnd(): waits for the approvals in progress. A command that finds no server would open the database itself.
     commandsEnd() {
         return Promise.all(this.approvals);
     }
@@ -59,8 +59,8 @@ class Fleet {
     }
 
     async deploy(deployment) {
-        const wish = { deployment, target: this.cloud.target.name, recipe: this.cloud.recipe, life_s: LIFE_S };
-        const planned = await this.insist(() => this.call('deployment_plan', wish));
+        const args = { deployment, target: this.cloud.target.name, recipe: this.cloud.recipe, life_s: LIFE_S };
+        const planned = await this.insist(() => this.call('deployment_plan', args));
         const approved = planned && (await this.insist(() => this.approve(planned)));
         const applied = approved && (await this.insist(() => this.call('deployment_apply', { plan: planned.plan })));
         if (applied) await this.ended(planned.plan, `apply of ${deployment}`, 1);
@@ -86,7 +86,7 @@ class Fleet {
         }
     }
 
-    // check(rows, when): asserts that every plan whose begin was acknowledged is stored as begun.
+    // check(rows, when): asserts that every plan whose start was acknowledged is stored as started or done.
     check(rows, when) {
         const states = new Map(rows('SELECT id, state FROM fleet_plans').map(({ id, state }) => [id, state]));
         for (const [plan, what] of this.begun) assert.match(states.get(plan) ?? 'lost', /applying|done/, `${when}: ${what}, ${plan}`);
@@ -121,7 +121,7 @@ class Fleet {
     }
 }
 
-// startFleetAtWork(t, world, cloud): starts deployments on a target that grants all that they need.
+// startFleetAtWork(t, world, cloud): starts the deployers, on a target whose budget allows all that they plan.
 export async function startFleetAtWork(t, world, cloud) {
     const fleet = new Fleet(world, cloud);
     await callTool(world.server, 'target_register', { ...cloud.target, total_usd_per_hour: 100_000 });

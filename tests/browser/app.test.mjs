@@ -13,7 +13,7 @@ const APP_LIMIT = 16 * 1024;
 const CELLS = 156;
 
 for (const kind of ['legacy-1x', '2x-2026'])
-    test(`only a host of apps hears of the app (${kind})`, async (t) => {
+    test(`only a host that supports apps is shown the app's tool (${kind})`, async (t) => {
         const server = await startServer(t);
         const plain = await connect(kind, server.url);
         const host = await connect(kind, server.url, { extensions: APPS });
@@ -73,7 +73,7 @@ test('the app draws the grid, reports its size, follows the theme and the keys, 
     await client.close();
 });
 
-test('the app reads a history moment by moment', async (t) => {
+test('the arrow keys move through the history chart of the app from moment to moment', async (t) => {
     const model = await startSimserve(t);
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url, { extensions: APPS });

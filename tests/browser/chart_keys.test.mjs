@@ -63,7 +63,7 @@ test('the heat map of a page is read cell by cell with the keyboard', async (t) 
     assert.deepEqual(faults, []);
 });
 
-test('a page that is replaced keeps the cell that is read', async (t) => {
+test('a page that is replaced keeps the focus on its cell', async (t) => {
     const { page, faults } = await openRun(t);
     await page.locator('svg g[data-i="14"]').focus();
     const words = await sentence(page);
@@ -74,7 +74,7 @@ test('a page that is replaced keeps the cell that is read', async (t) => {
     await until('the page to be replaced', () => page.evaluate(() => document.getElementById('main') !== window.before));
     assert.equal(await page.evaluate(focusedMark), '14');
     assert.equal(await sentence(page), words);
-    assert.deepEqual(await stops(page), [], 'Tab goes on from there');
+    assert.deepEqual(await stops(page), [], 'Tab leaves the chart');
     await page.locator('svg g[data-i="15"]').hover();
     assert.notEqual(await sentence(page), words, 'pointing at a mark shows its sentence, too');
     assert.deepEqual(faults, []);

@@ -34,9 +34,9 @@ function widerThanWindow(page) {
     return page.evaluate(() => {
         const { scrollWidth } = document.documentElement;
         if (scrollWidth <= innerWidth) return [];
-        const cut = (element) => element.closest('.scroll, figure, pre, [class*=scroll]');
+        const scrolls = (element) => element.closest('.scroll, figure, pre, [class*=scroll]');
         const widest = [...document.querySelectorAll('body *')]
-            .filter((element) => element.getBoundingClientRect().right > innerWidth && !cut(element))
+            .filter((element) => element.getBoundingClientRect().right > innerWidth && !scrolls(element))
             .map((element) => `<${element.localName} class="${element.getAttribute('class') ?? ''}">`);
         return [`${scrollWidth} px wide: ${widest.slice(0, 5).join(' ')}`];
     });
@@ -145,7 +145,7 @@ function describeFocus(selector) {
     };
 }
 
-// shownText(page): the text of <main>, with all figures replaced by 0, since they change meanwhile.
+// shownText(page): the text of <main>, with all figures replaced by 0, since they may change between two calls.
 export async function shownText(page) {
     const text = await page.locator('main').innerText();
     return text.replace(/\d+([.,:]\d+)*/g, '0').replace(/\s+/g, ' ').trim();

@@ -61,7 +61,7 @@ async function tryReport(t, world, contexts, uri) {
     await page.close();
 }
 
-// URLs that contain markup or code and name nothing get a page with a sentence that says so.
+// A URL that names nothing and contains markup is answered by a page with a heading, which shows the markup as text.
 async function tryAddresses(world, context) {
     for (const address of addressesWith(MARKUP)) {
         const { page, faults } = await newPage(context, world.origin);
@@ -95,6 +95,6 @@ test('every page', { concurrency: AT_ONCE }, async (t) => {
     const reports = things.map((thing) =>
         t.test(`report of ${withoutIds(thing)}`, (t) => tryReport(t, world, offline, `opsbrain://${thing}/report.html`)),
     );
-    const addresses = t.test('addresses that would be markup', () => tryAddresses(world, usual));
+    const addresses = t.test('URLs that contain markup', () => tryAddresses(world, usual));
     await Promise.all([...checks, ...reports, addresses]);
 });

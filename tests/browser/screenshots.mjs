@@ -30,5 +30,5 @@ test('screenshots', async (t) => {
                 await page.screenshot({ path: `${FOLDER}/${name}-${width}-${colorScheme}.png`, fullPage: true });
             }
     }
-    t.diagnostic(`${FOLDER}/ has them; faults: ${faults.join('; ') || 'none'}`);
+    t.diagnostic(`saved in ${FOLDER}/; faults: ${faults.join('; ') || 'none'}`);
 });

@@ -80,7 +80,7 @@ test('a sign-in ends with the button, and with its key', async (t) => {
     await page.waitForURL(`${team.origin}/sign-in`);
     for (const tab of tabs) await tab.waitForURL(/\/sign-in/); // without an action of the user
     await page.goBack();
-    assert.equal(await page.getByText('eve').count(), 0, 'the way back shows the page of somebody who signed out');
+    assert.equal(await page.getByText('eve').count(), 0, 'the Back button shows the page of somebody who signed out');
     const otto = await signIn(browser, team.origin, team.keys.otto);
     await run(['key', 'revoke', 'otto', '--data', team.data]);
     await otto.page.waitForURL(/\/sign-in/); // without an action of the user

@@ -9,13 +9,13 @@ import { newPage, openContext, startChromium } from './chromium.mjs';
 const SHOWN_MS = 2000; // limit after a cell is finished
 const BACK_MS = 12_000; // limit after the server is back: EventSource reconnects after some seconds
 const TABS = 8;
-const TAB_MS = 5000;
+const TABS_MS = 10_000; // limit for opening them all
 const GRID = { concurrency: '1, 2', input_tokens: '16, 32', output_tokens: '8', window_s: '1' };
 const AWAY = /ERR_CONNECTION_(REFUSED|RESET)|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING/;
 
 const cellsShown = (page) => page.locator('main progress').evaluateAll(([bar]) => (bar ? bar.value : Infinity));
 
-// startFromPage(page, origin): goes from the overview to the page of a running sweep; the number of clicks.
+// startFromPage(page, origin): goes from the overview to the page of a running sweep, and returns the number of clicks.
 async function startFromPage(page, origin) {
     let clicks = 0;
     const click = async (role, name) => (clicks++, await page.getByRole(role, { name, exact: true }).first().click());
@@ -29,8 +29,8 @@ async function startFromPage(page, origin) {
     return clicks;
 }
 
-// follow(page, client, sweep, cells): waits until the page shows that many finished cells; by how much it was later than the
-// server, in ms.
+// follow(page, client, sweep, cells): waits until the page shows that many finished cells, and returns how many ms later that
+// was than the server's own answer.
 async function follow(page, client, sweep, cells) {
     await until(`${cells} cells`, async () => {
         const shown = await client.call('sweep_show', { sweep });
@@ -68,6 +68,6 @@ test('a sweep started from the page fills without a reload, through kill -9, and
     const tabsMs = performance.now() - opened;
     t.diagnostic(`${clicks} clicks; shown after ${waits.map(Math.round)} ms; after kill -9 ${Math.round(back)} ms; tabs ${Math.round(tabsMs)} ms`);
     for (const wait of waits) assert.ok(wait <= SHOWN_MS, `a cell was shown ${wait} ms after it was finished`);
-    assert.ok(back <= BACK_MS && tabsMs <= TAB_MS * 2);
+    assert.ok(back <= BACK_MS && tabsMs <= TABS_MS);
     assert.deepEqual([...faults, ...tabs.flatMap((tab) => tab.faults)].filter((fault) => !AWAY.test(fault)), []);
 });

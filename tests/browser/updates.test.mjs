@@ -21,7 +21,7 @@ async function open(t) {
     return { show, register: (name) => client.call('deployment_register', { name, url: 'http://127.0.0.1:9' }) };
 }
 
-test('a change is not lost while the page is asked for, nor when the server is busy', async (t) => {
+test('a change is not lost when it occurs while the page is being loaded, nor when the server is busy', async (t) => {
     const { show, register } = await open(t);
     const [page, other] = [await show('/deployments'), await show('/deployments')];
     const requests = [];

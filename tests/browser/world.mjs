@@ -8,7 +8,7 @@ import { addKey, atEnd, post, startServer, startSimserve, temporaryFolder, until
 import { waitForJob } from '../e2e/support/sweep_by_client.mjs';
 import { gridFile } from './grid_file.mjs';
 
-// Stored in every field that takes foreign text; where it is refused for its control characters, MARKUP.
+// HOSTILE is stored in every field that takes foreign text; MARKUP in those that refuse control characters.
 export const MARKUP = '"><img src=x onerror=alert(1)><script>alert(2)</script>owned';
 const HOSTILE = `${MARKUP}\u0001\u001b[31m\u202eנכתב`;
 const HOSTILE_URL = 'javascript:alert(3)';

@@ -21,7 +21,7 @@ async function answers(url) {
     return (await fetch(url).catch(() => ({}))).ok;
 }
 
-// Starts a program in its own process group, all of which is ended when the test ends.
+// Starts a program in a process group of its own, which is ended with the test.
 async function start(t, name, file, args, { env = {}, url, ready }) {
     await mkdir('build/log', { recursive: true });
     const log = openSync(`build/log/engine-${name}.log`, 'a');
@@ -71,14 +71,14 @@ async function startVllm(t) {
     });
 }
 
-// For each engine: how it is started, its counter of output tokens, and a function that reads its own times.
+// For each engine: its title, how it is started, and the name of its counter of output tokens.
 export const ENGINES = {
     llama: { title: 'llama-server', start: startLlama, counter: 'llamacpp:tokens_predicted_total' },
     vllm: { title: 'vLLM on CPU', start: startVllm, counter: 'vllm:generation_tokens_total' },
 };
 
-// startNginx(t, engines): an address that forwards requests to the engines in turn. As by default, nginx opens a connection
-// for each request: llama-server closes connections that are kept open, and nginx does not repeat a POST (502).
+// startNginx(t, engines): an address that forwards requests to the engines in turn. nginx opens a connection for each
+// request, as it does by default: where it reuses one that llama-server has just closed, it answers a POST with 502.
 export async function startNginx(t, engines) {
     const folder = await temporaryFolder(t);
     const port = await freePort();

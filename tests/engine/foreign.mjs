@@ -48,7 +48,7 @@ async function timesOfCells(client, requests) {
     return rows;
 }
 
-// Measures `clean` cells without and `foreign` cells with a stranger at one address.
+// Measures the grid GRIDS[clean] alone, and then GRIDS[foreign] while a stranger sends requests to the same address.
 async function measure(t, path, clean, foreign) {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
@@ -101,7 +101,7 @@ function printResults(results) {
     for (const result of results) console.log(row(Object.values(COLUMNS).map((column) => column(result))));
 }
 
-// Starts the proxy in front of an engine, if the path has one.
+// For each path to an engine: what it needs, and a function that starts the engines and the proxy in front of them, if any.
 const PATHS = {
     'direct': { start: async (t, engine) => ({ front: await engine.start(t) }) },
     'nginx': {
@@ -142,7 +142,7 @@ for (const [name, engine] of Object.entries(ENGINES))
         const title = `${engine.title}, ${way}`;
         const missing = [name, ...needs].filter((each) => !has(each));
         if (missing.length > 0) {
-            console.log(`${title}: skipped, ${missing.join(' and ')} cannot be had here`);
+            console.log(`${title}: skipped, ${missing.join(' and ')} not installed`);
             continue;
         }
         await within(async (t) => {

@@ -69,7 +69,7 @@ function requestsOf(file, port) {
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-// timesOf(requests, measurement): the number, mean TTFT and mean E2E of the requests that ended in a cell's window.
+// timesOf(requests, window): the number, mean TTFT and mean E2E of the requests that ended in a cell's window.
 export function timesOf(requests, { window_start_ms, window_s }) {
     const inside = requests.filter(
         ({ end_ms }) => end_ms >= window_start_ms - 1 && end_ms <= window_start_ms + 1000 * window_s + 1,

@@ -16,8 +16,8 @@ import { has } from './engines.mjs';
 const HOME = path.resolve('build/engine');
 const CELLS = { concurrency: [1, 2], input_tokens: [32, 128], output_tokens: [24], repetitions: 1 };
 
-// llama-server in Python: its packages by a variable, and the machine's own interpreter, as that of a virtual environment
-// may be in a home that the program's account cannot enter.
+// A recipe of llama-server in Python, whose packages PYTHONPATH names. The interpreter is the machine's own, where there is
+// one: that of the virtual environment may be in a home folder that the program's account cannot enter.
 async function recipeOf(port) {
     const [version] = await readdir(path.join(HOME, 'llama/lib'));
     const own = path.join('/usr/bin', version);
@@ -75,7 +75,7 @@ async function startPodman(t, folder) {
     command('tar', ['-C', root, '-cf', `${folder}/root.tar`, '.']);
     command('podman', [...podman, 'import', '--change', 'ENTRYPOINT ["/simserve"]', `${folder}/root.tar`, IMAGE]);
     const socket = path.join(folder, 'podman.sock');
-    const limits = path.join(folder, 'containers.conf'); // those of a machine without the right to raise them
+    const limits = path.join(folder, 'containers.conf'); // an account without privileges may not raise its limits
     await writeFile(limits, '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n');
     const service = spawn('podman', [...podman, 'system', 'service', '--time=0', `unix://${socket}`], {
         env: { ...process.env, CONTAINERS_CONF: limits },

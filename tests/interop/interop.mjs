@@ -4,7 +4,8 @@
 //
 //   PROGRAM URL ERA MODEL      ERA is `legacy` or `2026-07-28`, MODEL the address of a model server
 //
-// It prints `ok STEP`, `failed STEP: WHY` or `ask WHAT`; each question is answered with the line `done`.
+// It prints `ok STEP`, `failed STEP: WHY` or `ask WHAT`; each question is answered with the line `done`, or with why it
+// failed.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

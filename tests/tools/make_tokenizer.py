@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a tokenizer that needs no download and counts as simserve does, a token for each word: FOLDER WORDS.C."""
+"""Makes a tokenizer without a download. Like simserve's, it has one token for each word.
+
+make_tokenizer.py FOLDER WORDS.C
+"""
 
 import re
 import sys

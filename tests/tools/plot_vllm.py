@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws opsbrain's export for vLLM as `vllm bench sweep plot` does: FOLDER PACKAGES, the folder that has pandas and seaborn."""
+"""Draws the exports for vLLM in FOLDER as `vllm bench sweep plot` does. PACKAGES is the folder that has pandas and seaborn.
+
+plot_vllm.py FOLDER PACKAGES
+"""
 
 import sys
 

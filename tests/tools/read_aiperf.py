@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads our exports for aiperf as aiperf does, its model and its plots: EXPORTS FOLDER, of which each file is unfolded into
-folders as aiperf leaves them. Prints the file, the run and its users, a line for each run that the plots find."""
+"""Reads our exports for aiperf with aiperf's own model and plots. Prints a line for each run that the plots find: the export,
+the run, and its users.
+
+read_aiperf.py EXPORTS FOLDER
+
+EXPORTS is the folder of the exports. FOLDER receives a folder for each of their cells, as aiperf writes them.
+"""
 
 import pathlib
 import sys

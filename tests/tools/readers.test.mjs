@@ -48,7 +48,7 @@ async function exportAll(t, format) {
     return { own, imports };
 }
 
-test('aiperf reads our exports by its own model, and its plots find the runs', async (t) => {
+test('aiperf reads our exports with its own model, and its plots find the runs', async (t) => {
     const python = path.join(AIPERF, 'bin/python');
     if (!(await isThere(python))) return t.skip('aiperf is not installed');
     const { own, imports } = await exportAll(t, 'aiperf');
@@ -65,7 +65,7 @@ test('aiperf reads our exports by its own model, and its plots find the runs', a
 
 test("vLLM's plot of a sweep draws our exports", async (t) => {
     const python = path.join(VLLM, 'bin/python');
-    if (!(await isThere(python)) || !(await isThere(AIPERF))) return t.skip("vLLM is not installed: './run engine' does that");
+    if (!(await isThere(python)) || !(await isThere(AIPERF))) return t.skip("vLLM is not installed: './run engine' installs it");
     const { own, imports } = await exportAll(t, 'vllm');
     const folder = await temporaryFolder(t);
     const [of_vllm] = imports.filter(({ name }) => name === 'vllm.json');

@@ -16,8 +16,10 @@ const FOLDER = path.resolve(process.env.TOOLS_FOLDER ?? 'build/tools');
 const BINARIES = { vllm: path.resolve('build/engine/vllm/bin') }; // ./run engine has it
 const TOKENIZER = path.join(FOLDER, 'tokenizer');
 const MODEL_SERVER = ['--ttft-ms', '40', '--step-ms', '5', '--max-running', '64'];
-const PRINTED = 0.01; // two decimals
-const SHARE = 0.001, SHARE_OF_RECORDS = 0.03; // whose time is from the first request to the last answer
+// Two formats may differ by the rounding to two decimals, and by this share; records have no duration of the run, which is
+// computed from the first request to the last response.
+const PRINTED = 0.01;
+const SHARE = 0.001, SHARE_OF_RECORDS = 0.03;
 
 const binaries = (tool) => BINARIES[tool] ?? path.join(FOLDER, tool, 'bin');
 const isThere = (file) => access(file).then(() => true, () => false);
@@ -30,17 +32,17 @@ before(async () => {
     }
 });
 
-// Fewer requests in flight than users: a client in Python on a busy machine is that slow, and its file says so.
-function isSo({ rule }, cells) {
+// Whether a finding is true: a client in Python on a busy machine may have fewer requests in flight than users, and its file
+// says so.
+function isTrue({ rule }, cells) {
     return rule === 'actual_load' && cells.some(({ figures }) => figures.get('concurrency_actual') < 0.95 * figures.get('concurrency'));
 }
 
 function checkFindings(name, { findings, cells }) {
-    const wrong = findings.filter((finding) => !isSo(finding, cells));
+    const wrong = findings.filter((finding) => !isTrue(finding, cells));
     assert.deepEqual(wrong.map(({ rule, arithmetic }) => `${name}: ${rule}: ${arithmetic}`), []);
 }
 
-// Two formats of one run differ in no figure by more than the rounding of what is printed.
 function checkAgreement([first, ...others]) {
     const { figures } = first.cells[0];
     for (const other of others)

@@ -47,7 +47,7 @@ class Conversation:
         self.era = era
         self.model = model
         self.client = Client(url, mode=era, message_handler=self.heard, cache=None)
-        self.updates, self.told = anyio.create_memory_object_stream(1000)
+        self.updates, self.received = anyio.create_memory_object_stream(1000)
         self.sweep = self.job = None
 
     async def heard(self, message):
@@ -103,9 +103,9 @@ class Conversation:
     async def updated(self):
         """Waits until the sweep is reported as changed; the stateless era has no subscription that outlives its stream."""
         if self.era == "legacy":
-            while self.told.statistics().current_buffer_used:
-                self.told.receive_nowait()
-            check(await self.told.receive() == self.sweep, "another resource")
+            while self.received.statistics().current_buffer_used:
+                self.received.receive_nowait()
+            check(await self.received.receive() == self.sweep, "another resource")
             return
         async with self.client.listen(resource_subscriptions=[self.sweep]) as news:
             check((await anext(news)).uri == self.sweep, "another resource")

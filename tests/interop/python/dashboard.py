@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads a dashboard with Grafana's own models and writes it again: members that are lost or changed are unknown to them.
 
-dashboard.py FILE: a line for each such member; nothing is printed where all is known.
+dashboard.py FILE: prints a line for each such member, and nothing if there is none.
 """
 import json
 import sys
