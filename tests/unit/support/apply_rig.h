@@ -76,7 +76,7 @@ static inline int rig_tear_down(void **state)
 
 #define RIG_TEST(function) cmocka_unit_test_setup_teardown(function, rig_set_up, rig_tear_down)
 
-static inline struct change person(void)
+static inline struct change user_change(void)
 {
     return (struct change){ .actor = { "alice", "operator", "test/1", "req_1" },
                             .tool = "deployment_apply",
@@ -85,7 +85,7 @@ static inline struct change person(void)
 
 /* ---- Beginning a plan ---- */
 
-/* Makes a plan and begins it, as a person would. */
+/* Makes a plan and begins it, as a user does who approves it. */
 static inline void begin(struct rig *rig, enum provider_verb verb, const char *name,
                          int64_t replicas, struct fleet_plan_begun *out, char plan_id[ID_SIZE])
 {
@@ -98,7 +98,7 @@ static inline void begin(struct rig *rig, enum provider_verb verb, const char *n
                                  .at_end = "",
                                  .replicas = replicas,
                                  .life_s = verb == VERB_CREATE || verb == VERB_EXTEND ? 7200 : 0 };
-    struct change change = person();
+    struct change change = user_change();
     struct fleet_plan_row stored;
     struct managed_plan plan;
     FREE_AUTO char *text = NULL;
@@ -138,7 +138,8 @@ static inline enum job_state carry_out(struct rig *rig, const char *job_id)
     return job.state;
 }
 
-/* Applies the plan in a child process, which is killed at its nth event; returns whether it was. */
+/* Applies the plan in a child process, which is killed at its event number `event`. Returns false
+ * if it ended before that event. */
 static inline bool killed_at(struct rig *rig, const char *job_id, int event)
 {
     pid_t child;
@@ -163,7 +164,7 @@ static inline bool killed_at(struct rig *rig, const char *job_id, int event)
 
 static inline void cancel(struct rig *rig, const char *job_id)
 {
-    struct change change = person();
+    struct change change = user_change();
     struct job job;
 
     assert_done(rig, job_cancel(rig->store, job_id, clock_utc_ms(), &change, &job, &rig->error));
@@ -171,7 +172,8 @@ static inline void cancel(struct rig *rig, const char *job_id)
 
 /* ---- Checks ---- */
 
-/* Checks the three resources of a deployment: each was created this often at most. */
+/* Checks that the three resources of a deployment exist or do not, and that each was created at
+ * most `each_created` times. */
 static inline void check_world(const struct rig *rig, const char *name, int each_created,
                                bool exist)
 {

@@ -67,23 +67,24 @@ static inline bool served_slow(struct call *call, struct answer *answer, struct 
 }
 
 static const struct param served_echo_params[] = {
-    { "text", VALUE_TEXT, .low = 0, .high = 100000, .help = "What to say." },
+    { "text", VALUE_TEXT, .low = 0, .high = 100000, .help = "The text to return." },
     { 0 },
 };
 static const struct field served_echo_fields[] = {
-    { "text", VALUE_TEXT, .help = "It." },
-    { "principal", VALUE_TEXT, .help = "Who asked." },
-    { "client", VALUE_TEXT, .help = "With which program." },
+    { "text", VALUE_TEXT, .help = "The text of the call." },
+    { "principal", VALUE_TEXT, .help = "The caller." },
+    { "client", VALUE_TEXT, .help = "The caller's program." },
     { 0 },
 };
 static const struct param served_slow_params[] = {
-    { "steps", VALUE_INTEGER, .low = 0, .high = 100000, .initial = "3", .help = "How many." },
+    { "steps", VALUE_INTEGER, .low = 0, .high = 100000, .initial = "3",
+      .help = "The number of steps." },
     { "step_ms", VALUE_INTEGER, .low = 0, .high = 60000, .initial = "20",
-      .help = "How long each." },
+      .help = "The duration of a step." },
     { 0 },
 };
 static const struct field served_slow_fields[] = {
-    { "steps", VALUE_INTEGER, .help = "How many there were." },
+    { "steps", VALUE_INTEGER, .help = "The number of steps." },
     { 0 },
 };
 
@@ -101,7 +102,7 @@ static const struct tool served_block_tool = {
 static const struct tool served_echo_tool = {
     .name = "echo",
     .title = "Echo",
-    .help = "Says it again.",
+    .help = "Returns its text.",
     .params = served_echo_params,
     .fields = served_echo_fields,
     .role = ROLE_VIEWER,
@@ -112,7 +113,7 @@ static const struct tool served_echo_tool = {
 static const struct tool served_operate_tool = {
     .name = "operate",
     .title = "Operate",
-    .help = "Says it again to operators.",
+    .help = "Returns its text to operators.",
     .params = served_echo_params,
     .fields = served_echo_fields,
     .role = ROLE_OPERATOR,
@@ -123,7 +124,7 @@ static const struct tool served_operate_tool = {
 static const struct tool served_slow_tool = {
     .name = "slow",
     .title = "Slow",
-    .help = "Takes its time.",
+    .help = "Reports its progress in steps.",
     .params = served_slow_params,
     .fields = served_slow_fields,
     .role = ROLE_VIEWER,

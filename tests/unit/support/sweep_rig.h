@@ -29,8 +29,8 @@ struct rig {
     char bearer[64];
     atomic_bool down;
     int64_t server_patience_ms;
-    struct cross_check says[16];
-    size_t says_count, said;
+    struct cross_check verdicts[16];
+    size_t verdict_count, verdicts_given;
     int64_t context_tokens;
     atomic_int attempts; /* how many were begun in this process */
     atomic_int held_at;  /* the number of the attempt that waits until it is released; 0: none */
@@ -93,8 +93,8 @@ static inline void monitor_end(void *context, void *monitor, const struct cell_r
     *out = (struct cross_check){ 0 };
     if (result == NULL)
         return;
-    if (rig->said < rig->says_count)
-        *out = rig->says[rig->said++];
+    if (rig->verdicts_given < rig->verdict_count)
+        *out = rig->verdicts[rig->verdicts_given++];
     assert_true(result->state != CELL_MEASURED || result->sent.requests > 0);
     out->json = strdup("{\"seen\":1}");
 }

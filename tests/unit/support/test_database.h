@@ -52,7 +52,7 @@ static inline void test_database_do(const char *folder, const char *what, const 
 }
 
 /* Drops the folder's schema or database. Call it where the test deletes the folder. */
-static inline void test_database_lose(const char *folder)
+static inline void test_database_drop(const char *folder)
 {
     if (test_database_is_files())
         return;

@@ -182,7 +182,7 @@ static void a_prompt_over_the_context_is_infeasible_not_failed(void **state)
 
 static void add_verdict(struct rig *rig, enum cross_check_verdict verdict, const char *reason)
 {
-    struct cross_check *next = &rig->says[rig->says_count++];
+    struct cross_check *next = &rig->verdicts[rig->verdict_count++];
 
     *next = (struct cross_check){ .verdict = verdict };
     snprintf(next->reason, sizeof next->reason, "%s", reason);

@@ -253,7 +253,7 @@ static void lose_database(void)
     authority_destroy(authority);
     authority = NULL;
     store_close(store);
-    test_database_lose(folder);
+    test_database_drop(folder);
     assert_int_equal(nftw(folder, folder_remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
     assert_true(store_open(folder, test_database(folder), 2, &store, &error));
 }

@@ -17,14 +17,14 @@
 #include "store/copy/copy.h"
 #include "store/copy/copy_target.h"
 #include "tests/unit/support/backdoor.h"
+#include "tests/unit/support/copy_route.h"
 #include "tests/unit/support/every_row.h"
 #include "tests/unit/support/ledger.h"
-#include "tests/unit/support/road.h"
 
 #define HEAD_BYTES 51 /* of a file (store/copy/backup_file.h) */
 
 struct vault {
-    struct road road;
+    struct copy_route route;
     char path[FOLDER_SIZE + 16], other[FOLDER_SIZE + 16], key[FOLDER_SIZE + 16];
 };
 
@@ -41,10 +41,10 @@ static int set_up(void **state)
 {
     struct vault *vault = calloc(1, sizeof *vault);
 
-    road_begin(&vault->road);
-    snprintf(vault->path, sizeof vault->path, "%s/backup", vault->road.from);
-    snprintf(vault->other, sizeof vault->other, "%s/other", vault->road.from);
-    snprintf(vault->key, sizeof vault->key, "%s/key", vault->road.from);
+    copy_route_begin(&vault->route);
+    snprintf(vault->path, sizeof vault->path, "%s/backup", vault->route.from);
+    snprintf(vault->other, sizeof vault->other, "%s/other", vault->route.from);
+    snprintf(vault->key, sizeof vault->key, "%s/key", vault->route.from);
     write_file(vault->key, "0123456789abcdef0123456789abcdef\n");
     *state = vault;
     return 0;
@@ -54,7 +54,7 @@ static int tear_down(void **state)
 {
     struct vault *vault = *state;
 
-    road_end(&vault->road);
+    copy_route_end(&vault->route);
     free(vault);
     return 0;
 }
@@ -65,7 +65,7 @@ static bool back_up(struct vault *vault, const char *folder, const char *databas
     const struct copy_place place = { folder, database };
     struct copy_report report;
 
-    return copy_backup(&place, path, key, &report, &vault->road.error);
+    return copy_backup(&place, path, key, &report, &vault->route.error);
 }
 
 static bool restore(struct vault *vault, const char *path, const char *key, const char *folder,
@@ -74,7 +74,7 @@ static bool restore(struct vault *vault, const char *path, const char *key, cons
     const struct copy_place place = { folder, database };
     struct copy_report report;
 
-    return copy_restore(path, key, &place, &report, &vault->road.error);
+    return copy_restore(path, key, &place, &report, &vault->route.error);
 }
 
 static void every_row_is_restored(void **state)
@@ -82,19 +82,19 @@ static void every_row_is_restored(void **state)
     struct vault *vault = *state;
     struct stat status;
 
-    every_row_fill(vault->road.from, 3);
-    assert_ok(&vault->road, back_up(vault, vault->road.from, "", vault->path, ""));
-    assert_refused(&vault->road, back_up(vault, vault->road.from, "", vault->path, ""),
+    every_row_fill(vault->route.from, 3);
+    assert_ok(&vault->route, back_up(vault, vault->route.from, "", vault->path, ""));
+    assert_refused(&vault->route, back_up(vault, vault->route.from, "", vault->path, ""),
                    ERROR_CONFLICT, "there is already a file");
     assert_int_equal(stat(vault->path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
-    assert_ok(&vault->road,
-              restore(vault, vault->path, "", vault->road.over, test_database(vault->road.over)));
-    assert_ok(&vault->road, back_up(vault, vault->road.over, test_database(vault->road.over),
-                                    vault->other, vault->key));
-    assert_ok(&vault->road, restore(vault, vault->other, vault->key, vault->road.to, ""));
-    every_row_compare(vault->road.from, vault->road.to);
-    assert_refused(&vault->road, restore(vault, vault->other, vault->key, vault->road.to, ""),
+    assert_ok(&vault->route, restore(vault, vault->path, "", vault->route.middle,
+                                     test_database(vault->route.middle)));
+    assert_ok(&vault->route, back_up(vault, vault->route.middle, test_database(vault->route.middle),
+                                     vault->other, vault->key));
+    assert_ok(&vault->route, restore(vault, vault->other, vault->key, vault->route.to, ""));
+    every_row_compare(vault->route.from, vault->route.to);
+    assert_refused(&vault->route, restore(vault, vault->other, vault->key, vault->route.to, ""),
                    ERROR_CONFLICT, "not empty");
 }
 
@@ -104,16 +104,16 @@ static void a_backup_is_made_while_the_store_is_used(void **state)
     struct ledger ledger = { 0 };
     struct store *store;
 
-    memcpy(ledger.folder, vault->road.over, sizeof ledger.folder);
-    assert_ok(&ledger, store_open(vault->road.over, test_database(vault->road.over), 2,
+    memcpy(ledger.folder, vault->route.middle, sizeof ledger.folder);
+    assert_ok(&ledger, store_open(vault->route.middle, test_database(vault->route.middle), 2,
                                   &ledger.store, &ledger.error));
     ledger_deployment(&ledger, "gemma");
-    assert_ok(&vault->road,
-              back_up(vault, vault->road.over, test_database(vault->road.over), vault->path, ""));
+    assert_ok(&vault->route, back_up(vault, vault->route.middle, test_database(vault->route.middle),
+                                     vault->path, ""));
     ledger_deployment(&ledger, "llama");
     store_close(ledger.store);
-    assert_ok(&vault->road, restore(vault, vault->path, "", vault->road.to, ""));
-    assert_ok(&vault->road, store_open(vault->road.to, "", 2, &store, &vault->road.error));
+    assert_ok(&vault->route, restore(vault, vault->path, "", vault->route.to, ""));
+    assert_ok(&vault->route, store_open(vault->route.to, "", 2, &store, &vault->route.error));
     store_close(store);
 }
 
@@ -142,21 +142,21 @@ static void a_file_system_that_cannot_rename_without_replacing_takes_a_backup(vo
     pid_t child;
     int status;
 
-    every_row_fill(vault->road.from, 1);
+    every_row_fill(vault->route.from, 1);
     child = fork();
     if (child == 0) {
         if (!forbid_flags_of_rename())
             _exit(NO_FILTER);
-        bool done = back_up(vault, vault->road.from, "", vault->path, "");
+        bool done = back_up(vault, vault->route.from, "", vault->path, "");
         if (!done)
-            fprintf(stderr, "%s\n", vault->road.error.message);
+            fprintf(stderr, "%s\n", vault->route.error.message);
         _exit(done ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     if (WIFEXITED(status) && WEXITSTATUS(status) == NO_FILTER)
         skip();
     assert_int_equal(status, 0);
-    assert_ok(&vault->road, restore(vault, vault->path, "", vault->road.to, ""));
+    assert_ok(&vault->route, restore(vault, vault->path, "", vault->route.to, ""));
 }
 
 /* ---- Interruptions ---- */
@@ -228,22 +228,22 @@ static void the_wrong_key_opens_nothing(void **state)
     struct vault *vault = *state;
     char other[FOLDER_SIZE + 16];
 
-    every_row_fill(vault->road.from, 1);
-    assert_ok(&vault->road, back_up(vault, vault->road.from, "", vault->path, vault->key));
+    every_row_fill(vault->route.from, 1);
+    assert_ok(&vault->route, back_up(vault, vault->route.from, "", vault->path, vault->key));
     shows_nothing(vault->path);
-    snprintf(other, sizeof other, "%s/short", vault->road.from);
+    snprintf(other, sizeof other, "%s/short", vault->route.from);
     write_file(other, "too short\n");
-    assert_refused(&vault->road, restore(vault, vault->path, other, vault->road.to, ""),
+    assert_refused(&vault->route, restore(vault, vault->path, other, vault->route.to, ""),
                    ERROR_INVALID, "at least 32");
     write_file(other, "0123456789abcdef0123456789abcdeg\n");
-    assert_refused(&vault->road, restore(vault, vault->path, other, vault->road.to, ""),
+    assert_refused(&vault->route, restore(vault, vault->path, other, vault->route.to, ""),
                    ERROR_INVALID, "another key");
-    assert_refused(&vault->road, restore(vault, vault->path, "", vault->road.to, ""),
+    assert_refused(&vault->route, restore(vault, vault->path, "", vault->route.to, ""),
                    ERROR_FORBIDDEN, "is encrypted");
-    assert_refused(&vault->road, restore(vault, vault->path, "/nowhere", vault->road.to, ""),
+    assert_refused(&vault->route, restore(vault, vault->path, "/nowhere", vault->route.to, ""),
                    ERROR_INVALID, "cannot be read");
-    assert_ok(&vault->road, back_up(vault, vault->road.from, "", vault->other, ""));
-    assert_refused(&vault->road, restore(vault, vault->other, vault->key, vault->road.to, ""),
+    assert_ok(&vault->route, back_up(vault, vault->route.from, "", vault->other, ""));
+    assert_refused(&vault->route, restore(vault, vault->other, vault->key, vault->route.to, ""),
                    ERROR_FORBIDDEN, "is not encrypted");
 }
 
@@ -256,9 +256,9 @@ static bool read_all(struct vault *vault, const struct copy_tables *tables, cons
     struct copy_report report;
     bool done;
 
-    if (!backup_reader_open(vault->path, key, &reader, &vault->road.error))
+    if (!backup_reader_open(vault->path, key, &reader, &vault->route.error))
         return false;
-    done = backup_reader_run(&reader, tables, &nowhere, &report, &vault->road.error);
+    done = backup_reader_run(&reader, tables, &nowhere, &report, &vault->route.error);
     backup_reader_close(&reader);
     return done;
 }
@@ -269,14 +269,14 @@ static int64_t make_small_backup(struct vault *vault, const char *key, struct co
     struct stat status;
 
     copy_side_versions(versions);
-    assert_ok(&vault->road, copy_tables_read(versions, tables, &vault->road.error));
+    assert_ok(&vault->route, copy_tables_read(versions, tables, &vault->route.error));
     char path[FOLDER_SIZE + 32];
     for (int set = 0; set < 2; set++) {
-        snprintf(path, sizeof path, "%s/%s", vault->road.from, every_row_files[set]);
+        snprintf(path, sizeof path, "%s/%s", vault->route.from, every_row_files[set]);
         every_row_fill_file(path, set == 0 ? &migrations_sqlite_main : &migrations_sqlite_scrapes,
                             1, NULL);
     }
-    assert_ok(&vault->road, back_up(vault, vault->road.from, "", vault->path, key));
+    assert_ok(&vault->route, back_up(vault, vault->route.from, "", vault->path, key));
     assert_true(read_all(vault, tables, key));
     assert_int_equal(stat(vault->path, &status), 0);
     return status.st_size;
@@ -319,14 +319,14 @@ static void every_damage_is_noticed_in(struct vault *vault, const char *key)
         flip(vault, at);
     }
     assert_true(read_all(vault, &tables, key));
-    assert_ok(&vault->road, back_up(vault, vault->road.from, "", vault->other, key));
+    assert_ok(&vault->route, back_up(vault, vault->route.from, "", vault->other, key));
     for (off_t length = size - 1; length >= 0; length -= length < 120 ? 3 : 211) {
         assert_int_equal(truncate(vault->path, length), 0);
         if (read_all(vault, &tables, key))
             fail_msg("it was truncated to %lld bytes unnoticed", (long long)length);
-        assert_non_null(strstr(vault->road.error.message, vault->path));
+        assert_non_null(strstr(vault->route.error.message, vault->path));
     }
-    assert_ok(&vault->road, rename(vault->other, vault->path) == 0);
+    assert_ok(&vault->route, rename(vault->other, vault->path) == 0);
     huge_lengths_are_noticed(vault, &tables, key);
     copy_tables_finish(&tables);
 }
@@ -352,16 +352,16 @@ static void a_damaged_file_leaves_the_database_untouched(void **state)
 
     copy_tables_finish(&tables);
     flip(vault, size - 100);
-    assert_refused(&vault->road, restore(vault, vault->path, "", vault->road.to, ""), ERROR_INVALID,
-                   "damaged");
-    snprintf(path, sizeof path, "%s/opsbrain.db", vault->road.to);
+    assert_refused(&vault->route, restore(vault, vault->path, "", vault->route.to, ""),
+                   ERROR_INVALID, "damaged");
+    snprintf(path, sizeof path, "%s/opsbrain.db", vault->route.to);
     assert_int_not_equal(access(path, F_OK), 0);
     flip(vault, size - 100);
     FILE *file = fopen(vault->path, "a");
     fputs("more", file);
     fclose(file);
-    assert_refused(&vault->road, restore(vault, vault->path, "", vault->road.to, ""), ERROR_INVALID,
-                   "after the end");
+    assert_refused(&vault->route, restore(vault, vault->path, "", vault->route.to, ""),
+                   ERROR_INVALID, "after the end");
 }
 
 /* A restore reads the file twice. */
@@ -374,7 +374,7 @@ static void a_backup_from_a_pipe_is_refused_at_once(void **state)
     assert_int_equal(pipe(ends), 0);
     snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
     close(ends[1]);
-    assert_refused(&vault->road, restore(vault, path, "", vault->road.to, ""), ERROR_INVALID,
+    assert_refused(&vault->route, restore(vault, path, "", vault->route.to, ""), ERROR_INVALID,
                    "cannot be read twice");
     close(ends[0]);
 }
@@ -389,23 +389,23 @@ static void rows_of_no_table_are_refused(void **state)
     int64_t versions[COPY_SETS];
 
     copy_side_versions(versions);
-    assert_ok(&vault->road, copy_tables_read(versions, &tables, &vault->road.error));
+    assert_ok(&vault->route, copy_tables_read(versions, &tables, &vault->route.error));
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         struct backup_writer writer;
         struct text rows = { 0 };
 
         unlink(vault->path);
-        assert_ok(&vault->road,
-                  backup_writer_begin(vault->path, "", "test", &writer, &vault->road.error));
+        assert_ok(&vault->route,
+                  backup_writer_begin(vault->path, "", "test", &writer, &vault->route.error));
         text_add(&rows, bodies[i]);
         const struct copy_sink sink = backup_writer_sink(&writer);
         if (rows.length > 0)
-            assert_ok(&vault->road, sink.receive(sink.context, 0, &rows, &vault->road.error));
-        assert_ok(&vault->road, backup_writer_end(&writer, &vault->road.error));
+            assert_ok(&vault->route, sink.receive(sink.context, 0, &rows, &vault->route.error));
+        assert_ok(&vault->route, backup_writer_end(&writer, &vault->route.error));
         backup_writer_finish(&writer);
         text_finish(&rows);
         assert_false(read_all(vault, &tables, ""));
-        assert_non_null(strstr(vault->road.error.message, "damaged"));
+        assert_non_null(strstr(vault->route.error.message, "damaged"));
     }
     copy_tables_finish(&tables);
 }
@@ -425,12 +425,12 @@ static void a_document_of_any_size_or_name_is_refused(void **state)
         for (size_t length = 0; i > 0 && length < 65536; length++)
             text_add_char(&document, ' ');
         text_add(&document, "\",\"main\":1,\"scrapes\":1}");
-        assert_ok(&vault->road, backup_file_begin(&file, "", &vault->road.error));
-        assert_ok(&vault->road, backup_file_write(&file, 'd', document.data, document.length,
-                                                  &vault->road.error));
+        assert_ok(&vault->route, backup_file_begin(&file, "", &vault->route.error));
+        assert_ok(&vault->route, backup_file_write(&file, 'd', document.data, document.length,
+                                                   &vault->route.error));
         assert_int_equal(fclose(file.stream), 0);
-        assert_refused(&vault->road,
-                       backup_reader_open(vault->path, "", &reader, &vault->road.error),
+        assert_refused(&vault->route,
+                       backup_reader_open(vault->path, "", &reader, &vault->route.error),
                        ERROR_INVALID, "not valid");
     }
 }
@@ -444,11 +444,11 @@ static void make_older(struct vault *vault, const struct copy_place *place)
     struct copy_tables tables;
     struct copy_side side;
 
-    assert_ok(&vault->road, copy_tables_read(versions, &tables, &vault->road.error));
-    assert_ok(&vault->road,
-              copy_side_open_target(place, versions, &tables, "x", &side, &vault->road.error));
+    assert_ok(&vault->route, copy_tables_read(versions, &tables, &vault->route.error));
+    assert_ok(&vault->route,
+              copy_side_open_target(place, versions, &tables, "x", &side, &vault->route.error));
     struct copy_target target = { .side = &side, .tables = &tables };
-    assert_ok(&vault->road, copy_target_end(&target, &vault->road.error));
+    assert_ok(&vault->route, copy_target_end(&target, &vault->route.error));
     copy_side_close(&side);
     copy_tables_finish(&tables);
 }
@@ -456,29 +456,31 @@ static void make_older(struct vault *vault, const struct copy_place *place)
 static void an_older_backup_is_restored_and_brought_up_to_date(void **state)
 {
     struct vault *vault = *state;
-    const struct copy_place place = road_middle(&vault->road);
+    const struct copy_place place = copy_route_middle(&vault->route);
     struct store *store;
 
     make_older(vault, &place);
-    assert_ok(&vault->road,
-              store_open(vault->road.over, place.database, 1, &store, &vault->road.error));
+    assert_ok(&vault->route,
+              store_open(vault->route.middle, place.database, 1, &store, &vault->route.error));
     store_close(store);
 }
 
 static void an_older_database_that_is_refused_stays_as_it_was(void **state)
 {
     struct vault *vault = *state;
-    const struct copy_place place = road_middle(&vault->road);
+    const struct copy_place place = copy_route_middle(&vault->route);
     char message[BACKDOOR_MESSAGE_SIZE];
 
-    every_row_fill(vault->road.from, 1);
-    assert_ok(&vault->road, back_up(vault, vault->road.from, "", vault->path, ""));
+    every_row_fill(vault->route.from, 1);
+    assert_ok(&vault->route, back_up(vault, vault->route.from, "", vault->path, ""));
     make_older(vault, &place);
-    backdoor_run(vault->road.over, "INSERT INTO principals (id, name, role, created_ms) "
-                                   "VALUES (1, 'a', 'viewer', 0)");
-    assert_refused(&vault->road, restore(vault, vault->path, "", vault->road.over, place.database),
+    backdoor_run(vault->route.middle, "INSERT INTO principals (id, name, role, created_ms) "
+                                      "VALUES (1, 'a', 'viewer', 0)");
+    assert_refused(&vault->route,
+                   restore(vault, vault->path, "", vault->route.middle, place.database),
                    ERROR_CONFLICT, "not empty");
-    assert_int_equal(backdoor_try(vault->road.over, "SELECT * FROM fleet_instance", message), -1);
+    assert_int_equal(backdoor_try(vault->route.middle, "SELECT * FROM fleet_instance", message),
+                     -1);
 }
 
 int main(void)

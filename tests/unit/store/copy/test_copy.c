@@ -8,86 +8,86 @@
 #include "store/copy/copy.h"
 #include "store/copy/copy_target.h"
 #include "tests/unit/support/backdoor.h"
+#include "tests/unit/support/copy_route.h"
 #include "tests/unit/support/every_row.h"
 #include "tests/unit/support/ledger.h"
-#include "tests/unit/support/road.h"
 
 #define ROWS 40
 
 static int set_up(void **state)
 {
-    struct road *road = calloc(1, sizeof *road);
+    struct copy_route *route = calloc(1, sizeof *route);
 
-    road_begin(road);
-    *state = road;
+    copy_route_begin(route);
+    *state = route;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    road_end(*state);
+    copy_route_end(*state);
     free(*state);
     return 0;
 }
 
-static bool move_there(struct road *road)
+static bool move_there(struct copy_route *route)
 {
-    const struct copy_place from = road_files(road->from), to = road_middle(road);
+    const struct copy_place from = copy_route_files(route->from), to = copy_route_middle(route);
     struct copy_report report;
 
-    return copy_move(&from, &to, &report, &road->error);
+    return copy_move(&from, &to, &report, &route->error);
 }
 
-static bool move_back(struct road *road)
+static bool move_back(struct copy_route *route)
 {
-    const struct copy_place from = road_middle(road), to = road_files(road->to);
+    const struct copy_place from = copy_route_middle(route), to = copy_route_files(route->to);
     struct copy_report report;
 
-    return copy_move(&from, &to, &report, &road->error);
+    return copy_move(&from, &to, &report, &route->error);
 }
 
 static void every_row_arrives_there_and_back_in_an_empty_database(void **state)
 {
-    struct road *road = *state;
+    struct copy_route *route = *state;
 
-    every_row_fill(road->from, ROWS);
-    assert_ok(road, move_there(road));
-    assert_refused(road, move_there(road), ERROR_CONFLICT, "not empty");
-    assert_ok(road, move_back(road));
-    every_row_compare(road->from, road->to);
+    every_row_fill(route->from, ROWS);
+    assert_ok(route, move_there(route));
+    assert_refused(route, move_there(route), ERROR_CONFLICT, "not empty");
+    assert_ok(route, move_back(route));
+    every_row_compare(route->from, route->to);
 }
 
 static void a_schema_may_have_any_name(void **state)
 {
-    struct road *road = *state;
-    const struct copy_place from = road_files(road->from);
-    unsigned long long digest = test_database_digest(road->over);
+    struct copy_route *route = *state;
+    const struct copy_place from = copy_route_files(route->from);
+    unsigned long long digest = test_database_digest(route->middle);
     struct copy_report report;
     char place[1100], script[80];
 
     if (test_database_is_files() || test_database_is_pooled())
         skip();
     snprintf(place, sizeof place, "%s&options=-csearch_path%%3D%%22T.%016llx%%22",
-             test_database(road->over), digest);
+             test_database(route->middle), digest);
     snprintf(script, sizeof script, "CREATE SCHEMA \"T.%016llx\"", digest);
-    backdoor_run(road->over, script);
-    every_row_fill(road->from, 1);
-    const struct copy_place to = { road->over, place };
-    bool moved = copy_move(&from, &to, &report, &road->error);
+    backdoor_run(route->middle, script);
+    every_row_fill(route->from, 1);
+    const struct copy_place to = { route->middle, place };
+    bool moved = copy_move(&from, &to, &report, &route->error);
     snprintf(script, sizeof script, "DROP SCHEMA \"T.%016llx\" CASCADE", digest);
-    backdoor_run(road->over, script);
-    assert_ok(road, moved);
+    backdoor_run(route->middle, script);
+    assert_ok(route, moved);
 }
 
 static void a_negative_zero_arrives_as_zero(void **state)
 {
-    struct road *road = *state;
+    struct copy_route *route = *state;
 
-    every_row_fill(road->from, 1);
-    assert_ok(road, move_there(road));
-    backdoor_run(road->over, "UPDATE fleet_target_revisions SET deployment_usd = '-0'");
-    assert_ok(road, move_back(road));
-    every_row_compare(road->from, road->to);
+    every_row_fill(route->from, 1);
+    assert_ok(route, move_there(route));
+    backdoor_run(route->middle, "UPDATE fleet_target_revisions SET deployment_usd = '-0'");
+    assert_ok(route, move_back(route));
+    every_row_compare(route->from, route->to);
 }
 
 /* ---- Interruptions ---- */
@@ -110,9 +110,9 @@ static bool receive_or_kill(void *context, size_t table, const struct text *rows
     return true;
 }
 
-static bool copy_some(const struct road *road, int pages, struct error *error)
+static bool copy_some(const struct copy_route *route, int pages, struct error *error)
 {
-    const struct copy_place from = road_files(road->from), to = road_middle(road);
+    const struct copy_place from = copy_route_files(route->from), to = copy_route_middle(route);
     int64_t versions[COPY_SETS];
     struct copy_tables tables;
     struct copy_side source, side;
@@ -135,14 +135,14 @@ static bool copy_some(const struct road *road, int pages, struct error *error)
     return true;
 }
 
-static void is_killed_after(const struct road *road, int pages)
+static void is_killed_after(const struct copy_route *route, int pages)
 {
     struct error error = { 0 };
     int status;
     pid_t child = fork();
 
     if (child == 0) {
-        if (!copy_some(road, pages, &error))
+        if (!copy_some(route, pages, &error))
             fprintf(stderr, "%s\n", error.message);
         _exit(1);
     }
@@ -154,45 +154,47 @@ static void is_killed_after(const struct road *road, int pages)
 static void a_killed_move_continues_and_nobody_serves_half_of_it(void **state)
 {
     static const int pages[] = { 1, 30, 65 };
-    struct road *road = *state;
+    struct copy_route *route = *state;
     struct store *store;
 
-    every_row_fill(road->from, ROWS);
+    every_row_fill(route->from, ROWS);
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
-        is_killed_after(road, pages[i]);
-        assert_refused(road,
-                       store_open(road->over, test_database(road->over), 1, &store, &road->error),
-                       ERROR_CONFLICT, "unfinished copy");
+        is_killed_after(route, pages[i]);
+        assert_refused(
+            route,
+            store_open(route->middle, test_database(route->middle), 1, &store, &route->error),
+            ERROR_CONFLICT, "unfinished copy");
     }
-    assert_refused(road, move_back(road), ERROR_CONFLICT, "unfinished copy");
-    assert_ok(road, move_there(road));
-    assert_ok(road, move_back(road));
-    every_row_compare(road->from, road->to);
+    assert_refused(route, move_back(route), ERROR_CONFLICT, "unfinished copy");
+    assert_ok(route, move_there(route));
+    assert_ok(route, move_back(route));
+    every_row_compare(route->from, route->to);
 }
 
 static void a_copy_continues_from_the_same_source_only(void **state)
 {
-    struct road *road = *state;
-    const struct copy_place other = road_files(road->to), to = road_middle(road);
+    struct copy_route *route = *state;
+    const struct copy_place other = copy_route_files(route->to), to = copy_route_middle(route);
     struct copy_report report;
     char message[BACKDOOR_MESSAGE_SIZE];
 
-    every_row_fill(road->from, 8);
-    every_row_fill(road->to, 1);
-    is_killed_after(road, 40);
-    assert_refused(road, copy_move(&other, &to, &report, &road->error), ERROR_CONFLICT, road->from);
-    assert_true(backdoor_file(road->from, "opsbrain.db",
+    every_row_fill(route->from, 8);
+    every_row_fill(route->to, 1);
+    is_killed_after(route, 40);
+    assert_refused(route, copy_move(&other, &to, &report, &route->error), ERROR_CONFLICT,
+                   route->from);
+    assert_true(backdoor_file(route->from, "opsbrain.db",
                               "UPDATE deployment_revisions SET model = 'x' WHERE revision = 7",
                               message)
                 == 1);
-    assert_refused(road, move_there(road), ERROR_CONFLICT, "deployment_revisions");
+    assert_refused(route, move_there(route), ERROR_CONFLICT, "deployment_revisions");
 }
 
 /* Otherwise the source's hold would expire while a large table is compared. */
 static void a_source_is_held_while_the_copy_is_compared(void **state)
 {
-    struct road *road = *state;
-    const struct copy_place from = road_middle(road), to = road_files(road->to);
+    struct copy_route *route = *state;
+    const struct copy_place from = copy_route_middle(route), to = copy_route_files(route->to);
     char message[BACKDOOR_MESSAGE_SIZE];
     int64_t versions[COPY_SETS], held;
     struct copy_tables tables;
@@ -203,20 +205,20 @@ static void a_source_is_held_while_the_copy_is_compared(void **state)
 
     if (test_database_is_files())
         skip();
-    every_row_fill(road->from, 1);
-    assert_ok(road, move_there(road));
+    every_row_fill(route->from, 1);
+    assert_ok(route, move_there(route));
     copy_side_versions(versions);
-    assert_ok(road, copy_tables_read(versions, &tables, &road->error));
-    assert_ok(road, copy_side_open_source(&from, true, &source, &road->error));
-    assert_ok(road,
-              copy_side_open_target(&to, versions, &tables, source.name, &side, &road->error));
-    assert_ok(road, copy_table_read(source.readers[COPY_MAIN], true, &tables, 0, &sink, &tally,
-                                    &road->error));
-    backdoor_run(road->over,
+    assert_ok(route, copy_tables_read(versions, &tables, &route->error));
+    assert_ok(route, copy_side_open_source(&from, true, &source, &route->error));
+    assert_ok(route,
+              copy_side_open_target(&to, versions, &tables, source.name, &side, &route->error));
+    assert_ok(route, copy_table_read(source.readers[COPY_MAIN], true, &tables, 0, &sink, &tally,
+                                     &route->error));
+    backdoor_run(route->middle,
                  "UPDATE opsbrain_holder SET until = clock_timestamp() - interval '1 hour'");
     source.kept_ns = 0;
-    assert_ok(road, sink.finish(sink.context, 0, &tally, &road->error));
-    held = backdoor_try(road->over,
+    assert_ok(route, sink.finish(sink.context, 0, &tally, &route->error));
+    held = backdoor_try(route->middle,
                         "UPDATE opsbrain_holder SET batch = batch WHERE until > clock_timestamp()",
                         message);
     copy_side_close(&side);
@@ -228,8 +230,8 @@ static void a_source_is_held_while_the_copy_is_compared(void **state)
 /* Adds a constraint whose check takes longer than a statement may. */
 static void references_are_checked_for_as_long_as_that_takes(void **state)
 {
-    struct road *road = *state;
-    const struct copy_place to = road_middle(road);
+    struct copy_route *route = *state;
+    const struct copy_place to = copy_route_middle(route);
     int64_t versions[COPY_SETS];
     struct copy_tables tables;
     struct copy_side side;
@@ -239,134 +241,135 @@ static void references_are_checked_for_as_long_as_that_takes(void **state)
     if (test_database_is_files())
         skip();
     copy_side_versions(versions);
-    assert_ok(road, copy_tables_read(versions, &tables, &road->error));
-    assert_ok(road, copy_side_open_target(&to, versions, &tables, "x", &side, &road->error));
-    backdoor_run(road->over, "INSERT INTO principals (id, name, role, created_ms) "
-                             "VALUES (1, 'a', 'viewer', 0); "
-                             "INSERT INTO opsbrain_references VALUES "
-                             "('principals', 'slow', 'CHECK (pg_sleep(1) IS NOT NULL)')");
+    assert_ok(route, copy_tables_read(versions, &tables, &route->error));
+    assert_ok(route, copy_side_open_target(&to, versions, &tables, "x", &side, &route->error));
+    backdoor_run(route->middle, "INSERT INTO principals (id, name, role, created_ms) "
+                                "VALUES (1, 'a', 'viewer', 0); "
+                                "INSERT INTO opsbrain_references VALUES "
+                                "('principals', 'slow', 'CHECK (pg_sleep(1) IS NOT NULL)')");
     for (int set = 0; set < COPY_SETS; set++)
-        assert_ok(road, sql_connection_run(side.writers[set], "SET statement_timeout = '500ms'",
-                                           &road->error));
-    done = copy_target_end(&target, &road->error);
+        assert_ok(route, sql_connection_run(side.writers[set], "SET statement_timeout = '500ms'",
+                                            &route->error));
+    done = copy_target_end(&target, &route->error);
     copy_side_close(&side);
     copy_tables_finish(&tables);
-    assert_ok(road, done);
+    assert_ok(route, done);
 }
 
 /* ---- Refusals ---- */
 
 static void a_source_in_use_is_refused(void **state)
 {
-    struct road *road = *state;
+    struct copy_route *route = *state;
     struct store *store;
 
-    assert_ok(road, store_open(road->from, "", 1, &store, &road->error));
-    assert_refused(road, move_there(road), ERROR_CONFLICT, "in use by another opsbrain");
+    assert_ok(route, store_open(route->from, "", 1, &store, &route->error));
+    assert_refused(route, move_there(route), ERROR_CONFLICT, "in use by another opsbrain");
     store_close(store);
 }
 
 static void a_source_of_another_version_is_refused(void **state)
 {
-    struct road *road = *state;
+    struct copy_route *route = *state;
     char message[BACKDOOR_MESSAGE_SIZE];
 
-    assert_refused(road, move_there(road), ERROR_NOT_FOUND, "not a data folder");
-    every_row_fill(road->from, 1);
-    assert_true(backdoor_file(road->from, "opsbrain.db", "PRAGMA user_version = 3", message) >= 0);
-    assert_refused(road, move_there(road), ERROR_CONFLICT, "opsbrain serve");
-    assert_true(backdoor_file(road->from, "opsbrain.db", "PRAGMA user_version = 9999", message)
+    assert_refused(route, move_there(route), ERROR_NOT_FOUND, "not a data folder");
+    every_row_fill(route->from, 1);
+    assert_true(backdoor_file(route->from, "opsbrain.db", "PRAGMA user_version = 3", message) >= 0);
+    assert_refused(route, move_there(route), ERROR_CONFLICT, "opsbrain serve");
+    assert_true(backdoor_file(route->from, "opsbrain.db", "PRAGMA user_version = 9999", message)
                 >= 0);
-    assert_refused(road, move_there(road), ERROR_CONFLICT, "newer opsbrain");
+    assert_refused(route, move_there(route), ERROR_CONFLICT, "newer opsbrain");
 }
 
 static void references_must_be_valid(void **state)
 {
-    struct road *road = *state;
+    struct copy_route *route = *state;
     char message[BACKDOOR_MESSAGE_SIZE];
 
-    every_row_fill(road->from, 2);
+    every_row_fill(route->from, 2);
     assert_true(
-        backdoor_file(road->from, "opsbrain.db", "DELETE FROM principals WHERE id = 2", message)
+        backdoor_file(route->from, "opsbrain.db", "DELETE FROM principals WHERE id = 2", message)
         == 1);
-    assert_false(move_there(road));
-    assert_non_null(strstr(road->error.message, "api_keys"));
+    assert_false(move_there(route));
+    assert_non_null(strstr(route->error.message, "api_keys"));
 }
 
 /* Earlier versions stored such texts, because SQLite accepts any bytes. */
 static void foreign_bytes_stay_as_they_are_or_are_refused(void **state)
 {
-    struct road *road = *state;
+    struct copy_route *route = *state;
     char message[BACKDOOR_MESSAGE_SIZE];
 
-    every_row_fill(road->from, 1);
-    assert_true(backdoor_file(road->from, "opsbrain.db",
+    every_row_fill(route->from, 1);
+    assert_true(backdoor_file(route->from, "opsbrain.db",
                               "INSERT INTO line_turns VALUES (CAST(x'61ff00' AS TEXT), 'x', 1)",
                               message)
                 == 1);
     if (!test_database_is_files()) {
-        assert_false(move_there(road));
-        assert_non_null(strstr(road->error.message, "line_turns"));
+        assert_false(move_there(route));
+        assert_non_null(strstr(route->error.message, "line_turns"));
         return;
     }
-    assert_ok(road, move_there(road));
-    every_row_compare(road->from, road->over);
+    assert_ok(route, move_there(route));
+    every_row_compare(route->from, route->middle);
 }
 
 /* ---- Using a copy ---- */
 
-static void open_copy(struct road *road, struct ledger *out)
+static void open_copy(struct copy_route *route, struct ledger *out)
 {
     *out = (struct ledger){ 0 };
-    memcpy(out->folder, road->over, sizeof out->folder);
-    assert_ok(out, store_open(road->over, test_database(road->over), 4, &out->store, &out->error));
+    memcpy(out->folder, route->middle, sizeof out->folder);
+    assert_ok(out,
+              store_open(route->middle, test_database(route->middle), 4, &out->store, &out->error));
 }
 
 /* Fills the files as a server does. */
-static void fill_by_the_store(struct road *road)
+static void fill_by_the_store(struct copy_route *route)
 {
     struct ledger ledger = { 0 };
     struct deployment deployment;
     struct fleet_instance instance;
     struct sweep_row sweep;
 
-    assert_ok(&ledger, store_open(road->from, "", 4, &ledger.store, &ledger.error));
+    assert_ok(&ledger, store_open(route->from, "", 4, &ledger.store, &ledger.error));
     deployment = ledger_deployment(&ledger, "gemma");
     sweep = ledger_sweep(&ledger, &deployment, 3, 2, 1000);
     sweep_row_finish(&sweep);
-    assert_ok(&ledger, fleet_place_read(ledger.store, road->from, &instance, &ledger.error));
+    assert_ok(&ledger, fleet_place_read(ledger.store, route->from, &instance, &ledger.error));
     store_close(ledger.store);
 }
 
 /* Before, the copy only reads the clouds, even if it is in the folder of its source. */
-static void resumes_the_clouds(const struct road *road, struct ledger *copy)
+static void resumes_the_clouds(const struct copy_route *route, struct ledger *copy)
 {
     struct change change = ledger_change("local", "fleet resume");
     struct fleet_instance instance;
 
-    assert_ok(copy, fleet_place_read(copy->store, road->from, &instance, &copy->error));
+    assert_ok(copy, fleet_place_read(copy->store, route->from, &instance, &copy->error));
     assert_true(instance.moved);
     assert_ok(copy, fleet_place_resume(copy->store, &change, &copy->error));
-    assert_ok(copy, fleet_place_read(copy->store, road->over, &instance, &copy->error));
+    assert_ok(copy, fleet_place_read(copy->store, route->middle, &instance, &copy->error));
     assert_false(instance.moved);
 }
 
 static void a_copy_only_reads_the_clouds_and_its_audit_log_continues(void **state)
 {
-    struct road *road = *state;
+    struct copy_route *route = *state;
     struct audit_verdict verdict;
     struct ledger copy;
     int64_t rows;
 
-    fill_by_the_store(road);
-    assert_ok(road, move_there(road));
-    open_copy(road, &copy);
+    fill_by_the_store(route);
+    assert_ok(route, move_there(route));
+    open_copy(route, &copy);
     assert_ok(&copy, audit_verify(copy.store, NULL, NULL, &verdict, &copy.error));
     assert_true(verdict.intact);
     rows = verdict.rows;
     assert_true(rows > 0);
     ledger_deployment(&copy, "llama");
-    resumes_the_clouds(road, &copy);
+    resumes_the_clouds(route, &copy);
     assert_ok(&copy, audit_verify(copy.store, NULL, NULL, &verdict, &copy.error));
     assert_true(verdict.intact);
     assert_int_equal(verdict.rows, rows + 2);
