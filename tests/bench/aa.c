@@ -5,9 +5,9 @@
  *
  *     bench_aa equal|slower COMPARISONS REPETITIONS URL_A URL_B [URL_A URL_B ...]
  *
- * `equal`: A and B are alike, and at most 8 % of the verdicts may say otherwise. `slower`: B is
- * slower, and 80 % of the verdicts must say so. Every comparison has its own runs; a pair of
- * servers works on one at a time, and the pairs at the same time.
+ * `equal`: A and B are alike, and some, but at most 8 %, of the verdicts say otherwise. `slower`: B
+ * is slower, and at least 80 % of the verdicts must say so. Every comparison has its own runs. Each
+ * pair of servers works on one comparison at a time; all pairs work at once.
  */
 #include <math.h>
 #include <pthread.h>
@@ -39,7 +39,7 @@ struct outcome {
     enum verdict verdicts[METRICS];
     double p, ratio;                 /* primary, of the output throughput */
     size_t left_out[LEFT_OUT_COUNT]; /* cells that were not compared, by reason */
-    double autocorrelation;          /* of the pairs' logarithms of ratios, with the one before */
+    double autocorrelation;          /* of the pairs' log ratios, each with the one before */
 };
 
 struct contest {
@@ -176,8 +176,8 @@ static void make_run(const struct contest *contest, const struct cell_row *rows,
     evidence_of_run(&run, own, kept, out);
 }
 
-/* Returns the ratio of a pair over all cells. */
-static double pair_ratio(const struct evidence *a, const struct evidence *b)
+/* Returns the mean over all cells of the logarithm of a pair's ratio. */
+static double pair_log_ratio(const struct evidence *a, const struct evidence *b)
 {
     double sum = 0;
 
@@ -227,7 +227,7 @@ static void judge(const struct contest *contest, const struct evidence *runs, st
             out->left_out[comparison.cells[i].why]++;
     }
     for (size_t i = 0; i < repetitions; i++)
-        ratios[i] = pair_ratio(&runs[i], &runs[repetitions + i]);
+        ratios[i] = pair_log_ratio(&runs[i], &runs[repetitions + i]);
     out->autocorrelation = autocorrelation(ratios, repetitions);
 }
 
@@ -329,17 +329,18 @@ static int print_verdict(const struct contest *contest, bool equal)
     bool kept =
         equal ? faster + slower > 0 && faster + slower <= EQUAL_AT_MOST : slower >= SLOWER_AT_LEAST;
 
-    printf("%zu cells were measured, and %zu times one again\n", contest->cells, contest->again);
+    printf("cells measured: %zu; repeated because this machine was too busy: %zu\n", contest->cells,
+           contest->again);
     print_metrics(contest);
     print_skipped(contest);
     print_levels(contest);
     if (equal)
-        printf("%s: %.1f %% of %zu comparisons of equals say 'faster' or 'slower' (5 %% is meant, "
-               "above 0 and at most %g %% allowed)\n",
+        printf("%s: %.1f %% of %zu comparisons of equals say 'faster' or 'slower' (expected: 5 %%; "
+               "allowed: above 0 and at most %g %%)\n",
                kept ? "ok" : "NOT KEPT", 100 * (faster + slower), contest->count,
                100 * EQUAL_AT_MOST);
     else
-        printf("%s: power %.1f %% (%zu comparisons; at least %g %% asked)\n",
+        printf("%s: power %.1f %% (%zu comparisons; at least %g %% required)\n",
                kept ? "ok" : "NOT KEPT", 100 * slower, contest->count, 100 * SLOWER_AT_LEAST);
     return kept ? 0 : 1;
 }

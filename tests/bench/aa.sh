@@ -17,7 +17,7 @@ trap 'kill "${models[@]}" 2>/dev/null; wait' EXIT
 priority=()
 chrt -f 5 true 2>/dev/null && priority=(chrt -f 5)
 
-# serve PORT SLOWNESS [FLAG...]: a server that takes 10 ms for the first token and 2.5 ms for each further one, both times SLOWNESS.
+# serve PORT SLOWNESS [FLAG...]: a server whose first token takes 10 ms and whose others take 2.5 ms, both multiplied by SLOWNESS.
 serve() {
     local port=$1 ttft step
     ttft=$(awk "BEGIN { print 10 * $2 }")

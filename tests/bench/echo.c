@@ -24,17 +24,17 @@ static bool run_echo(struct call *call, struct answer *answer, struct error *err
 }
 
 static const struct param params[] = {
-    { "text", VALUE_TEXT, .required = true, .high = 10000, .help = "What to say." },
+    { "text", VALUE_TEXT, .required = true, .high = 10000, .help = "The text to return." },
     { 0 },
 };
 static const struct field fields[] = {
-    { "text", VALUE_TEXT, .help = "It." },
+    { "text", VALUE_TEXT, .help = "The text of the call." },
     { 0 },
 };
 static const struct tool echo = {
     .name = "echo",
     .title = "Echo",
-    .help = "Says it again.",
+    .help = "Returns its text.",
     .params = params,
     .fields = fields,
     .role = ROLE_VIEWER,

@@ -17,11 +17,11 @@ const USERS = 8;
 const INPUT = 128;
 const OUTPUT = 128;
 const SECONDS = 10;
-const REQUESTS = 32; // about as long: vLLM's bench ends by count
+const REQUESTS = 32; // vLLM's bench ends by count: these take about SECONDS
 const LIMIT_MS = 240_000;
 const GUIDELLM = path.resolve('build/loadgens/guidellm');
 const VLLM = path.resolve('build/engine/vllm/bin/vllm');
-const TINY = path.resolve('build/engine/tiny-hf'); // vLLM's model, with a tokenizer like that of llama-server's
+const TINY = path.resolve('build/engine/tiny-hf'); // vLLM's model, with a tokenizer like that of llama-server's model
 
 const number = (text, pattern) => Number(pattern.exec(text)?.[1] ?? NaN);
 

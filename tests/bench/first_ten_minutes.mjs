@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench first_ten_minutes    a person's first ten minutes: a fresh clone, ./run, a sweep from the page, its report saved
+// ./run bench first_ten_minutes    a user's first ten minutes: a fresh clone, ./run, a sweep from the page, its report saved
 //
-// Prints what a person would type and click, and when. Fails if the demo does not saturate inside the grid that ./run suggests. Needs
+// Prints what a user would type and click, and when. Fails if the demo does not saturate inside the grid that ./run suggests. Needs
 // Debian's Chromium (`./run screenshots` installs it, and what drives it) and the packages that a build needs.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';

@@ -38,14 +38,14 @@ function checkSeconds(pid) {
     return cpuOf(`${tasks.find((task) => readFileSync(`${task}/comm`, 'utf8') === 'fleet\n')}/stat`);
 }
 
-// create(...): creates the deployments, eight plans at a time.
+// create(server, cloud): creates the deployments, eight plans at a time; returns how many run.
 async function create(server, cloud) {
     const names = Array.from({ length: deployments }, (_, i) => `model-${i}`);
     await withClient(server, async (client) => {
         for (let i = 0; i < names.length; i += 8)
             await Promise.all(names.slice(i, i + 8).map(async (deployment) => {
-                const wish = { deployment, target: cloud.target.name, recipe: cloud.recipe, life_s: 86_400 };
-                const { plan, digest } = await client.call('deployment_plan', wish);
+                const args = { deployment, target: cloud.target.name, recipe: cloud.recipe, life_s: 86_400 };
+                const { plan, digest } = await client.call('deployment_plan', args);
                 await client.call('deployment_apply', { plan, confirm: digest });
             }));
     });
@@ -69,7 +69,7 @@ async function measure(t, provider) {
     const empty = resident(pid);
     const running = await create(server, cloud);
     await sleep(60_000); // the first round after their creation
-    const before = { cpu: cpuOf(`/proc/${pid}/stat`), looks: checkSeconds(pid), at: performance.now() };
+    const before = { cpu: cpuOf(`/proc/${pid}/stat`), checks: checkSeconds(pid), at: performance.now() };
     before.requests = (await cloud.call('/state')).requests;
     await sleep(minutes * 60_000);
     const requests = (await cloud.call('/state')).requests - before.requests;
@@ -78,10 +78,10 @@ async function measure(t, provider) {
     const log = (await cloud.call('/log')).filter(({ method }) => method === 'GET').slice(-Math.min(requests, 400));
     const endpoint = cloud.credential.match(/http:\/\/127[^']*/)?.[0] ?? cloud.endpoints.match(/run=(http[^,]*)/)[1];
     const curl = byCurl(log, endpoint) / log.length;
-    const each = (checkSeconds(pid) - before.looks) / requests;
+    const each = (checkSeconds(pid) - before.checks) / requests;
     console.log(`${provider}: ${running} of ${deployments} deployments run
   ${(requests / elapsed).toFixed(0)} requests a minute, ${((100 * cpu) / elapsed / 60).toFixed(2)} % of a core, most of it to watch what they serve
-  ${(each * 1e3).toFixed(2)} ms of CPU for each request with what is made of it; curl ${(curl * 1e3).toFixed(2)} ms: ${(each / curl).toFixed(1)} times
+  ${(each * 1e3).toFixed(2)} ms of CPU for each request and the work on its answer; curl ${(curl * 1e3).toFixed(2)} ms: ${(each / curl).toFixed(1)} times
   ${resident(pid).toFixed(0)} MiB resident, ${((resident(pid) - empty) / deployments * 1024).toFixed(0)} KiB for each deployment`);
 }
 

@@ -92,7 +92,7 @@ export function install(name) {
     const there =
         call(log, 'python3', ['-m', 'venv', path.join(HOME, name)], INSTALL_MS) &&
         call(log, program(name, 'pip'), ['install', '--retries', '1', ...packages], INSTALL_MS);
-    if (!there) return `${name} skipped: PyPI does not give it (see ${log})`;
+    if (!there) return `${name} skipped: it cannot be installed from PyPI (see ${log})`;
     writeFileSync(marker, '');
     return true;
 }

@@ -49,7 +49,7 @@ function run(name, command, ...args) {
     const log = openSync(`build/log/bench-${name}.log`, 'a');
     const { status, error } = spawnSync(command, args, { stdio: ['ignore', log, log] });
     closeSync(log);
-    if (error) throw new Error(`${command} is not there`);
+    if (error) throw new Error(`${command} is not installed`);
     if (status !== 0) throw new Error(`'${command} ${args[0]}' failed, see build/log/bench-${name}.log`);
 }
 
@@ -95,7 +95,7 @@ function buildPeers() {
     const commands = {};
     mkdirSync('build/log', { recursive: true });
     for (const name of options.servers.split(',').filter(Boolean)) {
-        if (!builders[name]) throw new Error(`there is no peer '${name}': ${Object.keys(builders).join(', ')} are there`);
+        if (!builders[name]) throw new Error(`there is no peer '${name}': choose from ${Object.keys(builders).join(', ')}`);
         process.stdout.write(`building the peer ${name}: `);
         try {
             commands[name] = builders[name]();

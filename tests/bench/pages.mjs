@@ -123,7 +123,7 @@ try {
     const { run } = await call('run_import', { text: gridFile(), name: 'study.json' });
     const begun = performance.now();
     const bytes = await load(`/runs/${run.id}`);
-    console.log(`the page of 156 cells with its charts: ${bytes} bytes, ${(performance.now() - begun).toFixed(0)} ms for the first who asks`);
+    console.log(`the page of 156 cells with its charts: ${bytes} bytes, ${(performance.now() - begun).toFixed(0)} ms for the first request`);
     const all = { without: [], with: [], pages: [] };
     for (let i = 0; i < Number(options.rounds); i++) {
         all.without.push(...(await round(run.id, 0)).calls);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench saturation  does the verdict contain the truth? a hundred model servers, grids of 2 to 12 loads (20 minutes)
+// ./run bench saturation  does the verdict's interval contain the truth? a hundred model servers, grids of 2 to 12 loads (20 minutes)
 //
 // Options: --models N (the first N of 100), --only N (that one, from 0), --workers N (models at once; default 4),
 // --window S (default 1.5).
@@ -119,7 +119,7 @@ function print({ model, truth, concurrency, low, high, right, once }) {
     const interval = low === high ? `${low}` : `${low} to ${high}`;
     const atOnce = once ? `, ${once.toFixed(1)} at once` : '';
     console.log(
-        `${right ? 'right' : 'WRONG'}  ${model.number} ${model.kind} (${model.about}): saturates at ${truth}, told ${interval}${atOnce}; measured ${concurrency.join(' ')}`,
+        `${right ? 'right' : 'WRONG'}  ${model.number} ${model.kind} (${model.about}): saturates at ${truth}, verdict ${interval}${atOnce}; measured ${concurrency.join(' ')}`,
     );
 }
 

@@ -42,7 +42,7 @@ function quantile(times, q) {
     return times[Math.floor((times.length * q) / 100)];
 }
 
-// Returns, for one operation, the round with the smallest median of each side.
+// For each operation, keeps each side's round with the smallest median.
 class Table {
     rows = new Map();
 

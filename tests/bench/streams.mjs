@@ -72,9 +72,9 @@ async function measure(era) {
 const wanted = Math.floor(HELD_S / KEEP_ALIVE_S) - 1;
 const judge = (holds, sentence) => (holds ? sentence : `MISSED: ${sentence}`);
 for (const era of ['2025-11-25', '2026-07-28']) {
-    const told = await measure(era);
-    console.log(`${era}: ${told.streams} streams, ${told.closed} closed, ${(100 * told.share).toFixed(0)} % of a core
-  ${judge(told.each < 16, `${told.each.toFixed(1)} KiB resident each (16)`)}
-  ${judge(told.least_keep_alives >= wanted && told.closed === 0, `keep-alives, a comment every ${KEEP_ALIVE_S} s: at least ${told.least_keep_alives} on each in ${HELD_S} s`)}
-  ${judge(told.p99_ms < 5 && told.failed === 0, `${told.calls} calls meanwhile: p50 ${told.p50_ms} ms, p99 ${told.p99_ms} ms (5), longest ${told.max_ms} ms; ${told.failed} failed`)}`);
+    const result = await measure(era);
+    console.log(`${era}: ${result.streams} streams, ${result.closed} closed, ${(100 * result.share).toFixed(0)} % of a core
+  ${judge(result.each < 16, `${result.each.toFixed(1)} KiB resident each (16)`)}
+  ${judge(result.least_keep_alives >= wanted && result.closed === 0, `keep-alives, a comment every ${KEEP_ALIVE_S} s: at least ${result.least_keep_alives} on each in ${HELD_S} s`)}
+  ${judge(result.p99_ms < 5 && result.failed === 0, `${result.calls} calls meanwhile: p50 ${result.p50_ms} ms, p99 ${result.p99_ms} ms (5), longest ${result.max_ms} ms; ${result.failed} failed`)}`);
 }

@@ -41,8 +41,8 @@ row '' 64 20 ''
 row '' 512 20 ''
 row '' 2048 40 ''
 row '' 4096 80 ''
-row 'at most: an open loop of 25 requests/s' 500/25 40 ''
-row 'at most: an open loop of 800 requests/s' 4096/800 40 ''
+row 'as the limit of an open loop of 25 requests/s' 500/25 40 ''
+row 'as the limit of an open loop of 800 requests/s' 4096/800 40 ''
 for users in 64 2048; do
     row 'three tokens per chunk' $users 40 '' --tokens-per-chunk 3
     row 'three tokens per chunk, usage in each' $users 40 'chunk-usage' --tokens-per-chunk 3
