@@ -8,7 +8,7 @@
 #define PARAM_CONFIRM(what)                                                                        \
     {                                                                                              \
         "confirm", VALUE_TEXT, .low = 1, .high = 63,                                               \
-                               .help = what " Without it the person is asked."                     \
+                               .help = what " Without it, the user is asked."                      \
     }
 
 struct consent {

@@ -294,7 +294,7 @@ static void state_cell(struct table *table, const struct cell_row *cell)
                measurement->contaminated ? ", contaminated" : "",
                has_token_gaps(measurement) ? "" : ", gaps of chunks",
                measurement->tokens_estimated ? ", tokens estimated" : "",
-               measurement->held > 0 ? ", users held" : "");
+               measurement->held > 0 ? ", requests pending during the entire window" : "");
 }
 
 static void cell_table_row(struct table *table, const struct cell_row *cell,

@@ -6,7 +6,7 @@
 #include "store/ledger/deployments.h"
 
 #define URL_HELP "Base URL of the server, such as http://10.0.0.5:8000."
-#define URL_MORE "No user, query or fragment; a trailing /v1 is cut off."
+#define URL_MORE "No user, query or fragment; a trailing /v1 is removed."
 
 /* The parameters that both tools have. */
 #define PARAMS_DEPLOYMENT_SETTINGS                                                                 \

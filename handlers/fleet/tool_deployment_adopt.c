@@ -63,7 +63,7 @@ static CHECKED bool find(const struct call *call, struct managed_target *target,
         return true;
     observed_finish(out);
     return error_set(error, ERROR_NOT_FOUND,
-                     "nothing is called %s on %s: deployment_discover lists what is there",
+                     "no server is named %s on %s: deployment_discover lists what is there",
                      wish.deployment, wish.target);
 }
 
@@ -112,7 +112,7 @@ static void describe_end(const struct call *call, const struct managed_adoption 
     char time[TIME_SHOWN_SIZE];
 
     if (ends_ms != 0)
-        text_addf(out, " It ends at %s UTC (%s), as is written on it.", answer_time(ends_ms, time),
+        text_addf(out, " It ends at %s UTC (%s), as its label says.", answer_time(ends_ms, time),
                   managed_adopt_at_end(adoption->target, adoption->observed));
 }
 
@@ -134,7 +134,7 @@ static CHECKED bool ask(struct call *call, const struct managed_adoption *adopti
               observed->address[0] == '\0' ? "" : ", ", observed->address,
               may_end ? ", and opsbrain may stop and destroy it" : " and never changed");
     describe_end(call, adoption, &plan);
-    text_addf(&declined, "%s stays outside", name);
+    text_addf(&declined, "%s is not adopted", name);
     const struct consent consent = { .name = name,
                                      .key = "adopt",
                                      .thing = text_string(&thing),
@@ -222,8 +222,9 @@ const struct tool tool_deployment_adopt = {
     .title = "Adopt a running model server",
     .help = "Takes a model server that runs on a target into the registry, with or without the "
             "right to stop and destroy it. It asks first.",
-    .more = "It has no end, unless this opsbrain created it and wrote one on it. Only admins may, "
-            "as it gives rights over what others made.",
+    .more =
+        "It has no end, unless this opsbrain created it and labelled it with one. Only admins may, "
+        "as it gives rights over what others made.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

@@ -15,7 +15,7 @@ static const struct param params[] = {
     { "confirm", VALUE_TEXT, .low = 64, .high = 64,
       .help = "The plan's digest: an agent's go-ahead, valid up to what the target lets agents "
               "approve.",
-      .more = "Without it the person is asked." },
+      .more = "Without it, the user is asked." },
     { 0 },
 };
 

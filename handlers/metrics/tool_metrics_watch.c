@@ -40,7 +40,7 @@ static const char *next_step(int64_t interval_s, bool can_be_scraped)
     if (interval_s == 0)
         return "metrics_history shows what was stored";
     return can_be_scraped ? "metrics_history in a minute or later"
-                          : "fix that; metrics_history then shows what was stored";
+                          : "fix the problem; metrics_history then shows what is stored";
 }
 
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)

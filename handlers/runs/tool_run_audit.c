@@ -15,7 +15,8 @@ static const struct param params[] = {
     { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Id: run_... or imp_..." },
     { "hardware", VALUE_TEXT, .low = 1, .high = 95,
       .help = "If the run does not say: L4, H100, tpu-v6e, ...",
-      .more = "With it and the model the figures are compared with what the hardware can do." },
+      .more = "If it and the model are known, the figures are compared with what the hardware can "
+              "do." },
     { "model", VALUE_TEXT, .low = 1, .high = 159,
       .help = "If the run does not say: google/gemma-4-12B-it, 31B, ..." },
     { "chips", VALUE_INTEGER, .low = 1, .high = 100000,

@@ -42,7 +42,7 @@ static const struct field fields[] = {
     { "candidate_report", VALUE_OBJECT, .optional = true,
       .help = "Of an A/B sweep: the same of the candidate; `report` is of the baseline." },
     { "resource", VALUE_TEXT, .optional = true,
-      .help = "Of html, instead of these: the resource that is the file." },
+      .help = "With format html, instead of the figures: the resource that is the file." },
     { "bytes", VALUE_INTEGER, .optional = true, .help = "Its size." },
     { 0 },
 };
