@@ -169,7 +169,7 @@ static void scrape(struct scraper *scraper, const struct due *due)
     if (answered)
         log_warning("metrics of %s are not stored: %s", due->name, problem.message);
     text_copy(shown, sizeof shown,
-              problem.kind == ERROR_INTERNAL ? "not stored, the log says why" : problem.message);
+              problem.kind == ERROR_INTERNAL ? "not stored: the log says why" : problem.message);
     if (!scrape_note(scraper->store, due->deployment_id, clock_utc_ms(), shown, &error))
         log_warning("the outcome of the scrape of %s is not stored: %s", due->name, error.message);
 }

@@ -107,7 +107,7 @@ static json_t *read_flow_scalar(struct yaml *yaml, const char **at)
     if (**at == '"' || **at == '\'')
         return read_quoted(yaml, at);
     if (**at == '\0' || strchr("&*!|>%@`", **at) != NULL)
-        return refuse(yaml, "only plain and quoted texts are read here");
+        return refuse(yaml, "only plain and quoted texts are supported here");
     length = plain_length(*at, ",[]{}");
     *at += length;
     return make_plain(*at - length, length);
@@ -209,7 +209,7 @@ static json_t *read_inline(struct yaml *yaml, size_t indent, const char *text)
     size_t length;
 
     if (strchr("&*!%@`", *text) != NULL)
-        return refuse(yaml, "anchors, aliases and tags are not read");
+        return refuse(yaml, "anchors, aliases and tags are not supported");
     if (*text == '|' || *text == '>') {
         yaml->at++;
         return read_lines(yaml, indent, "", 0, *text == '|' ? '\n' : ' ');
@@ -345,7 +345,7 @@ static bool split_lines(char *text, struct yaml *yaml)
         if (yaml->count == LINES_MAX)
             return error_set(yaml->error, ERROR_INVALID, "it has more than %d lines", LINES_MAX);
         if (line[indent] == '\t')
-            return error_set(yaml->error, ERROR_INVALID, "line %zu: it is indented by a tab",
+            return error_set(yaml->error, ERROR_INVALID, "line %zu: it is indented with a tab",
                              number);
         yaml->lines[yaml->count++] = (struct line){ number, indent, line + indent };
     }
@@ -361,7 +361,7 @@ static bool read_document(struct yaml *yaml, json_t **out)
     value = read_node(yaml, yaml->lines[0].indent);
     if (value != NULL && yaml->at < yaml->count) {
         json_decref(value);
-        value = refuse(yaml, "its indentation fits no line above");
+        value = refuse(yaml, "its indentation matches no line above");
     }
     if (value == NULL && yaml->error->kind == ERROR_NONE) /* json_stringn: invalid UTF-8 */
         refuse(yaml, "it is not UTF-8");

@@ -66,7 +66,7 @@ static enum json_scan_token open(struct json_scan *scan, bool object)
     uint64_t bit = UINT64_C(1) << (scan->depth % 64);
 
     if (scan->depth == JSON_DEPTH_LIMIT)
-        return fail(scan, "it is nested too deep");
+        return fail(scan, "it is nested too deeply");
     scan->text = scan->at++;
     scan->length = 1;
     scan->objects = object ? scan->objects | bit : scan->objects & ~bit;

@@ -149,8 +149,9 @@ void plan_estimate(const struct plan *plan, size_t subjects, struct plan_estimat
     }
     out->grid_cells = (int64_t)count;
     out->duration_s = fmin(out->duration_s + SWEEP_OVERHEAD_S, plan->time_limit_s);
-    snprintf(out->assumption, sizeof out->assumption,
-             "the warm-up takes its whole limit; no cell is measured again; the server gives one "
-             "user %g, and all together %g output and %g input tokens/s",
-             USER_OUTPUT_TOKENS_S, ALL_OUTPUT_TOKENS_S, ALL_INPUT_TOKENS_S);
+    snprintf(
+        out->assumption, sizeof out->assumption,
+        "the warm-up takes its entire limit; no cell is measured again; output %g tokens/s for one "
+        "user and %g for all, input %g tokens/s",
+        USER_OUTPUT_TOKENS_S, ALL_OUTPUT_TOKENS_S, ALL_INPUT_TOKENS_S);
 }

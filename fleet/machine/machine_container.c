@@ -217,7 +217,8 @@ static CHECKED bool find_ours(struct machine_watch *watch, struct machine_http_r
         if (call(watch, "GET", "/json", out, error)) {
             *found = is_ours(out->body, watch->record);
             return json_object_get(out->body, "Config") != NULL
-                   || error_set(error, ERROR_UPSTREAM, "%s showed no container", socket_of(watch));
+                   || error_set(error, ERROR_UPSTREAM, "%s returned no container",
+                                socket_of(watch));
         }
         if (out->status != 404)
             return false;

@@ -16,12 +16,13 @@ static void describe_end(const json_t *advice, const struct fleet_plan_row *row,
     if (strcmp(row->verb, "stop") == 0 || strcmp(row->verb, "destroy") == 0)
         return;
     if (ends_by == NULL)
-        text_add(out, "NOTHING ENDS IT if opsbrain is gone.\n");
+        text_addf(out, "NOTHING ENDS %s if opsbrain is gone.\n", row->deployment);
     if (row->ends_ms == 0)
-        text_add(out, "It has no end.\n");
+        text_addf(out, "%s has no end.\n", row->deployment);
     else
-        text_addf(out, "It ends at %s (%s)%s%s.\n", clock_format_utc(row->ends_ms, at), row->at_end,
-                  ends_by == NULL ? "" : ": ", ends_by == NULL ? "" : ends_by);
+        text_addf(out, "%s ends at %s (%s)%s%s.\n", row->deployment,
+                  clock_format_utc(row->ends_ms, at), row->at_end, ends_by == NULL ? "" : ": ",
+                  ends_by == NULL ? "" : ends_by);
 }
 
 static void describe_cost(const json_t *advice, const struct fleet_plan_row *row, struct text *out)
@@ -32,7 +33,7 @@ static void describe_cost(const json_t *advice, const struct fleet_plan_row *row
         text_addf(out, "%.2f USD per hour%s%s.\n", row->usd_per_hour,
                   breakdown[0] == '\0' ? "" : ": ", breakdown);
     else
-        text_addf(out, "Its cost is not known%s%s.\n", breakdown[0] == '\0' ? "" : ": ", breakdown);
+        text_addf(out, "The cost is not known%s%s.\n", breakdown[0] == '\0' ? "" : ": ", breakdown);
 }
 
 static void describe_step(const json_t *step, struct text *out)

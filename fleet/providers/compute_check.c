@@ -136,9 +136,8 @@ void compute_lint(const struct desired *desired, json_t *warnings)
           "The target names no reservation: an open one that fits is used; if there is none, the "
           "machine is billed at the price on demand." },
         { strcmp(desired->kind, "flex_start") == 0,
-          "Flex-start counts the life from when there is capacity: opsbrain ends the machine at "
-          "the "
-          "planned time, the platform itself would end it later by as long as it waited." },
+          "Flex-start counts the life from when there is capacity. opsbrain ends the machine at "
+          "the planned time; the platform itself would end it later, by as long as it waited." },
         { !desired->end_destroys, "A stopped machine's disk is paid for until it is destroyed." },
         { !recipe_lists(recipe, "places", desired->place),
           "The recipe does not name this zone, which may not have the machine type." },

@@ -23,13 +23,13 @@ static const struct object {
     bool is_bare; /* it has no members that could conflict with another writer's */
 } end_objects[] = {
     { "end-account", "ServiceAccount", "/api/v1", "serviceaccounts", "-end", kubernetes_end_account,
-      "an account for its end", true },
+      "the account that ends the deployment", true },
     { "end-role", "Role", "/apis/rbac.authorization.k8s.io/v1", "roles", "-end",
       kubernetes_end_role, "the right to end this one Deployment" },
     { "end-binding", "RoleBinding", "/apis/rbac.authorization.k8s.io/v1", "rolebindings", "-end",
-      kubernetes_end_binding, "that right for the account" },
+      kubernetes_end_binding, "grants the account that right" },
     { "end", "CronJob", "/apis/batch/v1", "cronjobs", "-end", kubernetes_end_job,
-      "what ends it on time" },
+      "the job that ends the deployment on time" },
     { NULL },
 }, server_objects[] = {
     { "service", "Service", "/api/v1", "services", "", kubernetes_service, "its address" },
@@ -223,7 +223,8 @@ static void add_annotation(const struct list *list)
     set_dry_run(step);
     snprintf(step->content_type, sizeof step->content_type, MERGE);
     step->body = json_pack("{s:{s:o}}", "metadata", "annotations", notes);
-    snprintf(step->summary, sizeof step->summary, "Writes its end, %s, on the Deployment %s",
+    snprintf(step->summary, sizeof step->summary,
+             "Writes the end %s into the annotations of the Deployment %s",
              json_get_text(notes, KUBERNETES_ENDS, ""), list->desired->deployment);
 }
 
@@ -236,7 +237,8 @@ static void keep_replicas(struct step *step, const struct observed *now)
                             json_integer(now->replicas));
 }
 
-static void add_create(const struct list *list, const struct observed *now, bool is_update)
+/* Creates the deployment or, if `is_update`, changes it. */
+static void add_objects(const struct list *list, const struct observed *now, bool is_update)
 {
     struct step *deployment;
 
@@ -250,7 +252,8 @@ static void add_create(const struct list *list, const struct observed *now, bool
     add_wait(list, "ready", "Waits until it is ready", false);
 }
 
-/* Creates the objects of the end if there was no end, and changes them if there was one. */
+/* Creates or changes the objects of the end, or removes them if the deployment is to have none, and
+ * writes the end into its annotations. */
 static void add_extend(const struct list *list, const struct observed *now)
 {
     if (list->desired->ends_ms > 0)
@@ -308,7 +311,7 @@ bool kubernetes_steps(enum provider_verb verb, const struct desired *desired,
     if (!check_state(verb, desired, now, error))
         return false;
     if (verb == VERB_CREATE || verb == VERB_UPDATE)
-        add_create(&list, now, verb == VERB_UPDATE);
+        add_objects(&list, now, verb == VERB_UPDATE);
     else if (verb == VERB_EXTEND)
         add_extend(&list, now);
     else if (verb == VERB_DESTROY) {

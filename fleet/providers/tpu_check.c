@@ -46,12 +46,13 @@ static CHECKED bool check_type(const struct recipe *recipe, const struct generat
 
     if (strncmp(type, of->prefix, prefix) != 0 || !text_to_integer(type + prefix, 1, 65536, &cores))
         return error_set(error, ERROR_INVALID,
-                         "the recipe's \"cloud_tpu.accelerator_type\" is \"%.40s\": that of %s is "
+                         "the recipe's \"cloud_tpu.accelerator_type\" is \"%.40s\": for %s it is "
                          "like %s8",
                          type, of->hardware, of->prefix);
     if (cores != recipe->chips * of->cores)
-        return error_set(error, ERROR_INVALID, "%s has %lld chips, and the recipe counts %lld",
-                         type, (long long)(cores / of->cores), (long long)recipe->chips);
+        return error_set(error, ERROR_INVALID,
+                         "%s has %lld chips, but the recipe's \"chips\" is %lld", type,
+                         (long long)(cores / of->cores), (long long)recipe->chips);
     return strcmp(runtime, of->runtime) == 0
            || error_set(error, ERROR_INVALID,
                         "the recipe's \"cloud_tpu.runtime_version\" is \"%.60s\": %s runs %s",

@@ -269,7 +269,7 @@ static const struct rule {
     { "cloud_run", true, probes_too_slowly,
       "a startup probe of Cloud Run begins after 240 s at most and repeats after 240 s at most" },
     { "cloud_run", true, probe_overlaps, "a probe's timeout must be at most its period" },
-    { "cloud_run", true, answers_too_long, "a request of Cloud Run may take 3600 s" },
+    { "cloud_run", true, answers_too_long, "a request of Cloud Run may take at most 3600 s" },
     { "cloud_run", false, pays_for_two_zones,
       "Zonal redundancy makes the GPU 56 % more expensive and needs a quota of its own." },
     { "cloud_run", false, lacks_concurrency,

@@ -29,10 +29,11 @@ static CHECKED bool check_versions(const struct backup_reader *reader, struct er
         if (version < 1)
             return not_ours(reader, error);
         if (version > ours[set])
-            return error_set(error, ERROR_CONFLICT,
-                             "%.200s has version %lld of the database, this opsbrain supports up "
-                             "to %lld: run a newer opsbrain",
-                             reader->file.path, (long long)version, (long long)ours[set]);
+            return error_set(
+                error, ERROR_CONFLICT,
+                "%.200s has version %lld of the database, but this opsbrain supports up "
+                "to %lld: run a newer opsbrain",
+                reader->file.path, (long long)version, (long long)ours[set]);
     }
     return true;
 }

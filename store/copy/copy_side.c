@@ -131,13 +131,14 @@ static CHECKED bool check_version(const struct copy_side *side, enum copy_set se
         return error_set(error, ERROR_NOT_FOUND, "%s is not a database of opsbrain", side->name);
     if (version < migrations->count)
         return error_set(error, ERROR_CONFLICT,
-                         "database %s has version %lld, this opsbrain copies version %d: start "
+                         "database %s has version %lld, but this opsbrain copies version %d: start "
                          "`opsbrain serve` on it once, which brings it up to date",
                          side->name, (long long)version, migrations->count);
-    return error_set(error, ERROR_CONFLICT,
-                     "database %s has version %lld, this opsbrain supports up to %d: run a newer "
-                     "opsbrain",
-                     side->name, (long long)version, migrations->count);
+    return error_set(
+        error, ERROR_CONFLICT,
+        "database %s has version %lld, but this opsbrain supports up to %d: run a newer "
+        "opsbrain",
+        side->name, (long long)version, migrations->count);
 }
 
 static CHECKED bool check_finished(const struct copy_side *side, struct error *error)

@@ -80,7 +80,7 @@ static CHECKED bool check_version(struct sql_connection *writer,
         return false;
     return *version <= migrations->count
            || error_set(error, ERROR_CONFLICT,
-                        "database %s has version %lld, this opsbrain supports up to %d: run a "
+                        "database %s has version %lld, but this opsbrain supports up to %d: run a "
                         "newer opsbrain or restore a backup",
                         writer->place, (long long)*version, migrations->count);
 }

@@ -148,7 +148,7 @@ bool sqlite_prepare_schema(struct sql_connection *writer, const struct migration
     if (version > migrations->count)
         return error_set(
             error, ERROR_CONFLICT,
-            "database %s has version %lld, this opsbrain supports up to %d: run a newer "
+            "database %s has version %lld, but this opsbrain supports up to %d: run a newer "
             "opsbrain or restore a backup",
             writer->place, (long long)version, migrations->count);
     /* The rows of scrapes.db are long: larger pages are faster. */

@@ -73,7 +73,7 @@ static void test_unsupported_yaml_is_refused_with_its_line(void **state)
     check_refuses("a: &x b\n", "line 1: anchors");
     check_refuses("a: 1\nb: *x\n", "line 2: anchors");
     check_refuses("a: !!binary x\n", "tags");
-    check_refuses("a: 1\n\tb: 2\n", "line 2: it is indented by a tab");
+    check_refuses("a: 1\n\tb: 2\n", "line 2: it is indented with a tab");
     check_refuses("a: \"x\n", "does not end");
     check_refuses("a: \"x\" y\n", "after the value");
     check_refuses("a: {b: c\n", "does not end on its line");

@@ -91,7 +91,7 @@ static void a_plan_that_nothing_ends_says_so_first(void **state)
     made = world_ok(world, "deployment_plan",
                     "{\"deployment\":\"unguarded\",\"target\":\"lab\",\"recipe\":\"gemma-small\","
                     "\"life_s\":7200}");
-    assert_int_equal(strncmp(text_string(&world->text), "NOTHING ENDS IT", 15), 0);
+    assert_int_equal(strncmp(text_string(&world->text), "NOTHING ENDS unguarded ", 23), 0);
 }
 
 static void a_verb_that_the_platform_lacks_or_an_unknown_name_is_refused(void **state)

@@ -150,7 +150,7 @@ static void refuses_a_newer_database_and_leaves_it_alone(void **state)
     store_close(open_store(place));
     run_sql(place->file, "PRAGMA user_version = 700");
     assert_refused(place, opens(place), ERROR_CONFLICT,
-                   "has version 700, this opsbrain supports up to");
+                   "has version 700, but this opsbrain supports up to");
     assert_non_null(strstr(place->error.message, "run a newer opsbrain or restore a backup"));
     read_sql(place->file, "PRAGMA user_version", version);
     assert_string_equal(version, "700");
