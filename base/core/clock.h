@@ -12,6 +12,6 @@ int64_t clock_monotonic_ns(void); /* CLOCK_MONOTONIC */
 int64_t clock_uptime_ms(void);
 
 #define CLOCK_TEXT_SIZE 32
-/* Writes UTC milliseconds as "2026-11-21T03:11:26.123Z"; returns `out`. Times before 1970 or after
- * 9999 become the first or the last of these years. */
+/* Writes UTC milliseconds as "2026-11-21T03:11:26.123Z"; returns `out`. Times before 1970 become
+ * the first millisecond of 1970, times after 9999 the last of 9999. */
 const char *clock_format_utc(int64_t utc_ms, char out[CLOCK_TEXT_SIZE]);

@@ -9,9 +9,9 @@ enum error_kind {
     ERROR_INVALID,         /* the caller's input is wrong */
     ERROR_UNAUTHENTICATED, /* the caller is not authenticated */
     ERROR_FORBIDDEN,       /* the caller is not allowed to do this */
-    ERROR_NOT_FOUND,       /* it does not exist */
+    ERROR_NOT_FOUND,       /* what the caller named does not exist */
     ERROR_CONFLICT,        /* the state does not allow this, or the writer has lost its lease */
-    ERROR_BUSY,            /* a queue is full or a lock is held; try again later */
+    ERROR_BUSY,            /* a queue or the disk is full, or a lock is held; try again later */
     ERROR_TIMEOUT,         /* a deadline passed */
     ERROR_CANCELLED,       /* the caller, or the server's shutdown, asked to stop */
     ERROR_UNSUPPORTED,     /* the caller's client cannot do what this needs */

@@ -14,7 +14,7 @@
 /* A write(2) has at most PIPE_BUF bytes, so that lines of several threads never interleave. */
 #define LINE_SIZE 2048
 #define LINES_SIZE 4096
-_Static_assert(LINES_SIZE <= PIPE_BUF, "a write beyond it may be split");
+_Static_assert(LINES_SIZE <= PIPE_BUF, "a write(2) of more than PIPE_BUF bytes may be split");
 
 /* Replaces control characters by '?': C0, DEL, and both bytes of C1 in UTF-8 (C2 80 to C2 9F),
  * which terminals also interpret. */
@@ -32,8 +32,8 @@ static void replace_controls(char *line)
     }
 }
 
-/* The length of the longest part of the line, of at most `limit` bytes, that splits no UTF-8
- * sequence. */
+/* The length of the longest beginning of the line that has at most `limit` bytes and splits no
+ * UTF-8 sequence. */
 static size_t truncated_length(const char *line, size_t limit)
 {
     while (limit > 0 && ((unsigned char)line[limit] & 0xc0) == 0x80)

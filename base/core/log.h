@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One line per event on standard error: time, level, message. Never contains a secret. Thread safe:
- * one write(2) per line. */
+ * lines of several threads do not interleave. */
 #pragma once
 
 #include <stddef.h>

@@ -16,7 +16,8 @@ struct process_stat {
 
 /* Returns false if there is no such process, or /proc hides it. */
 bool process_stat_read(pid_t pid, struct process_stat *out);
-/* Whether the process is a zombie. */
+/* Whether the process has ended and only its entry is left, for its parent to collect (a zombie).
+ */
 bool process_stat_has_ended(const struct process_stat *stat);
 /* Reads the kernel's id of the machine's boot; "" if there is none. A process is identified by its
  * number, its start and this id. */

@@ -123,7 +123,7 @@ void rate_limit_leave(struct rate_limit *rate_limit, const char *name)
     pthread_mutex_unlock(&rate_limit->lock);
 }
 
-/* Returns the permits that have come back since the last call. */
+/* Gives the user back the permits that have accrued since the last call. */
 static void refill(const struct rate_limit *rate_limit, struct user *user, int64_t now_ns)
 {
     double back = (double)(now_ns - user->counted_ns) * (double)rate_limit->limits.per_second / 1e9;

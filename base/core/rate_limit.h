@@ -25,13 +25,15 @@ size_t rate_limit_count(struct rate_limit *rate_limit);
 /* Occupies a place, until rate_limit_leave. Returns false if the name already has `at_once`. */
 bool rate_limit_enter(struct rate_limit *rate_limit, const char *name);
 void rate_limit_leave(struct rate_limit *rate_limit, const char *name);
-/* Spends a permit. Returns false if none is left; *wait_ms is the time until the next. */
+/* Spends a permit. Returns false if none is left; *wait_ms is the time until the next
+ * one. */
 bool rate_limit_spend(struct rate_limit *rate_limit, const char *name, int64_t now_ns,
                       int64_t *wait_ms);
 /* Spends permits for something that was already used, even more than are left: the bucket then
  * refills from below zero. */
 void rate_limit_charge(struct rate_limit *rate_limit, const char *name, int64_t count,
                        int64_t now_ns);
-/* Spends `count` permits, or none if not all are left. */
+/* Spends `count` permits. Returns false and spends none if fewer are left; *wait_ms is the time
+ * until that many will be. */
 bool rate_limit_spend_many(struct rate_limit *rate_limit, const char *name, int64_t count,
                            int64_t now_ns, int64_t *wait_ms);

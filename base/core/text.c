@@ -253,7 +253,7 @@ bool text_equal_constant_time(const char *a, const char *b)
 }
 
 /* Whether a sequence is C0 except \n and \t, DEL, C1 (U+0080 to U+009F), or a separator of lines or
- * paragraphs (U+2028, U+2029), which would begin a line outside the quotation. */
+ * paragraphs (U+2028, U+2029): callers that quote a text mark each line of it, but know only \n. */
 static bool is_control(const char *sequence)
 {
     unsigned char first = (unsigned char)sequence[0];

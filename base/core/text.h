@@ -17,7 +17,7 @@ struct text {
 
 void text_reserve(struct text *text, size_t more); /* room for this many more bytes */
 void text_add_bytes(struct text *text, const char *bytes, size_t length);
-/* Inline: the length of a literal is a constant. */
+/* Inline, so that the compiler computes the length of a literal. */
 static inline void text_add(struct text *text, const char *string)
 {
     text_add_bytes(text, string, strlen(string));

@@ -30,10 +30,10 @@ void timeline_accept(struct timeline *timeline, int64_t wall_ms, int64_t uptime_
 void timeline_begin(struct timeline *timeline, const struct timeline_memory *memory,
                     int64_t wall_ms, int64_t uptime_ms)
 {
-    bool known = memory->seen_ms != 0 && !is_near(wall_ms, memory->seen_ms, JUMP_MS);
+    bool jumped = memory->seen_ms != 0 && !is_near(wall_ms, memory->seen_ms, JUMP_MS);
 
-    timeline_accept(timeline, known ? memory->seen_ms : wall_ms, uptime_ms);
-    if (!known || memory->rival_ms == 0 || !is_near(wall_ms, memory->rival_ms, JUMP_MS))
+    timeline_accept(timeline, jumped ? memory->seen_ms : wall_ms, uptime_ms);
+    if (!jumped || memory->rival_ms == 0 || !is_near(wall_ms, memory->rival_ms, JUMP_MS))
         return;
     timeline->rival_ms = wall_ms;
     timeline->rival_at_ms = uptime_ms;
@@ -45,7 +45,8 @@ static int64_t rival_ran(const struct timeline *timeline, int64_t uptime_ms)
     return timeline->rival_ran_ms + uptime_ms - timeline->rival_at_ms;
 }
 
-/* Called when the clock has jumped: remembers where to, unless it only ran on since. */
+/* Called when the clock has jumped: remembers where to, unless it has only run on since a jump that
+ * is already remembered. */
 static void follow_rival(struct timeline *timeline, int64_t wall_ms, int64_t uptime_ms)
 {
     int64_t ran_to_ms = timeline->rival_ms + uptime_ms - timeline->rival_at_ms;

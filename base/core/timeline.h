@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Judges whether the wall clock can be trusted, by comparing it with the machine's uptime and with
  * the last time at which it was trusted. After a jump of more than a day, ages are computed from
- * the time without the jump, until the clock has run on steadily for a day, or an operator confirms
- * it. Times are milliseconds; `uptime_ms` is clock_uptime_ms(). */
+ * the time without the jump, or from the clock if that is earlier, until the clock has run on
+ * steadily for a day or an operator confirms it. Times are milliseconds; `uptime_ms` is
+ * clock_uptime_ms(). */
 #pragma once
 
 #include <stdbool.h>
@@ -16,9 +17,9 @@ struct timeline {
 
 /* The part that is stored, so that it outlives the process. */
 struct timeline_memory {
-    int64_t seen_ms;  /* the latest time that ages were computed from; 0: nothing is stored */
-    int64_t rival_ms; /* the wall time after a jump; 0: there was none */
-    int64_t rival_ran_ms;
+    int64_t seen_ms;      /* the latest time, without a jump; 0: nothing is stored */
+    int64_t rival_ms;     /* the latest wall time after a jump; 0: there was none */
+    int64_t rival_ran_ms; /* how long the clock had run on since the jump */
 };
 
 struct timeline_verdict {
@@ -27,7 +28,7 @@ struct timeline_verdict {
     int64_t waits_ms; /* how long it still has to run on to be trusted; 0: it is trusted */
 };
 
-/* Starts from what is stored; if that is zero, the clock is trusted. */
+/* Starts from what is stored; if nothing is (`memory` is zeroed), the clock is trusted. */
 void timeline_begin(struct timeline *timeline, const struct timeline_memory *memory,
                     int64_t wall_ms, int64_t uptime_ms);
 /* To be called now and then, with the current times. */

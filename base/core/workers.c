@@ -141,8 +141,8 @@ bool workers_submit(struct workers *workers, void (*run)(void *context), void *c
     pthread_mutex_unlock(&workers->lock);
     return accepted
            || error_set(error, ERROR_BUSY,
-                        "busy: %zu calls are already waiting (\"%s\"), try again later",
-                        workers->limit, workers->name);
+                        "busy: the queue \"%s\" is full (calls waiting: %zu), try again later",
+                        workers->name, workers->limit);
 }
 
 size_t workers_queued(struct workers *workers)

@@ -144,7 +144,7 @@ static void describe_allowed(const struct setting *setting, struct text *out)
         text_addf(out, "at most %d bytes of UTF-8 text", CONFIG_TEXT_SIZE - 1);
         return;
     }
-    text_add(out, "of a type, which the table of settings does not state");
+    text_add(out, "of a type that the table of settings does not state");
 }
 
 static CHECKED bool refuse_exposed(const struct setting *setting, struct error *error)

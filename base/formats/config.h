@@ -11,8 +11,8 @@
 #include "base/core/error.h"
 #include "base/core/text.h"
 
-/* PRIVATE is a text that contains a password: it is never shown, and is refused as a flag, because
- * every program on the machine can read flags. */
+/* PRIVATE is a text that may contain a password: it is never shown, and a flag with a password is
+ * refused, because every user of the machine can read flags. */
 enum setting_type {
     SETTING_TEXT = 1,
     SETTING_INTEGER,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pull reader of CSV (RFC 4180, also with ';' or tabs between fields): one row after the other,
- * without allocation. Lines may end in CRLF or LF, a byte order mark at the start is skipped, and
- * so are empty lines. Quoted fields may contain separators, doubled quotes and line ends. */
+/* A pull reader of CSV (RFC 4180, also with ';', tabs or '|' between fields): one row after the
+ * other, without allocation. Lines may end in CRLF or LF, or in CR if there is no LF. A byte order
+ * mark at the start and empty lines are skipped. Quoted fields may contain separators, doubled
+ * quotes and line ends. */
 #pragma once
 
 #include <stdbool.h>

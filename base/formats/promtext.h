@@ -18,12 +18,13 @@ enum promtext_type {
 };
 
 struct promtext_sample {
-    const char *name; /* not NUL-terminated, like the next two */
+    const char *name; /* not NUL-terminated, like `labels` */
     size_t name_length;
     const char *labels; /* between the braces, as written: a="b",c="d" */
     size_t labels_length;
-    double value;            /* may be NaN, +Inf, -Inf */
-    enum promtext_type type; /* of its family, to which its _bucket, _sum, _count, _total belong */
+    double value; /* may be NaN, +Inf, -Inf */
+    enum promtext_type
+        type; /* of the family, which has the samples _bucket, _sum, _count, _total */
 };
 
 /* Calls `each` per sample, until it returns false; then returns false. Malformed lines are skipped

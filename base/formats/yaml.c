@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/formats/yaml.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,14 @@ static json_t *refuse(struct yaml *yaml, const char *what)
 
     error_set(yaml->error, ERROR_INVALID, "line %zu: %s", line, what);
     return NULL;
+}
+
+static json_t *refuse_depth(struct yaml *yaml)
+{
+    char what[48];
+
+    snprintf(what, sizeof what, "it is nested deeper than %d levels", DEPTH_MAX);
+    return refuse(yaml, what);
 }
 
 /* ---- Scalars --------------------------------------------------------------------------------- */
@@ -171,7 +180,7 @@ static json_t *read_flow(struct yaml *yaml, const char **at)
     if (**at != '{' && **at != '[')
         return read_flow_scalar(yaml, at);
     if (++yaml->depth > DEPTH_MAX)
-        return refuse(yaml, "too deep");
+        return refuse_depth(yaml);
     out = read_flow_list(yaml, at);
     yaml->depth--;
     return out;
@@ -320,7 +329,7 @@ static json_t *read_node(struct yaml *yaml, size_t indent)
     json_t *out;
 
     if (++yaml->depth > DEPTH_MAX)
-        return refuse(yaml, "too deep");
+        return refuse_depth(yaml);
     out =
         is_item(&yaml->lines[yaml->at]) ? read_sequence(yaml, indent) : read_mapping(yaml, indent);
     yaml->depth--;

@@ -9,6 +9,6 @@
 #include "base/core/error.h"
 
 /* Reads a document; it may also be JSON. Plain true and false become booleans, null and ~ become
- * null, and every other scalar a text, even a number. INVALID names the line, and never repeats its
- * content, which may be secret. *out is a new reference. */
+ * null, and every other scalar a text, even a number. INVALID if it is neither JSON nor such YAML;
+ * the message never repeats the content, which may be secret. *out is a new reference. */
 CHECKED bool yaml_parse(const char *bytes, size_t length, json_t **out, struct error *error);

@@ -11,8 +11,9 @@
 #define JSON_DEPTH_LIMIT 64
 
 /* Parses one document. INVALID, with the place of the error, for malformed JSON and for more than
- * JSON_DEPTH_LIMIT levels, duplicate keys, invalid UTF-8, NUL (escaped or not), or anything after
- * the document. *out is a new reference. */
+ * JSON_DEPTH_LIMIT levels, duplicate keys, invalid UTF-8, NUL (escaped or not), integers of more
+ * than 64 bits, numbers too large for a double, or anything after the document. *out is a new
+ * reference. */
 CHECKED bool json_parse(const char *bytes, size_t length, json_t **out, struct error *error);
 /* The same with jansson's reader only, which is slower. json_parse calls it for the error message
  * when its own reader refuses the bytes. */
@@ -33,7 +34,7 @@ bool json_get_boolean(const json_t *object, const char *name, bool fallback);
 bool json_is_blank(const json_t *value); /* null, false, 0, "", [] or {} */
 void json_drop_blank(json_t *object);    /* removes blank members */
 
-/* Writes compact JSON: keys in insertion order, numbers with up to 15 digits. The caller frees the
+/* Writes compact JSON: keys in insertion order, reals with up to 15 digits. The caller frees the
  * result. */
 char *json_write(const json_t *value) __attribute__((malloc));
 /* The same with sorted keys, as digests are computed from it. */

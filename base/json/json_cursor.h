@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads JSON text from left to right without building anything, for hot paths. It also refuses
- * valid JSON where that is faster, and leaves it to json_parse: numbers with exponents or more than
- * 15 digits, escaped keys, and escapes of NUL or surrogates. */
+/* Reads JSON text from left to right without building anything, for hot paths. To be fast,
+ * it also refuses some valid JSON, for which callers use json_parse: numbers with exponents or more
+ * than 15 digits before the point, escaped keys, and escapes of NUL or surrogates. */
 #pragma once
 
 #include <stdbool.h>
@@ -41,8 +41,7 @@ static inline bool json_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Reads a number without an exponent that begins at the current byte. It may be too large for a
- * type: only json_parse checks that. */
+/* Reads the number that begins at the current byte, which must not be the end. */
 bool json_take_number(struct json_cursor *cursor);
 /* Reads a string with its quotes, after blanks. */
 bool json_take_string(struct json_cursor *cursor, struct json_span *out);

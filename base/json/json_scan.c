@@ -17,7 +17,7 @@ enum expected {
     NOTHING, /* the document is complete */
 };
 
-_Static_assert(JSON_DEPTH_LIMIT <= 64, "json_scan keeps a bit per level in 64");
+_Static_assert(JSON_DEPTH_LIMIT == 64, "json_scan keeps a bit per level in 64, as its error says");
 
 void json_scan_init(struct json_scan *scan, const char *bytes, size_t length)
 {
@@ -66,7 +66,7 @@ static enum json_scan_token open(struct json_scan *scan, bool object)
     uint64_t bit = UINT64_C(1) << (scan->depth % 64);
 
     if (scan->depth == JSON_DEPTH_LIMIT)
-        return fail(scan, "it is nested too deeply");
+        return fail(scan, "it is nested deeper than 64 levels");
     scan->text = scan->at++;
     scan->length = 1;
     scan->objects = object ? scan->objects | bit : scan->objects & ~bit;
@@ -312,7 +312,7 @@ enum json_scan_token json_scan_next(struct json_scan *scan)
     }
     if (scan->at == scan->end)
         return JSON_SCAN_DONE;
-    return fail(scan, "there is more text after it");
+    return fail(scan, "there is more text after the document");
 }
 
 bool json_scan_value(struct json_scan *scan, const char **bytes, size_t *length)

@@ -65,7 +65,7 @@ static bool is_null_next(struct scan *scan)
     return scan->cursor.at < scan->cursor.end && *scan->cursor.at == 'n';
 }
 
-/* Reads null or "", which a finish reason is while the answer continues. */
+/* Reads null or "", the finish reason of a chunk after which the answer continues. */
 static bool read_no_finish(struct scan *scan)
 {
     struct json_span text;

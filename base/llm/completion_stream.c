@@ -16,7 +16,7 @@
 struct completion_stream {
     bool want_text, begun, broken;
     size_t event_limit;   /* bytes */
-    bool names_error;     /* the event has the line "event: error" */
+    bool names_error;     /* the event has a line "event: error" or "error: ..." */
     struct text line;     /* a line whose end has not arrived yet */
     struct text pending;  /* data lines that are not complete JSON yet */
     struct text repaired; /* memory for `parse` */

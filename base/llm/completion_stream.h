@@ -16,7 +16,7 @@ struct completion_stream;
 struct completion_event {
     bool done;          /* data: [DONE] */
     bool error;         /* an error object: `text` is its message */
-    bool has_content;   /* visible text: content, or text */
+    bool has_content;   /* visible text: content, text or a refusal */
     bool has_reasoning; /* reasoning or reasoning_content */
     bool has_tool_call; /* arguments of a tool call */
     bool has_finish;    /* finish_reason is a string that is not empty, copied to `finish` */
@@ -48,7 +48,8 @@ void completion_stream_reset(struct completion_stream *stream);
 bool completion_stream_feed(struct completion_stream *stream, const char *bytes, size_t length,
                             void (*each)(void *context, const struct completion_event *event),
                             void *context);
-/* To be called at the end of the body: text after its last line ending is read as a line. */
+/* To be called at the end of the body: text after its last line ending is read as a line. Returns
+ * false like completion_stream_feed. */
 bool completion_stream_end(struct completion_stream *stream,
                            void (*each)(void *context, const struct completion_event *event),
                            void *context);

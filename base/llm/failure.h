@@ -12,13 +12,13 @@ enum failure {
     FAILURE_CONNECT_TIMEOUT,
     FAILURE_TLS,
     FAILURE_SEND,
-    FAILURE_REFUSED_400,    /* the server considered the request invalid */
+    FAILURE_REFUSED_400,    /* other 4xx: the server considered the request invalid */
     FAILURE_AUTH,           /* 401 or 403 */
     FAILURE_NOT_FOUND,      /* 404: wrong path, or no such model */
     FAILURE_TOO_LONG,       /* longer than the model's context: infeasible rather than failed */
     FAILURE_RATE_LIMITED,   /* 429 */
     FAILURE_OVERLOADED_503, /* 503 */
-    FAILURE_SERVER_ERROR,   /* other 5xx */
+    FAILURE_SERVER_ERROR,   /* other 5xx, or 424 */
     FAILURE_PROTOCOL,       /* unexpected status, content type or bytes */
     FAILURE_STREAM_ERROR,   /* an error event inside a 200 stream */
     FAILURE_TRUNCATED,      /* the stream ended with neither [DONE] nor a finish reason */
@@ -37,9 +37,9 @@ enum failure {
 
 const char *failure_name(enum failure failure); /* "too_long", ...; static */
 /* The class of an HTTP error status; FAILURE_NONE for 2xx. The start of the body distinguishes
- * too_long from refused_400: vLLM ("maximum context length"), llama.cpp ("exceeds the available
- * context size", exceed_context_size_error), SGLang, TGI, llama-cpp-python ("Requested tokens (N)
- * exceed context window"). */
+ * too_long from refused_400 and server_error: vLLM ("maximum context length"), llama.cpp ("exceeds
+ * the available context size", exceed_context_size_error), SGLang, TGI, llama-cpp-python
+ * ("Requested tokens (N) exceed context window"). */
 enum failure failure_of_status(long status, const char *body, size_t body_length);
 /* The class of an error inside a stream, by its message: SGLang and some gateways refuse prompts
  * that are too long inside a stream. */

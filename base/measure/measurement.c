@@ -43,12 +43,12 @@ const struct measurement_field measurement_fields[] = {
         "open loop: attempted requests without an answer when the cell ended; in no failure class"),
     ROW("requests", INTEGER, unsent, "open loop: how many of the unanswered were never sent"),
     ROW("requests", INTEGER, waited_for_room,
-        "open loop: delayed because the limit of requests in flight was reached"),
+        "open loop: requests delayed because the limit of requests in flight was reached"),
     ROW("requests", INTEGER, held,
         "closed loop: sent before the window and still not answered when the cell ended; in no "
         "other figure"),
     ROW("requests", INTEGER, stale_connections,
-        "reused connections that the server had closed; sent again on a fresh one"),
+        "requests sent again on a new connection, because the server had closed the reused one"),
     ROW("requests", INTEGER, left_open,
         "answers whose body stayed open after [DONE]: ended there, and the connection not used "
         "again"),
@@ -131,7 +131,7 @@ const struct measurement_field measurement_fields[] = {
     ROW("client", REAL, lag_p99_ms, "the same, 99th percentile"),
     ROW("client", REAL, start_lag_mean_ms, "how late the client sent what was due, on average"),
     ROW("client", REAL, start_lag_p99_ms, "the same, 99th percentile"),
-    ROW("client", REAL, cpu_percent, "CPU of the client's threads, 100 is one core"),
+    ROW("client", REAL, cpu_percent, "CPU of the client's busiest thread, 100 is one core"),
     ROW("client", REAL, cpu_wait_percent,
         "share of the window in which a thread of the client waited while others used the CPUs"),
     ROW("client", REAL, error_share,
@@ -165,7 +165,7 @@ const struct measurement_field measurement_fields[] = {
     }
 
 const struct measurement_field latency_fields[] = {
-    PLAIN(INTEGER, count, "values, those that were cut off included"),
+    PLAIN(INTEGER, count, "number of values, including those cut off by a timeout"),
     PLAIN(INTEGER, censored, "values cut off by a timeout: the true ones are larger"),
     PLAIN(REAL, mean_ms, "arithmetic mean"),
     PLAIN(REAL, min_ms, "smallest"),

@@ -13,15 +13,17 @@ struct slo {
 };
 #define SLO_ERROR_RATE 0.01
 
-/* Reads the members of a plan ("limit_ttft_ms", ...); a missing member means no limit. */
+/* Reads the members of a plan ("limit_ttft_ms", ...); a missing limit becomes 0, a missing
+ * percentile 99. */
 void slo_from_plan(const json_t *plan, struct slo *out);
-/* Whether there is any limit. */
+/* Whether the plan states any limit. */
 bool slo_are_stated(const struct slo *limits);
 
 /* The limit that a cell is closest to, or exceeds most. */
 struct slo_nearest {
-    /* The figure divided by its limit: up to 1 the limit is met. INFINITY: no request succeeded,
-     * too many failed, or the figure is missing. */
+    /* The figure divided by its limit: up to 1 the limit is met. For the error rate it is
+     * 0 if the limit is met. INFINITY: no request succeeded, too many failed, or the figure is
+     * missing. */
     double ratio;
     const char *name; /* "TTFT", ..., "error rate" */
     const char *unit; /* " ms" or "" */

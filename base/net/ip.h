@@ -37,8 +37,8 @@ void ip_format(const struct ip_address *address, char out[IP_TEXT_SIZE]);
 /* The network that belongs to one client: an IPv4 address, or the /64 of an IPv6 address. */
 struct ip_address ip_client_network(const struct ip_address *address);
 
-/* Reads networks ("10.0.0.0/8", "fd00::/8") and addresses, separated by commas. INVALID if one of
- * them is not valid. */
+/* Reads networks ("10.0.0.0/8", "fd00::/8") and addresses, separated by commas or blanks. INVALID
+ * if one of them is malformed, or there are more than IP_NETWORKS_LIMIT. */
 CHECKED bool ip_networks_parse(const char *text, struct ip_networks *out, struct error *error);
 /* Whether the address is in one of the networks. */
 bool ip_networks_hold(const struct ip_networks *networks, const struct ip_address *address);

@@ -236,18 +236,18 @@ static struct span extend(const struct mask *mask, const struct mask_view *view,
 }
 
 /* Whether the run is long enough to reveal the secret. */
-static bool reveals(const struct mask *mask, const struct mask_view *view, bool is_cut,
+static bool reveals(const struct mask *mask, const struct mask_view *view, bool is_truncated,
                     size_t place, struct span run)
 {
     size_t length = run.to - run.from;
 
     return length >= mask->forms[mask->form_of[place]].least
-           || (is_cut && run.to == view->length && length >= LEAST_BYTES);
+           || (is_truncated && run.to == view->length && length >= LEAST_BYTES);
 }
 
 /* Finds the longest run around `at` that reveals the secret. Returns false if there is none. */
-static bool find_run(const struct mask *mask, const struct mask_view *view, bool is_cut, size_t at,
-                     struct span *out)
+static bool find_run(const struct mask *mask, const struct mask_view *view, bool is_truncated,
+                     size_t at, struct span *out)
 {
     unsigned char gram[GRAM];
     bool found = false;
@@ -257,7 +257,7 @@ static bool find_run(const struct mask *mask, const struct mask_view *view, bool
     for (uint32_t next = mask->head[bucket_of(gram)]; next != 0; next = mask->next[next - 1]) {
         struct span run = extend(mask, view, at, next - 1);
 
-        if (!reveals(mask, view, is_cut, next - 1, run)
+        if (!reveals(mask, view, is_truncated, next - 1, run)
             || (found && run.to - run.from <= out->to - out->from))
             continue;
         *out = run;
@@ -266,13 +266,13 @@ static bool find_run(const struct mask *mask, const struct mask_view *view, bool
     return found;
 }
 
-static void find_runs(const struct mask *mask, const struct mask_view *view, bool is_cut,
+static void find_runs(const struct mask *mask, const struct mask_view *view, bool is_truncated,
                       struct spans *spans)
 {
     struct span run;
 
     for (size_t at = 0; at + GRAM <= view->length;) {
-        if (!find_run(mask, view, is_cut, at, &run)) {
+        if (!find_run(mask, view, is_truncated, at, &run)) {
             at += STRIDE;
             continue;
         }
@@ -296,7 +296,7 @@ static void find_words(const struct mask *mask, const struct mask_view *view, st
 }
 
 /* Searches the text as it is, and decoded up to three times. */
-static void find_all(const struct mask *mask, const struct text *text, bool is_cut,
+static void find_all(const struct mask *mask, const struct text *text, bool is_truncated,
                      struct spans *spans)
 {
     struct mask_view view = mask_view_of(text->data, text->length);
@@ -305,7 +305,7 @@ static void find_all(const struct mask *mask, const struct text *text, bool is_c
         if (mask->weak)
             find_words(mask, &view, spans);
         else
-            find_runs(mask, &view, is_cut, spans);
+            find_runs(mask, &view, is_truncated, spans);
         if (!mask_view_decode(&view, mask->weak ? MASK_VIEW_KEEPS_BLANKS : MASK_VIEW_DROPS_BLANKS))
             break;
     }
@@ -343,13 +343,13 @@ static void replace(const struct spans *spans, struct text *text)
     *text = out;
 }
 
-void mask_text(const struct mask *mask, enum mask_kind kind, bool is_cut, struct text *text)
+void mask_text(const struct mask *mask, enum mask_kind kind, bool is_truncated, struct text *text)
 {
     struct spans spans = { 0 };
 
     if (mask == NULL || text->length == 0 || (mask->weak && kind != MASK_FAILURE))
         return;
-    find_all(mask, text, is_cut, &spans);
+    find_all(mask, text, is_truncated, &spans);
     if (spans.count > 0) {
         qsort(spans.at, spans.count, sizeof *spans.at, by_start);
         replace(&spans, text);

@@ -26,10 +26,10 @@ enum mask_kind {
     MASK_FAILURE,
 };
 
-/* Replaces the secret by "(hidden)" everywhere in the text. `is_cut`: the text was truncated, so
- * that 8 bytes of the secret are hidden at its end. */
-void mask_text(const struct mask *mask, enum mask_kind kind, bool is_cut, struct text *text);
-/* The same in a string that was truncated if it fills its array. */
+/* Replaces the secret by "(hidden)" everywhere in the text. `is_truncated`: the text was truncated,
+ * so that at its end 8 bytes of the secret suffice to be hidden. */
+void mask_text(const struct mask *mask, enum mask_kind kind, bool is_truncated, struct text *text);
+/* The same in a string, which counts as truncated if it fills its array. */
 void mask_string(const struct mask *mask, enum mask_kind kind, char *string, size_t size);
 void mask_error(const struct mask *mask, struct error *error);
 /* How many bytes of a growing text may be shown: those after them may be the beginning of the

@@ -20,7 +20,7 @@ struct mask_view {
     const unsigned char *text; /* the original text, borrowed */
     size_t text_length;
     unsigned char *own; /* owns `bytes`; NULL: they are the text itself */
-    uint32_t *starts;   /* where in the text each byte begins; NULL: they are the text itself */
+    uint32_t *starts;   /* the place in the text of each byte; NULL: the same place */
 };
 
 enum mask_view_blanks {
@@ -30,7 +30,7 @@ enum mask_view_blanks {
 
 /* Returns a view of the text as it is, which is borrowed. Free with mask_view_finish. */
 struct mask_view mask_view_of(const char *text, size_t length);
-void mask_view_finish(struct mask_view *view); /* wipes it */
+void mask_view_finish(struct mask_view *view); /* wipes and frees what it owns */
 /* Decodes once more: \uXXXX, \xXX and \/ of JSON and similar, %XX, &#NN; of HTML. Returns false if
  * there was nothing to decode; the view is then unchanged. */
 bool mask_view_decode(struct mask_view *view, enum mask_view_blanks blanks);

@@ -228,7 +228,7 @@ static void set_headers(struct outbound_transfer *transfer)
     TEXT_AUTO bearer = { 0 };
 
     add_header(transfer, "Accept", request->accept != NULL ? request->accept : "application/json");
-    add_header(transfer, "Expect", ""); /* "Expect:" omits it */
+    add_header(transfer, "Expect", ""); /* libcurl omits a header without a value */
     if (request->body != NULL)
         add_header(transfer, "Content-Type",
                    request->content_type != NULL ? request->content_type : "application/json");
@@ -358,7 +358,7 @@ static void finish(struct outbound_transfer *transfer)
     mask_destroy(transfer->mask);
 }
 
-/* Hides the bearer in all parts of the answer. The caller masks what on_bytes received. */
+/* Hides the bearer in the response. The caller masks what on_bytes received. */
 static void hide_bearer(struct outbound_transfer *transfer)
 {
     struct outbound_response *response = transfer->response;

@@ -63,13 +63,15 @@ struct outbound_response {
 
 /* Whether the answer is a web page, which an API never sends. */
 bool outbound_is_page(const struct outbound_response *response);
-/* Appends "; " and where the API may be found, if there is a web page at `url`. */
+/* Appends "; " and where the API may be, for a `url` that answered with a web page. */
 void outbound_advise_page(const char *url, struct text *out);
 
 /* Returns true if a 2xx answer arrived completely. Otherwise `response` is filled as far as the
- * call went, with the class of failure, and `error` has a sentence with the URL's host and port.
- * Neither contains the bearer, whatever the server sends; the bytes for on_bytes may contain it,
- * and must be masked (mask.h) once decoded. Free with outbound_response_finish in both cases. */
+ * call went, with the class of failure, and `error` has a sentence with the URL's host and port:
+ * INVALID (the URL, or a bearer that no header can contain), FORBIDDEN (the address), TIMEOUT,
+ * CANCELLED, BUSY (a limit of this machine), or UPSTREAM. Neither `response` nor `error` contains
+ * the bearer, whatever the server sends; the bytes for on_bytes may contain it, and must be masked
+ * (mask.h) once decoded. Free with outbound_response_finish in both cases. */
 CHECKED bool outbound_perform(const struct outbound_request *request,
                               struct outbound_response *response, struct error *error);
 void outbound_response_finish(struct outbound_response *response);

@@ -43,11 +43,13 @@ static void advise_on_certificate(const struct outbound_transfer *transfer, stru
     else if (strstr(transfer->detail, "expired") != NULL)
         text_add(out, "; its certificate has to be renewed");
     else
-        text_add(out, "; to trust it, put its certificate, or its authority's, into a file, name "
-                      "that in SSL_CERT_FILE of opsbrain's environment and restart opsbrain");
+        text_add(out,
+                 "; to trust the server, put its certificate, or its authority's, into a file, "
+                 "set SSL_CERT_FILE in opsbrain's environment to that file and restart "
+                 "opsbrain");
 }
 
-/* A server that expects TLS and receives plain HTTP answers with a message about it, or with
+/* A server that expects TLS and receives plain HTTP answers with a message about that, or with
  * something that is not HTTP, or closes the connection. */
 static void advise_on_scheme(const struct outbound_transfer *transfer, CURLcode code,
                              const char *peer, struct text *out)

@@ -101,17 +101,21 @@ static void describe_body(const struct outbound_transfer *transfer, struct text 
         text_add_printable(out, body->data, body->length, SHOWN_BYTES);
 }
 
-static const char *describe_stop(const struct outbound_transfer *transfer)
+static void describe_stop(const struct outbound_transfer *transfer, struct text *out)
 {
     switch ((int)transfer->stopped) {
     case FAILURE_CANCELLED:
-        return "the call was cancelled";
+        text_add(out, "the call was cancelled");
+        return;
     case FAILURE_IDLE_TIMEOUT:
-        return "nothing was received for the idle timeout";
+        text_addf(out, "nothing was received for %.3g s",
+                  (double)transfer->request->idle_timeout_ms / 1000);
+        return;
     case FAILURE_PROTOCOL:
-        return "the answer is larger than the limit";
+        text_addf(out, "the answer is larger than the limit of %zu bytes", transfer->limit_bytes);
+        return;
     default:
-        return "this machine has no memory for the call";
+        text_add(out, "this machine has no memory for the call");
     }
 }
 
@@ -130,7 +134,7 @@ static void describe_timeout(const struct outbound_transfer *transfer, struct te
                        or_usual_s(request->total_timeout_ms, OUTBOUND_TOTAL_MS / 1e3)));
     else
         text_addf(out, "it received the request, but no %sanswer came within %.3g s",
-                  transfer->response->first_byte_ns > 0 ? "whole " : "",
+                  transfer->response->first_byte_ns > 0 ? "complete " : "",
                   or_usual_s(request->total_timeout_ms, OUTBOUND_TOTAL_MS / 1e3));
 }
 
@@ -148,7 +152,7 @@ static void describe_status(const struct outbound_transfer *transfer, struct tex
 
     text_addf(out, "the server answered %ld", status);
     if (status >= 300 && status < 400)
-        text_addf(out, "%s%s; redirects are not followed, name the final URL",
+        text_addf(out, "%s%s; redirects are not followed: name the final URL",
                   location[0] != '\0' ? " and redirects to " : "", location);
     else
         describe_body(transfer, out);
@@ -174,7 +178,7 @@ bool outbound_transfer_explain(const struct outbound_transfer *transfer, CURLcod
                          "deployment may have",
                          text_string(&peer), transfer->refused);
     if (transfer->stopped != FAILURE_NONE)
-        text_add(&what, describe_stop(transfer));
+        describe_stop(transfer, &what);
     else if (code == CURLE_OPERATION_TIMEDOUT)
         describe_timeout(transfer, &what);
     else if (code != CURLE_OK && !transfer->enough)

@@ -31,7 +31,7 @@ bool secret_name_check(const char *name, struct error *error)
     return true;
 }
 
-/* The messages name the secret but never show it. */
+/* The messages have the secret's name but never its value. */
 static CHECKED bool check_value(const char *name, const char *value, size_t length,
                                 struct error *error)
 {
@@ -95,6 +95,13 @@ static ssize_t read_file(const char *path, char *out, size_t size)
     return length;
 }
 
+static CHECKED bool refuse_path(struct error *error)
+{
+    return error_set(error, ERROR_INVALID,
+                     "the path of a file in the secrets folder is longer than %d bytes",
+                     PATH_MAX - 1);
+}
+
 static CHECKED bool read_from_folder(const char *folder, const char *name, char *out,
                                      struct error *error)
 {
@@ -105,12 +112,12 @@ static CHECKED bool read_from_folder(const char *folder, const char *name, char 
     bool done;
 
     if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
-        return error_set(error, ERROR_INVALID, "the path of the secrets folder is too long");
+        return refuse_path(error);
     length = read_file(path, value, sizeof value);
     if (length < 0 && (errno == ENOENT || errno == ENOTDIR))
         return error_set(error, ERROR_NOT_FOUND,
                          "no secret named %s: set the environment variable " PREFIX
-                         "%s, or put it in the file %s",
+                         "%s, or put the secret in the file %s",
                          name, name, path);
     if (length < 0)
         return error_set(error, ERROR_INTERNAL, "cannot read the secret's file %s: %m", path);
@@ -134,7 +141,7 @@ bool secret_read(const char *folder, const char *name, char out[SECRET_VALUE_SIZ
     if (folder[0] == '\0')
         return error_set(error, ERROR_NOT_FOUND,
                          "no secret named %s: set the environment variable %s, or start with a "
-                         "secrets folder and put it in the file %s there",
+                         "secrets folder and put the secret in the file %s there",
                          name, variable, name);
     return read_from_folder(folder, name, out, error);
 }
@@ -149,7 +156,7 @@ bool secret_file_read(const char *folder, const char *file, char **out, size_t *
         return error_set(error, ERROR_NOT_FOUND,
                          "no file %s: start with a secrets folder and put it there", file);
     if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, file) >= sizeof path)
-        return error_set(error, ERROR_INVALID, "the path of the secrets folder is too long");
+        return refuse_path(error);
     bytes = memory_zeroed(SECRET_FILE_BYTES + 2, 1);
     got = read_file(path, bytes, SECRET_FILE_BYTES + 1);
     if (got >= 0 && got <= SECRET_FILE_BYTES) {
@@ -227,7 +234,7 @@ bool secret_origins_read(const char *folder, const char *name, char (**out)[ORIG
     if (folder[0] == '\0')
         return true;
     if ((size_t)snprintf(path, sizeof path, "%s/%s" ORIGINS_SUFFIX, folder, name) >= sizeof path)
-        return error_set(error, ERROR_INVALID, "the path of the secrets folder is too long");
+        return refuse_path(error);
     length = read_file(path, lines, ORIGINS_FILE_BYTES + 1);
     if (length < 0 && (errno == ENOENT || errno == ENOTDIR))
         return true;

@@ -15,8 +15,9 @@
 /* INVALID unless the name is [A-Z][A-Z0-9_]{0,62}. */
 CHECKED bool secret_name_check(const char *name, struct error *error);
 /* Reads a secret from the environment or the folder; an empty `folder` means only the environment.
- * The value's trailing newline is removed. NOT_FOUND names both places. INVALID if the value has
- * bytes that would break a header (below 0x21, 0x7f). */
+ * The value's trailing newline is removed. NOT_FOUND if neither has it; the message gives both
+ * places. INVALID if the value is empty, has SECRET_VALUE_SIZE bytes or more, or has bytes that
+ * would break a header (below 0x21, 0x7f). */
 CHECKED bool secret_read(const char *folder, const char *name, char out[SECRET_VALUE_SIZE],
                          struct error *error);
 #define SECRET_FILE_BYTES 262144

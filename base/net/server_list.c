@@ -16,7 +16,7 @@
 
 struct entry {
     char name[NAME_SIZE]; /* "": the entry is a network */
-    bool itself, below;   /* the entry means the name itself, and names below it */
+    bool itself, below;   /* whether the entry means the name itself, and names below it */
     int family;
     uint8_t address[16];
     unsigned bits;

@@ -20,5 +20,6 @@ void server_list_destroy(struct server_list *list); /* does nothing for NULL */
 bool server_list_has_name(const struct server_list *list, const char *host);
 /* Whether the address is listed. */
 bool server_list_has_address(const struct server_list *list, const struct sockaddr *address);
-/* Whether a server with this host may be listed, by its name or by an address. */
+/* Whether the host (a name in lower case, or an address) is listed. Also true for an unlisted name
+ * if the list has networks, because one of them may contain the address that it resolves to. */
 bool server_list_may_have(const struct server_list *list, const char *host);

@@ -12,7 +12,7 @@
 /* Values below 256 have one bucket each; above, every power of two is divided into 128 buckets. */
 #define BUCKETS_PER_POWER ((size_t)128)
 #define POWER_BITS 7
-#define TOP_BITS 44 /* 2^44 ns are 4.8 hours; larger values count in the last bucket */
+#define TOP_BITS 44 /* 2^44 ns are 4.9 hours; longer times count in the last bucket */
 #define BUCKETS ((TOP_BITS - POWER_BITS + 1) * BUCKETS_PER_POWER)
 
 struct histogram {

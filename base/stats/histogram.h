@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Log-linear histograms of non-negative integers (mostly nanoseconds): 128 buckets per power of
  * two, so that a value is within 0.4 % of its bucket's middle; count, sum, min and max are exact.
- * Values above 2^44 (4.8 hours in nanoseconds) share the last bucket. The layout is HdrHistogram's;
+ * Values from 2^44 (4.9 hours in nanoseconds) share the last bucket. The layout is HdrHistogram's;
  * a histogram needs 39 KB. */
 #pragma once
 

@@ -7,12 +7,12 @@
 
 #define SECRET "Lab-7f3Kq9ZxT0vW2mR8uYc41"
 
-static void check(struct mask *mask, const uint8_t *data, size_t size, bool is_cut)
+static void check(struct mask *mask, const uint8_t *data, size_t size, bool is_truncated)
 {
     TEXT_AUTO text = { 0 };
 
     text_add_bytes(&text, (const char *)data, size);
-    mask_text(mask, MASK_ANSWER, is_cut, &text);
+    mask_text(mask, MASK_ANSWER, is_truncated, &text);
     must(memmem(text_string(&text), text.length, SECRET, strlen(SECRET)) == NULL);
     must(memmem(text_string(&text), text.length, &SECRET[1], strlen(SECRET) - 2) == NULL);
     if (memmem(text_string(&text), text.length, "(hidden)", 8) == NULL)

@@ -112,8 +112,9 @@ static void says_busy_when_the_queue_is_full(void **state)
     assert_int_equal(workers_queued(workers), 2);
     assert_false(workers_submit(workers, wait_at_gate, &gate, &error));
     assert_int_equal(error.kind, ERROR_BUSY);
-    assert_string_equal(error.message,
-                        "busy: 2 calls are already waiting (\"test-worker\"), try again later");
+    assert_string_equal(
+        error.message,
+        "busy: the queue \"test-worker\" is full (calls waiting: 2), try again later");
     open_gate(&gate);
     workers_destroy(workers);
     assert_int_equal(gate.ran, 3);

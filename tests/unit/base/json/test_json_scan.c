@@ -418,7 +418,7 @@ static void says_where_it_is_wrong(void **state)
     } cases[] = {
         { "[1, x]", "the JSON is wrong at byte 4: unexpected character" },
         { "[1, ", "the JSON is wrong at byte 4: it ends too early" },
-        { "[1] 2", "the JSON is wrong at byte 4: there is more text after it" },
+        { "[1] 2", "the JSON is wrong at byte 4: there is more text after the document" },
         { "[\"\xff\"]", "the JSON is wrong at byte 2: it is not UTF-8" },
         { "[99999999999999999999]", "the JSON is wrong at byte 1: a number is too large" },
     };

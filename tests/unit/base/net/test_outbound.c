@@ -146,7 +146,7 @@ static void refuses_an_answer_larger_than_the_limit(void **state)
 
     perform(&call, *state, "/large");
     assert_in_range(call.response.body.length, 1, 1 << 20);
-    assert_says(&call, "larger than the limit");
+    assert_says(&call, "larger than the limit of 1048576 bytes");
     assert_failed(&call, FAILURE_PROTOCOL, ERROR_UPSTREAM);
 }
 
