@@ -83,7 +83,7 @@ static CHECKED bool store_questions(const struct job_run *run, const struct job_
 /* The run must end now: the job's next run asks the same question again, and gets the answer. */
 static CHECKED bool wait_without_thread(struct job_run *run, const char *key, struct error *error)
 {
-    struct runner *runner = (struct runner *)run; /* its first member */
+    struct runner *runner = (struct runner *)run; /* `run` is its first member */
 
     pthread_mutex_lock(&run->jobs->lock);
     runner->asked = true;

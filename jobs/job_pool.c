@@ -95,7 +95,7 @@ static CHECKED bool finish_job(const struct job_run *run, enum job_end end, cons
     return job_finish(run->store, &run->claim, &ending, clock_utc_ms(), error);
 }
 
-/* Stores the last progress, which no heartbeat has stored yet, and then the job's end. */
+/* Stores the last progress, which may be newer than the last heartbeat, and then the job's end. */
 static CHECKED bool store_end(struct runner *runner, struct job_beat *last, enum job_end end,
                               const char *outcome, struct error *error)
 {
@@ -132,8 +132,9 @@ static bool pause_for(struct job_pool *jobs, int64_t ms)
     return !stopping;
 }
 
-/* If the disk is full, the job's result cannot be stored: retries until it can, or until the pool
- * stops (the next process then runs the job again). */
+/* Stores the job's end. If the store refuses it, for example because the disk is full, retries
+ * until the pool stops (the next process then runs the job again). Returns false if it was not
+ * stored, also if the claim is stale (CONFLICT). */
 static bool finish(struct runner *runner, enum job_end end, const char *outcome)
 {
     struct job_pool *jobs = runner->run.jobs;
@@ -200,7 +201,7 @@ static bool run_job(struct runner *runner)
     }
     set_active(runner, false);
     if (end != JOB_END_YIELDED)
-        job_pool_wake(run->jobs); /* others may have waited for the same endpoints */
+        job_pool_wake(run->jobs); /* other jobs may have waited for its endpoints */
     return end != JOB_END_YIELDED || runner->asked;
 }
 
@@ -327,7 +328,6 @@ static void *heartbeat_loop(void *context)
 
 static void init_conditions(struct job_pool *jobs)
 {
-
     pthread_mutex_init(&jobs->lock, NULL);
     pthread_mutex_init(&jobs->beating, NULL);
     thread_condition_init(&jobs->work);

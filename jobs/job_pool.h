@@ -22,8 +22,9 @@ struct job_run {
     char sweep_state[16], sweep_reason[512];
 };
 
-/* Ends a job: COMPLETED, FAILED or CANCELLED with its outcome (JSON object, heap, taken over);
- * YIELDED returns it to the queue for the next process. Any other end counts as FAILED. */
+/* How a run ended. COMPLETED, FAILED and CANCELLED end the job with its outcome (a JSON object on
+ * the heap, which the pool frees); YIELDED returns the job to the queue, for the next process or
+ * until its question is answered. Any other end counts as FAILED. */
 enum job_end { JOB_END_COMPLETED = 1, JOB_END_FAILED, JOB_END_CANCELLED, JOB_END_YIELDED };
 
 struct job_kind {
@@ -41,8 +42,8 @@ struct job_kind {
  * run. */
 CHECKED bool job_pool_create(struct store *store, const struct job_kind *kinds, unsigned threads,
                              void *services, struct job_pool **out, struct error *error);
-/* Asks every run to yield and waits for them, at most timeout_ms; then joins. Does nothing for
- * NULL. */
+/* Asks every run to yield, and joins the threads however long that takes; runs that last longer
+ * than timeout_ms are logged. Does nothing for NULL. */
 void job_pool_destroy(struct job_pool *jobs, int64_t timeout_ms);
 
 void job_pool_wake(struct job_pool *jobs); /* a job was queued: claim it now */
@@ -65,7 +66,7 @@ enum job_stop job_run_stop(const struct job_run *run);
 void job_run_undoes(struct job_run *run);
 /* Sleeps until timeout_ms passed or the run should stop; returns job_run_stop(). */
 enum job_stop job_run_wait(struct job_run *run, int64_t timeout_ms);
-/* A question to a person or to a client's model that the job needs answered before it can continue.
+/* A question to a user or to a client's model that the job needs answered before it can continue.
  */
 struct job_question {
     const char *key;    /* identifies this question during the job's whole life; at most 64 bytes */

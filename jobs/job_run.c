@@ -7,7 +7,7 @@
 
 static struct runner *runner_of(struct job_run *run)
 {
-    return (struct runner *)run; /* its first member */
+    return (struct runner *)run; /* `run` is its first member */
 }
 
 static const struct runner *runner_of_const(const struct job_run *run)

@@ -152,7 +152,7 @@ bool job_pool_cancel(struct job_pool *jobs, const char *id, struct change *chang
     job_pool_moved(jobs, id);
     if (out->state != JOB_CANCELLED)
         return true;
-    job_pool_wake(jobs); /* others may have waited for it */
+    job_pool_wake(jobs); /* other jobs may have waited for its endpoints */
     job_pool_lines_moved(jobs);
     return true;
 }

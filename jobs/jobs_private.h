@@ -6,9 +6,11 @@
 
 #include "jobs/job_pool.h"
 
-#define LEASE_MS 10000
-#define BEAT_MS 1000
-#define POLL_MS 1000 /* finds jobs that job_pool_wake did not announce, and expired leases */
+#define LEASE_MS 10000 /* how long a claim is valid without a heartbeat */
+#define BEAT_MS 1000   /* between two heartbeats */
+/* How often an idle runner checks for jobs that job_pool_wake did not announce, and expired leases.
+ */
+#define POLL_MS 1000
 
 /* A thread and the job it runs. All but `run` and `thread` are protected by the lock of struct
  * job_pool. */

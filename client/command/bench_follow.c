@@ -16,7 +16,8 @@
 #include "client/terminal/readable.h"
 
 #define POLL_MS 400
-#define LOST_MAX 75 /* failed requests, for half a minute: the server may be restarting */
+#define LOST_MAX                                                                                   \
+    75 /* successive requests without an answer, in half a minute: a server may restart */
 #define CELLS_PER_PAGE 200
 
 /* The columns, in the order of the rows below. */
@@ -287,7 +288,7 @@ static CHECKED bool read_progress(struct follow *follow, json_t **answer, struct
     return true;
 }
 
-/* True for an error that may pass: the server does not answer or is busy. */
+/* True for an error that may pass (the server does not answer or is busy), and for Ctrl-C. */
 static CHECKED bool may_try_again(struct follow *follow, const struct error *error)
 {
     if (error->kind == ERROR_CANCELLED)

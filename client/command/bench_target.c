@@ -14,7 +14,8 @@
 
 /* ---- Which server ---- */
 
-/* Whether a server answers that can measure the model server. The address of a model server, such
+/* Finds out whether a server answers that can measure the model server; with --data none is asked.
+ * The address of a model server, such
  * as http://127.0.0.1:8000, is meant as seen from this machine: unless OPSBRAIN_URL names a server,
  * only one on this machine is asked. */
 static CHECKED bool is_answering(struct bench *bench, bool *answering, struct error *error)

@@ -7,7 +7,7 @@
 #define PAGE "Page: "    /* the line after the last section */
 
 struct brief {
-    size_t matrices;     /* sections of this output length */
+    size_t matrices;     /* so far under the latest heading of level 1 or 2 */
     struct text omitted; /* titles: "; Peak; Saturation; " */
     struct text *out;
 };
@@ -26,7 +26,8 @@ static size_t level_of(const char *line)
     return level > 0 && line[level] == ' ' ? level : 0;
 }
 
-/* The end of a section: the next heading of its level or a higher one. */
+/* The length of a section, which ends at the next heading of its level or a higher one, or at the
+ * line of the page. */
 static size_t section_length(const char *text)
 {
     const char *end = after_line(text);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A report shortened for a person at a terminal. */
+/* A report shortened for a user at a terminal. */
 #pragma once
 
 #include "base/core/text.h"
 
-/* Adds the report (Markdown) to `out`, without how it was measured and what the takeaways already
- * say, and with only the first matrices of each output length. A line names the omitted parts. */
+/* Adds the report (Markdown) to `out`, without the sections on how it was measured or that repeat
+ * the takeaways, and with only the first matrices of each output length. A line names the omitted
+ * parts. */
 void brief_report_add(const char *report, struct text *out);

@@ -16,8 +16,8 @@
 
 const char client_statuses[] =
     "Exit status: 0 done; 1 refused or failed, as the sentence says; 2 wrong command line; 3 no\n"
-    "server answers; 4 a key is needed, or its role is too low; 5 bench: cells without\n"
-    "figures; 130 Ctrl-C.\n";
+    "server answers; 4 a key is needed, or its role is too low; 5 bench: not\n"
+    "completed, or a cell has no figures; 130 Ctrl-C.\n";
 
 bool client_open(struct client *client, struct error *error)
 {
@@ -186,7 +186,7 @@ static void param_lines_finish(struct param_lines *lines)
         text_finish(&lines->texts[i]);
 }
 
-/* Passes the call's questions to the person until the call has a result. */
+/* Passes the call's questions to the user until the call has a result. */
 static CHECKED bool call_in_rounds(struct client *client, struct remote_request *request,
                                    json_t *params, json_t **result, struct error *error)
 {

@@ -18,7 +18,7 @@ enum exit_status {
     STATUS_USAGE = 2,        /* the command line is wrong */
     STATUS_NO_SERVER = 3,    /* no server answers */
     STATUS_NO_ACCESS = 4,    /* a key is missing or invalid, or its role is too low */
-    STATUS_INCOMPLETE = 5,   /* bench: it ended without figures for every cell */
+    STATUS_INCOMPLETE = 5,   /* bench: not completed, or a cell has no figures */
     STATUS_INTERRUPTED = 130 /* ended by Ctrl-C */
 };
 extern const char client_statuses[]; /* for help */
@@ -46,7 +46,7 @@ bool client_write(const struct text *text);
 /* The tool as the server's tools/list describes it, borrowed; *out NULL: it has no such tool. */
 CHECKED bool client_find_tool(struct client *client, const char *name, const json_t **out,
                               struct error *error);
-/* Calls a tool, shows its progress on a terminal, and passes its questions to the person there.
+/* Calls a tool, shows its progress on a terminal, and passes its questions to the user there.
  * *result: a new reference to {content, structuredContent}. A tool's own error also returns false.
  */
 CHECKED bool client_call(struct client *client, const char *tool, const json_t *arguments,

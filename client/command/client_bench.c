@@ -141,7 +141,7 @@ static CHECKED bool write_report(const char *path, const struct text *report, st
     return done || error_set(error, ERROR_INTERNAL, "%.200s: %s", path, strerror(errno));
 }
 
-/* A problem is reported before anything is measured. */
+/* Checks that the report can be written, before anything is measured. */
 static CHECKED bool check_output(const struct bench *bench, struct error *error)
 {
     const char *path = bench->output, *slash = path == NULL ? NULL : strrchr(path, '/');
@@ -233,13 +233,13 @@ static CHECKED bool finish(struct bench *bench, struct error *error)
         return false;
     if (bench->by_url || bench->output != NULL)
         return save(bench, error);
-    fprintf(stderr, "opsbrain report %s shows all of it\n", bench->sweep);
+    fprintf(stderr, "opsbrain report %s shows the report\n", bench->sweep);
     return true;
 }
 
 /* ---- The command ---- */
 
-/* Defaults are shorter than an agent's, because a person waits at the terminal. */
+/* Defaults are shorter than an agent's, because a user waits at the terminal. */
 static CHECKED bool set_defaults(const struct tool_flags *flags, json_t *arguments,
                                  struct error *error)
 {

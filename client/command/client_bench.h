@@ -21,7 +21,7 @@ struct bench {
     bool yes, by_url;    /* by_url: the address of a model server is given, not its name */
     void *server;        /* started here; NULL: none */
     char deployment[64]; /* to be measured */
-    bool registered;     /* by this command */
+    bool registered;     /* this command registered the deployment */
     char sweep[64];
     char folder[512]; /* of the server that was started here */
 };

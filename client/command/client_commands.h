@@ -32,8 +32,8 @@ bool client_asks_for_help(int argc, char *const *argv);
 /* Writes a command's help to standard output; returns the exit status. */
 int client_help_show(const char *name);
 
-/* Writes the help of a command, a short name or a tool; false: neither this program nor the server
- * has one of that name. */
+/* Adds the help of a command, a short name or a tool. NOT_FOUND if neither this program nor the
+ * server has one of that name. */
 CHECKED bool client_help(const char *name, struct text *out, struct error *error);
 /* A line for each command, for `opsbrain help`. */
 void client_help_overview(struct text *out);

@@ -61,7 +61,7 @@ int client_completion(int argc, char *const *argv)
             return STATUS_DONE;
         }
     fputs("opsbrain: completion takes bash, zsh or fish; "
-          "opsbrain help completion says what to do with it\n",
+          "opsbrain help completion shows how a shell uses it\n",
           stderr);
     return STATUS_USAGE;
 }

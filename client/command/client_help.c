@@ -137,8 +137,8 @@ static CHECKED bool describe_word(const char *name, struct text *out, struct err
     if (tool != NULL)
         describe_tool(tool, out);
     if (strcmp(text_string(&tool_name), "run_report") == 0)
-        text_add(out,
-                 "  --all\n      The whole report: a terminal is otherwise shown a brief one.\n");
+        text_add(out, "  --all\n      The complete report: without this flag a terminal shows a "
+                      "brief one.\n");
     if (tool == NULL && !describe_listed(text_string(&tool_name), out, error))
         return false;
     text_add(out, "\n");
@@ -187,7 +187,7 @@ int client_help_show(const char *name)
     return client_write(&shown) ? STATUS_DONE : STATUS_FAILED;
 }
 
-/* ---- All of them ---- */
+/* ---- All commands ---- */
 
 static void add_overview_line(const struct tool_word *word, struct text *out)
 {

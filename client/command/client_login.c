@@ -37,8 +37,10 @@ static CHECKED bool read_key(struct login *login, struct error *error)
     text_addf(&prompt, "Key for %s (empty: none): ", login->url);
     done = hidden_line_read(text_string(&prompt), &key, error);
     if (done && key.length >= LOGIN_KEY_SIZE)
-        done = error_set(error, ERROR_INVALID,
-                         "what was entered is longer than any key: enter the key alone");
+        done = error_set(
+            error, ERROR_INVALID,
+            "what was entered is longer than a key can be (%d bytes): enter the key alone",
+            LOGIN_KEY_SIZE - 1);
     if (done)
         text_copy(login->key, sizeof login->key, text_string(&key));
     if (key.data != NULL)

@@ -24,7 +24,7 @@
 #define INTERVAL_DEFAULT "2"
 
 static const struct series {
-    const char *title, *name, *member, *figure; /* its member in the answer of metrics_show */
+    const char *title, *name, *member, *figure; /* metrics_show answers {member: {figure: ...}} */
     double scale;
 } series[] = {
     { "Requests running", "running", "now", "requests_running", 1 },
@@ -59,7 +59,7 @@ static double read_figure(const json_t *answer, const struct series *one)
     return value * one->scale;
 }
 
-/* answer NULL: a gap. */
+/* Adds the newest sample; if `answer` is NULL, a gap. */
 static void add_sample(struct watch *watch, const json_t *answer)
 {
     if (watch->count == SAMPLES_MAX) {
@@ -202,7 +202,7 @@ static bool is_over(void *context)
     return false;
 }
 
-/* Adds a sample and shows it; answer NULL: a gap. */
+/* Adds a sample, or a gap if `answer` is NULL, and shows it. */
 static void show_sample(struct watch *watch, const json_t *answer)
 {
     if (answer != NULL)

@@ -102,7 +102,8 @@ static CHECKED bool call(struct command *command, const json_t *arguments, struc
            && client_show(&command->client, result, error);
 }
 
-/* The words after the command's name, or after `call TOOL`. *usage: the command line is wrong. */
+/* Carries out the command with the words after its name, or after `call TOOL`. *usage: whether it
+ * failed because the command line is wrong. */
 static CHECKED bool carry_out(struct command *command, int argc, char *const *given, bool *usage,
                               struct error *error)
 {

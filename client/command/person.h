@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Passes a call's questions to the person at the terminal. */
+/* Passes a call's questions to the user at the terminal. */
 #pragma once
 
 #include <jansson.h>

@@ -161,7 +161,7 @@ bool tool_flags_default(const struct tool_flags *flags, const char *name, const 
 
 /* ---- Words ---- */
 
-/* The remaining words, and the results so far. */
+/* The words, and how far they were read. */
 struct scan {
     const struct tool_flags *flags;
     int argc, at;

@@ -26,13 +26,13 @@ struct tool_flags {
     const json_t *schema;             /* the tool's inputSchema; NULL: lists stay text */
     const char *tool;                 /* its name */
     const struct own_flag *own;       /* ends with a NULL name; NULL: none */
-    const struct flag_alias *aliases; /* the same */
+    const struct flag_alias *aliases; /* ends with a NULL name; NULL: none */
 };
 
 /* Reads the arguments of the tool: --param VALUE, --param=VALUE, --param alone for a boolean, and
  * operands. Lists are given as 1,4,16 or by several flags. A name that the schema does not list is
- * passed as one of the tool's rare options. The server checks them. `given` has argc words;
- * *arguments is a new object. */
+ * passed as one of the tool's rare options. The server checks the arguments. `given` has argc
+ * words; *arguments is a new object. */
 CHECKED bool tool_flags_read(const struct tool_flags *flags, int argc, char *const *given,
                              json_t **arguments, struct error *error);
 /* Gives a parameter this value unless the arguments, or the options among them, have it. */
@@ -40,6 +40,7 @@ CHECKED bool tool_flags_default(const struct tool_flags *flags, const char *name
                                 json_t *arguments, struct error *error);
 /* Whether the arguments, or the options among them, have the parameter. */
 bool tool_flags_given(const json_t *arguments, const char *name);
-/* Finds the words that are not flags, for a row whose operands are files; returns their number. */
+/* Finds the words that are neither flags nor their values, at most `most`; returns their number, 0
+ * if a flag is wrong. */
 size_t tool_flags_operands(const struct tool_flags *flags, int argc, char *const *given,
                            const char **out, size_t most);

@@ -134,7 +134,7 @@ static void choose(const struct operand *operand, const char *value, char out[TO
     }
 }
 
-/* If fewer operands are given than the row has, they are its first ones. */
+/* If fewer operands are given than the row has, the missing ones are its last optional ones. */
 bool tool_word_param(const struct tool_word *word, size_t index, size_t given, const char *value,
                      char out[TOOL_WORD_PARAM_SIZE])
 {

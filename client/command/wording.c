@@ -51,7 +51,7 @@ static void add_command(struct text *out, const char *tool)
     add_dashed(out, name, strlen(name));
 }
 
-/* Names of a single word are also English words. */
+/* False for names of a single word, which are also English words. */
 static bool is_parameter(const char *name)
 {
     if (strchr(name, '_') == NULL)

@@ -13,7 +13,7 @@ struct event_stream {
 /* Called with each event's data; false stops. */
 typedef bool event_stream_handle(void *context, const char *data, size_t length);
 
-/* False if `handle` stopped it. */
+/* Reads the next piece. False if `handle` stopped it. */
 bool event_stream_feed(struct event_stream *stream, const char *bytes, size_t length,
                        event_stream_handle *handle, void *context);
 void event_stream_finish(struct event_stream *stream);

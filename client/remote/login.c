@@ -64,7 +64,9 @@ static CHECKED bool read_bytes(int file, const char *path, struct text *out, str
         explicit_bzero(buffer, (size_t)length);
         if (out->length > FILE_LIMIT)
             return error_set(error, ERROR_INVALID,
-                             "%.200s is longer than opsbrain login would make it: delete it", path);
+                             "%.200s is longer than %d bytes, which opsbrain login never writes: "
+                             "delete it",
+                             path, FILE_LIMIT);
     }
     return length == 0 || error_set(error, ERROR_INTERNAL, "%.200s: %s", path, strerror(errno));
 }
@@ -177,7 +179,8 @@ static CHECKED bool set_key(const char *key, const char *source, struct login *o
         return true;
     }
     return error_set(error, ERROR_INVALID,
-                     "%s is too long for a key: set OPSBRAIN_KEY to the right one", source);
+                     "%s is longer than a key can be (%d bytes): set OPSBRAIN_KEY to the right one",
+                     source, LOGIN_KEY_SIZE - 1);
 }
 
 static CHECKED bool find_key(const json_t *stored, struct login *out, struct error *error)
@@ -193,7 +196,7 @@ static CHECKED bool find_key(const json_t *stored, struct login *out, struct err
                    out, error);
 }
 
-/* If OPSBRAIN_URL is set, nothing is loaded where no folder for the file is known. */
+/* If OPSBRAIN_URL is set and no folder for the file is known, nothing is loaded. */
 static CHECKED bool load_if_possible(json_t **out, struct error *error)
 {
     const char *url = getenv("OPSBRAIN_URL");

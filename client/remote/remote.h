@@ -10,7 +10,7 @@
 
 struct remote {
     struct login login;
-    bool can_ask;                     /* a person can answer a call's questions */
+    bool can_ask;                     /* a user can answer a call's questions */
     bool (*cancelled)(void *context); /* NULL: never */
     void *context;
 };
@@ -26,9 +26,9 @@ struct remote_request {
     void *context;
 };
 
-/* Sends a request and waits for its result, for which `progress` is called on the way. *result: a
- * new reference. UPSTREAM: nothing answers there; UNAUTHENTICATED, FORBIDDEN: the key is at fault;
- * BUSY; CANCELLED; INVALID: the server's own error. Each sentence says what to do. */
+/* Sends a request and waits for its result; meanwhile `progress` is called. *result: a new
+ * reference. UPSTREAM: no opsbrain server answers there; UNAUTHENTICATED, FORBIDDEN: the key is at
+ * fault; BUSY; CANCELLED; INVALID: the server's own error. */
 CHECKED bool remote_ask(const struct remote *remote, const struct remote_request *request,
                         json_t **result, struct error *error);
 /* POSTs a file unchanged to `path`, which includes the query and begins at the server's root.

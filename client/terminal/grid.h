@@ -10,7 +10,8 @@
 struct grid;
 
 struct grid *grid_create(void);
-/* Adds a column's heading; to be called before the first cell. */
+/* Adds a column's heading; to be called before the first cell. `right`: it is a column of numbers,
+ * aligned to the right. */
 void grid_column(struct grid *grid, const char *heading, size_t length, bool right);
 /* Adds the next cell, row by row. The text must be printable. */
 void grid_cell(struct grid *grid, const char *text, size_t length);

@@ -7,6 +7,7 @@
 
 #define HIDDEN_LINE_LIMIT 512
 
-/* Shows the prompt on standard error if that is a terminal, and reads the first line, without the
- * spaces around it. CANCELLED: Ctrl-C. The caller wipes *out. */
+/* Shows the prompt on standard error if standard input is a terminal, and reads the first line, or
+ * its first HIDDEN_LINE_LIMIT bytes, without the spaces around it. CANCELLED: Ctrl-C or a signal.
+ * The caller wipes *out. */
 CHECKED bool hidden_line_read(const char *prompt, struct text *out, struct error *error);

@@ -45,7 +45,7 @@ const char *line_chart_figure(double value, char out[LINE_CHART_FIGURE_SIZE])
     return out;
 }
 
-/* The next 1, 2 or 5 times a power of ten. */
+/* The least 1, 2 or 5 times a power of ten that is not below the value. */
 static double round_up(double value)
 {
     double power = pow(10, floor(log10(value)));

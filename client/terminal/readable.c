@@ -109,8 +109,8 @@ static size_t hanging_indent(const struct line *line)
     return spaces < line->length ? spaces : 0;
 }
 
-/* The bytes of the rest that fit into the next line: up to the last space. A longer word stays
- * whole: the terminal breaks it so that it can still be copied. */
+/* The bytes of the rest that fit into the next line: up to the last space. A word longer
+ * than a line is left to the terminal to break, so that it can still be copied. */
 static size_t wrapped_length(const char *text, size_t length, size_t columns)
 {
     size_t fits = display_width_fit(text, length, columns), at = fits;
