@@ -193,7 +193,7 @@ bool deployment_page_watch(const struct page_request *request, struct page_answe
 
     if (interval != NULL && !text_to_integer(interval, 0, 86400, &interval_s))
         return error_set(error, ERROR_INVALID,
-                         "interval_s is \"%.20s\", it must be a whole number from 0 to 86400",
+                         "interval_s is \"%.20s\", but must be a whole number from 0 to 86400",
                          interval);
     if (!page_call_take(
             request, "metrics_watch",

@@ -69,7 +69,8 @@ static void check_length(struct exchange *exchange, bool *readable)
 /* The error is in this build, not in the request: see http_reader.c. */
 static void refuse_unguarded(struct exchange *exchange)
 {
-    log_error("%s: its bytes did not pass the guard of its connection", exchange->id);
+    log_error("%s: the request reached libmicrohttpd without passing the request guard",
+              exchange->id);
     exchange_refuse(exchange, 500, "internal error, see request %s", exchange->id);
     exchange->reply.closes = true;
 }

@@ -38,7 +38,7 @@ bool listen_parse(const char *text, struct listen_address *out, struct error *er
     if (colon == NULL || length == 0 || length >= sizeof host
         || !text_to_integer(colon + 1, 0, 65535, &port))
         return error_set(error, ERROR_INVALID,
-                         "listen is \"%.80s\", it must be address:port, as in 127.0.0.1:8080",
+                         "listen is \"%.80s\", but must be address:port, as in 127.0.0.1:8080",
                          text);
     memcpy(host, text, length);
     host[length] = '\0';

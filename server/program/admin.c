@@ -46,7 +46,7 @@ static CHECKED bool read_role(const json_t *request, enum role *out, struct erro
 
     return role_find(text, out)
            || error_set(error, ERROR_INVALID,
-                        "role is \"%.40s\", it must be viewer, operator or admin", text);
+                        "role is \"%.40s\", but must be viewer, operator or admin", text);
 }
 
 static json_t *describe(const struct api_key *key)

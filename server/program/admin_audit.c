@@ -56,7 +56,7 @@ bool admin_audit_list(const struct access *access, const json_t *request, json_t
     size_t count;
 
     if (limit < 1 || limit > ROWS_LIMIT)
-        return error_set(error, ERROR_INVALID, "limit is %lld, it must be 1 to %d",
+        return error_set(error, ERROR_INVALID, "limit is %lld, but must be 1 to %d",
                          (long long)limit, ROWS_LIMIT);
     if (!audit_log_list(access->store, &filter, (size_t)limit, &rows, &count, error))
         return false;
@@ -77,7 +77,7 @@ bool admin_audit_verify(const struct access *access, const json_t *request, json
 
     if (text[0] != '\0' && !audit_mark_read(text, &mark))
         return error_set(error, ERROR_INVALID,
-                         "digest is \"%.80s\", it must be a row's number, a colon and 64 "
+                         "digest is \"%.80s\", but must be a row's number, a colon and 64 "
                          "hexadecimal digits, as in the server's log and in exports",
                          text);
     if (!audit_verify(access->store, mark.id > 0 ? &mark : NULL, NULL, &verdict, error))

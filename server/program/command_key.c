@@ -62,7 +62,7 @@ static CHECKED bool read_expiry(const char *text, int64_t *out, struct error *er
     if (*out > clock_utc_ms())
         return true;
     return error_set(error, ERROR_INVALID,
-                     "--expires is \"%.40s\", it must be days as in 30d, "
+                     "--expires is \"%.40s\", but must be days as in 30d, "
                      "or a future date as in 2027-01-01",
                      text);
 }

@@ -160,7 +160,7 @@ static CHECKED bool apply_port(struct error *error)
     if (getenv("OPSBRAIN_LISTEN") != NULL)
         return true;
     if (!text_to_integer(port, 0, 65535, &number))
-        return error_set(error, ERROR_INVALID, "PORT is \"%.40s\", it must be 0 to 65535", port);
+        return error_set(error, ERROR_INVALID, "PORT is \"%.40s\", but must be 0 to 65535", port);
     snprintf(listen, sizeof listen, "0.0.0.0:%d", (int)number);
     setenv("OPSBRAIN_LISTEN", listen, 0);
     return true;
@@ -193,7 +193,7 @@ static CHECKED bool check_auth(const struct settings *settings, struct error *er
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (strcmp(settings->auth, modes[i]) == 0)
             return true;
-    return error_set(error, ERROR_INVALID, "auth is \"%.40s\", it must be auto, keys or none",
+    return error_set(error, ERROR_INVALID, "auth is \"%.40s\", but must be auto, keys or none",
                      settings->auth);
 }
 
