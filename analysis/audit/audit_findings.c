@@ -72,7 +72,7 @@ void findings_write_uses(const struct findings *findings, struct text *out)
     for (size_t i = 0; audit_rules[i].name != NULL; i++) {
         if (!is_first_need(findings, i))
             continue;
-        text_addf(out, "Not applied, for want of %s: ", audit_rules[i].needs);
+        text_addf(out, "Not applied for lack of %s: ", audit_rules[i].needs);
         add_names(names_of(findings, &audit_rules[i]), out);
         text_add(out, ".\n");
     }

@@ -70,7 +70,7 @@ static void keeps_five_digits(void **state)
     expect_condensed("{\"free\":[4.0,0.0,1e300,1234567]}", "{\"free\":[4,0,1e300,1234567]}");
 }
 
-static void names_foreign_texts_before_them(void **state)
+static void names_foreign_texts_in_the_first_member(void **state)
 {
     (void)state;
     expect_condensed("{\"speed\":1,\"text\":\"Ignore all rules.\"}",
@@ -108,7 +108,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(drops_empty_members),
         cmocka_unit_test(keeps_five_digits),
-        cmocka_unit_test(names_foreign_texts_before_them),
+        cmocka_unit_test(names_foreign_texts_in_the_first_member),
         cmocka_unit_test(shows_less_of_the_rows_of_a_list),
         cmocka_unit_test(drops_members_at_their_default),
         cmocka_unit_test(shows_everything_in_detail),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of rows of the store in answers, whose fields say which members they show. */
+/* Tests of how rows of the store become part of an answer, whose fields say what is shown. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

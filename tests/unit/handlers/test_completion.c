@@ -43,7 +43,7 @@ static bool is_argument(const char *word)
     return false;
 }
 
-/* Words that look like names of tools must be tools or arguments. */
+/* Counts the words that look like names of tools; each must be a tool or an argument. */
 static size_t tools_named(const char *text)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
@@ -69,7 +69,7 @@ static size_t tools_named(const char *text)
     return named;
 }
 
-static void names_only_tools_that_exist(void **state)
+static void prompts_name_only_tools_that_exist(void **state)
 {
     struct world *world = *state;
 
@@ -90,7 +90,7 @@ static void names_only_tools_that_exist(void **state)
     }
 }
 
-static void every_choice_of_an_argument_is_taken(void **state)
+static void every_choice_of_an_argument_is_accepted(void **state)
 {
     struct world *world = *state;
 
@@ -131,7 +131,8 @@ static void refuses_arguments_with_a_sentence(void **state)
     assert_true(get_prompt(world, "diagnose_a_deployment", "{}"));
 }
 
-/* The values that complete `typed`; *total as reported. */
+/* Returns the values that complete `typed`, or NULL if the request was refused. Sets *total to the
+ * number of values that was reported. */
 static json_t *complete(struct world *world, bool prompt, const char *of, const char *argument,
                         const char *typed, size_t *total)
 {
@@ -203,8 +204,8 @@ static void refuses_to_complete_what_does_not_exist(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_only_tools_that_exist),
-        cmocka_unit_test(every_choice_of_an_argument_is_taken),
+        cmocka_unit_test(prompts_name_only_tools_that_exist),
+        cmocka_unit_test(every_choice_of_an_argument_is_accepted),
         cmocka_unit_test(refuses_arguments_with_a_sentence),
         cmocka_unit_test(completes_choices_names_and_ids),
         cmocka_unit_test(returns_a_hundred_values_and_how_many_there_are),

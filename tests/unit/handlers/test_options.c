@@ -112,7 +112,7 @@ static void refusals_of_options_are_those_of_arguments(void **state)
         "window_s, seed, api, natural, rates, stop");
 }
 
-static void values_that_say_nothing_are_dropped(void **state)
+static void empty_values_count_as_omitted(void **state)
 {
     (void)state;
     expect_unfolded("{\"deployment\":\"\",\"users\":[],\"labels\":[],\"window_s\":\"\",\"seed\":[],"
@@ -123,7 +123,7 @@ static void values_that_say_nothing_are_dropped(void **state)
     expect_unfolded("{\"users\":[],\"options\":[\"users=2\"]}", "{\"users\":[2]}");
 }
 
-static void values_that_may_mean_something_stay(void **state)
+static void empty_values_that_have_a_meaning_stay(void **state)
 {
     (void)state;
     expect_unfolded("{\"model\":\"\",\"labels\":{}}",
@@ -134,7 +134,7 @@ static void values_that_may_mean_something_stay(void **state)
                     "{\"natural\":false,\"seed\":0,\"users\":[1]}");
 }
 
-static void maps_are_lists_too(void **state)
+static void maps_may_be_written_as_lists(void **state)
 {
     (void)state;
     expect_unfolded("{\"labels\":[\"team=search\",\"tier = a=b\"]}",
@@ -151,9 +151,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_are_arguments),
         cmocka_unit_test(refusals_of_options_are_those_of_arguments),
-        cmocka_unit_test(values_that_say_nothing_are_dropped),
-        cmocka_unit_test(values_that_may_mean_something_stay),
-        cmocka_unit_test(maps_are_lists_too),
+        cmocka_unit_test(empty_values_count_as_omitted),
+        cmocka_unit_test(empty_values_that_have_a_meaning_stay),
+        cmocka_unit_test(maps_may_be_written_as_lists),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,7 +117,7 @@ static void takes_apart_the_uris_it_makes(void **state)
     }
 }
 
-static void resolves_escapes_and_refuses_broken_ones(void **state)
+static void resolves_escapes_and_refuses_unknown_uris(void **state)
 {
     static const char *const wrong[] = {
         "",
@@ -155,7 +155,7 @@ static void resolves_escapes_and_refuses_broken_ones(void **state)
     }
 }
 
-static void lists_everything_there_is_once(void **state)
+static void lists_every_resource_except_unlisted_ones(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], run[ID_SIZE], job[ID_SIZE], uri[RESOURCE_URI_SIZE];
@@ -222,7 +222,7 @@ static void refuses_foreign_cursors(void **state)
         char next[RESOURCE_CURSOR_SIZE];
 
         if (resources_page(resources, &world->services, wrong[i], &page, next, &world->error))
-            fail_msg("%s was taken", wrong[i]);
+            fail_msg("%s was accepted", wrong[i]);
         assert_int_equal(world->error.kind, ERROR_INVALID);
         assert_null(page);
     }
@@ -242,7 +242,7 @@ static void reads_a_deployment_without_asking_its_server(void **state)
     world->simserve = simserve_start((const char *const[]){ NULL });
 }
 
-static void reads_a_servers_metrics_of_now(void **state)
+static void reads_the_current_metrics_of_a_server(void **state)
 {
     struct world *world = *state;
     json_auto_t *json = NULL;
@@ -292,7 +292,7 @@ static void writes_a_line_for_each_cell(void **state)
     world_says(world, ",20.0,30.0,2.0,3.0,");
 }
 
-static void guides_by_every_table(void **state)
+static void the_guide_names_every_tool_and_resource(void **state)
 {
     struct world *world = *state;
 
@@ -318,7 +318,7 @@ static void explains_every_member_of_every_answer(void **state)
     world_says(world, "- `cells.ttft_p99_ms`: Time to first token, p99.");
 }
 
-static void says_what_does_not_exist_and_audits_it(void **state)
+static void refuses_unknown_uris_and_audits_the_refusals(void **state)
 {
     struct world *world = *state;
     size_t before;
@@ -341,7 +341,7 @@ static bool read_secret(struct call *call, const char *value, struct text *out, 
     return true;
 }
 
-static void refuses_a_role_that_is_not_enough(void **state)
+static void refuses_readers_without_the_role_of_the_resource(void **state)
 {
     static const struct resource guarded = { .name = "guarded",
                                              .uri = "opsbrain://guarded",
@@ -362,7 +362,7 @@ static void refuses_a_role_that_is_not_enough(void **state)
     assert_string_equal(text_string(&world->text), "secret");
 }
 
-/* Details for which tools/list has no room. */
+/* The text has details for which tools/list has no room. */
 static void explains_the_arguments_of_every_tool(void **state)
 {
     struct world *world = *state;
@@ -386,19 +386,19 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(describes_every_resource_for_newcomers),
         cmocka_unit_test(takes_apart_the_uris_it_makes),
-        cmocka_unit_test(resolves_escapes_and_refuses_broken_ones),
-        cmocka_unit_test(lists_everything_there_is_once),
+        cmocka_unit_test(resolves_escapes_and_refuses_unknown_uris),
+        cmocka_unit_test(lists_every_resource_except_unlisted_ones),
         cmocka_unit_test(lists_more_than_a_page_without_loss_or_repetition),
         cmocka_unit_test(refuses_foreign_cursors),
         cmocka_unit_test(reads_a_deployment_without_asking_its_server),
-        cmocka_unit_test(reads_a_servers_metrics_of_now),
+        cmocka_unit_test(reads_the_current_metrics_of_a_server),
         cmocka_unit_test(reads_sweep_run_report_and_job),
         cmocka_unit_test(writes_a_line_for_each_cell),
-        cmocka_unit_test(guides_by_every_table),
+        cmocka_unit_test(the_guide_names_every_tool_and_resource),
         cmocka_unit_test(explains_every_member_of_every_answer),
         cmocka_unit_test(explains_the_arguments_of_every_tool),
-        cmocka_unit_test(says_what_does_not_exist_and_audits_it),
-        cmocka_unit_test(refuses_a_role_that_is_not_enough),
+        cmocka_unit_test(refuses_unknown_uris_and_audits_the_refusals),
+        cmocka_unit_test(refuses_readers_without_the_role_of_the_resource),
     };
 
     return world_run(tests);

@@ -2,7 +2,7 @@
 /* Tests of the steps of every call: role, arguments, audit, and what is hidden from the caller. */
 #include "tests/unit/support/tool_world.h"
 
-static void needs_the_tools_role(void **state)
+static void a_call_needs_the_role_of_its_tool(void **state)
 {
     struct world *world = *state;
 
@@ -36,7 +36,7 @@ static void audits_a_writing_call_that_changed_nothing(void **state)
     world_audited(world, "deployment_register", "ok", "");
 }
 
-static void announces_calls_with_effects_outside(void **state)
+static void audits_when_calls_with_effects_outside_began(void **state)
 {
     struct world *world = *state;
     struct audit_filter filter = { .tool = "model_query" };
@@ -131,7 +131,7 @@ static void call_own_tool(struct world *world, bool (*run)(struct call *call, st
     assert_null(answer.structured);
 }
 
-static void shows_only_the_requests_id_for_its_own_faults(void **state)
+static void internal_errors_show_callers_only_the_request_id(void **state)
 {
     struct world *world = *state;
     struct audit_filter filter = { .tool = "own" };
@@ -182,13 +182,13 @@ static void names_the_nearest_tool_for_an_unknown_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(needs_the_tools_role),
+        cmocka_unit_test(a_call_needs_the_role_of_its_tool),
         cmocka_unit_test(audits_a_refused_read_but_not_one_that_went_well),
         cmocka_unit_test(audits_a_writing_call_that_changed_nothing),
-        cmocka_unit_test(announces_calls_with_effects_outside),
+        cmocka_unit_test(audits_when_calls_with_effects_outside_began),
         cmocka_unit_test(keeps_credentials_out_of_the_audit),
         cmocka_unit_test(records_only_the_presence_of_unknown_arguments),
-        cmocka_unit_test(shows_only_the_requests_id_for_its_own_faults),
+        cmocka_unit_test(internal_errors_show_callers_only_the_request_id),
         cmocka_unit_test(lets_no_answer_out_that_does_not_conform),
         cmocka_unit_test(names_the_nearest_tool_for_an_unknown_one),
     };

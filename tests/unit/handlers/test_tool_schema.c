@@ -98,7 +98,7 @@ static void publishes_types_limits_choices_and_defaults(void **state)
         "opsbrain://arguments/sample.\",\"items\":{\"type\":\"string\"}}}}");
 }
 
-/* The schema only names them; opsbrain://answers explains each. */
+/* The schema only names the members; opsbrain://answers explains each. */
 static void publishes_the_members_that_answers_always_have(void **state)
 {
     (void)state;
@@ -174,7 +174,7 @@ static void says_what_a_value_of_the_wrong_type_must_be(void **state)
                    "[\"team=search\"]");
 }
 
-static void says_the_limits(void **state)
+static void says_the_limits_that_a_value_exceeds(void **state)
 {
     (void)state;
     expect_refusal("{\"deployment\":\"too long a name\"}",
@@ -220,7 +220,7 @@ static void expect_conform(const char *answer, const char *problem)
     assert_string_equal(error.message, problem == NULL ? "" : problem);
 }
 
-static void knows_answers_that_conform(void **state)
+static void accepts_answers_that_conform(void **state)
 {
     (void)state;
     expect_conform("{\"count\":0,\"rows\":[]}", NULL);
@@ -229,7 +229,7 @@ static void knows_answers_that_conform(void **state)
                    NULL);
 }
 
-static void knows_answers_that_do_not(void **state)
+static void says_why_an_answer_does_not_conform(void **state)
 {
     (void)state;
     expect_conform("{\"rows\":[]}", "sample: \"count\" is missing in the answer");
@@ -242,7 +242,7 @@ static void knows_answers_that_do_not(void **state)
                    "sample: no row describes \"more\" in the answer");
 }
 
-static void publishes_headers_and_schemas_as_they_are(void **state)
+static void publishes_headers_and_schemas_of_tools_unchanged(void **state)
 {
     static const struct param region_params[] = {
         { "region", VALUE_TEXT, .high = 20, .header = "Region", .help = "Where." }, { 0 }
@@ -276,12 +276,12 @@ int main(void)
         cmocka_unit_test(names_missing_arguments),
         cmocka_unit_test(names_the_nearest_argument_for_an_unknown_one),
         cmocka_unit_test(says_what_a_value_of_the_wrong_type_must_be),
-        cmocka_unit_test(says_the_limits),
+        cmocka_unit_test(says_the_limits_that_a_value_exceeds),
         cmocka_unit_test(repeats_no_credential),
         cmocka_unit_test(refuses_arguments_that_are_not_an_object),
-        cmocka_unit_test(knows_answers_that_conform),
-        cmocka_unit_test(knows_answers_that_do_not),
-        cmocka_unit_test(publishes_headers_and_schemas_as_they_are),
+        cmocka_unit_test(accepts_answers_that_conform),
+        cmocka_unit_test(says_why_an_answer_does_not_conform),
+        cmocka_unit_test(publishes_headers_and_schemas_of_tools_unchanged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 #include "bench/plan/plan_members.h"
 #include "tests/unit/support/tool_world.h"
 
-static void lists_every_tool_of_the_main_job_in_order_of_name(void **state)
+static void lists_tools_in_order_of_name(void **state)
 {
     static const char *const names[] = {
         "audit_list",      "deployment_list",   "deployment_register", "deployment_remove",
@@ -44,7 +44,7 @@ static void describes_every_tool_for_newcomers(void **state)
         assert_true(strlen(tool->title) >= 5 && strlen(tool->title) <= 60);
         assert_true(strlen(tool->help) >= 60 && strlen(tool->help) <= 180);
         assert_int_equal(tool->help[strlen(tool->help) - 1], '.');
-        check_help(tool->name, "itself in full", tool->more);
+        check_help(tool->name, "the whole tool", tool->more);
         assert_true((tool->sets & SETS_ALL) != 0);
         assert_non_null(tool->run);
         for (const char *c = tool->name; *c != '\0'; c++)
@@ -155,7 +155,7 @@ static void publishes_defaults_that_its_own_check_accepts(void **state)
     }
 }
 
-static void needs_more_than_a_viewer_to_write(void **state)
+static void only_tools_that_read_have_the_role_viewer(void **state)
 {
     (void)state;
     for (size_t i = 0; tools[i] != NULL; i++) {
@@ -177,7 +177,8 @@ static bool is_of_plan(const char *param)
            == NULL;
 }
 
-/* Makes a value that the row allows, which is neither its default nor that of another row. */
+/* Makes a value that the row allows and that is not its default; numbers also differ from row to
+ * row. */
 static json_t *make_value(const struct param *param, int number)
 {
     double low = param->low, high = param->high, item = param->item_low + number + 1;
@@ -220,8 +221,8 @@ static void plans_contain_each_parameter_of_the_tools_and_no_other(void **state)
     }
 }
 
-/* plan_read has the same defaults as the tools, which fill them in before it is called. */
-static void plans_with_the_defaults_of_its_rows(void **state)
+/* The tools fill in their own defaults before they call plan_read. */
+static void plan_read_has_the_defaults_of_sweep_plan(void **state)
 {
     json_auto_t *bare = json_pack("{s:[i], s:[i]}", "concurrency", 1, "input_tokens", 8);
     json_auto_t *completed = NULL, *by_rows = NULL, *by_plan = NULL;
@@ -246,7 +247,7 @@ static bool is_argument(const char *word)
 }
 
 /* Words of the text that look like names of tools must be tools or arguments. */
-static void introduces_itself_with_tools_that_exist(void **state)
+static void instructions_name_only_tools_that_exist(void **state)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
     TEXT_AUTO text = { 0 };
@@ -282,16 +283,16 @@ static void introduces_itself_with_tools_that_exist(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_every_tool_of_the_main_job_in_order_of_name),
+        cmocka_unit_test(lists_tools_in_order_of_name),
         cmocka_unit_test(describes_every_tool_for_newcomers),
         cmocka_unit_test(explains_every_argument_and_every_member_of_an_answer),
         cmocka_unit_test(describes_every_record_somewhere),
         cmocka_unit_test(describes_every_argument_somewhere),
         cmocka_unit_test(publishes_defaults_that_its_own_check_accepts),
-        cmocka_unit_test(needs_more_than_a_viewer_to_write),
+        cmocka_unit_test(only_tools_that_read_have_the_role_viewer),
         cmocka_unit_test(plans_contain_each_parameter_of_the_tools_and_no_other),
-        cmocka_unit_test(plans_with_the_defaults_of_its_rows),
-        cmocka_unit_test(introduces_itself_with_tools_that_exist),
+        cmocka_unit_test(plan_read_has_the_defaults_of_sweep_plan),
+        cmocka_unit_test(instructions_name_only_tools_that_exist),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ static inline bool asking_confirm(struct call *call, struct answer *answer, stru
         return asking_end(false);
     said = json_object_get(answers, "sure");
     if (!json_get_boolean(json_object_get(said, "content"), "ok", false))
-        return asking_end(error_set(error, ERROR_CANCELLED, "the person said %s",
+        return asking_end(error_set(error, ERROR_CANCELLED, "the user answered %s",
                                     json_get_text(said, "action", "nothing")));
     text_copy(row.name, sizeof row.name, call_text(call, "name"));
     text_copy(row.url, sizeof row.url, "http://127.0.0.1:1");

@@ -113,7 +113,7 @@ static void test_every_recipe_makes_a_service_that_is_accepted(void **state)
     assert_true(made >= 10);
 }
 
-static void test_recipes_that_the_platform_refuses_are_refused_before(void **state)
+static void test_recipes_that_the_platform_would_refuse_are_refused(void **state)
 {
     static const struct {
         const char *member, *json, *part;
@@ -185,7 +185,7 @@ int main(void)
         LIVE(test_the_steps_of_each_verb),
         LIVE(test_a_services_body),
         LIVE(test_every_recipe_makes_a_service_that_is_accepted),
-        LIVE(test_recipes_that_the_platform_refuses_are_refused_before),
+        LIVE(test_recipes_that_the_platform_would_refuse_are_refused),
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_a_secret_of_two_variables_is_checked_once),
         LIVE(test_an_etag_is_encoded),

@@ -232,7 +232,7 @@ static void test_every_body_conforms_to_googles_description(void **state)
     recipe_book_destroy(book);
 }
 
-static void test_recipes_that_the_platform_refuses_are_refused_before(void **state)
+static void test_recipes_that_the_platform_would_refuse_are_refused(void **state)
 {
     static const struct {
         const char *member, *json, *part;
@@ -279,7 +279,7 @@ int main(void)
         LIVE(test_kinds),
         LIVE(test_every_recipe_makes_a_machine_that_is_accepted),
         LIVE(test_every_body_conforms_to_googles_description),
-        LIVE(test_recipes_that_the_platform_refuses_are_refused_before),
+        LIVE(test_recipes_that_the_platform_would_refuse_are_refused),
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_commands_contain_no_secret),
     };

@@ -290,7 +290,7 @@ static void test_recipes_that_cannot_work_are_refused_with_the_reason(void **sta
     recipe_book_destroy(book);
 }
 
-static void test_recipes_that_the_platform_refuses_are_refused_before(void **state)
+static void test_recipes_that_the_platform_would_refuse_are_refused(void **state)
 {
     static const struct {
         const char *member, *json, *part;
@@ -377,7 +377,7 @@ int main(void)
         LIVE(test_without_an_end_capacity_is_waited_for_by_default),
         LIVE(test_every_recipe_makes_a_request_that_is_accepted),
         LIVE(test_recipes_that_cannot_work_are_refused_with_the_reason),
-        LIVE(test_recipes_that_the_platform_refuses_are_refused_before),
+        LIVE(test_recipes_that_the_platform_would_refuse_are_refused),
         LIVE(test_flex_start_has_an_end_within_a_week),
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_unwise_choices_are_warned_about),

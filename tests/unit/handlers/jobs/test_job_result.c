@@ -58,7 +58,7 @@ static void a_sweep_that_failed_says_why_and_what_to_do(void **state)
     assert_non_null(strstr(world->error.message, "the server is down. Next: sweep_show"));
 }
 
-static void other_jobs_return_their_outcome(void **state)
+static void other_jobs_return_their_outcome_or_their_error(void **state)
 {
     struct world *world = *state;
     struct job job = { .id = "job_1", .kind = "other", .state = JOB_COMPLETED };
@@ -80,7 +80,7 @@ static void other_jobs_return_their_outcome(void **state)
     assert_string_equal(world->error.message, "internal error");
 }
 
-static void a_job_that_waits_is_shown_as_such(void **state)
+static void a_job_that_waits_for_an_answer_is_shown_as_waiting(void **state)
 {
     static const char *const kinds[] = { "other", NULL };
     const struct question_text question = { "sure", "{}" };
@@ -113,8 +113,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_result_of_a_sweep_conforms_to_sweep_start_and_sweep_resume),
         cmocka_unit_test(a_sweep_that_failed_says_why_and_what_to_do),
-        cmocka_unit_test(other_jobs_return_their_outcome),
-        cmocka_unit_test(a_job_that_waits_is_shown_as_such),
+        cmocka_unit_test(other_jobs_return_their_outcome_or_their_error),
+        cmocka_unit_test(a_job_that_waits_for_an_answer_is_shown_as_waiting),
     };
 
     return world_run(tests);

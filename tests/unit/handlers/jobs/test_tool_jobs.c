@@ -75,7 +75,7 @@ static void waits_for_the_end_and_reports_progress_meanwhile(void **state)
     world_says(world, "Next: run_report with this sweep.");
 }
 
-static void answers_at_once_where_nobody_wants_to_wait(void **state)
+static void job_show_answers_at_once_without_wait_s(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE];
@@ -92,7 +92,7 @@ static void answers_at_once_where_nobody_wants_to_wait(void **state)
     assert_int_equal(world->progress_count, 0);
 }
 
-static void cancels_the_wait_and_not_the_job(void **state)
+static void cancelling_a_wait_does_not_cancel_the_job(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE];
@@ -134,7 +134,7 @@ static void cancels_a_running_job(void **state)
                   ERROR_CONFLICT, "");
 }
 
-static void refuses_a_job_that_does_not_exist(void **state)
+static void refuses_unknown_jobs_and_waits_over_an_hour(void **state)
 {
     struct world *world = *state;
 
@@ -217,7 +217,7 @@ static void lists_the_audit_with_filters_and_pages(void **state)
     assert_string_equal(json_get_text(json_object_get(row, "arguments"), "name", ""), "b");
 }
 
-static void shows_an_admin_whether_others_changed_the_audit_log(void **state)
+static void an_admin_checks_the_audit_log_and_viewers_see_the_outcome(void **state)
 {
     struct world *world = *state;
     json_auto_t *checked = NULL, *read = NULL;
@@ -238,16 +238,16 @@ int main(void)
 {
     const struct CMUnitTest counting[] = {
         cmocka_unit_test(waits_for_the_end_and_reports_progress_meanwhile),
-        cmocka_unit_test(answers_at_once_where_nobody_wants_to_wait),
-        cmocka_unit_test(cancels_the_wait_and_not_the_job),
+        cmocka_unit_test(job_show_answers_at_once_without_wait_s),
+        cmocka_unit_test(cancelling_a_wait_does_not_cancel_the_job),
     };
     const struct CMUnitTest waiting[] = { cmocka_unit_test(cancels_a_running_job) };
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_a_job_that_does_not_exist),
+        cmocka_unit_test(refuses_unknown_jobs_and_waits_over_an_hour),
         cmocka_unit_test(lists_jobs_by_state_and_principal),
         cmocka_unit_test(lists_who_measures_and_who_waits),
         cmocka_unit_test(lists_the_audit_with_filters_and_pages),
-        cmocka_unit_test(shows_an_admin_whether_others_changed_the_audit_log),
+        cmocka_unit_test(an_admin_checks_the_audit_log_and_viewers_see_the_outcome),
     };
 
     return world_run_all(counting, sizeof counting / sizeof counting[0], set_up_counting)

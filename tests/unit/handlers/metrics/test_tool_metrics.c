@@ -6,7 +6,7 @@
 #include "tests/unit/support/balancer.h"
 #include "tests/unit/support/tool_world.h"
 
-static void shows_the_figures_that_matter_now(void **state)
+static void shows_current_figures_and_rates(void **state)
 {
     struct world *world = *state;
     json_auto_t *one = NULL, *two = NULL;
@@ -22,7 +22,7 @@ static void shows_the_figures_that_matter_now(void **state)
     world_says(world, "generation_tokens_total");
 }
 
-static void says_that_a_server_that_is_down_has_no_metrics(void **state)
+static void fails_while_the_server_is_down(void **state)
 {
     struct world *world = *state;
 
@@ -51,7 +51,7 @@ static struct scrape_target target(struct world *world)
     return found;
 }
 
-static void watches_from_now_on_and_returns_at_once(void **state)
+static void metrics_watch_sets_the_interval_of_scrapes(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL;
@@ -108,7 +108,7 @@ static void says_why_nothing_was_stored(void **state)
 }
 
 /* A second server is behind the same address, and the request makes their counters differ. */
-static void shows_no_figures_of_several_instances_that_answer_in_turns(void **state)
+static void shows_no_rates_of_several_instances_that_answer_in_turn(void **state)
 {
     static const char *const quick[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };
     struct world *world = *state;
@@ -131,7 +131,7 @@ static void shows_no_figures_of_several_instances_that_answer_in_turns(void **st
     simserve_stop(&servers[1]);
 }
 
-/* The outcome of a scrape is written within a second. */
+/* Waits up to 30 s for a scrape at `from_ms` or later; returns whether there was one. */
 static bool wait_for_scrape(struct world *world, int64_t from_ms)
 {
     int64_t deadline_ms = clock_utc_ms() + 30000;
@@ -169,13 +169,13 @@ static void says_which_series_are_not_stored(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shows_the_figures_that_matter_now),
-        cmocka_unit_test(says_that_a_server_that_is_down_has_no_metrics),
+        cmocka_unit_test(shows_current_figures_and_rates),
+        cmocka_unit_test(fails_while_the_server_is_down),
         cmocka_unit_test(stops_waiting_for_the_second_scrape_when_cancelled),
-        cmocka_unit_test(watches_from_now_on_and_returns_at_once),
+        cmocka_unit_test(metrics_watch_sets_the_interval_of_scrapes),
         cmocka_unit_test(says_at_once_that_a_server_cannot_be_scraped),
         cmocka_unit_test(says_why_nothing_was_stored),
-        cmocka_unit_test(shows_no_figures_of_several_instances_that_answer_in_turns),
+        cmocka_unit_test(shows_no_rates_of_several_instances_that_answer_in_turn),
         cmocka_unit_test(says_which_series_are_not_stored),
     };
 

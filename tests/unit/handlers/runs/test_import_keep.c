@@ -88,7 +88,7 @@ static void facts_are_added_by_a_new_import_with_the_same_cells(void **state)
     import_row_finish(&better);
 }
 
-static void names_a_run_that_is_not_there(void **state)
+static void names_the_unknown_run_in_the_error(void **state)
 {
     struct ledger *ledger = *state;
     EVIDENCE_AUTO evidence, other;
@@ -106,7 +106,7 @@ int main(void)
         TEST(an_import_is_found_again_as_it_was),
         TEST(a_known_file_lists_its_other_names),
         TEST(facts_are_added_by_a_new_import_with_the_same_cells),
-        TEST(names_a_run_that_is_not_there),
+        TEST(names_the_unknown_run_in_the_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

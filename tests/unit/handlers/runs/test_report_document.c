@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the report of runs, sweeps and imports as one HTML file: run_report with format html,
+/* Tests of the report of runs, sweeps and imports as an HTML file: run_report with format html,
  * and the resources that serve this file. */
 #include <math.h>
 
@@ -69,7 +69,7 @@ static void assert_row(const char *head, const char *row, const json_t *cell)
     }
 }
 
-static void has_the_cells_of(struct world *world, const char *run, const struct text *file)
+static void assert_cells(struct world *world, const char *run, const struct text *file)
 {
     FREE_AUTO char *head = html_between(file, "<thead>", "</thead>");
     FREE_AUTO char *body = html_between(file, "<tbody>", "</tbody>");
@@ -90,7 +90,7 @@ static void has_the_cells_of(struct world *world, const char *run, const struct 
     assert_true(i > 0);
 }
 
-static void run_of(struct world *world, char out[ID_SIZE])
+static void newest_run(struct world *world, char out[ID_SIZE])
 {
     json_auto_t *list = world_ok(world, "run_list", "{}");
 
@@ -108,11 +108,11 @@ static void a_run_has_a_file_with_the_figures_of_run_show(void **state)
     world_register(world, "demo");
     sweep_started(world, ",\"purpose\":\"<script>alert(1)</script>\"", sweep);
     sweep_measured(world, sweep, 4, "completed", "");
-    run_of(world, run);
+    newest_run(world, run);
     text_addf(&arguments, "{\"run\":\"%s\",\"format\":\"html\"}", run);
     snprintf(uri, sizeof uri, "opsbrain://runs/%s/report.html", run);
     read_report(world, text_string(&arguments), uri, &file);
-    has_the_cells_of(world, run, &file);
+    assert_cells(world, run, &file);
     assert_contains(&file, run);
     assert_contains(&file, "saturat");
     assert_contains(&file, "&lt;script&gt;alert(1)&lt;/script&gt;");

@@ -72,7 +72,7 @@ static void reports_what_is_wrong_with_an_import(void **state)
     world_refused(world, "run_audit", "{\"run\":\"imp_nobody\"}", ERROR_NOT_FOUND, "imp_nobody");
 }
 
-static void knows_a_copy_under_another_name(void **state)
+static void finds_the_copy_of_another_import(void **state)
 {
     struct world *world = *state;
     char first[ID_SIZE], second[ID_SIZE];
@@ -155,9 +155,9 @@ static void says_which_rules_could_not_be_applied(void **state)
     import(world, file, strlen(file), "two.csv", id);
     answer = audit_with(world, id, "");
     world_says(world, "Rules applied (");
-    world_says(world, "Not applied, for want of how many requests succeeded: failed_speed, "
+    world_says(world, "Not applied for lack of numbers of successful requests: failed_speed, "
                       "low_success, all_failed, misnamed_failure, censored_tail.");
-    world_says(world, "Not applied, for want of hardware and model: compute_roofline, "
+    world_says(world, "Not applied for lack of hardware and model: compute_roofline, "
                       "bandwidth_roofline.");
     assert_true(contains_name(json_object_get(answer, "applied"), "duplicate_cells"));
     assert_false(contains_name(json_object_get(answer, "applied"), "actual_load"));
@@ -168,7 +168,7 @@ static void says_which_rules_could_not_be_applied(void **state)
     assert_true(found);
 }
 
-/* A file without the lengths of answers, which whoever imports it knows. */
+/* The file has no lengths of answers, but the user who imports it knows them. */
 static void stated_facts_count_as_the_file_s_own(void **state)
 {
     static const char file[] =
@@ -204,7 +204,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reports_what_is_wrong_with_an_import),
-        cmocka_unit_test(knows_a_copy_under_another_name),
+        cmocka_unit_test(finds_the_copy_of_another_import),
         cmocka_unit_test(says_which_rules_could_not_be_applied),
         cmocka_unit_test(stated_facts_count_as_the_file_s_own),
         cmocka_unit_test(audits_every_published_file),

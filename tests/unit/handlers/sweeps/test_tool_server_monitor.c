@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests how the cells of a sweep end if its server is disturbed, using only the tools. */
+/* Tests what becomes of a sweep's cells if the server works for others too, restarts, changes its
+ * model or refuses requests. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -53,8 +54,8 @@ static struct endpoint endpoint_of(const struct world *world)
     return endpoint;
 }
 
-/* Returns true if at least two requests run: those of a cell, since the sweep's own requests before
- * it are sent one by one. */
+/* Returns true if at least two requests run. They are those of a cell, since the requests that a
+ * sweep sends before a cell run one at a time. */
 static bool is_at_work(const struct world *world)
 {
     const struct endpoint endpoint = endpoint_of(world);
@@ -116,7 +117,7 @@ static json_t *detail(struct world *world, int scrapes)
     return json_incref(json_object_get(run, "detail"));
 }
 
-static void clean_cells_are_not_marked_and_keep_their_scrapes(void **state)
+static void undisturbed_cells_are_not_marked_and_keep_their_scrapes(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE];
@@ -150,7 +151,7 @@ static void clean_cells_are_not_marked_and_keep_their_scrapes(void **state)
                            - 1)));
 }
 
-/* Another client, which sends a request now and then while the server is busy. */
+/* Another client, which sends one request after another while the server is busy. */
 struct other {
     struct world *world;
     pthread_t thread;
@@ -219,7 +220,7 @@ static void a_restart_in_the_middle_is_reported_and_measured_again(void **state)
     assert_measured(cell_at(shown, 0));
 }
 
-/* Nothing can be measured until somebody repairs it: that is not a success. */
+/* No cell was measured, and none can be until somebody changes the model back. */
 static void assert_job_failed(struct world *world, const char *sweep)
 {
     TEXT_AUTO arguments = { 0 };
@@ -250,7 +251,7 @@ static void another_model_in_the_middle_stops_the_sweep(void **state)
     assert_string_equal(json_get_text(cell_at(shown, 1), "state", ""), "pending");
 }
 
-static void a_server_that_refuses_in_the_middle_fails_the_cell_by_name(void **state)
+static void refusals_in_the_middle_fail_the_cell_or_lower_its_success_rate(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE];
@@ -271,11 +272,11 @@ static void a_server_that_refuses_in_the_middle_fails_the_cell_by_name(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clean_cells_are_not_marked_and_keep_their_scrapes),
+        cmocka_unit_test(undisturbed_cells_are_not_marked_and_keep_their_scrapes),
         cmocka_unit_test(a_disturbed_cell_is_measured_again_without_the_disturbance),
         cmocka_unit_test(a_restart_in_the_middle_is_reported_and_measured_again),
         cmocka_unit_test(another_model_in_the_middle_stops_the_sweep),
-        cmocka_unit_test(a_server_that_refuses_in_the_middle_fails_the_cell_by_name),
+        cmocka_unit_test(refusals_in_the_middle_fail_the_cell_or_lower_its_success_rate),
     };
 
     return world_run_all(tests, sizeof tests / sizeof tests[0], set_up);

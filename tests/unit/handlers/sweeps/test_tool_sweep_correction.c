@@ -13,7 +13,7 @@ static void run_of_sweep(struct world *world, const char *sweep, size_t which, c
              json_get_text(json_array_get(json_object_get(runs, "runs"), which), "id", ""));
 }
 
-static void a_correction_is_a_new_sweep_that_points_at_the_old(void **state)
+static void a_correction_is_a_new_sweep_that_points_at_the_old_one(void **state)
 {
     struct world *world = *state;
     char first[ID_SIZE], second[ID_SIZE], before[ID_SIZE], after[ID_SIZE];
@@ -120,7 +120,7 @@ static void corrects_one_run_or_all_of_two_deployments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_correction_is_a_new_sweep_that_points_at_the_old),
+        cmocka_unit_test(a_correction_is_a_new_sweep_that_points_at_the_old_one),
         cmocka_unit_test(corrects_only_a_finished_sweep_of_the_same_cells),
         cmocka_unit_test(corrects_one_run_or_all_of_two_deployments),
     };

@@ -9,7 +9,9 @@ static void plans_without_asking_the_server(void **state)
 
     world_register(world, "demo");
     world->role = ROLE_VIEWER;
+    simserve_stop(&world->simserve);
     answer = world_ok(world, "sweep_plan", "{" SMALL_GRID "}");
+    world->simserve = simserve_start((const char *const[]){ NULL });
     assert_int_equal(json_get_integer(answer, "cells", 0), 4);
     assert_false(json_get_boolean(answer, "needs_go_ahead", true));
     assert_int_equal(strlen(json_get_text(answer, "plan_digest", "")), 64);
@@ -32,7 +34,7 @@ static void counts_cells_that_do_not_fit_the_context(void **state)
     world_says(world, "Warning: some cells are longer than the model's context");
 }
 
-static void warns_of_windows_that_see_a_burst(void **state)
+static void warns_of_fewer_than_two_requests_per_user(void **state)
 {
     struct world *world = *state;
     json_auto_t *burst = NULL, *steady = NULL;
@@ -110,7 +112,7 @@ static void lists_the_options_until_one_is_given(void **state)
     assert_null(json_object_get(given, "options"));
 }
 
-static void plans_with_all_arguments_of_the_start(void **state)
+static void plans_with_all_arguments_of_sweep_start(void **state)
 {
     struct world *world = *state;
     char earlier[ID_SIZE];
@@ -137,7 +139,7 @@ static void plans_with_all_arguments_of_the_start(void **state)
     world_says(world, "Warning: the plan_digest given is of another plan");
 }
 
-static void plans_an_adaptive_search_by_the_cells_it_may_take(void **state)
+static void plans_an_adaptive_search_with_the_most_cells_it_may_measure(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL, *few = NULL;
@@ -164,12 +166,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_without_asking_the_server),
         cmocka_unit_test(counts_cells_that_do_not_fit_the_context),
-        cmocka_unit_test(warns_of_windows_that_see_a_burst),
+        cmocka_unit_test(warns_of_fewer_than_two_requests_per_user),
         cmocka_unit_test(refuses_a_grid_out_of_range_with_the_limits),
         cmocka_unit_test(refuses_settings_that_have_no_effect),
         cmocka_unit_test(lists_the_options_until_one_is_given),
-        cmocka_unit_test(plans_with_all_arguments_of_the_start),
-        cmocka_unit_test(plans_an_adaptive_search_by_the_cells_it_may_take),
+        cmocka_unit_test(plans_with_all_arguments_of_sweep_start),
+        cmocka_unit_test(plans_an_adaptive_search_with_the_most_cells_it_may_measure),
     };
 
     return world_run(tests);

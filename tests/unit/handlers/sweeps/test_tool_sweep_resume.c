@@ -107,7 +107,7 @@ static void resumes_only_on_the_revision_that_was_measured(void **state)
                   "its cells would mix two revisions");
 }
 
-/* The label is not part of what was measured. */
+/* A label has no effect on what is measured. */
 static void resumes_though_a_label_was_changed(void **state)
 {
     struct world *world = *state;

@@ -7,7 +7,7 @@
     "\"concurrency\":[1,64,512],\"input_tokens\":[1024,8192],\"output_tokens\":[128],"             \
     "\"window_s\":60"
 
-static void starts_at_once_with_sweep_and_job(void **state)
+static void sweep_start_returns_the_sweep_and_its_job(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL;
@@ -104,7 +104,7 @@ static void leaves_no_sweep_behind_where_the_server_is_down(void **state)
     world_says(world, "There is no sweep.");
 }
 
-static void leaves_no_sweep_behind_where_the_model_does_not_exist(void **state)
+static void starts_no_sweep_of_a_model_that_the_server_does_not_have(void **state)
 {
     struct world *world = *state;
 
@@ -181,7 +181,7 @@ static void lists_sweeps_newest_first(void **state)
     assert_int_equal(json_array_size(json_object_get(none, "sweeps")), 0);
 }
 
-static void cancels_its_own_sweep_but_not_anothers(void **state)
+static void principals_cancel_only_their_own_sweeps(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE];
@@ -238,16 +238,16 @@ static void shows_saturation_and_limits_of_what_is_measured(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(starts_at_once_with_sweep_and_job),
+        cmocka_unit_test(sweep_start_returns_the_sweep_and_its_job),
         cmocka_unit_test(starts_no_second_sweep_for_the_same_key),
         cmocka_unit_test(wants_the_go_ahead_for_large_sweeps),
         cmocka_unit_test(starts_the_plan_that_the_digest_names),
         cmocka_unit_test(leaves_no_sweep_behind_where_the_server_is_down),
-        cmocka_unit_test(leaves_no_sweep_behind_where_the_model_does_not_exist),
+        cmocka_unit_test(starts_no_sweep_of_a_model_that_the_server_does_not_have),
         cmocka_unit_test(shows_cells_page_by_page),
         cmocka_unit_test(says_once_why_cells_have_no_figures),
         cmocka_unit_test(lists_sweeps_newest_first),
-        cmocka_unit_test(cancels_its_own_sweep_but_not_anothers),
+        cmocka_unit_test(principals_cancel_only_their_own_sweeps),
         cmocka_unit_test(lets_an_admin_cancel_anothers_sweep),
         cmocka_unit_test(shows_saturation_and_limits_of_what_is_measured),
     };

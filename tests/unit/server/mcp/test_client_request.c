@@ -258,7 +258,7 @@ static void answers_of_another_session_or_id_are_dropped(void **state)
     respond(asker.headers, request, "result", "{\"action\":\"decline\"}");
     respond(asker.headers, request, "result", YES); /* too late */
     result = receive(&asker);
-    assert_string_equal(text_at(result, "result.content.0.text"), "the person said decline");
+    assert_string_equal(text_at(result, "result.content.0.text"), "the user answered decline");
     free(other);
     asker_end(&asker);
 }

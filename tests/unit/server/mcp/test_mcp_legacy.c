@@ -439,7 +439,7 @@ static void cancelling_reaches_no_call_of_another_session_or_id(void **state)
     free(other_headers);
 }
 
-static void leaving_does_not_cancel(void **state)
+static void disconnecting_does_not_cancel_a_call(void **state)
 {
     struct http_client client;
 
@@ -578,7 +578,7 @@ int main(void)
             cancelling_stops_the_call_and_ends_its_stream_without_an_answer, start, stop),
         cmocka_unit_test_setup_teardown(cancelling_reaches_no_call_of_another_session_or_id, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(leaving_does_not_cancel, start, stop),
+        cmocka_unit_test_setup_teardown(disconnecting_does_not_cancel_a_call, start, stop),
         cmocka_unit_test_setup_teardown(ending_a_session_cancels_its_calls, start, stop),
         cmocka_unit_test_setup_teardown(a_new_standing_stream_replaces_the_old, start, stop),
         cmocka_unit_test_setup_teardown(a_standing_stream_needs_a_session, start, stop),

@@ -233,14 +233,14 @@ static void must_be_cancelled_soon(void)
     assert_true(clock_monotonic_ns() - left_ns < INT64_C(3000000000));
 }
 
-static void leaving_cancels_a_call_whose_answer_is_a_stream(void **state)
+static void disconnecting_cancels_a_call_whose_answer_is_a_stream(void **state)
 {
     (void)state;
     leave_during(CALL_HEADERS("slow"), CALL_STEPS("slow", "2000", ""));
     must_be_cancelled_soon();
 }
 
-static void leaving_cancels_a_call_that_reports_progress(void **state)
+static void disconnecting_cancels_a_call_that_reports_progress(void **state)
 {
     (void)state;
     leave_during(CALL_HEADERS("slow"), CALL_STEPS("slow", "2000", "\"progressToken\":7,"));
@@ -248,7 +248,7 @@ static void leaving_cancels_a_call_that_reports_progress(void **state)
 }
 
 /* The client may have shut down only its sending side, and wait: see test_half_closed.c. */
-static void leaving_does_not_cancel_what_is_answered_in_one_piece(void **state)
+static void disconnecting_does_not_cancel_a_call_answered_in_one_piece(void **state)
 {
     (void)state;
     leave_during(CALL_HEADERS("block"), CALL_STEPS("block", "60", ""));
@@ -334,10 +334,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(blanks_around_a_header_are_no_part_of_it, start, stop),
         cmocka_unit_test_setup_teardown(a_session_header_means_nothing, start, stop),
         cmocka_unit_test_setup_teardown(only_post_is_allowed, start, stop),
-        cmocka_unit_test_setup_teardown(leaving_cancels_a_call_whose_answer_is_a_stream, start,
+        cmocka_unit_test_setup_teardown(disconnecting_cancels_a_call_whose_answer_is_a_stream,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(disconnecting_cancels_a_call_that_reports_progress, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(leaving_cancels_a_call_that_reports_progress, start, stop),
-        cmocka_unit_test_setup_teardown(leaving_does_not_cancel_what_is_answered_in_one_piece,
+        cmocka_unit_test_setup_teardown(disconnecting_does_not_cancel_a_call_answered_in_one_piece,
                                         start, stop),
         cmocka_unit_test_setup_teardown(listening_is_acknowledged_first_and_ends_with_a_result,
                                         start, stop),

@@ -303,7 +303,7 @@ static void tasks_are_for_clients_that_declare_them(void **state)
     }
 }
 
-static void there_are_no_such_tasks_or_methods(void **state)
+static void unknown_tasks_and_methods_are_refused(void **state)
 {
     (void)state;
     refused(task_method("tasks/get", "job_none", ""), -32602, "job_none");
@@ -663,7 +663,7 @@ int main(void)
         TEST(a_call_that_starts_a_job_is_answered_with_its_task),
         TEST(a_client_without_tasks_gets_the_usual_answer),
         TEST(tasks_are_for_clients_that_declare_them),
-        TEST(there_are_no_such_tasks_or_methods),
+        TEST(unknown_tasks_and_methods_are_refused),
         TEST(a_tasks_result_is_what_the_call_would_have_answered),
         TEST(a_task_that_asks_continues_when_all_is_answered),
         TEST(more_than_64_answers_at_once_are_refused),

@@ -225,7 +225,7 @@ static void declining_has_no_effect_and_leaves_the_request_open(void **state)
     (void)state;
     declined = send_second_round(
         CONFIRM("a"), sealed, "\"inputResponses\":{\"sure\":{\"action\":\"decline\"}},", &status);
-    assert_string_equal(text_at(declined, "result.content.0.text"), "the person said decline");
+    assert_string_equal(text_at(declined, "result.content.0.text"), "the user answered decline");
     done = send_second_round(CONFIRM("a"), sealed, YES, &status);
     assert_string_equal(text_at(done, "result.content.0.text"), "registered a at run 3");
     free(sealed);

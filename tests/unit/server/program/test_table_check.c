@@ -132,7 +132,7 @@ static void read_settings(struct served *served, ...)
     va_end(flags);
 }
 
-static void starts_no_server_with_such_a_row(void **state)
+static void no_server_starts_with_a_tool_without_a_role(void **state)
 {
     const struct tool forgetful = { .name = "forgetful", .read_only = true };
     const struct tool *const table[] = { &forgetful, NULL };
@@ -184,7 +184,7 @@ int main(void)
         cmocka_unit_test(refuses_arguments_and_members_without_a_type),
         cmocka_unit_test(refuses_resources_and_prompts_that_forgot_something),
         cmocka_unit_test(refuses_methods_and_routes_that_forgot_something),
-        cmocka_unit_test(starts_no_server_with_such_a_row),
+        cmocka_unit_test(no_server_starts_with_a_tool_without_a_role),
         cmocka_unit_test(a_row_without_a_role_lets_nobody_in),
         cmocka_unit_test(asks_for_consent_nowhere_but_in_go_ahead),
     };
