@@ -61,7 +61,7 @@ static void the_same_picture_is_drawn_once(void **state)
     pictures_destroy(pictures);
 }
 
-static void the_oldest_make_room(void **state)
+static void the_least_recently_used_picture_makes_room(void **state)
 {
     struct pictures *pictures = pictures_create(PICTURES_BYTES_MAX);
     size_t each = picture_length(pictures, 1, THEME_LIGHT);
@@ -71,7 +71,7 @@ static void the_oldest_make_room(void **state)
     pictures = pictures_create(3 * each + each / 2);
     for (int i = 1; i <= 3; i++)
         picture_length(pictures, i, THEME_LIGHT);
-    picture_length(pictures, 1, THEME_LIGHT); /* now 2 is the oldest */
+    picture_length(pictures, 1, THEME_LIGHT); /* now 2 is least recently used */
     assert_counts(pictures, 3, 1);
     picture_length(pictures, 4, THEME_LIGHT);
     assert_true(pictures_count(pictures).bytes <= 3 * each + each / 2);
@@ -105,7 +105,7 @@ static void *draw_two(void *context)
     return NULL;
 }
 
-static void calls_at_once_share_a_drawing(void **state)
+static void concurrent_calls_share_a_drawing(void **state)
 {
     struct pictures *pictures = pictures_create(PICTURES_BYTES_MAX);
     pthread_t threads[THREADS];
@@ -123,9 +123,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_picture_is_drawn_once),
-        cmocka_unit_test(the_oldest_make_room),
+        cmocka_unit_test(the_least_recently_used_picture_makes_room),
         cmocka_unit_test(a_picture_that_has_no_room_is_drawn_each_time),
-        cmocka_unit_test(calls_at_once_share_a_drawing),
+        cmocka_unit_test(concurrent_calls_share_a_drawing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

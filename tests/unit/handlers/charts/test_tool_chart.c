@@ -43,7 +43,7 @@ static void assert_draws(struct world *world, const char *id, const char *more, 
     assert_chart(world, text_string(&arguments), words);
 }
 
-static void every_plot_of_an_import(void **state)
+static void draws_the_plots_of_an_import(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE];
@@ -66,7 +66,7 @@ static bool has_text(const struct chart *chart, const char *words)
     return false;
 }
 
-/* For a cell that opsbrain measured all requests are stored: the curve has a step for each time,
+/* All requests of a cell that opsbrain measured are stored, so the curve has a step for each time,
  * not for each percentile. */
 static void a_tail_is_made_of_every_request(void **state)
 {
@@ -226,7 +226,7 @@ static void a_history_has_its_restarts_and_revisions(void **state)
     assert_true(has_text(&chart, "this server has no such series"));
 }
 
-static void a_page_draws_by_the_same_arguments(void **state)
+static void a_page_is_refused_wrong_arguments_too(void **state)
 {
     struct world *world = *state;
     struct call call = { .services = &world->services, .principal = { .role = ROLE_VIEWER } };
@@ -244,14 +244,14 @@ static void a_page_draws_by_the_same_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_plot_of_an_import),
+        cmocka_unit_test(draws_the_plots_of_an_import),
         cmocka_unit_test(a_tail_is_made_of_every_request),
         cmocka_unit_test(a_chart_that_cannot_be_drawn_is_refused),
         cmocka_unit_test(two_sides_are_drawn_as_run_compare_compares_them),
         cmocka_unit_test(a_cost_needs_a_price),
         cmocka_unit_test(runs_of_one_name_are_distinguished),
         cmocka_unit_test(a_history_has_its_restarts_and_revisions),
-        cmocka_unit_test(a_page_draws_by_the_same_arguments),
+        cmocka_unit_test(a_page_is_refused_wrong_arguments_too),
     };
 
     return world_run(tests);

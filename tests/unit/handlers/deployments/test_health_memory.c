@@ -63,7 +63,7 @@ static void set_status(struct health_memory *memory, const struct deployment *de
     answer_finish(&answer);
 }
 
-static void an_answer_is_kept_for_its_revision(void **state)
+static void an_answer_is_kept_for_its_deployment_and_revision(void **state)
 {
     struct health_memory *memory = health_memory_create();
     const struct deployment changed = { .id = 1, .revision = 2 },
@@ -134,7 +134,7 @@ static void only_one_of_many_concurrent_callers_asks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_answer_is_kept_for_its_revision),
+        cmocka_unit_test(an_answer_is_kept_for_its_deployment_and_revision),
         cmocka_unit_test(a_caller_that_leaves_or_fails_lets_the_next_one_ask),
         cmocka_unit_test(only_one_of_many_concurrent_callers_asks),
     };

@@ -13,7 +13,7 @@ static void act_as(struct world *world, const char *principal, enum role role)
     world->role = role;
 }
 
-/* Four ways in which an operator could try to obtain any secret. */
+/* Each refused call is a way in which an operator could try to obtain a secret. */
 static void sends_no_secret_where_no_admin_bound_it(void **state)
 {
     struct world *world = *state;
@@ -174,7 +174,7 @@ static void belongs_to_the_principal_who_registered_it_first(void **state)
     world_do(world, "deployment_remove", "{\"deployment\":\"demo\",\"confirm\":\"demo\"}");
 }
 
-static void is_handed_over_by_an_admin(void **state)
+static void only_an_admin_hands_a_deployment_over(void **state)
 {
     static const uint8_t digest[DIGEST_BYTES] = { 1 };
     struct world *world = *state;
@@ -198,7 +198,7 @@ static void is_handed_over_by_an_admin(void **state)
     world_do(world, "deployment_update", MOVED);
 }
 
-static void keeps_its_owner_when_its_name_comes_back(void **state)
+static void keeps_its_owner_when_it_is_registered_again(void **state)
 {
     struct world *world = *state;
 
@@ -217,7 +217,7 @@ static void keeps_its_owner_when_its_name_comes_back(void **state)
 
 /* ---- A new address ---- */
 
-static void asks_the_person_before_it_points_elsewhere(void **state)
+static void asks_the_user_before_a_deployment_gets_another_url(void **state)
 {
     static const char move[] = "{\"url\":\"http://127.0.0.1:1\"}";
     struct world *world = *state;
@@ -241,7 +241,7 @@ static void asks_the_person_before_it_points_elsewhere(void **state)
     world_do(world, "deployment_update", "{\"region\":\"lab\"}");
 }
 
-static void points_nowhere_else_while_it_is_measured(void **state)
+static void keeps_its_url_while_it_is_measured(void **state)
 {
     struct world *world = *state;
 
@@ -264,10 +264,10 @@ int main(void)
         cmocka_unit_test(lists_secrets_their_origins_and_what_is_unbound),
         cmocka_unit_test(binds_secrets_for_admins_alone),
         cmocka_unit_test(belongs_to_the_principal_who_registered_it_first),
-        cmocka_unit_test(is_handed_over_by_an_admin),
-        cmocka_unit_test(keeps_its_owner_when_its_name_comes_back),
-        cmocka_unit_test(asks_the_person_before_it_points_elsewhere),
-        cmocka_unit_test(points_nowhere_else_while_it_is_measured),
+        cmocka_unit_test(only_an_admin_hands_a_deployment_over),
+        cmocka_unit_test(keeps_its_owner_when_it_is_registered_again),
+        cmocka_unit_test(asks_the_user_before_a_deployment_gets_another_url),
+        cmocka_unit_test(keeps_its_url_while_it_is_measured),
     };
 
     return world_run(tests);

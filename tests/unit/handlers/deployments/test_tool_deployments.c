@@ -149,7 +149,7 @@ static void changes_only_what_is_named_as_a_new_revision(void **state)
     world_audited(world, "deployment_update", "ok", "demo");
 }
 
-static void refuses_a_change_of_a_revision_that_is_gone(void **state)
+static void refuses_a_change_of_an_outdated_revision(void **state)
 {
     struct world *world = *state;
 
@@ -160,7 +160,7 @@ static void refuses_a_change_of_a_revision_that_is_gone(void **state)
                   "demo is now at revision 2, not 1");
 }
 
-static void says_which_deployments_there_are(void **state)
+static void refusals_name_the_registered_deployments(void **state)
 {
     struct world *world = *state;
 
@@ -270,7 +270,7 @@ static void removes_only_what_is_confirmed(void **state)
     world_register(world, "demo"); /* comes back as a new revision */
 }
 
-static void asks_the_person_where_the_removal_is_not_confirmed(void **state)
+static void asks_the_user_where_the_removal_is_not_confirmed(void **state)
 {
     struct world *world = *state;
 
@@ -311,14 +311,14 @@ int main(void)
         cmocka_unit_test(names_the_refused_name_or_url_without_a_secret_in_it),
         cmocka_unit_test(refuses_a_secrets_value_without_repeating_it),
         cmocka_unit_test(changes_only_what_is_named_as_a_new_revision),
-        cmocka_unit_test(refuses_a_change_of_a_revision_that_is_gone),
-        cmocka_unit_test(says_which_deployments_there_are),
+        cmocka_unit_test(refuses_a_change_of_an_outdated_revision),
+        cmocka_unit_test(refusals_name_the_registered_deployments),
         cmocka_unit_test(lists_deployments_page_by_page),
         cmocka_unit_test(shows_a_dashboard_that_ends_in_the_next_step),
         cmocka_unit_test(shows_a_server_that_is_down_with_what_was_known_of_it),
         cmocka_unit_test(does_not_wake_a_server_that_scales_to_zero),
         cmocka_unit_test(removes_only_what_is_confirmed),
-        cmocka_unit_test(asks_the_person_where_the_removal_is_not_confirmed),
+        cmocka_unit_test(asks_the_user_where_the_removal_is_not_confirmed),
         cmocka_unit_test(removes_no_deployment_that_is_being_measured),
     };
 

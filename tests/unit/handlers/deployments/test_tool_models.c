@@ -70,7 +70,7 @@ static void passes_a_model_that_only_completes(void **state)
     assert_string_equal(json_get_text(answer, "status", ""), "PASSED");
 }
 
-static void fails_a_server_that_is_down_with_the_class(void **state)
+static void names_the_class_of_failure_of_a_server_that_is_down(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL;
@@ -82,7 +82,7 @@ static void fails_a_server_that_is_down_with_the_class(void **state)
     world_says(world, "FAILED: connect_refused");
 }
 
-static void fails_a_model_that_does_not_exist_with_the_class(void **state)
+static void names_the_class_of_failure_of_an_unknown_model(void **state)
 {
     struct world *world = *state;
     TEXT_AUTO arguments = { 0 };
@@ -141,7 +141,7 @@ static void distinguishes_a_wrong_token_from_other_failures(void **state)
     assert_null(strstr(world->error.message, "wrong-token"));
 }
 
-static void answers_with_the_stats_that_users_know(void **state)
+static void answers_with_performance_stats_on_request(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL;
@@ -247,12 +247,12 @@ int main(void)
         cmocka_unit_test(fails_to_show_a_server_that_is_down),
         cmocka_unit_test(passes_a_model_that_answers),
         cmocka_unit_test(passes_a_model_that_only_completes),
-        cmocka_unit_test(fails_a_server_that_is_down_with_the_class),
-        cmocka_unit_test(fails_a_model_that_does_not_exist_with_the_class),
+        cmocka_unit_test(names_the_class_of_failure_of_a_server_that_is_down),
+        cmocka_unit_test(names_the_class_of_failure_of_an_unknown_model),
         cmocka_unit_test(refuses_a_secret_that_nobody_has_set),
         cmocka_unit_test(sends_the_secret_that_is_named),
         cmocka_unit_test(distinguishes_a_wrong_token_from_other_failures),
-        cmocka_unit_test(answers_with_the_stats_that_users_know),
+        cmocka_unit_test(answers_with_performance_stats_on_request),
         cmocka_unit_test(omits_the_stats_unless_they_are_requested),
         cmocka_unit_test(reports_its_progress_as_text_arrives),
         cmocka_unit_test(stops_when_it_is_cancelled),

@@ -73,8 +73,10 @@ static void servers_on_a_target_are_listed_and_adopted(void **state)
     assert_int_equal(cloud->writes, 0);
 }
 
-/* As if the database's row had been lost: the server ends when it would have ended. */
-static void a_server_of_this_opsbrain_keeps_the_end_in_its_label(void **state)
+/* The rows of two servers of this opsbrain are lost, as after a restore of the database. The second
+ * has no label that says how it ends. The third is another opsbrain's, so its end does not count.
+ */
+static void an_adopted_server_keeps_the_end_that_this_opsbrain_gave_it(void **state)
 {
     static const struct {
         const char *name, *instance, *at_end, *expected;
@@ -115,7 +117,7 @@ static void replace_server(void)
     fleet_world_find(cloud, "https://test/service/theirs")->created++;
 }
 
-static void a_server_that_changed_while_a_person_thought_is_not_adopted(void **state)
+static void a_server_that_changed_before_the_user_answered_is_not_adopted(void **state)
 {
     static const struct {
         void (*thinks)(void);
@@ -139,7 +141,7 @@ static void a_server_that_changed_while_a_person_thought_is_not_adopted(void **s
     world_do(world, "deployment_adopt", theirs);
 }
 
-/* Fifty servers of others are around it, and none is touched. */
+/* Fifty foreign servers are on the same target, and none of them is changed either. */
 static void a_watched_deployment_is_never_changed(void **state)
 {
     static const struct {
@@ -188,7 +190,7 @@ static void a_label_alone_makes_nothing_managed(void **state)
     expect_whose(world, "lab", "gemma", "managed");
 }
 
-/* A foreign server on another target has the name of ours. */
+/* The server with the name of our deployment has the label of another opsbrain, then no label. */
 static void a_name_alone_makes_nothing_managed(void **state)
 {
     struct world *world = *state;
@@ -225,8 +227,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLEET_TEST(servers_on_a_target_are_listed_and_adopted),
-        FLEET_TEST(a_server_of_this_opsbrain_keeps_the_end_in_its_label),
-        FLEET_TEST(a_server_that_changed_while_a_person_thought_is_not_adopted),
+        FLEET_TEST(an_adopted_server_keeps_the_end_that_this_opsbrain_gave_it),
+        FLEET_TEST(a_server_that_changed_before_the_user_answered_is_not_adopted),
         FLEET_TEST(a_watched_deployment_is_never_changed),
         FLEET_TEST(a_label_alone_makes_nothing_managed),
         FLEET_TEST(a_name_alone_makes_nothing_managed),

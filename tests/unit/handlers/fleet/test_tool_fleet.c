@@ -2,7 +2,7 @@
 /* Tests how a managed deployment is shown, changed, extended, stopped and destroyed. */
 #include "tests/unit/support/fleet_tools.h"
 
-static void a_managed_deployment_is_not_only_forgotten(void **state)
+static void deployment_remove_refuses_a_managed_deployment(void **state)
 {
     struct world *world = *state;
 
@@ -65,8 +65,8 @@ static json_int_t planned_length(const json_t *updated)
                             0);
 }
 
-/* Nothing changes before the plan is applied, and the call that made the earlier revision restores
- * it. */
+/* Nothing changes before the plan is applied, and an update with the earlier overrides plans the
+ * earlier server. */
 static void an_update_of_a_managed_deployment_is_a_plan(void **state)
 {
     struct world *world = *state;
@@ -97,7 +97,7 @@ static void an_update_of_a_managed_deployment_is_a_plan(void **state)
                   ERROR_FORBIDDEN, "belongs to alice");
 }
 
-/* A running server needs only the recipe that it was made from. */
+/* A running server needs only the stored copy of the recipe that it was made from. */
 static void a_deployment_outlives_its_recipe(void **state)
 {
     struct world *world = *state;
@@ -116,7 +116,8 @@ static void a_deployment_outlives_its_recipe(void **state)
     assert_true(json_get_number(scaled, "usd_per_hour", 0) > 1.9);
 }
 
-/* If the platform can only change the end of a stopped server, a sweep would lose its server. */
+/* If the platform can only change the end of a stopped server, a sweep would lose its server, so
+ * that extension is refused. */
 static void an_extension_leaves_a_sweep_its_server(void **state)
 {
     static const char *const quick[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };
@@ -137,7 +138,7 @@ static void an_extension_leaves_a_sweep_its_server(void **state)
                   "is using gemma");
 }
 
-static void an_update_costs_what_the_kept_servers_cost(void **state)
+static void an_update_is_priced_for_all_replicas_that_exist(void **state)
 {
     struct world *world = *state;
     json_auto_t *updated = NULL;
@@ -162,13 +163,13 @@ static void the_platform_decides_the_address_of_a_managed_deployment(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLEET_TEST(a_managed_deployment_is_not_only_forgotten),
+        FLEET_TEST(deployment_remove_refuses_a_managed_deployment),
         FLEET_TEST(managed_deployments_are_shown_with_cost_end_and_drift),
         FLEET_TEST(stop_and_destroy_show_their_requests_and_ask),
         FLEET_TEST(an_update_of_a_managed_deployment_is_a_plan),
         FLEET_TEST(a_deployment_outlives_its_recipe),
         FLEET_TEST(an_extension_leaves_a_sweep_its_server),
-        FLEET_TEST(an_update_costs_what_the_kept_servers_cost),
+        FLEET_TEST(an_update_is_priced_for_all_replicas_that_exist),
         FLEET_TEST(the_platform_decides_the_address_of_a_managed_deployment),
     };
 

@@ -10,7 +10,7 @@ static const char *with_confirmation(const json_t *made)
     return with_plan(made, more);
 }
 
-static void nothing_is_deployed_without_a_person(void **state)
+static void nothing_is_deployed_without_the_consent_of_a_user(void **state)
 {
     struct world *world = *state;
     json_auto_t *made = NULL;
@@ -45,7 +45,7 @@ static void an_agent_applies_up_to_its_ceiling(void **state)
     assert_int_equal(fleet_world_existing(cloud), 3);
 }
 
-static void two_people_agree_before_it_begins(void **state)
+static void a_target_that_needs_two_waits_for_a_second_user(void **state)
 {
     struct world *world = *state;
     json_auto_t *made = NULL, *first = NULL, *begun = NULL, *again = NULL;
@@ -108,7 +108,7 @@ static void a_plan_applies_to_one_server_only(void **state)
                   "uid \"1\" -> \"2\"");
 }
 
-/* ---- A person who answers late ---- */
+/* ---- A user who answers late ---- */
 
 static void raise_price(void)
 {
@@ -127,7 +127,7 @@ static void restore_database(void)
     frame.only_reads = &only_reads;
 }
 
-static void a_plan_that_became_outdated_while_a_person_thought_is_not_agreed_to(void **state)
+static void a_plan_that_became_outdated_before_the_answer_is_not_applied(void **state)
 {
     static const struct {
         void (*thinks)(void);
@@ -160,7 +160,7 @@ static void replace_server(void)
     fleet_world_find(cloud, "https://test/service/gemma")->created++;
 }
 
-static void a_server_made_while_a_person_thought_is_not_destroyed(void **state)
+static void a_server_made_before_the_answer_is_not_destroyed(void **state)
 {
     struct world *world = *state;
     json_auto_t *gone = NULL;
@@ -176,7 +176,8 @@ static void a_server_made_while_a_person_thought_is_not_destroyed(void **state)
     await(world, gone, "completed");
 }
 
-/* A later call that brings the answer finds it only while the server is the one that was shown. */
+/* Another server makes another question, so that a later call cannot bring the answer to the first
+ * one. */
 static void an_answer_is_for_the_server_that_was_shown(void **state)
 {
     static const struct {
@@ -221,7 +222,7 @@ static void add_expired_plan(struct world *world, const json_t *made, char id[ID
     fleet_plan_finish(&stored);
 }
 
-static void a_plan_that_is_over_is_not_agreed_to(void **state)
+static void an_expired_plan_is_neither_applied_nor_approved(void **state)
 {
     struct world *world = *state;
     json_auto_t *made = NULL;
@@ -239,7 +240,7 @@ static void a_plan_that_is_over_is_not_agreed_to(void **state)
 
 /* ---- After the go-ahead ---- */
 
-static void a_plan_that_was_applied_is_answered_with_its_job(void **state)
+static void applying_a_plan_again_returns_its_job(void **state)
 {
     struct world *world = *state;
     json_auto_t *made = NULL, *first = NULL, *second = NULL;
@@ -278,16 +279,16 @@ static void a_plan_that_failed_says_why(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLEET_TEST(nothing_is_deployed_without_a_person),
+        FLEET_TEST(nothing_is_deployed_without_the_consent_of_a_user),
         FLEET_TEST(an_agent_applies_up_to_its_ceiling),
-        FLEET_TEST(two_people_agree_before_it_begins),
+        FLEET_TEST(a_target_that_needs_two_waits_for_a_second_user),
         FLEET_TEST(an_outdated_plan_is_refused_with_the_difference),
         FLEET_TEST(a_plan_applies_to_one_server_only),
-        FLEET_TEST(a_plan_that_became_outdated_while_a_person_thought_is_not_agreed_to),
-        FLEET_TEST(a_server_made_while_a_person_thought_is_not_destroyed),
+        FLEET_TEST(a_plan_that_became_outdated_before_the_answer_is_not_applied),
+        FLEET_TEST(a_server_made_before_the_answer_is_not_destroyed),
         FLEET_TEST(an_answer_is_for_the_server_that_was_shown),
-        FLEET_TEST(a_plan_that_is_over_is_not_agreed_to),
-        FLEET_TEST(a_plan_that_was_applied_is_answered_with_its_job),
+        FLEET_TEST(an_expired_plan_is_neither_applied_nor_approved),
+        FLEET_TEST(applying_a_plan_again_returns_its_job),
         FLEET_TEST(a_plan_that_failed_says_why),
     };
 

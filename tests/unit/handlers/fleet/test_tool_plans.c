@@ -2,7 +2,7 @@
 /* Tests of deployment_plan: what a plan shows, and what is refused. */
 #include "tests/unit/support/fleet_tools.h"
 
-static void a_price_counts_as_many_servers_as_the_recipe_scales_to(void **state)
+static void a_price_is_for_the_most_servers_that_the_recipe_scales_to(void **state)
 {
     struct world *world = *state;
     json_auto_t *made = NULL;
@@ -30,7 +30,7 @@ static void a_plan_shows_requests_cost_end_and_access_and_changes_nothing(void *
     world_audited(world, "deployment_plan", "ok", json_get_text(made, "plan", ""));
 }
 
-static void a_plan_is_refused_where_it_cannot_or_may_not_be(void **state)
+static void a_plan_that_cannot_or_may_not_be_applied_is_refused(void **state)
 {
     struct world *world = *state;
 
@@ -94,7 +94,7 @@ static void a_plan_that_nothing_ends_says_so_first(void **state)
     assert_int_equal(strncmp(text_string(&world->text), "NOTHING ENDS unguarded ", 23), 0);
 }
 
-static void a_verb_that_the_platform_lacks_or_an_unknown_name_is_refused(void **state)
+static void unmanaged_deployments_and_unknown_plans_are_refused(void **state)
 {
     struct world *world = *state;
 
@@ -111,12 +111,12 @@ static void a_verb_that_the_platform_lacks_or_an_unknown_name_is_refused(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLEET_TEST(a_price_counts_as_many_servers_as_the_recipe_scales_to),
+        FLEET_TEST(a_price_is_for_the_most_servers_that_the_recipe_scales_to),
         FLEET_TEST(a_plan_shows_requests_cost_end_and_access_and_changes_nothing),
-        FLEET_TEST(a_plan_is_refused_where_it_cannot_or_may_not_be),
+        FLEET_TEST(a_plan_that_cannot_or_may_not_be_applied_is_refused),
         FLEET_TEST(a_recipe_that_breaks_a_rule_is_not_planned_for_new_servers),
         FLEET_TEST(a_plan_that_nothing_ends_says_so_first),
-        FLEET_TEST(a_verb_that_the_platform_lacks_or_an_unknown_name_is_refused),
+        FLEET_TEST(unmanaged_deployments_and_unknown_plans_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@ static json_t *complete_recipe(const char *name)
     return recipe;
 }
 
-/* The arguments of recipe_import for the recipe; heap memory. */
+/* Returns the arguments of recipe_import for the recipe; the caller frees them. */
 static char *import_arguments(const json_t *recipe)
 {
     char *text = json_write(recipe);
@@ -67,7 +67,7 @@ static void lists_the_requested_recipes(void **state)
     world_says(world, "No recipe matches.");
 }
 
-static void shows_whether_it_fits_and_what_it_costs(void **state)
+static void shows_whether_a_recipe_fits_and_what_it_costs(void **state)
 {
     struct world *world = *state;
     json_auto_t *shown = world_ok(world, "recipe_show",
@@ -93,7 +93,7 @@ static void shows_no_hardware_and_no_kind_of_price_on_this_machine(void **state)
     world_says(world, "\nPrice: nothing is billed for it\n");
 }
 
-static void shows_why_it_cannot_work(void **state)
+static void shows_why_a_recipe_cannot_work(void **state)
 {
     struct world *world = *state;
     json_auto_t *shown =
@@ -117,7 +117,7 @@ static void refuses_a_context_that_does_not_fit(void **state)
     assert_false(json_get_boolean(json_object_get(shown, "fit"), "fits", true));
 }
 
-static void suggests_similar_names(void **state)
+static void refuses_unknown_names_overrides_and_cursors(void **state)
 {
     struct world *world = *state;
 
@@ -131,7 +131,7 @@ static void suggests_similar_names(void **state)
     world_refused(world, "recipe_list", "{\"cursor\":\"../x\"}", ERROR_INVALID, "\"cursor\"");
 }
 
-static void an_import_is_listed_and_counted(void **state)
+static void an_import_is_listed_with_its_revision(void **state)
 {
     struct world *world = *state;
     json_auto_t *recipe = complete_recipe("ours");
@@ -186,12 +186,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_page_by_page),
         cmocka_unit_test(lists_the_requested_recipes),
-        cmocka_unit_test(shows_whether_it_fits_and_what_it_costs),
+        cmocka_unit_test(shows_whether_a_recipe_fits_and_what_it_costs),
         cmocka_unit_test(shows_no_hardware_and_no_kind_of_price_on_this_machine),
-        cmocka_unit_test(shows_why_it_cannot_work),
+        cmocka_unit_test(shows_why_a_recipe_cannot_work),
         cmocka_unit_test(refuses_a_context_that_does_not_fit),
-        cmocka_unit_test(suggests_similar_names),
-        cmocka_unit_test(an_import_is_listed_and_counted),
+        cmocka_unit_test(refuses_unknown_names_overrides_and_cursors),
+        cmocka_unit_test(an_import_is_listed_with_its_revision),
         cmocka_unit_test(an_import_replaces_no_other_recipe),
     };
 

@@ -29,7 +29,7 @@ static void only_admins_register_targets_and_name_their_credential(void **state)
     world_refused(world, "target_show", "{\"target\":\"labs\"}", ERROR_NOT_FOUND, "there are lab");
 }
 
-static void a_target_is_removed_with_consent_and_without_deployments(void **state)
+static void a_target_is_removed_once_it_has_no_deployments(void **state)
 {
     struct world *world = *state;
     json_auto_t *gone = NULL;
@@ -49,7 +49,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLEET_TEST(only_admins_register_targets_and_name_their_credential),
-        FLEET_TEST(a_target_is_removed_with_consent_and_without_deployments),
+        FLEET_TEST(a_target_is_removed_once_it_has_no_deployments),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

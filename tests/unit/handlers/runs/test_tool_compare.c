@@ -62,9 +62,9 @@ static void another_label_does_not_make_another_deployment(void **state)
                "Differences and unknowns that were allowed:\n- not known of either side: workload");
 }
 
-/* Imports a grid whose first cell takes `first_s`. */
-static void imported_grid(struct world *world, double first_s, double other_s, const char *flags,
-                          char out[ID_SIZE])
+/* Imports a grid of two cells, whose mean latencies are `first_s` and `other_s`. */
+static void import_grid(struct world *world, double first_s, double other_s, const char *flags,
+                        char out[ID_SIZE])
 {
     TEXT_AUTO arguments = { 0 };
     json_auto_t *answer = NULL;
@@ -82,15 +82,16 @@ static void imported_grid(struct world *world, double first_s, double other_s, c
     snprintf(out, ID_SIZE, "%s", json_get_text(json_object_get(answer, "run"), "id", ""));
 }
 
-/* `n` makes its figures differ from those of other imports. */
-static void imported_cold(struct world *world, int n, char out[ID_SIZE])
+/* Imports a grid whose first cell waited for a compilation. `n` makes the figures differ from those
+ * of other imports. */
+static void import_cold(struct world *world, int n, char out[ID_SIZE])
 {
-    imported_grid(world, 30.1 + 0.01 * n, 0.06 + 0.0001 * n, "--eager", out);
+    import_grid(world, 30.1 + 0.01 * n, 0.06 + 0.0001 * n, "--eager", out);
 }
 
-static void imported_warm(struct world *world, int n, char out[ID_SIZE])
+static void import_warm(struct world *world, int n, char out[ID_SIZE])
 {
-    imported_grid(world, 0.058 + 0.0001 * n, 0.0601 + 0.0001 * n, "--eager", out);
+    import_grid(world, 0.058 + 0.0001 * n, 0.0601 + 0.0001 * n, "--eager", out);
 }
 
 static json_t *compared_imports(struct world *world, char ids[4][ID_SIZE], const char *more)
@@ -104,17 +105,18 @@ static json_t *compared_imports(struct world *world, char ids[4][ID_SIZE], const
     return world_ok(world, "run_compare", text_string(&arguments));
 }
 
-/* 500 times faster because of a compilation is not a speed. */
+/* The first cell of the baseline is 500 times slower because of a compilation, which says nothing
+ * about speed. */
 static void cells_that_the_audit_finds_wrong_are_skipped(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL, *kept = NULL;
     char ids[4][ID_SIZE];
 
-    imported_cold(world, 0, ids[0]);
-    imported_cold(world, 1, ids[1]);
-    imported_warm(world, 2, ids[2]);
-    imported_warm(world, 3, ids[3]);
+    import_cold(world, 0, ids[0]);
+    import_cold(world, 1, ids[1]);
+    import_warm(world, 2, ids[2]);
+    import_warm(world, 3, ids[3]);
     answer = compared_imports(world, ids, "");
     assert_int_equal(json_get_integer(answer, "cells", 0), 1);
     assert_true(json_get_number(answer, "ratio", 0) < 1.1);
@@ -132,10 +134,10 @@ static void stated_flags_are_facts_like_others(void **state)
     json_auto_t *answer = NULL, *refused = NULL;
     char ids[4][ID_SIZE];
 
-    imported_warm(world, 0, ids[0]);
-    imported_warm(world, 1, ids[1]);
-    imported_grid(world, 0.05, 0.051, "--speculative", ids[2]);
-    imported_grid(world, 0.0501, 0.0512, "--speculative", ids[3]);
+    import_warm(world, 0, ids[0]);
+    import_warm(world, 1, ids[1]);
+    import_grid(world, 0.05, 0.051, "--speculative", ids[2]);
+    import_grid(world, 0.0501, 0.0512, "--speculative", ids[3]);
     refused = compared_imports(world, ids, "");
     assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");
     world_says(world, "- flags: \"--eager\"");
@@ -196,7 +198,8 @@ static void compares_the_two_deployments_of_one_sweep(void **state)
     assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");
 }
 
-/* The sweep's runs: demo and new of the first repetition, then of the second. */
+/* Copies the ids of the sweep's runs: those of demo and new in the first repetition, then in the
+ * second. */
 static void find_runs(struct world *world, const char *sweep, char out[4][ID_SIZE])
 {
     TEXT_AUTO arguments = { 0 };
@@ -251,7 +254,7 @@ static void compares_runs_of_one_sweep_in_pairs_also_where_they_are_named(void *
     world_says(world, "were not measured alternately");
 }
 
-static void compares_the_repetitions_that_both_have_finished(void **state)
+static void compares_the_repetitions_that_both_deployments_have_finished(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL;
@@ -273,7 +276,7 @@ static void compares_the_repetitions_that_both_have_finished(void **state)
                   "is finished on both deployments yet");
 }
 
-static void compares_one_sweep_or_two_sides(void **state)
+static void refuses_calls_that_name_neither_a_sweep_of_two_nor_two_sides(void **state)
 {
     struct world *world = *state;
     char alone[ID_SIZE], both[ID_SIZE];
@@ -374,7 +377,7 @@ static void shows_long_facts_from_where_they_differ(void **state)
 }
 
 /* Facts that are stated later make a new run of the same figures. */
-static void one_file_is_one_run_however_often_it_was_imported(void **state)
+static void imports_of_the_same_file_are_refused_as_two_runs(void **state)
 {
     struct world *world = *state;
     char first[ID_SIZE], other[ID_SIZE], again[ID_SIZE];
@@ -404,11 +407,11 @@ int main(void)
         cmocka_unit_test(compares_the_runs_of_one_sweep),
         cmocka_unit_test(compares_the_two_deployments_of_one_sweep),
         cmocka_unit_test(compares_runs_of_one_sweep_in_pairs_also_where_they_are_named),
-        cmocka_unit_test(compares_the_repetitions_that_both_have_finished),
-        cmocka_unit_test(compares_one_sweep_or_two_sides),
+        cmocka_unit_test(compares_the_repetitions_that_both_deployments_have_finished),
+        cmocka_unit_test(refuses_calls_that_name_neither_a_sweep_of_two_nor_two_sides),
         cmocka_unit_test(compares_imports),
         cmocka_unit_test(shows_long_facts_from_where_they_differ),
-        cmocka_unit_test(one_file_is_one_run_however_often_it_was_imported),
+        cmocka_unit_test(imports_of_the_same_file_are_refused_as_two_runs),
         cmocka_unit_test(says_what_is_wrong_with_its_arguments),
     };
 

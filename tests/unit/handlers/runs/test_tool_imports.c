@@ -23,7 +23,7 @@ static json_t *import_with(struct world *world, const char *more, char id[ID_SIZ
     return answer;
 }
 
-/* Does the same where the answer does not matter. */
+/* Imports the grid where the answer does not matter. */
 static void import_silently(struct world *world, const char *more, char id[ID_SIZE])
 {
     json_decref(import_with(world, more, id));
@@ -147,7 +147,7 @@ static void refuses_what_it_cannot_read(void **state)
     world_refused(world, "run_import", "{\"text\":\"a,b\"}", ERROR_FORBIDDEN, "operator");
 }
 
-static void lists_imported_runs_among_the_others(void **state)
+static void lists_imported_runs_among_measured_ones(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE], sweep[ID_SIZE];
@@ -236,7 +236,7 @@ static void reports_only_what_is_known(void **state)
     assert_null(json_object_get(report, "sweep"));
 }
 
-static void exports_page_by_page_in_whole_files(void **state)
+static void every_exported_page_is_a_complete_file(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE];
@@ -256,7 +256,7 @@ static void exports_page_by_page_in_whole_files(void **state)
     world_refused(world, "run_export", "{\"run\":\"run_x\"}", ERROR_NOT_FOUND, "run_x");
 }
 
-static void exports_what_was_measured_here(void **state)
+static void exports_a_run_that_opsbrain_measured(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE];
@@ -274,8 +274,10 @@ static void exports_what_was_measured_here(void **state)
     assert_non_null(strstr(json_get_text(report, "content", ""), "simserve/toy"));
 }
 
-/* Checks what a client gets that shows or keeps only the content blocks. */
-static void reads_back(struct world *world, const char *id, const char *format, const char *name)
+/* Exports the run, and imports the file from the content blocks, which are all that some clients
+ * keep. */
+static void assert_reads_back(struct world *world, const char *id, const char *format,
+                              const char *name)
 {
     json_auto_t *exported = NULL, *arguments = NULL, *back = NULL;
     FREE_AUTO char *written = NULL;
@@ -343,10 +345,10 @@ static void every_exported_file_is_imported_as_it_is(void **state)
     sweep_measured(world, sweep, 4, "completed", "");
     list = world_ok(world, "run_list", "{}");
     id = json_get_text(json_array_get(json_object_get(list, "runs"), 0), "id", "");
-    reads_back(world, id, "csv", ".csv");
-    reads_back(world, id, "vllm", ".json");
-    reads_back(world, id, "aiperf", ".aiperf.jsonl");
-    reads_back(world, id, "serving-report", ".serving-report.json");
+    assert_reads_back(world, id, "csv", ".csv");
+    assert_reads_back(world, id, "vllm", ".json");
+    assert_reads_back(world, id, "aiperf", ".aiperf.jsonl");
+    assert_reads_back(world, id, "serving-report", ".serving-report.json");
 }
 
 static void read_resource(struct world *world, const char *id, const char *end, const char *words)
@@ -385,9 +387,9 @@ static void resources_read_imported_runs(void **state)
     assert_null(strstr(listed, "/export/"));
 }
 
-static struct world *published_world; /* for check_round_trip, a callback without a context */
+static struct world *published_world; /* for import_and_report, a callback without a context */
 
-static void check_round_trip(const char *name, const struct text *bytes)
+static void import_and_report(const char *name, const struct text *bytes)
 {
     json_auto_t *arguments =
         json_pack("{s:s#, s:s}", "text", bytes->data, (int)bytes->length, "name", name);
@@ -407,7 +409,7 @@ static void imports_and_reports_every_published_file(void **state)
     if (folder == NULL)
         skip();
     published_world = *state;
-    published_each(folder, check_round_trip);
+    published_each(folder, import_and_report);
 }
 
 int main(void)
@@ -419,12 +421,12 @@ int main(void)
         cmocka_unit_test(every_format_can_be_named),
         cmocka_unit_test(facts_stated_later_make_a_new_run),
         cmocka_unit_test(refuses_what_it_cannot_read),
-        cmocka_unit_test(lists_imported_runs_among_the_others),
+        cmocka_unit_test(lists_imported_runs_among_measured_ones),
         cmocka_unit_test(pages_lose_no_imported_run),
         cmocka_unit_test(shows_rows_as_the_file_has_them),
         cmocka_unit_test(reports_only_what_is_known),
-        cmocka_unit_test(exports_page_by_page_in_whole_files),
-        cmocka_unit_test(exports_what_was_measured_here),
+        cmocka_unit_test(every_exported_page_is_a_complete_file),
+        cmocka_unit_test(exports_a_run_that_opsbrain_measured),
         cmocka_unit_test(a_bad_run_is_exported_with_its_warnings),
         cmocka_unit_test(every_exported_file_is_imported_as_it_is),
         cmocka_unit_test(resources_read_imported_runs),

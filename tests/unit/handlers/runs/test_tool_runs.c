@@ -31,7 +31,7 @@ static void lists_no_runs_where_there_are_none(void **state)
     world_refused(world, "run_list", "{\"cursor\":\"soon\"}", ERROR_INVALID, "\"cursor\"");
 }
 
-static void a_page_does_not_lose_repetitions(void **state)
+static void a_page_has_all_repetitions_of_a_sweep(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], run[ID_SIZE];
@@ -93,7 +93,7 @@ static void shows_every_figure_of_one_cell(void **state)
                   "the run has no cell at position 999");
 }
 
-/* The first cell's tokens are estimates. */
+/* Completes a sweep in which the tokens of the first cell are estimates. */
 static void measure_without_usage(struct world *world, char sweep[ID_SIZE], char run[ID_SIZE])
 {
     struct store *store = world->services.store;
@@ -230,7 +230,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_no_runs_where_there_are_none),
-        cmocka_unit_test(a_page_does_not_lose_repetitions),
+        cmocka_unit_test(a_page_has_all_repetitions_of_a_sweep),
         cmocka_unit_test(shows_what_was_measured_and_by_whom),
         cmocka_unit_test(shows_every_figure_of_one_cell),
         cmocka_unit_test(every_answer_says_which_tokens_are_estimates),
