@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A service of Cloud Run from creation to destruction, on a strict fake of Google's services, and
- * the faults of these. */
+/* Tests of a Cloud Run service from creation to destruction, on a strict fake of Google's platform,
+ * and of the platform's faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,7 +82,7 @@ static void test_faults_are_distinguished(void **state)
     step_list_free(steps, count);
 }
 
-static void test_a_service_that_has_changed_since_is_not_touched(void **state)
+static void test_a_service_that_others_changed_is_not_destroyed(void **state)
 {
     struct google_world *world = *state;
     struct observed now;
@@ -147,7 +147,7 @@ static void test_labels_that_others_wrote_are_kept(void **state)
             i == 0 ? "opsbrain-ends" : "opsbrain-at-end"));
 }
 
-static void test_a_service_without_a_least_number_of_instances_sleeps(void **state)
+static void test_a_service_without_a_minimum_number_of_instances_sleeps(void **state)
 {
     static const struct {
         const char *scaling, *of_revision;
@@ -181,10 +181,10 @@ int main(void)
         LIVE(test_a_service_goes_through_all_verbs),
         LIVE(test_quota_errors_in_all_three_places),
         LIVE(test_faults_are_distinguished),
-        LIVE(test_a_service_that_has_changed_since_is_not_touched),
+        LIVE(test_a_service_that_others_changed_is_not_destroyed),
         LIVE(test_foreign_resources_survive_every_verb),
         LIVE(test_labels_that_others_wrote_are_kept),
-        LIVE(test_a_service_without_a_least_number_of_instances_sleeps),
+        LIVE(test_a_service_without_a_minimum_number_of_instances_sleeps),
     };
     struct error error;
 

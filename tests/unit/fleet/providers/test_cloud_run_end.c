@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scheduled end of a Cloud Run service. */
+/* Tests of the scheduled end of a Cloud Run service. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,8 +49,9 @@ static void test_the_end_is_a_request_to_this_service_alone(void **state)
     assert_int_equal(jobs, 1);
 }
 
-/* The account and the job have no labels: after a lost answer the description identifies them. */
-static void test_the_resources_of_the_end_are_marked_and_undone(void **state)
+/* The account and the job have no labels, so their descriptions identify them after a lost answer.
+ */
+static void test_the_resources_of_the_end_are_marked_and_can_be_undone(void **state)
 {
     struct google_world *world = *state;
     size_t count = 0;
@@ -133,7 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LIVE(test_the_end_is_a_request_to_this_service_alone),
-        LIVE(test_the_resources_of_the_end_are_marked_and_undone),
+        LIVE(test_the_resources_of_the_end_are_marked_and_can_be_undone),
         LIVE(test_an_extension_moves_the_job),
         LIVE(test_a_service_without_an_end_gets_none),
         LIVE(test_a_start_and_an_update_write_the_end_that_the_plan_shows),

@@ -155,7 +155,7 @@ static void test_a_secret_of_two_variables_is_checked_once(void **state)
                 "secret-hf-token end-account end-before end service end-right ready");
 }
 
-static void test_an_etag_is_encoded(void **state)
+static void test_an_etag_is_encoded_in_the_url(void **state)
 {
     struct google_world *world = *state;
     struct observed now = { .exists = true, .ours = true, .etag = "\"a&b=/+#\"" };
@@ -188,7 +188,7 @@ int main(void)
         LIVE(test_recipes_that_the_platform_would_refuse_are_refused),
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_a_secret_of_two_variables_is_checked_once),
-        LIVE(test_an_etag_is_encoded),
+        LIVE(test_an_etag_is_encoded_in_the_url),
         LIVE(test_commands_contain_no_secret),
     };
     struct error error;

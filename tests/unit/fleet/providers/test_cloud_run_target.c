@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requirements of a target on Cloud Run. */
+/* Tests of the lists, the permissions and the resources of a target on Cloud Run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "tests/clouds/cloud_run_world.h"
 
-static void test_lists_have_pages_and_gaps(void **state)
+static void test_lists_are_read_page_by_page_and_warn_of_gaps(void **state)
 {
     struct google_world *world = *state;
     json_auto_t *warnings = json_array();
@@ -32,7 +32,7 @@ static void test_lists_have_pages_and_gaps(void **state)
     observed_list_free(list, count);
 }
 
-static void test_a_token_that_does_not_fit_ends_the_list(void **state)
+static void test_a_page_token_that_is_too_long_ends_the_list_with_a_warning(void **state)
 {
     struct google_world *world = *state;
     json_auto_t *warnings = json_array();
@@ -76,8 +76,8 @@ static void test_resources_named_by_a_target_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_lists_have_pages_and_gaps),
-        LIVE(test_a_token_that_does_not_fit_ends_the_list),
+        LIVE(test_lists_are_read_page_by_page_and_warn_of_gaps),
+        LIVE(test_a_page_token_that_is_too_long_ends_the_list_with_a_warning),
         LIVE(test_each_missing_permission_is_named),
         LIVE(test_resources_named_by_a_target_are_checked),
     };

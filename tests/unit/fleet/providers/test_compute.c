@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A machine of Compute Engine from creation to destruction, on a strict fake of the platform, and
- * its faults. */
+/* Tests of a machine of Compute Engine from creation to destruction, on a strict fake of the
+ * platform, and of the platform's faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static void test_a_machine_goes_through_all_verbs(void **state)
     assert_true(life_plan(&world->life, VERB_CREATE));
     assert_int_equal(json_object_size(world->fake.objects), before);
     must_apply(world, VERB_CREATE);
-    assert_int_equal(json_object_size(world->fake.objects), before + 3); /* with firewall, secret */
+    assert_int_equal(json_object_size(world->fake.objects), before + 3); /* and firewall, secret */
     now = wait_for(world, "ready");
     assert_true(now.ours);
     assert_string_equal(now.address, "http://203.0.113.9:8080");
@@ -42,7 +42,7 @@ static void test_a_machine_goes_through_all_verbs(void **state)
     must_apply(world, VERB_DESTROY); /* nothing is left to do */
 }
 
-static void test_phases_and_the_last_line_are_shown(void **state)
+static void test_phases_and_the_last_log_line_are_shown(void **state)
 {
     static const char *const phases[] = { "image", "weights", "compile" };
     struct google_world *world = *state;
@@ -80,7 +80,7 @@ static void test_an_internal_machine_has_no_external_address(void **state)
 
 /* ---- Faults ---- */
 
-static void test_a_zone_without_resources(void **state)
+static void test_a_zone_without_resources_fails_the_creation(void **state)
 {
     struct google_world *world = *state;
 
@@ -91,7 +91,7 @@ static void test_a_zone_without_resources(void **state)
     assert_null(json_object_get(world->fake.objects, INSTANCE));
 }
 
-static void test_quotas_as_an_answer_and_in_an_operation(void **state)
+static void test_quota_errors_in_an_answer_and_in_an_operation(void **state)
 {
     struct google_world *world = *state;
 
@@ -150,7 +150,7 @@ static void test_foreign_resources_survive_every_verb(void **state)
 }
 
 /* Somebody may replace the machine after it was observed. */
-static void test_another_machine_of_its_name_is_not_deleted(void **state)
+static void test_another_machine_of_the_same_name_is_not_deleted(void **state)
 {
     struct google_world *world = *state;
     struct observed now;
@@ -183,14 +183,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LIVE(test_a_machine_goes_through_all_verbs),
-        LIVE(test_phases_and_the_last_line_are_shown),
+        LIVE(test_phases_and_the_last_log_line_are_shown),
         LIVE(test_an_internal_machine_has_no_external_address),
-        LIVE(test_a_zone_without_resources),
-        LIVE(test_quotas_as_an_answer_and_in_an_operation),
+        LIVE(test_a_zone_without_resources_fails_the_creation),
+        LIVE(test_quota_errors_in_an_answer_and_in_an_operation),
         LIVE(test_faults_are_distinguished),
         LIVE(test_a_resource_that_is_not_ready_is_polled_again),
         LIVE(test_foreign_resources_survive_every_verb),
-        LIVE(test_another_machine_of_its_name_is_not_deleted),
+        LIVE(test_another_machine_of_the_same_name_is_not_deleted),
         LIVE(test_verbs_that_a_machine_lacks_have_a_reason),
     };
     struct error error;

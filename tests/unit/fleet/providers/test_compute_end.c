@@ -38,7 +38,7 @@ static void test_the_platform_stops_a_machine_at_its_end(void **state)
     check_state(world, "stopped", "");
 }
 
-static void test_flex_start_waits_and_is_bounded_from_then(void **state)
+static void test_flex_start_waits_and_its_time_runs_from_the_start(void **state)
 {
     struct google_world *world = *state;
     json_t *instance;
@@ -63,7 +63,7 @@ static void test_flex_start_waits_and_is_bounded_from_then(void **state)
     check_state(world, "absent", "");
 }
 
-static void test_flex_start_has_an_end_that_deletes(void **state)
+static void test_ends_that_the_platform_cannot_carry_out_are_refused(void **state)
 {
     struct google_world *world = *state;
 
@@ -135,7 +135,7 @@ static void test_a_start_writes_the_end_that_the_plan_shows(void **state)
     assert_string_equal(scheduled(world, "terminationTime"), "2025-11-24T18:00:00Z");
 }
 
-static void test_labels_that_have_changed_since_are_not_replaced(void **state)
+static void test_labels_that_others_changed_are_not_replaced(void **state)
 {
     struct google_world *world = *state;
     struct observed now;
@@ -160,12 +160,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LIVE(test_the_platform_deletes_a_machine_at_its_end),
         LIVE(test_the_platform_stops_a_machine_at_its_end),
-        LIVE(test_flex_start_waits_and_is_bounded_from_then),
-        LIVE(test_flex_start_has_an_end_that_deletes),
+        LIVE(test_flex_start_waits_and_its_time_runs_from_the_start),
+        LIVE(test_ends_that_the_platform_cannot_carry_out_are_refused),
         LIVE(test_an_extension_stops_moves_and_starts),
         LIVE(test_a_stopped_machine_is_extended_without_a_start),
         LIVE(test_a_start_writes_the_end_that_the_plan_shows),
-        LIVE(test_labels_that_have_changed_since_are_not_replaced),
+        LIVE(test_labels_that_others_changed_are_not_replaced),
     };
     struct error error;
 

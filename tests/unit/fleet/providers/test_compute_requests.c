@@ -40,7 +40,7 @@ static json_t *body_of(struct google_world *world, const char *name)
     return body;
 }
 
-/* Compares the members, except for names that contain a digest. */
+/* Checks the members of a request's body, except for names that contain a digest. */
 static void check_body(struct google_world *world, const char *name, const char *json)
 {
     json_auto_t *expected = json_loads(json, 0, NULL);
@@ -62,7 +62,7 @@ static void check_body(struct google_world *world, const char *name, const char 
     }
 }
 
-static void test_the_bodies(void **state)
+static void test_the_bodies_of_a_creation(void **state)
 {
     struct google_world *world = *state;
 
@@ -106,7 +106,7 @@ static void test_the_bodies(void **state)
                "[\"serviceAccount:server@p.iam.gserviceaccount.com\"]}]}}");
 }
 
-/* ---- How it is bought ---- */
+/* ---- Kinds of purchase ---- */
 
 static void check_kind(struct google_world *world, const char *kind, const char *path,
                        const char *value)
@@ -124,7 +124,7 @@ static void check_kind(struct google_world *world, const char *kind, const char 
     assert_string_equal(json_is_string(found) ? json_string_value(found) : "(none)", value);
 }
 
-static void test_kinds(void **state)
+static void test_kinds_of_purchase_become_scheduling_and_reservations(void **state)
 {
     struct google_world *world = *state;
 
@@ -151,8 +151,8 @@ static void test_kinds(void **state)
 
 /* ---- Recipes ---- */
 
-/* For each way to buy it, a recipe makes a machine that the platform accepts; a recipe that cannot
- * work is refused with its reason. */
+/* Checks that for each kind of purchase, a recipe makes a machine that the platform accepts; a
+ * recipe that cannot work is refused with its reason. */
 static void check_recipe(struct google_world *world, const struct recipe *recipe, int counts[2])
 {
     const json_t *kinds = recipe_member(recipe, "kinds"), *kind;
@@ -196,7 +196,7 @@ static void test_every_recipe_makes_a_machine_that_is_accepted(void **state)
     recipe_book_destroy(book);
 }
 
-/* The fake has only a part of Google's description of the API. */
+/* The fake implements only a part of Google's description of the API. */
 static void test_every_body_conforms_to_googles_description(void **state)
 {
     static const char *const types[][2] = { { "instance", "Instance" },
@@ -275,8 +275,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LIVE(test_the_steps_of_each_verb),
-        LIVE(test_the_bodies),
-        LIVE(test_kinds),
+        LIVE(test_the_bodies_of_a_creation),
+        LIVE(test_kinds_of_purchase_become_scheduling_and_reservations),
         LIVE(test_every_recipe_makes_a_machine_that_is_accepted),
         LIVE(test_every_body_conforms_to_googles_description),
         LIVE(test_recipes_that_the_platform_would_refuse_are_refused),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requirements of a target on Compute Engine. */
+/* Tests of the lists, the permissions and the members of a target on Compute Engine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "tests/clouds/compute_world.h"
 
-static void test_lists_have_pages_and_gaps(void **state)
+static void test_lists_are_read_page_by_page_and_warn_of_gaps(void **state)
 {
     struct google_world *world = *state;
     json_auto_t *warnings = json_array();
@@ -52,7 +52,7 @@ static void test_each_missing_permission_is_named_and_quotas_are_shown(void **st
 
 #define AT(member) offsetof(struct fleet_target, member)
 
-static void test_the_members_that_a_target_needs(void **state)
+static void test_the_members_of_a_target_are_checked(void **state)
 {
     static const struct {
         size_t at;
@@ -97,7 +97,7 @@ static void test_the_members_that_a_target_needs(void **state)
 }
 
 /* The key's secret is named by the machine's own name, never by the contents of a label. */
-static void test_the_key_of_a_machine(void **state)
+static void test_the_key_is_read_from_the_secret_of_the_machine(void **state)
 {
     struct google_world *world = *state;
     struct observed now;
@@ -123,10 +123,10 @@ static void test_the_key_of_a_machine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_lists_have_pages_and_gaps),
+        LIVE(test_lists_are_read_page_by_page_and_warn_of_gaps),
         LIVE(test_each_missing_permission_is_named_and_quotas_are_shown),
-        LIVE(test_the_members_that_a_target_needs),
-        LIVE(test_the_key_of_a_machine),
+        LIVE(test_the_members_of_a_target_are_checked),
+        LIVE(test_the_key_is_read_from_the_secret_of_the_machine),
     };
     struct error error;
 

@@ -15,7 +15,8 @@
 #include "tests/clouds/compute_world.h"
 #include "tests/unit/support/folder.h"
 
-/* Answers like the metadata server and Secret Manager, which has a key after one was written. */
+/* Answers like the metadata server, like Secret Manager, which has a key after one was written, and
+ * like a model server that is healthy from the third request on. */
 static const char curl[] =
     "#!/bin/bash\n"
     "for word; do case $word in\n"
@@ -30,7 +31,7 @@ static const char curl[] =
     "    *:addVersion) [ \"$header\" = 'Authorization: Bearer canary-token' ] && cat >key ;;\n"
     "    */secrets/hf-token/*) echo '{\"payload\": {\"data\": \"Y2FuYXJ5LWh1Yg==\"}}' ;;\n"
     "    */secrets/ob-*-key/*) [ -e key ] && cat key || exit 22 ;;\n"
-    "    http://127.0.0.1:8080/health) echo x >>looks; [ \"$(wc -l <looks)\" -gt 2 ] || exit 7 ;;\n"
+    "    http://127.0.0.1:8080/health) echo x >>polls; [ \"$(wc -l <polls)\" -gt 2 ] || exit 7 ;;\n"
     "    *) exit 6 ;;\n"
     "esac\n";
 static const char docker[] = "#!/bin/bash\n"
@@ -77,7 +78,7 @@ static void make_script(const struct google_world *world, const struct recipe *r
 
 static char folder[FOLDER_SIZE];
 
-/* Enters an empty folder in place of an earlier one. */
+/* Enters a new folder that has only the stand-ins, and removes the earlier folder. */
 static void enter_folder(void)
 {
     if (folder[0] != '\0')
@@ -98,7 +99,7 @@ static int leave_folder(void **state)
     return 0;
 }
 
-/* Returns the exit status. The output is in the file `said`. */
+/* Returns the exit status. The output is in the file `output`. */
 static int run_script(const char *script)
 {
     const char *pause = strstr(script, "pause=10\n");
@@ -108,7 +109,7 @@ static int run_script(const char *script)
     text_add_bytes(&quick, script, (size_t)(pause - script));
     text_addf(&quick, "pause=0%s", pause + strlen("pause=10"));
     write_file("script", text_string(&quick), 0600);
-    return WEXITSTATUS(system("PATH=$PWD:$PATH timeout 20 bash script >said 2>&1"));
+    return WEXITSTATUS(system("PATH=$PWD:$PATH timeout 20 bash script >output 2>&1"));
 }
 
 static void assert_file(const char *name, const char *text)
@@ -123,7 +124,7 @@ static void test_the_server_is_started_with_its_secrets(void **state)
     struct google_world *world = *state;
     FREE_AUTO char *environment = NULL;
     FREE_AUTO char *argv = NULL;
-    FREE_AUTO char *said = NULL;
+    FREE_AUTO char *output = NULL;
     TEXT_AUTO script = { 0 };
 
     enter_folder();
@@ -141,15 +142,15 @@ static void test_the_server_is_started_with_its_secrets(void **state)
     assert_non_null(strstr(environment, "HF_TOKEN=canary-hub\n"));
     assert_non_null(strstr(environment, "VLLM_API_KEY="));
     assert_int_equal(strcspn(strstr(environment, "VLLM_API_KEY=") + 13, "\n"), 64);
-    argv = read_file("argv"); /* which everybody on the machine can see */
-    said = read_file("said"); /* which goes to the serial port */
+    argv = read_file("argv");     /* which everybody on the machine can see */
+    output = read_file("output"); /* which goes to the serial port */
     assert_null(strstr(argv, "canary"));
+    assert_non_null(strstr(argv, "iptables -I DOCKER-USER -d 169.254.169.254 -p tcp --dport 80"));
     assert_true(strstr(argv, "iptables -I DOCKER-USER -d 169.254.169.254 -p tcp --dport 80")
                 < strstr(argv, "docker run"));
-    assert_non_null(strstr(argv, "iptables"));
-    assert_null(strstr(said, "canary"));
+    assert_null(strstr(output, "canary"));
     assert_null(strstr(text_string(&script), "canary"));
-    assert_non_null(strstr(said, "opsbrain: Capturing CUDA graphs"));
+    assert_non_null(strstr(output, "opsbrain: Capturing CUDA graphs"));
 }
 
 static void test_a_restart_keeps_the_key(void **state)
@@ -201,7 +202,7 @@ static void test_the_strings_of_a_recipe_are_quoted(void **state)
         if (!recipe_read(document, &recipe, &error))
             fail_msg("%s: %s", members[i], error.message);
         enter_folder();
-        if (strcmp(members[i], "probes") == 0) /* the script would wait for ever */
+        if (strcmp(members[i], "probes") == 0) /* the script would wait forever */
             write_file("state", "exited\n", 0600);
         make_script(world, &recipe, &script);
         run_script(text_string(&script));

@@ -11,8 +11,8 @@
 #include "tests/clouds/google_world.h"
 #include "tests/clouds/rights.h"
 
-/* The permission that a request needs is in the first row whose parts occur in its
- * path, in order. */
+/* The permissions that a request needs are in the first row that has its method and whose parts
+ * occur in its path in this order. */
 static const struct right {
     const char *method, *parts[2], *permissions;
     const char *provider; /* NULL: all */
@@ -81,7 +81,7 @@ static const struct right {
     { "POST", { "/projects/", ":testIamPermissions" }, "" },
     { "GET", { "/projects/", "/quotaInfos/" }, "cloudquotas.quotas.get" },
     { "GET", { "/projects/p", "/services/" }, "serviceusage.services.get" },
-    /* for calling the service */
+    /* Calls of the model server */
     { "GET", { "/computeMetadata/", "/identity" }, "run.routes.invoke" },
     { "GET", { "/computeMetadata/", "/" }, "" },
 };
@@ -123,7 +123,7 @@ static bool record(void *context, enum fake_moment moment, const struct fake_req
     return false;
 }
 
-/* target_show checks exactly the permissions that the verbs need. */
+/* Checks that target_show asks for each permission that the verbs need. */
 static void check_asked(const struct recording *recording)
 {
     const char *name;
@@ -160,8 +160,8 @@ static void observe_until_ready(struct google_world *world)
     }
 }
 
-static void ask_the_rest(struct google_world *world, struct recording *recording,
-                         const char *section)
+static void check_other_requests(struct google_world *world, struct recording *recording,
+                                 const char *section)
 {
     const struct provider *provider = world->life.provider;
     json_auto_t *findings = json_array();
@@ -203,7 +203,7 @@ static void check_platform(const char *name, const char *place, const char *reci
     text_copy(world->target.source_ranges[0], FLEET_PLACE_SIZE, "10.0.0.0/8");
     must_apply(world, VERB_CREATE);
     check_line(&recording, section, "create");
-    ask_the_rest(world, &recording, section);
+    check_other_requests(world, &recording, section);
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
         if ((world->life.provider->verbs & VERB_BIT(verbs[i])) == 0)
             continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requests of the provider, and a deployment from creation to destruction, which `./run clouds`
- * repeats on a real control plane. */
+/* Tests of the requests of the provider, and of a deployment from creation to destruction, which
+ * `./run clouds` repeats on a real control plane. */
 #include "fleet/managed/managed_document.h"
 #include "tests/unit/support/kubernetes_world.h"
 
@@ -66,7 +66,7 @@ static void test_a_deployments_body(void **state)
     step_list_free(steps, count);
 }
 
-static void test_the_end_may_touch_one_object(void **state)
+static void test_the_end_has_the_right_to_change_one_object(void **state)
 {
     struct world *world = *state;
     size_t count = 0;
@@ -109,7 +109,7 @@ static void test_the_same_input_gives_the_same_bytes(void **state)
     step_list_free(again, again_count);
 }
 
-static void test_names_that_kubernetes_lacks_are_refused(void **state)
+static void test_names_that_kubernetes_does_not_allow_are_refused(void **state)
 {
     static const char *const names[] = { "Gemma",
                                          "1gemma",
@@ -130,7 +130,7 @@ static void test_names_that_kubernetes_lacks_are_refused(void **state)
     }
 }
 
-/* Only the objects of its end, which opsbrain creates, limit the length of its name. */
+/* Only the objects that opsbrain creates for a scheduled end restrict the name. */
 static void test_an_adopted_deployment_keeps_its_name(void **state)
 {
     static const char *const names[] = {
@@ -161,7 +161,7 @@ static void test_an_adopted_deployment_keeps_its_name(void **state)
     assert_non_null(strstr(error->message, "cannot be given an end: the CronJob that ends it"));
 }
 
-static void test_commands_of_kubectl(void **state)
+static void test_requests_are_shown_as_commands_of_kubectl(void **state)
 {
     struct world *world = *state;
     size_t count = 0;
@@ -420,7 +420,7 @@ static void test_a_server_behind_the_api_servers_proxy_is_called_with_its_token(
     observed_finish(&now);
 }
 
-static void test_a_server_at_a_port_has_a_key(void **state)
+static void test_a_server_at_a_node_port_has_a_key(void **state)
 {
     struct world *world = *state;
     char key[SECRET_VALUE_SIZE];
@@ -459,11 +459,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LIVE(test_the_end_is_created_before_the_servers),
         LIVE(test_a_deployments_body),
-        LIVE(test_the_end_may_touch_one_object),
+        LIVE(test_the_end_has_the_right_to_change_one_object),
         LIVE(test_the_same_input_gives_the_same_bytes),
-        LIVE(test_names_that_kubernetes_lacks_are_refused),
+        LIVE(test_names_that_kubernetes_does_not_allow_are_refused),
         LIVE(test_an_adopted_deployment_keeps_its_name),
-        LIVE(test_commands_of_kubectl),
+        LIVE(test_requests_are_shown_as_commands_of_kubectl),
         LIVE(test_additions_to_a_container_are_drift_without_the_values_of_variables),
         cmocka_unit_test(test_a_credential_in_a_command_line_is_not_shown),
         cmocka_unit_test(test_another_credential_in_a_command_line_is_drift),
@@ -474,7 +474,7 @@ int main(void)
         cmocka_unit_test(test_an_image_without_a_digest_has_none),
         LIVE(test_a_deployment_goes_through_all_verbs),
         LIVE(test_a_server_behind_the_api_servers_proxy_is_called_with_its_token),
-        LIVE(test_a_server_at_a_port_has_a_key),
+        LIVE(test_a_server_at_a_node_port_has_a_key),
         LIVE(test_the_clusters_token_is_not_sent_to_a_longer_port_number),
     };
     struct error error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources of others in the namespace, faults, and the requirements of a target. */
+/* Tests of resources of others in the namespace, of faults, and of what a target must have. */
 #include "tests/unit/support/kubernetes_world.h"
 
 /* ---- Resources of others, and faults ---- */
@@ -29,7 +29,7 @@ static void test_foreign_resources_survive_every_verb(void **state)
     assert_int_equal(json_object_size(world->fake.objects), before);
 }
 
-static void test_a_foreign_resource_of_that_name_is_not_changed(void **state)
+static void test_a_foreign_resource_of_the_same_name_is_not_changed(void **state)
 {
     struct world *world = *state;
 
@@ -150,7 +150,7 @@ static void test_a_later_deployment_of_the_same_name_is_not_deleted(void **state
     size_t count = 0;
 
     must_apply(world, VERB_CREATE);
-    steps = make_steps(world, VERB_DESTROY, &count); /* for the uid u-1, which the other lacks */
+    steps = make_steps(world, VERB_DESTROY, &count); /* for a uid that the deployment lacks */
     assert_int_equal(life_do(&world->life, find_step(steps, count, "remove-deployment")),
                      STEP_FAILED);
     assert_non_null(json_object_get(world->fake.objects, DEPLOYMENTS "gemma"));
@@ -180,7 +180,7 @@ static void test_faults_are_distinguished(void **state)
 
 /* ---- Targets ---- */
 
-static void test_lists_have_pages(void **state)
+static void test_lists_are_read_page_by_page(void **state)
 {
     struct world *world = *state;
     json_auto_t *warnings = json_array();
@@ -259,14 +259,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LIVE(test_foreign_resources_survive_every_verb),
-        LIVE(test_a_foreign_resource_of_that_name_is_not_changed),
+        LIVE(test_a_foreign_resource_of_the_same_name_is_not_changed),
         LIVE(test_a_start_writes_the_end_that_the_plan_shows),
         LIVE(test_a_foreign_account_is_not_used),
         LIVE(test_a_first_end_is_created_without_force),
         LIVE(test_an_update_leaves_the_replicas_that_an_autoscaler_set),
         LIVE(test_a_later_deployment_of_the_same_name_is_not_deleted),
         LIVE(test_faults_are_distinguished),
-        LIVE(test_lists_have_pages),
+        LIVE(test_lists_are_read_page_by_page),
         LIVE(test_each_missing_right_is_named),
         LIVE(test_targets_are_checked),
     };

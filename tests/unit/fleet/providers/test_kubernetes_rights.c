@@ -35,8 +35,8 @@ static void need(struct recording *recording, const char *verb, const char *grou
     json_object_set_new(recording->needed, text_string(&name), json_true());
 }
 
-/* Granting a right requires having it. The request has [{"apiGroups": [...], "resources": [...],
- * "verbs": [...]}]. */
+/* Whoever grants a right needs to have it. The rules of the request are [{"apiGroups": [...],
+ * "resources": [...], "verbs": [...]}]. */
 static void need_granted(struct recording *recording, const struct fake_request *request)
 {
     json_auto_t *role = json_loads(request->body, 0, NULL);
@@ -116,7 +116,8 @@ static bool record(void *context, enum fake_moment moment, const struct fake_req
 
 /* ---- Each verb ---- */
 
-static void ask_the_rest(struct world *world, struct recording *recording, const char *section)
+static void check_other_requests(struct world *world, struct recording *recording,
+                                 const char *section)
 {
     const struct provider *provider = world->life.provider;
     struct life *life = &world->life;
@@ -135,8 +136,9 @@ static void ask_the_rest(struct world *world, struct recording *recording, const
     check_line(recording, section, "list");
 }
 
-/* Requests to a model server through the API server's proxy. */
-static void ask_the_door(struct world *world, struct recording *recording, const char *section)
+/* Sends requests to a model server through the API server's proxy. */
+static void check_proxy_requests(struct world *world, struct recording *recording,
+                                 const char *section)
 {
     CLOUD_REPLY_AUTO models = { 0 };
     CLOUD_REPLY_AUTO answer = { 0 };
@@ -185,8 +187,8 @@ static void each_verb_has_its_permissions(void **state)
     fake_server_guard(world->fake.server, record, &rights);
     must_apply(world, VERB_CREATE);
     check_line(recording, section, "create");
-    ask_the_rest(world, recording, section);
-    ask_the_door(world, recording, section);
+    check_other_requests(world, recording, section);
+    check_proxy_requests(world, recording, section);
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
         world->life.desired.end_destroys = verbs[i] != VERB_START;
         world->life.desired.ends_ms += verbs[i] == VERB_START ? 3600000 : 0;

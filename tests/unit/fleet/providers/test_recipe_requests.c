@@ -15,7 +15,7 @@
 #include "fleet/providers/provider.h"
 #include "fleet/recipes/recipe_book.h"
 
-static void assert_says(const char *written, const struct recipe *recipe, const char *text)
+static void assert_has(const char *written, const struct recipe *recipe, const char *text)
 {
     TEXT_AUTO literal = { 0 };
 
@@ -60,19 +60,19 @@ static void check(const struct provider *provider, const struct recipe *recipe)
     char chips[32];
     size_t i;
 
-    assert_says(written, recipe, recipe->image);
+    assert_has(written, recipe, recipe->image);
     json_array_foreach(argv, i, word)
-        assert_says(written, recipe, json_string_value(word));
+        assert_has(written, recipe, json_string_value(word));
     snprintf(chips, sizeof chips, "%lld", (long long)recipe->chips);
-    assert_says(written, recipe, recipe_text(recipe, "kubernetes.resource", ""));
-    assert_says(written, recipe, chips);
+    assert_has(written, recipe, recipe_text(recipe, "kubernetes.resource", ""));
+    assert_has(written, recipe, chips);
     json_array_foreach(recipe_member(recipe, "kubernetes.node_labels"), i, word)
-        assert_says(written, recipe, strchr(json_string_value(word), '=') + 1);
-    assert_says(written, recipe, "hf-secret");
+        assert_has(written, recipe, strchr(json_string_value(word), '=') + 1);
+    assert_has(written, recipe, "hf-secret");
     free(written);
 }
 
-static void recipes_for_kubernetes_become_its_requests(void **state)
+static void requests_have_what_recipes_for_kubernetes_name(void **state)
 {
     const struct provider *provider = provider_find("kubernetes");
     struct recipe_book *book;
@@ -96,7 +96,7 @@ static void recipes_for_kubernetes_become_its_requests(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recipes_for_kubernetes_become_its_requests),
+        cmocka_unit_test(requests_have_what_recipes_for_kubernetes_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

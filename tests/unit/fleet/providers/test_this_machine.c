@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The provider "local": the requests for the catalogue's recipes, the refusals, and simserve from
- * its creation to its destruction, with a real watchdog. */
+/* Tests of the provider "local": the requests for the catalogue's recipes, the refusals, and
+ * simserve from its creation to its destruction, with a real watchdog. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -169,7 +169,7 @@ static const struct {
         "\"key_variable\":\"VLLM_API_KEY\"", "\"gpus\":true" } },
 };
 
-static void every_recipe_becomes_its_request(void **state)
+static void the_request_for_each_recipe_has_its_settings(void **state)
 {
     struct world *world = *state;
     size_t count, local = 0;
@@ -222,8 +222,8 @@ static void a_request_is_shown_as_a_command(void **state)
     }
 }
 
-static void refuse(struct world *world, const char *recipe, const char *member, const char *value,
-                   const char *part)
+static void check_refused(struct world *world, const char *recipe, const char *member,
+                          const char *value, const char *part)
 {
     json_auto_t *document = json_deep_copy(recipe_book_find(world->book, recipe)->document);
     json_auto_t *body = NULL;
@@ -237,7 +237,7 @@ static void refuse(struct world *world, const char *recipe, const char *member, 
     body = body_of(world, &changed, "");
     recipe_finish(&changed);
     if (body != NULL || strstr(world->life.error.message, part) == NULL)
-        fail_msg("%s: %s", recipe, body != NULL ? "it is run" : world->life.error.message);
+        fail_msg("%s: %s", recipe, body != NULL ? "it was accepted" : world->life.error.message);
 }
 
 static void recipes_that_cannot_run_on_this_machine_are_refused(void **state)
@@ -245,16 +245,17 @@ static void recipes_that_cannot_run_on_this_machine_are_refused(void **state)
     static const char llama[] = "local-llama-cpp-gemma-4-e2b", vllm[] = "local-vllm-gemma-4-e2b";
     struct world *world = *state;
 
-    refuse(world, llama, "arguments",
-           "{\"--host\": \"0.0.0.0\", \"--ctx-size\": 512, \"--parallel\": 1}",
-           "listens on loopback only");
-    refuse(world, llama, "arguments", "{\"--ctx-size\": 512, \"--parallel\": 1}",
-           "listens on loopback only");
-    refuse(world, llama, "environment", "{\"HF_TOKEN\": {\"secret\": \"hf-token\"}}",
-           "this machine has none");
-    refuse(world, vllm, "weights", "{\"from\": \"bucket\", \"folder\": \"x\"}", "has no bucket");
-    refuse(world, vllm, "scale", "{\"max\": 2}", "is one server");
-    refuse(world, vllm, "title", "\"By a tag that is not here\"", "named by a tag");
+    check_refused(world, llama, "arguments",
+                  "{\"--host\": \"0.0.0.0\", \"--ctx-size\": 512, \"--parallel\": 1}",
+                  "listens on loopback only");
+    check_refused(world, llama, "arguments", "{\"--ctx-size\": 512, \"--parallel\": 1}",
+                  "listens on loopback only");
+    check_refused(world, llama, "environment", "{\"HF_TOKEN\": {\"secret\": \"hf-token\"}}",
+                  "this machine has none");
+    check_refused(world, vllm, "weights", "{\"from\": \"bucket\", \"folder\": \"x\"}",
+                  "has no bucket");
+    check_refused(world, vllm, "scale", "{\"max\": 2}", "is one server");
+    check_refused(world, vllm, "title", "\"By a tag that is not here\"", "named by a tag");
 }
 
 static void imported_recipes_are_not_run(void **state)
@@ -290,7 +291,7 @@ static void this_machine_is_off_until_an_admin_turns_it_on(void **state)
     assert_false(life_apply(&world->life, VERB_CREATE));
 }
 
-static void a_call_without_a_credential_goes_nowhere_else(void **state)
+static void calls_to_other_addresses_are_refused(void **state)
 {
     static const char *const urls[] = { "http://127.0.0.1:1/", "https://run.googleapis.com/v2/x",
                                         "file:///etc/passwd", "/../etc", "/servers/../x" };
@@ -422,12 +423,12 @@ int main(int argc, char **argv)
         return machine_watch(argc - 1, argv + 1);
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(every_recipe_becomes_its_request),
+        TEST(the_request_for_each_recipe_has_its_settings),
         TEST(a_request_is_shown_as_a_command),
         TEST(recipes_that_cannot_run_on_this_machine_are_refused),
         TEST(imported_recipes_are_not_run),
         TEST(this_machine_is_off_until_an_admin_turns_it_on),
-        TEST(a_call_without_a_credential_goes_nowhere_else),
+        TEST(calls_to_other_addresses_are_refused),
         TEST(a_server_goes_through_all_verbs),
         TEST(the_key_is_found_by_the_name_of_its_server),
         TEST(foreign_servers_are_not_ended),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A queued resource of Cloud TPU from creation to destruction, on a strict fake of the platform,
- * and its faults. */
+/* Tests of a queued resource of Cloud TPU from creation to destruction, on a strict fake of the
+ * platform, and of the platform's faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ static void test_a_queued_resource_goes_through_all_verbs(void **state)
     must_apply(world, VERB_DESTROY); /* nothing is left to do */
 }
 
-static void test_phases_and_the_last_line_are_shown(void **state)
+static void test_phases_and_the_last_log_line_are_shown(void **state)
 {
     static const char *const phases[] = { "image", "weights", "compile" };
     struct google_world *world = *state;
@@ -127,7 +127,7 @@ static void test_flex_start_waits_and_ends_by_itself(void **state)
     check_state(world, "absent", "");
 }
 
-static void test_a_request_expires(void **state)
+static void test_a_request_that_expired_has_failed(void **state)
 {
     struct google_world *world = *state;
 
@@ -139,7 +139,7 @@ static void test_a_request_expires(void **state)
     must_apply(world, VERB_DESTROY);
 }
 
-static void test_a_zone_without_capacity_for_spot(void **state)
+static void test_a_zone_without_capacity_for_spot_fails_the_creation(void **state)
 {
     struct google_world *world = *state;
 
@@ -150,7 +150,7 @@ static void test_a_zone_without_capacity_for_spot(void **state)
     assert_int_equal(world->life.state, STEP_FAILED);
 }
 
-static void test_a_machine_that_the_platform_took_back(void **state)
+static void test_a_machine_that_the_platform_took_back_has_failed(void **state)
 {
     struct google_world *world = *state;
 
@@ -195,7 +195,7 @@ static void test_unknown_states_count_as_waiting(void **state)
 
 /* ---- Faults ---- */
 
-static void test_quotas_as_an_answer_and_in_an_operation(void **state)
+static void test_quota_errors_in_an_answer_and_in_an_operation(void **state)
 {
     struct google_world *world = *state;
 
@@ -274,7 +274,7 @@ static void test_foreign_resources_survive_every_verb(void **state)
     check_refused(world, VERB_CREATE, "opsbrain did not make");
 }
 
-/* The labels decide after a lost reply, and before an undo. */
+/* After a lost reply and before an undo, the labels show whose resource it is. */
 static void test_a_queued_resource_is_recognized_by_the_labels_of_its_node(void **state)
 {
     struct google_world *world = *state;
@@ -305,7 +305,7 @@ static void test_a_node_without_a_queued_resource_is_stopped_and_destroyed(void 
 }
 
 /* The node of a foreign queued resource may have another name than the resource. */
-static void test_a_node_of_another_name(void **state)
+static void test_a_node_with_another_name_is_stopped_and_destroyed(void **state)
 {
     struct google_world *world = *state;
     struct observed now;
@@ -370,7 +370,7 @@ static void test_the_node_shows_whether_a_lost_stop_or_start_was_carried_out(voi
     }
 }
 
-/* The deployment can be destroyed again. */
+/* The destruction can be repeated. */
 static void test_a_deletion_that_fails_deletes_nothing(void **state)
 {
     struct google_world *world = *state;
@@ -389,21 +389,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LIVE(test_a_queued_resource_goes_through_all_verbs),
-        LIVE(test_phases_and_the_last_line_are_shown),
+        LIVE(test_phases_and_the_last_log_line_are_shown),
         LIVE(test_an_internal_machine_has_no_external_address),
         LIVE(test_flex_start_waits_and_ends_by_itself),
-        LIVE(test_a_request_expires),
-        LIVE(test_a_zone_without_capacity_for_spot),
-        LIVE(test_a_machine_that_the_platform_took_back),
+        LIVE(test_a_request_that_expired_has_failed),
+        LIVE(test_a_zone_without_capacity_for_spot_fails_the_creation),
+        LIVE(test_a_machine_that_the_platform_took_back_has_failed),
         LIVE(test_a_stop_deletes_a_request_that_still_waits),
         LIVE(test_unknown_states_count_as_waiting),
-        LIVE(test_quotas_as_an_answer_and_in_an_operation),
+        LIVE(test_quota_errors_in_an_answer_and_in_an_operation),
         LIVE(test_faults_are_distinguished),
         LIVE(test_the_fake_is_strict),
         LIVE(test_foreign_resources_survive_every_verb),
         LIVE(test_a_queued_resource_is_recognized_by_the_labels_of_its_node),
         LIVE(test_a_node_without_a_queued_resource_is_stopped_and_destroyed),
-        LIVE(test_a_node_of_another_name),
+        LIVE(test_a_node_with_another_name_is_stopped_and_destroyed),
         LIVE(test_verbs_that_a_queued_resource_lacks_have_a_reason),
         LIVE(test_the_node_shows_whether_a_lost_stop_or_start_was_carried_out),
         LIVE(test_a_deletion_that_fails_deletes_nothing),

@@ -173,7 +173,7 @@ static void test_flex_start_uses_another_version_of_the_api(void **state)
     step_list_free(steps, count);
 }
 
-static void test_without_an_end_capacity_is_waited_for_by_default(void **state)
+static void test_without_an_end_a_request_waits_for_the_default_time(void **state)
 {
     struct google_world *world = *state;
     json_auto_t *body = NULL;
@@ -374,7 +374,7 @@ int main(void)
         LIVE(test_the_steps_of_each_verb),
         LIVE(test_a_queued_resource_for_each_kind),
         LIVE(test_flex_start_uses_another_version_of_the_api),
-        LIVE(test_without_an_end_capacity_is_waited_for_by_default),
+        LIVE(test_without_an_end_a_request_waits_for_the_default_time),
         LIVE(test_every_recipe_makes_a_request_that_is_accepted),
         LIVE(test_recipes_that_cannot_work_are_refused_with_the_reason),
         LIVE(test_recipes_that_the_platform_would_refuse_are_refused),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requirements of a target on Cloud TPU. */
+/* Tests of the lists, the permissions and the members of a target on Cloud TPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "tests/clouds/tpu_world.h"
 
-static void test_lists_have_pages_and_gaps(void **state)
+static void test_lists_are_read_page_by_page_and_warn_of_gaps(void **state)
 {
     struct google_world *world = *state;
     json_auto_t *warnings = json_array();
@@ -70,7 +70,7 @@ static void test_each_missing_permission_is_named_and_quotas_are_shown(void **st
     assert_non_null(strstr(text, "the service account server@p.iam.gserviceaccount.com"));
 }
 
-static void test_a_zone_without_quota(void **state)
+static void test_a_zone_without_quota_is_reported(void **state)
 {
     struct google_world *world = *state;
     json_auto_t *findings = json_array();
@@ -84,8 +84,8 @@ static void test_a_zone_without_quota(void **state)
         strstr(text, "\"need\":\"a quota of accelerators in us-west9-c\",\"ok\":false"));
 }
 
-/* The same members as on Compute Engine. */
-static void test_the_members_that_a_target_needs(void **state)
+/* The other members are those of a target on Compute Engine, which test_compute_target.c tests. */
+static void test_the_members_of_a_target_are_checked(void **state)
 {
     struct google_world *world = *state;
     struct error error;
@@ -97,7 +97,7 @@ static void test_the_members_that_a_target_needs(void **state)
 }
 
 /* The key's secret is named by the machine's place and name, never by the contents of a label. */
-static void test_the_key_of_a_machine(void **state)
+static void test_the_key_is_read_from_the_secret_of_the_machine(void **state)
 {
     static const char bare[] = "{\"state\":\"READY\",\"labels\":{}}";
     struct google_world *world = *state;
@@ -126,11 +126,11 @@ static void test_the_key_of_a_machine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_lists_have_pages_and_gaps),
+        LIVE(test_lists_are_read_page_by_page_and_warn_of_gaps),
         LIVE(test_each_missing_permission_is_named_and_quotas_are_shown),
-        LIVE(test_a_zone_without_quota),
-        LIVE(test_the_members_that_a_target_needs),
-        LIVE(test_the_key_of_a_machine),
+        LIVE(test_a_zone_without_quota_is_reported),
+        LIVE(test_the_members_of_a_target_are_checked),
+        LIVE(test_the_key_is_read_from_the_secret_of_the_machine),
     };
     struct error error;
 
