@@ -18,6 +18,6 @@ bool options_has(const struct tool *tool);
  * it may clear a setting, and an empty object clears a map. */
 bool option_is_absent(const struct param *param, const json_t *value);
 /* Converts the arguments. *out: a new reference, to the arguments themselves if there is nothing to
- * change. INVALID: names the entry that cannot be read. */
+ * change. INVALID: the message names the entry that cannot be read. */
 CHECKED bool options_unfold(const struct tool *tool, const json_t *arguments, json_t **out,
                             struct error *error);

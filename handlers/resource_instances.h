@@ -19,7 +19,7 @@ struct resource_instances {
     CHECKED bool (*list)(const struct services *services, const char *after, size_t limit,
                          struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
                          struct error *error);
-    /* Checks that the thing exists. NOT_FOUND: names it. */
+    /* Checks that the thing exists. NOT_FOUND: the message names it. */
     CHECKED bool (*find)(const struct services *services, const char *value, struct error *error);
 };
 

@@ -7,7 +7,8 @@
 #include "handlers/resource.h"
 #include "handlers/tool.h"
 
-/* The tables end with NULL. INTERNAL: names the first incomplete row, and what it lacks. */
+/* The tables end with NULL. INTERNAL: the message names the first incomplete row, and what it
+ * lacks. */
 CHECKED bool table_check_tools(const struct tool *const *table, struct error *error);
 CHECKED bool table_check_resources(const struct resource *const *table, struct error *error);
 CHECKED bool table_check_prompts(const struct prompt *const *table, struct error *error);

@@ -222,12 +222,12 @@ json_t *tool_stated(const struct tool *tool, const json_t *object);
 json_t *tool_input_schema(const struct tool *tool);  /* new reference */
 json_t *tool_output_schema(const struct tool *tool); /* new reference; NULL: it has no fields */
 /* Checks the arguments (NULL: none), and fills in defaults. *out: a new reference, to the arguments
- * themselves if there is nothing to fill in. INVALID: names the argument, its value and what is
- * allowed. */
+ * themselves if there is nothing to fill in. INVALID: the message names the argument, its value and
+ * what is allowed. */
 CHECKED bool tool_check(const struct tool *tool, const json_t *arguments, json_t **out,
                         struct error *error);
 /* Checks that `structured` conforms to the tool's fields; tool_call returns no other answer.
- * INTERNAL: names the member. */
+ * INTERNAL: the message names the member. */
 CHECKED bool tool_conforms(const struct tool *tool, const json_t *structured, struct error *error);
 
 /* Carries out a call: checks role and arguments, runs the tool, and writes the audit row if the

@@ -23,8 +23,8 @@ const char *value_show_text(const char *text, char out[VALUE_SHOWN_SIZE]);
 /* Writes a URL without its query and its fragment, or "(hidden)" if it may contain a user name. */
 const char *value_show_url(const char *url, char out[VALUE_SHOWN_SIZE]);
 
-/* Checks that `value` may be the name of a target or a deployment (text_is_name). INVALID: names
- * the argument. */
+/* Checks that `value` may be the name of a target or a deployment (text_is_name). INVALID: the
+ * message names the argument. */
 CHECKED bool value_check_name(const char *argument, const char *value, struct error *error);
 
 /* The number of edits that turn one name into the other (Levenshtein). */

@@ -128,8 +128,8 @@ bool evidence_has_warning(const struct evidence_cell *cell, const char *name);
 
 /* Whether the id is that of an import, not of a run, judged by its prefix. */
 bool evidence_is_import(const char *id);
-/* Loads a run_... or an imp_...; NOT_FOUND: names the id. Free with evidence_finish, even after a
- * failure. */
+/* Loads a run_... or an imp_...; NOT_FOUND: the message names the id. Free with evidence_finish,
+ * even after a failure. */
 CHECKED bool evidence_find(struct store *store, const char *id, struct evidence *out,
                            struct error *error);
 /* Loads an import: its cells as in the file, without the facts of the whole run (output_tokens,

@@ -30,7 +30,7 @@ struct import_table {
 
 /* ---- Columns ---- */
 
-/* Whether every stated column is a known one; INVALID names the one that is not. */
+/* Whether every stated column is a known one; INVALID: the message names the one that is not. */
 CHECKED bool import_table_check_stated(const char *const *stated, struct error *error);
 /* Appends a column with this heading, and finds its meaning. */
 void import_table_add_column(struct import_table *table, const char *heading);

@@ -17,7 +17,8 @@ struct machine_settings {
 };
 
 struct machine; /* thread-safe */
-/* Strings are copied. INVALID names the setting that is wrong. Free with machine_destroy. */
+/* Strings are copied. INVALID: the message names the setting that is wrong. Free with
+ * machine_destroy. */
 CHECKED bool machine_create(const struct machine_settings *settings, struct machine **out,
                             struct error *error);
 /* Servers and watchdogs keep running. Does nothing for NULL. */

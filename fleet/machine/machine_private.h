@@ -37,7 +37,8 @@ void machine_server_list(const struct machine *machine, json_t *servers);
 CHECKED bool machine_server_record(const struct machine *machine, const char *name, json_t **out,
                                    struct error *error);
 
-/* Makes a record from a request. INVALID names the member that is wrong. New reference. */
+/* Makes a record from a request. INVALID: the message names the member that is wrong. New
+ * reference. */
 CHECKED bool machine_server_fill(const struct machine *machine, const char *name,
                                  const json_t *wanted, json_t **out, struct error *error);
 

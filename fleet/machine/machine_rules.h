@@ -15,7 +15,8 @@ struct machine_rules {
     char containers[CONFIG_TEXT_SIZE], ollama[CONFIG_TEXT_SIZE];
 };
 
-/* Copies the settings. INVALID names one that is not an absolute path, or not on loopback. */
+/* Copies the settings. INVALID: the message names one that is not an absolute path, or not on
+ * loopback. */
 CHECKED bool machine_rules_read(const struct machine_settings *settings, struct machine_rules *out,
                                 struct error *error);
 /* Checks that this server may be started now: its program is listed and not writable by everybody,

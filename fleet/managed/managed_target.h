@@ -10,7 +10,7 @@ struct managed_target {
     const struct provider *provider;
 };
 
-/* Reads a stored row. INVALID names the member that is wrong; the provider checks its
+/* Reads a stored row. INVALID: the message names the member that is wrong; the provider checks its
  * own members. */
 CHECKED bool managed_target_read(const struct fleet_frame *frame,
                                  const struct fleet_target_row *row, struct managed_target *out,

@@ -5,8 +5,8 @@
 #include "fleet/recipes/recipe.h"
 #include "handlers/services.h"
 
-/* Finds the newest revision of a recipe. NOT_FOUND names similar ones. The caller frees `out` with
- * recipe_finish. */
+/* Finds the newest revision of a recipe. NOT_FOUND: the message names similar ones. The caller
+ * frees `out` with recipe_finish. */
 CHECKED bool recipe_shelf_find(const struct services *services, const char *name,
                                struct recipe *out, struct error *error);
 

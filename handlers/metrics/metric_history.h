@@ -50,8 +50,8 @@ struct metric_history {
     const char *why;  /* static: why the values of some steps are NaN; NULL: none are */
 };
 /* Reads the steps. The label sets of a series are summed, and so are their low and high values.
- * INVALID: the function does not apply to the figure. NOT_FOUND: names existing series. Free with
- * metric_history_finish. */
+ * INVALID: the function does not apply to the figure. NOT_FOUND: the message names existing series.
+ * Free with metric_history_finish. */
 CHECKED bool metric_history_read(struct store *store, const struct metric_history_request *request,
                                  struct metric_history *out, struct error *error);
 void metric_history_finish(struct metric_history *history);

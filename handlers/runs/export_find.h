@@ -5,7 +5,7 @@
 #include "analysis/export/export.h"
 #include "handlers/tool.h"
 
-/* `run`: the id of a run or an import. NOT_FOUND: names the id. Free with evidence_finish, even
- * after a failure. */
+/* `run`: the id of a run or an import. NOT_FOUND: the message names the id. Free with
+ * evidence_finish, even after a failure. */
 CHECKED bool export_find(struct call *call, const char *run, struct evidence *out,
                          struct error *error);

@@ -31,7 +31,7 @@ void report_document_finish(struct report_document *document);
 
 /* Collects the data of a run, an import or a sweep by its id. An A/B sweep has two sides, which are
  * compared as soon as one repetition is finished on both. *out must not be moved; finish it even
- * after a failure. NOT_FOUND: names the id. */
+ * after a failure. NOT_FOUND: the message names the id. */
 CHECKED bool report_document_find(struct call *call, const char *id, struct report_document *out,
                                   struct error *error);
 /* Does the same for a comparison, by run_compare's arguments. */

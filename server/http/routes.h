@@ -35,8 +35,8 @@ struct route_set {
     struct telemetry_row **rows; /* in their order */
 };
 
-/* Checks that each row is open, needs a role, or admits callers itself. INTERNAL: names the row
- * that does not. */
+/* Checks that each row is open, needs a role, or admits callers itself. INTERNAL: the message names
+ * the row that does not. */
 CHECKED bool routes_check(const struct route *table, struct error *error);
 
 /* Finds the route of a request whose headers were read, and checks Host, Origin and the caller. If

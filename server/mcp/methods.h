@@ -8,7 +8,7 @@ extern const struct method methods[]; /* ends with a NULL name */
 /* NULL: the era has no such method. */
 const struct method *method_find(const char *name, enum era era);
 
-/* Checks that each row is complete. INTERNAL: names the row and what it lacks. */
+/* Checks that each row is complete. INTERNAL: the message names the row and what it lacks. */
 CHECKED bool methods_check(const struct method *table, struct error *error);
 
 /* The functions of the rows, by file. */

@@ -32,7 +32,7 @@ void fleet_plan_finish(struct fleet_plan_row *plan);
  * fleet_plan_finish. */
 CHECKED bool fleet_plan_add(struct store *store, const struct fleet_plan_row *plan,
                             struct change *change, struct fleet_plan_row *out, struct error *error);
-/* NOT_FOUND names the id. Free *out with fleet_plan_finish. */
+/* NOT_FOUND: the message names the id. Free *out with fleet_plan_finish. */
 CHECKED bool fleet_plan_find(struct store *store, const char *id, struct fleet_plan_row *out,
                              struct error *error);
 /* Newest first, of one deployment (NULL: of all); free with fleet_plan_rows_free. */

@@ -20,8 +20,8 @@ void dataset_entries_free(struct dataset_entry *entries, size_t count);
 CHECKED bool dataset_entry_create(struct store *store, const struct dataset_entry *entry,
                                   const void *data, size_t length, int64_t now_ms,
                                   struct change *change, bool *existed, struct error *error);
-/* Finds a dataset by its name, with its data (heap) unless `data` is NULL. NOT_FOUND names the
- * dataset. Free *out with dataset_entry_finish. */
+/* Finds a dataset by its name, with its data (heap) unless `data` is NULL. NOT_FOUND: the message
+ * names the dataset. Free *out with dataset_entry_finish. */
 CHECKED bool dataset_entry_find(struct store *store, const char *name, struct dataset_entry *out,
                                 void **data, size_t *length, struct error *error);
 /* Lists up to 1,000 datasets in order of name. Free with dataset_entries_free. */

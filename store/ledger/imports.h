@@ -35,7 +35,7 @@ struct import_order {
 CHECKED bool import_create(struct store *store, const struct import_order *order, int64_t now_ms,
                            struct change *change, struct import_row *out, bool *existed,
                            struct error *error);
-/* NOT_FOUND names the id. */
+/* NOT_FOUND: the message names the id. */
 CHECKED bool import_find(struct store *store, const char *id, struct import_row *out,
                          struct error *error);
 /* Lists imports, the newest first; deployment NULL: of all; before_ms 0: from the newest. */

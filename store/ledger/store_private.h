@@ -155,7 +155,7 @@ const char *store_change_principal(const struct change *change);
 /* Inserts the sweep's row alone, without its subjects, runs and cells. */
 CHECKED bool sweep_insert(struct sql_connection *connection, const struct sweep_row *row,
                           struct error *error);
-/* NOT_FOUND names the id. */
+/* NOT_FOUND: the message names the id. */
 CHECKED bool sweep_read(struct sql_connection *connection, const char *id, struct sweep_row *out,
                         struct error *error);
 

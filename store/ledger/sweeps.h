@@ -121,7 +121,7 @@ CHECKED bool sweep_create(struct store *store, const struct sweep_order *order, 
 CHECKED bool sweep_reopen(struct store *store, const char *id, bool retry_failed,
                           int64_t active_limit, int64_t now_ms, struct change *change,
                           struct sweep_row *out, struct error *error);
-/* NOT_FOUND names the id. Free *out with sweep_row_finish. */
+/* NOT_FOUND: the message names the id. Free *out with sweep_row_finish. */
 CHECKED bool sweep_find(struct store *store, const char *id, struct sweep_row *out,
                         struct error *error);
 /* Newest first; deployment NULL: all; before_ms 0: from the newest. Free each with
@@ -139,7 +139,7 @@ CHECKED bool cell_list(struct store *store, const char *sweep_id, const char *ru
 /* Lists the attempts at a sweep's cells; state NULL: in all states. free(*out). */
 CHECKED bool cell_attempt_list(struct store *store, const char *sweep_id, const char *state,
                                struct attempt_row **out, size_t *count, struct error *error);
-/* NOT_FOUND names the id. Free *out with run_row_finish. */
+/* NOT_FOUND: the message names the id. Free *out with run_row_finish. */
 CHECKED bool run_find(struct store *store, const char *id, struct run_row *out,
                       struct error *error);
 /* Lists runs, the newest first, of a deployment and a sweep (NULL: of all); before_ms 0: from the
