@@ -40,7 +40,7 @@ static enum error_kind ask(const char *body, const char *type, json_t **result)
     return done ? ERROR_NONE : error.kind;
 }
 
-static void a_result_is_an_object(void **state)
+static void a_result_is_read_from_json_or_an_event_stream(void **state)
 {
     static const struct {
         const char *body, *type;
@@ -92,7 +92,7 @@ static void any_other_answer_is_refused_without_a_result(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_result_is_an_object),
+        cmocka_unit_test(a_result_is_read_from_json_or_an_event_stream),
         cmocka_unit_test(any_other_answer_is_refused_without_a_result),
     };
 

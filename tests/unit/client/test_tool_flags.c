@@ -11,8 +11,7 @@
 #include "client/command/tool_flags.h"
 #include "handlers/tool.h"
 
-/* Checks every row: its tool is in the table, or does not exist yet; its operands are
- * parameters. */
+/* Checks the operands of every row whose tool this program has. */
 static void every_word_names_parameters_of_its_tool(void **state)
 {
     static const char *const ids[] = { "run_1", "swp_1", "job_1", "demo" };

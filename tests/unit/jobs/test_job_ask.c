@@ -53,6 +53,7 @@ static enum job_end run_asking(struct job_run *run, char **outcome, struct error
     return JOB_END_COMPLETED;
 }
 
+/* Asks a question that is too long. */
 static enum job_end run_chatty(struct job_run *run, char **outcome, struct error *error)
 {
     char *words = calloc(1, QUESTION_REQUEST_LIMIT_BYTES + 1);
@@ -199,7 +200,7 @@ static void ignores_answers_that_were_not_requested_or_were_given_before(void **
     job_pool_destroy(jobs, 1000);
 }
 
-static void an_answer_is_in_the_audit_and_not_too_long(void **state)
+static void an_answer_is_audited_and_one_too_long_is_refused(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -305,7 +306,7 @@ static void the_process_that_takes_over_asks_again(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void is_cancelled_while_it_waits(void **state)
+static void a_waiting_job_is_cancelled_at_once(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -384,7 +385,7 @@ static void lists_by_the_state_that_is_shown(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void questions_go_with_their_job(void **state)
+static void questions_are_deleted_with_their_job(void **state)
 {
     const struct retention retention = { .jobs_days = 1 };
     struct ledger *ledger = *state;
@@ -409,15 +410,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(continues_when_all_its_questions_are_answered),
         cmocka_unit_test(ignores_answers_that_were_not_requested_or_were_given_before),
-        cmocka_unit_test(an_answer_is_in_the_audit_and_not_too_long),
+        cmocka_unit_test(an_answer_is_audited_and_one_too_long_is_refused),
         cmocka_unit_test(waits_without_a_thread_however_many_wait),
         cmocka_unit_test(a_restart_finds_the_questions_and_the_answers_that_came_meanwhile),
         cmocka_unit_test(the_process_that_takes_over_asks_again),
-        cmocka_unit_test(is_cancelled_while_it_waits),
+        cmocka_unit_test(a_waiting_job_is_cancelled_at_once),
         cmocka_unit_test(a_job_that_was_asked_to_stop_waits_for_nothing),
         cmocka_unit_test(a_question_too_long_fails_the_job),
         cmocka_unit_test(lists_by_the_state_that_is_shown),
-        cmocka_unit_test(questions_go_with_their_job),
+        cmocka_unit_test(questions_are_deleted_with_their_job),
     };
 
     return ledger_run(tests);

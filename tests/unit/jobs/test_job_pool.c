@@ -391,7 +391,7 @@ static bool is_cancelled_at_the_third_check(void *context)
     return *(int *)context == 3;
 }
 
-static void waiting_ends_in_time_or_when_it_is_cancelled(void **state)
+static void waiting_ends_at_its_timeout_or_when_it_is_cancelled(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -467,7 +467,7 @@ int main(void)
         cmocka_unit_test(jobs_in_line_take_no_worker),
         cmocka_unit_test(waiting_in_line_ends_with_a_cancel),
         cmocka_unit_test(lists_jobs_as_they_are_now),
-        cmocka_unit_test(waiting_ends_in_time_or_when_it_is_cancelled),
+        cmocka_unit_test(waiting_ends_at_its_timeout_or_when_it_is_cancelled),
         cmocka_unit_test(the_listener_is_called_for_every_change),
         cmocka_unit_test(many_jobs_run_once_each),
     };

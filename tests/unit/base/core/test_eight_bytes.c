@@ -31,7 +31,7 @@ static void marks_are_right_in_every_byte(void **state)
     }
 }
 
-static void the_first_mark_is_that_of_the_first_byte(void **state)
+static void bytes_before_counts_the_bytes_before_the_first_match(void **state)
 {
     (void)state;
     assert_int_equal(bytes_before(bytes_equal(eight_bytes("abcdefgh"), 'a')), 0);
@@ -45,7 +45,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(marks_are_right_in_every_byte),
-        cmocka_unit_test(the_first_mark_is_that_of_the_first_byte),
+        cmocka_unit_test(bytes_before_counts_the_bytes_before_the_first_match),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

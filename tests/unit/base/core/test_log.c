@@ -18,7 +18,7 @@
 
 #define STAMP_LENGTH 24 /* 2026-11-21T03:11:26.123Z */
 
-/* Standard error goes to a temporary file between these two. */
+/* Standard error goes to a temporary file from capture_start to capture_end. */
 struct capture {
     FILE *file;
     int real;

@@ -68,7 +68,7 @@ static void a_zombie_has_ended(void **state)
     assert_false(process_stat_read(child, &stat));
 }
 
-static void an_unused_number_is_no_process(void **state)
+static void zero_and_negative_numbers_are_no_processes(void **state)
 {
     struct process_stat stat;
 
@@ -77,7 +77,7 @@ static void an_unused_number_is_no_process(void **state)
     assert_false(process_stat_read(-1, &stat));
 }
 
-static void the_boot_of_the_machine_has_a_name(void **state)
+static void the_boot_of_the_machine_has_a_constant_id(void **state)
 {
     char once[PROCESS_STAT_BOOT_SIZE], again[PROCESS_STAT_BOOT_SIZE];
 
@@ -105,8 +105,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_is_read_whatever_its_name_is),
         cmocka_unit_test(a_zombie_has_ended),
-        cmocka_unit_test(an_unused_number_is_no_process),
-        cmocka_unit_test(the_boot_of_the_machine_has_a_name),
+        cmocka_unit_test(zero_and_negative_numbers_are_no_processes),
+        cmocka_unit_test(the_boot_of_the_machine_has_a_constant_id),
         cmocka_unit_test(a_file_is_read_as_far_as_it_fits),
     };
 

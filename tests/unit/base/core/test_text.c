@@ -58,7 +58,7 @@ static void an_empty_text_reads_as_an_empty_string(void **state)
     free(taken);
 }
 
-static void text_take_leaves_it_empty_and_usable(void **state)
+static void text_take_leaves_the_text_empty_and_usable(void **state)
 {
     TEXT_AUTO text = { 0 };
     char *taken;
@@ -86,7 +86,7 @@ static void clearing_keeps_the_memory(void **state)
     assert_int_equal(text.capacity, capacity);
 }
 
-static void knows_well_formed_utf8(void **state)
+static void recognizes_well_formed_utf8(void **state)
 {
     static const char *const good[] = { "",
                                         "abc",
@@ -125,7 +125,7 @@ static void copies_without_splitting_a_character(void **state)
     assert_string_equal(out, "");
 }
 
-static void reads_whole_integers_within_bounds(void **state)
+static void reads_integers_within_bounds(void **state)
 {
     int64_t value = 5;
 
@@ -163,7 +163,7 @@ static void refuses_what_is_not_an_integer_within_bounds(void **state)
     assert_int_equal(value, 5);
 }
 
-static void knows_names(void **state)
+static void recognizes_valid_names(void **state)
 {
     char longest[65];
 
@@ -247,11 +247,11 @@ static void drops_invisible_characters_and_those_that_change_the_direction(void 
 
     (void)state;
     for (size_t i = 0; i < sizeof invisible / sizeof *invisible; i++) {
-        TEXT_AUTO said = { 0 };
+        TEXT_AUTO given = { 0 };
         TEXT_AUTO shown = { 0 };
 
-        text_addf(&said, "a%s%sb", invisible[i], invisible[i]);
-        text_add_printable(&shown, said.data, said.length, 3);
+        text_addf(&given, "a%s%sb", invisible[i], invisible[i]);
+        text_add_printable(&shown, given.data, given.length, 3);
         assert_string_equal(shown.data, "ab");
     }
     ADD_PRINTABLE(&lines, "a\xe2\x80\xa8> b\xe2\x80\xa9", 100); /* U+2028, 2029 */
@@ -267,13 +267,13 @@ int main(void)
         cmocka_unit_test(grows_piece_by_piece),
         cmocka_unit_test(grows_far_beyond_its_first_capacity),
         cmocka_unit_test(an_empty_text_reads_as_an_empty_string),
-        cmocka_unit_test(text_take_leaves_it_empty_and_usable),
+        cmocka_unit_test(text_take_leaves_the_text_empty_and_usable),
         cmocka_unit_test(clearing_keeps_the_memory),
-        cmocka_unit_test(knows_well_formed_utf8),
+        cmocka_unit_test(recognizes_well_formed_utf8),
         cmocka_unit_test(copies_without_splitting_a_character),
-        cmocka_unit_test(reads_whole_integers_within_bounds),
+        cmocka_unit_test(reads_integers_within_bounds),
         cmocka_unit_test(refuses_what_is_not_an_integer_within_bounds),
-        cmocka_unit_test(knows_names),
+        cmocka_unit_test(recognizes_valid_names),
         cmocka_unit_test(compares_secrets_completely),
         cmocka_unit_test(finds_where_printable_ascii_ends),
         cmocka_unit_test(makes_foreign_text_printable),

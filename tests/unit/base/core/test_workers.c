@@ -98,7 +98,7 @@ static void runs_on_as_many_threads_as_requested(void **state)
     assert_int_equal(gate.ran, 3);
 }
 
-static void says_busy_when_the_queue_is_full(void **state)
+static void a_call_for_a_full_queue_is_busy(void **state)
 {
     struct workers *workers = make(1, 2);
     struct gate gate = GATE;
@@ -121,7 +121,7 @@ static void says_busy_when_the_queue_is_full(void **state)
 }
 
 /* Which threads ran something, and how often anything ran. */
-struct calm {
+struct thread_log {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pthread_t seen[64];
@@ -131,35 +131,36 @@ struct calm {
 
 static void note_thread(void *context)
 {
-    struct calm *calm = context;
+    struct thread_log *thread_log = context;
     size_t i = 0;
 
-    pthread_mutex_lock(&calm->lock);
-    while (i < calm->distinct && !pthread_equal(calm->seen[i], pthread_self()))
+    pthread_mutex_lock(&thread_log->lock);
+    while (i < thread_log->distinct && !pthread_equal(thread_log->seen[i], pthread_self()))
         i++;
-    calm->seen[i] = pthread_self();
-    calm->distinct += i == calm->distinct;
-    calm->ran++;
-    pthread_cond_broadcast(&calm->changed);
-    pthread_mutex_unlock(&calm->lock);
+    thread_log->seen[i] = pthread_self();
+    thread_log->distinct += i == thread_log->distinct;
+    thread_log->ran++;
+    pthread_cond_broadcast(&thread_log->changed);
+    pthread_mutex_unlock(&thread_log->lock);
 }
 
 static void a_low_load_stays_on_few_threads(void **state)
 {
     struct workers *workers = make(64, 8);
-    struct calm calm = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+    struct thread_log thread_log = { .lock = PTHREAD_MUTEX_INITIALIZER,
+                                     .changed = PTHREAD_COND_INITIALIZER };
     struct error error;
 
     (void)state;
     for (int i = 0; i < 500; i++) {
-        assert_true(workers_submit(workers, note_thread, &calm, &error));
-        pthread_mutex_lock(&calm.lock);
-        while (calm.ran <= i)
-            pthread_cond_wait(&calm.changed, &calm.lock);
-        pthread_mutex_unlock(&calm.lock);
+        assert_true(workers_submit(workers, note_thread, &thread_log, &error));
+        pthread_mutex_lock(&thread_log.lock);
+        while (thread_log.ran <= i)
+            pthread_cond_wait(&thread_log.changed, &thread_log.lock);
+        pthread_mutex_unlock(&thread_log.lock);
     }
     workers_destroy(workers);
-    assert_in_range(calm.distinct, 1, 32); /* if threads took turns, it would be all 64 */
+    assert_in_range(thread_log.distinct, 1, 32); /* if threads took turns, it would be all 64 */
 }
 
 static void note_name(void *context)
@@ -201,7 +202,7 @@ static void leaves_signals_to_the_main_thread(void **state)
     assert_false(sigismember(&own, SIGTERM));
 }
 
-static void destroying_null_is_allowed(void **state)
+static void destroying_null_or_an_unused_pool_is_allowed(void **state)
 {
     (void)state;
     workers_destroy(NULL);
@@ -213,11 +214,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_all_that_was_submitted),
         cmocka_unit_test(runs_on_as_many_threads_as_requested),
-        cmocka_unit_test(says_busy_when_the_queue_is_full),
+        cmocka_unit_test(a_call_for_a_full_queue_is_busy),
         cmocka_unit_test(a_low_load_stays_on_few_threads),
         cmocka_unit_test(names_its_threads),
         cmocka_unit_test(leaves_signals_to_the_main_thread),
-        cmocka_unit_test(destroying_null_is_allowed),
+        cmocka_unit_test(destroying_null_or_an_unused_pool_is_allowed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

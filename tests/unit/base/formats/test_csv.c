@@ -23,7 +23,7 @@ static struct reading begin(const char *text)
     return reading;
 }
 
-static void row_is(struct reading *reading, int64_t line, size_t count)
+static void assert_row(struct reading *reading, int64_t line, size_t count)
 {
     bool more;
 
@@ -39,7 +39,7 @@ static const char *field(struct reading *reading, size_t index)
     return csv_copy(&reading->csv.fields[index], reading->shown, sizeof reading->shown);
 }
 
-static void ends(struct reading *reading)
+static void assert_end(struct reading *reading)
 {
     bool more;
 
@@ -47,7 +47,7 @@ static void ends(struct reading *reading)
     assert_false(more);
 }
 
-static void refused(const char *text, const char *words)
+static void assert_refused(const char *text, const char *words)
 {
     struct reading reading = begin(text);
     bool more = true, good = true;
@@ -59,21 +59,21 @@ static void refused(const char *text, const char *words)
         fail_msg("\"%s\" does not say \"%s\"", reading.error.message, words);
 }
 
-static void reads_lines_of_either_kind_and_no_empty_ones(void **state)
+static void lines_end_in_crlf_or_lf_and_empty_ones_are_skipped(void **state)
 {
     struct reading reading = begin("a,b\r\n1,2\n\n\r\n3,\n,4");
 
     (void)state;
-    row_is(&reading, 1, 2);
+    assert_row(&reading, 1, 2);
     assert_string_equal(field(&reading, 1), "b");
-    row_is(&reading, 2, 2);
-    row_is(&reading, 5, 2);
+    assert_row(&reading, 2, 2);
+    assert_row(&reading, 5, 2);
     assert_string_equal(field(&reading, 0), "3");
     assert_string_equal(field(&reading, 1), "");
-    row_is(&reading, 6, 2);
+    assert_row(&reading, 6, 2);
     assert_string_equal(field(&reading, 1), "4");
-    ends(&reading);
-    ends(&reading);
+    assert_end(&reading);
+    assert_end(&reading);
 }
 
 static void quotes_may_contain_separators_quotes_and_lines(void **state)
@@ -81,12 +81,12 @@ static void quotes_may_contain_separators_quotes_and_lines(void **state)
     struct reading reading = begin("\"a,\"\"b\"\"\",\"x\r\ny\"\n\"\",z\r\n");
 
     (void)state;
-    row_is(&reading, 1, 2);
+    assert_row(&reading, 1, 2);
     assert_string_equal(field(&reading, 0), "a,\"b\"");
     assert_string_equal(field(&reading, 1), "x\r\ny");
-    row_is(&reading, 3, 2);
+    assert_row(&reading, 3, 2);
     assert_string_equal(field(&reading, 0), "");
-    ends(&reading);
+    assert_end(&reading);
 }
 
 static void skips_a_byte_order_mark_and_finds_the_separator(void **state)
@@ -96,11 +96,11 @@ static void skips_a_byte_order_mark_and_finds_the_separator(void **state)
     struct reading tabs = begin("a\tb\n");
 
     (void)state;
-    row_is(&marked, 1, 3);
+    assert_row(&marked, 1, 3);
     assert_string_equal(field(&marked, 0), "a");
     assert_string_equal(field(&marked, 1), "b,c");
-    row_is(&marked, 2, 3);
-    row_is(&tabs, 1, 2);
+    assert_row(&marked, 2, 3);
+    assert_row(&tabs, 1, 2);
 }
 
 static void truncates_a_field_between_characters(void **state)
@@ -109,7 +109,7 @@ static void truncates_a_field_between_characters(void **state)
     char out[4];
 
     (void)state;
-    row_is(&reading, 1, 1);
+    assert_row(&reading, 1, 1);
     assert_string_equal(csv_copy(&reading.csv.fields[0], out, sizeof out), "\xc3\xa4");
 }
 
@@ -118,18 +118,18 @@ static void refuses_malformed_csv_and_names_the_line(void **state)
     char many[2 * CSV_FIELDS_MAX + 2];
 
     (void)state;
-    refused("a\n\"b", "line 2: a quoted field does not end");
-    refused("\"a\"b,c", "line 1: there is text after the quote");
-    refused("a\nb\n\xff", "line 3 is not UTF-8");
+    assert_refused("a\n\"b", "line 2: a quoted field does not end");
+    assert_refused("\"a\"b,c", "line 1: there is text after the quote");
+    assert_refused("a\nb\n\xff", "line 3 is not UTF-8");
     memset(many, ',', sizeof many);
     many[sizeof many - 1] = '\0';
-    refused(many, "more than 512 fields");
+    assert_refused(many, "more than 512 fields");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_lines_of_either_kind_and_no_empty_ones),
+        cmocka_unit_test(lines_end_in_crlf_or_lf_and_empty_ones_are_skipped),
         cmocka_unit_test(quotes_may_contain_separators_quotes_and_lines),
         cmocka_unit_test(skips_a_byte_order_mark_and_finds_the_separator),
         cmocka_unit_test(truncates_a_field_between_characters),

@@ -79,7 +79,7 @@ static void control_characters_and_invalid_bytes_are_replaced(void **state)
     assert_text("caf\xc3\xa9\n\t", "caf\xc3\xa9\n\t");
 }
 
-static void a_name_keeps_its_direction_to_itself(void **state)
+static void a_name_is_isolated_by_bdi(void **state)
 {
     TEXT_AUTO out = { 0 };
     struct html html = html_begin(&out);
@@ -109,7 +109,7 @@ static void links_only_to_http_and_relative_urls(void **state)
         assert_link(refused[i], "<a>x</a>");
 }
 
-static void data_cannot_end_its_script(void **state)
+static void json_cannot_end_its_script(void **state)
 {
     TEXT_AUTO out = { 0 };
     struct html html = html_begin(&out);
@@ -169,7 +169,7 @@ static bool aborts(void (*write)(struct html *html))
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
 }
 
-static void a_fault_of_the_program_aborts(void **state)
+static void a_bug_of_the_program_aborts(void **state)
 {
     (void)state;
 #ifdef NDEBUG
@@ -187,11 +187,11 @@ int main(void)
         cmocka_unit_test(text_is_never_markup),
         cmocka_unit_test(a_value_cannot_end_its_attribute),
         cmocka_unit_test(control_characters_and_invalid_bytes_are_replaced),
-        cmocka_unit_test(a_name_keeps_its_direction_to_itself),
+        cmocka_unit_test(a_name_is_isolated_by_bdi),
         cmocka_unit_test(links_only_to_http_and_relative_urls),
-        cmocka_unit_test(data_cannot_end_its_script),
+        cmocka_unit_test(json_cannot_end_its_script),
         cmocka_unit_test(trusted_markup_is_added_as_it_is),
-        cmocka_unit_test(a_fault_of_the_program_aborts),
+        cmocka_unit_test(a_bug_of_the_program_aborts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

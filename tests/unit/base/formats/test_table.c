@@ -28,7 +28,7 @@ static void assert_rendered(const struct table *table, const char *expected)
     assert_string_equal(text_string(&out), expected);
 }
 
-static void pads_columns_and_puts_numbers_to_the_right(void **state)
+static void pads_columns_and_aligns_numbers_to_the_right(void **state)
 {
     struct table *table = *state;
 
@@ -78,7 +78,7 @@ static void fills_up_a_last_row_that_is_short(void **state)
                            "| 1   |     |\n");
 }
 
-static void an_empty_table_has_its_head(void **state)
+static void an_empty_table_has_its_headings(void **state)
 {
     table_column(*state, "a", false);
     assert_rendered(*state, "| a   |\n| --- |\n");
@@ -101,11 +101,11 @@ static void renders_many_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(pads_columns_and_puts_numbers_to_the_right),
+        TEST(pads_columns_and_aligns_numbers_to_the_right),
         TEST(counts_characters_not_bytes),
         TEST(foreign_text_cannot_break_out_of_its_cell),
         TEST(fills_up_a_last_row_that_is_short),
-        TEST(an_empty_table_has_its_head),
+        TEST(an_empty_table_has_its_headings),
         TEST(renders_many_rows),
     };
 

@@ -86,8 +86,8 @@ static void test_unsupported_yaml_is_refused_with_its_line(void **state)
     check_refuses("{\"a\": secretsecret}", "not valid JSON");
 }
 
-/* A line of a kubeconfig is mostly a credential. */
-static void test_a_refusal_repeats_nothing(void **state)
+/* Lines of a kubeconfig contain credentials. */
+static void test_an_error_does_not_repeat_the_content(void **state)
 {
     json_t *value = NULL;
     struct error error;
@@ -124,7 +124,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_file_of_kubectl_is_read),
         cmocka_unit_test(test_unsupported_yaml_is_refused_with_its_line),
-        cmocka_unit_test(test_a_refusal_repeats_nothing),
+        cmocka_unit_test(test_an_error_does_not_repeat_the_content),
         cmocka_unit_test(test_depth_is_bounded),
     };
 

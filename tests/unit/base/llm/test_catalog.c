@@ -26,7 +26,7 @@ static struct catalog *embedded(void)
     return catalog;
 }
 
-static void every_row_names_its_source(void **state)
+static void every_row_has_a_source_and_is_found_by_its_names(void **state)
 {
     struct catalog *catalog = embedded();
     size_t hardware_count, model_count;
@@ -122,7 +122,7 @@ static void names_what_is_wrong_with_a_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_names_its_source),
+        cmocka_unit_test(every_row_has_a_source_and_is_found_by_its_names),
         cmocka_unit_test(knows_what_the_published_results_were_measured_on),
         cmocka_unit_test(the_figures_of_the_catalogue_agree_with_one_another),
         cmocka_unit_test(finds_by_part_of_a_longer_name),

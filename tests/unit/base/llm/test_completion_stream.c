@@ -258,7 +258,7 @@ static void breaks_beyond(bool want_text, size_t limit)
     completion_stream_destroy(stream);
 }
 
-static void breaks_on_an_event_without_end(void **state)
+static void breaks_on_a_line_longer_than_the_limit(void **state)
 {
     (void)state;
     breaks_beyond(true, 1 << 20);
@@ -330,7 +330,7 @@ int main(void)
         cmocka_unit_test(is_not_fooled_by_text_that_looks_like_json),
         cmocka_unit_test(allows_any_character_a_model_may_write),
         cmocka_unit_test(breaks_on_what_is_not_json),
-        cmocka_unit_test(breaks_on_an_event_without_end),
+        cmocka_unit_test(breaks_on_a_line_longer_than_the_limit),
         cmocka_unit_test(bounds_events_of_many_data_lines),
         cmocka_unit_test(reads_the_chunks_of_known_servers_on_the_fast_path),
     };

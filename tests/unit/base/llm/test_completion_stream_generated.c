@@ -15,7 +15,7 @@
 #include "base/llm/completion_scan.h"
 #include "tests/unit/support/stream_events.h"
 
-/* Reads one event with the library only, independently of the code under test. */
+/* Reads a choice with the library only, independently of the code under test. */
 static void reference_choice(const json_t *choice, struct completion_event *event)
 {
     const json_t *delta = json_object_get(choice, "delta"), *call;
@@ -304,7 +304,7 @@ static void add_chunk(struct generator *generator, struct text *out)
     text_add(out, "]}");
 }
 
-/* Occasionally removes, doubles or changes a byte. */
+/* Removes or changes a byte, or truncates the text. */
 static void damage(struct generator *generator, struct text *out)
 {
     size_t at = generator_below(generator, out->length);
@@ -371,7 +371,7 @@ static void reads_what_the_library_reads(void **state)
     assert_true(fast < rounds);
 }
 
-static void is_the_same_at_every_split(void **state)
+static void events_do_not_depend_on_the_size_of_the_pieces(void **state)
 {
     struct generator generator;
 
@@ -397,11 +397,12 @@ static void is_the_same_at_every_split(void **state)
         }
     }
 }
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_what_the_library_reads),
-        cmocka_unit_test(is_the_same_at_every_split),
+        cmocka_unit_test(events_do_not_depend_on_the_size_of_the_pieces),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

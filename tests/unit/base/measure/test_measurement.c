@@ -27,8 +27,8 @@ static void fill(const struct measurement_field *fields, void *base, int *counte
     }
 }
 
-/* Every byte of the struct is set: a member without a row would be lost, and the test would
- * fail. */
+/* Every member that has a row gets a value of its own; the next test finds members without a row.
+ */
 static void every_member_survives_the_way_through_json(void **state)
 {
     struct measurement *measurement = calloc(1, sizeof *measurement);

@@ -31,21 +31,21 @@ static struct slo read_limits(const char *text)
     return limits;
 }
 
-static void the_limit_that_is_exceeded_most_decides(void **state)
+static void finds_the_limit_that_is_nearest_or_exceeded_most(void **state)
 {
     const struct slo limits =
         read_limits("{\"limit_ttft_ms\":160,\"limit_tpot_ms\":40.0,\"limit_e2e_ms\":10000}");
     struct measurement m = served();
-    struct slo_nearest strain = slo_find_nearest(&limits, &m);
+    struct slo_nearest nearest = slo_find_nearest(&limits, &m);
 
     (void)state;
     assert_true(slo_are_stated(&limits));
-    assert_string_equal(strain.name, "TPOT");
-    assert_true(strain.ratio == 0.75 && strain.value == 30 && strain.limit == 40);
+    assert_string_equal(nearest.name, "TPOT");
+    assert_true(nearest.ratio == 0.75 && nearest.value == 30 && nearest.limit == 40);
     m.latency[METRIC_E2E].p99_ms = 20000;
-    strain = slo_find_nearest(&limits, &m);
-    assert_string_equal(strain.name, "E2E");
-    assert_true(strain.ratio == 2);
+    nearest = slo_find_nearest(&limits, &m);
+    assert_string_equal(nearest.name, "E2E");
+    assert_true(nearest.ratio == 2);
 }
 
 static void the_percentile_may_be_chosen(void **state)
@@ -101,7 +101,7 @@ static void old_plans_state_no_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_limit_that_is_exceeded_most_decides),
+        cmocka_unit_test(finds_the_limit_that_is_nearest_or_exceeded_most),
         cmocka_unit_test(the_percentile_may_be_chosen),
         cmocka_unit_test(a_percentile_cut_off_by_a_timeout_meets_no_limit),
         cmocka_unit_test(one_in_a_hundred_may_fail_unless_the_plan_says_otherwise),

@@ -9,9 +9,9 @@
 
 #include "base/net/credential.h"
 
-static void knows_the_shapes_of_issuers_anywhere_in_a_text(void **state)
+static void finds_credentials_of_known_forms_anywhere_in_a_text(void **state)
 {
-    static const char *const held[] = {
+    static const char *const with_credential[] = {
         "sk-abcdefghijklmnop",
         "sk-proj-AbCdEfGh1234567890",
         "key=sk-ant-api03-AbCdEfGh-1234567890_x;",
@@ -32,7 +32,7 @@ static void knows_the_shapes_of_issuers_anywhere_in_a_text(void **state)
         "nvapi-AbCdEfGh1234",
         "sk_live_4eC39HqLyjW",
     };
-    static const char *const free_of_it[] = {
+    static const char *const without_credential[] = {
         "",
         "desk-abcdefghijklmnopqrstuvwxyz",
         "disk-monitoring-cluster-12",
@@ -52,16 +52,16 @@ static void knows_the_shapes_of_issuers_anywhere_in_a_text(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof held / sizeof *held; i++)
-        if (!credential_is_in(held[i]))
-            fail_msg("nothing found in %s", held[i]);
-    for (size_t i = 0; i < sizeof free_of_it / sizeof *free_of_it; i++)
-        if (credential_is_in(free_of_it[i]))
-            fail_msg("found one in %s", free_of_it[i]);
+    for (size_t i = 0; i < sizeof with_credential / sizeof *with_credential; i++)
+        if (!credential_is_in(with_credential[i]))
+            fail_msg("nothing found in %s", with_credential[i]);
+    for (size_t i = 0; i < sizeof without_credential / sizeof *without_credential; i++)
+        if (credential_is_in(without_credential[i]))
+            fail_msg("found one in %s", without_credential[i]);
     assert_false(credential_is_in(NULL));
 }
 
-static void reports_where_it_is(void **state)
+static void reports_where_the_credential_is(void **state)
 {
     static const char text[] = "the key (hf_AbCdEfGhIjKlMnOpQr) of a";
     static const char pem[] = "my -----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----";
@@ -73,14 +73,14 @@ static void reports_where_it_is(void **state)
     assert_int_equal(length, strlen("hf_AbCdEfGhIjKlMnOpQr"));
     assert_true(credential_find(pem, &at, &length));
     assert_int_equal(at, 3);
-    assert_int_equal(length, strlen(pem) - 3); /* including the lines around it */
+    assert_int_equal(length, strlen(pem) - 3); /* to the end of the text */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(knows_the_shapes_of_issuers_anywhere_in_a_text),
-        cmocka_unit_test(reports_where_it_is),
+        cmocka_unit_test(finds_credentials_of_known_forms_anywhere_in_a_text),
+        cmocka_unit_test(reports_where_the_credential_is),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,7 +46,7 @@ static void text_that_is_not_an_address_is_refused(void **state)
         assert_string_equal(round_trip(texts[i], out), "");
 }
 
-static void a_client_of_ipv6_has_a_whole_network(void **state)
+static void the_network_of_a_client_is_a_64_or_an_ipv4_address(void **state)
 {
     struct ip_address address, network;
     char out[IP_TEXT_SIZE];
@@ -132,7 +132,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_have_one_form),
         cmocka_unit_test(text_that_is_not_an_address_is_refused),
-        cmocka_unit_test(a_client_of_ipv6_has_a_whole_network),
+        cmocka_unit_test(the_network_of_a_client_is_a_64_or_an_ipv4_address),
         cmocka_unit_test(networks_contain_their_addresses),
         cmocka_unit_test(a_refusal_names_what_is_not_a_network),
         cmocka_unit_test(connections_have_addresses_of_both_versions),

@@ -15,31 +15,31 @@
 
 #define SECRET "Lab-7f3Kq9ZxT0vW2mR8uYc41" /* 25 bytes: 19 in a row reveal it */
 
-static void assert_becomes_of(const char *secret, enum mask_kind kind, const char *said,
+static void assert_becomes_of(const char *secret, enum mask_kind kind, const char *given,
                               const char *shown)
 {
     MASK_AUTO mask = mask_create(secret);
     TEXT_AUTO text = { 0 };
 
-    text_add(&text, said);
+    text_add(&text, given);
     mask_text(mask, kind, false, &text);
     assert_string_equal(text.data, shown);
 }
 
-static void assert_becomes(const char *said, const char *shown)
+static void assert_becomes(const char *given, const char *shown)
 {
-    assert_becomes_of(SECRET, MASK_ANSWER, said, shown);
+    assert_becomes_of(SECRET, MASK_ANSWER, given, shown);
 }
 
-static void assert_hidden(const char *said)
+static void assert_hidden(const char *given)
 {
     TEXT_AUTO framed = { 0 };
 
-    text_addf(&framed, "before %s, after", said);
+    text_addf(&framed, "before %s, after", given);
     assert_becomes(text_string(&framed), "before (hidden), after");
 }
 
-static void hides_it_wherever_it_is(void **state)
+static void hides_the_secret_anywhere_in_a_text(void **state)
 {
     (void)state;
     assert_becomes(SECRET, "(hidden)");
@@ -50,7 +50,7 @@ static void hides_it_wherever_it_is(void **state)
     assert_becomes("", "");
 }
 
-static void hides_pieces_of_it(void **state)
+static void hides_pieces_of_the_secret(void **state)
 {
     (void)state;
     assert_hidden("ab-7f3Kq9ZxT0vW2mR8uYc41"); /* without its first byte */
@@ -61,7 +61,7 @@ static void hides_pieces_of_it(void **state)
     assert_becomes("Lab-****************uYc41", "Lab-****************uYc41");
 }
 
-static void hides_it_escaped(void **state)
+static void hides_the_secret_when_escaped(void **state)
 {
     (void)state;
     assert_hidden("\\u004c\\u0061\\u0062-7f3Kq9ZxT0vW2mR8uYc\\u0034\\u0031");
@@ -79,7 +79,7 @@ static void hides_it_escaped(void **state)
                       "\"\\u00e4-\\u20ac-\\ud83d\\ude00-secret\"", "\"(hidden)\"");
 }
 
-static void hides_it_in_other_alphabets_and_cases(void **state)
+static void hides_the_secret_in_other_alphabets_and_cases(void **state)
 {
     (void)state;
     assert_hidden("LAB-7F3KQ9ZXT0VW2MR8UYC41");
@@ -94,7 +94,7 @@ static void hides_it_in_other_alphabets_and_cases(void **state)
     assert_becomes("eHhMYWItN2YzS3E5WnhUMHZXMm1SOHVZYzQx", "eHhM(hidden)");
 }
 
-static void hides_it_with_blanks_in_between(void **state)
+static void hides_the_secret_with_blanks_in_between(void **state)
 {
     (void)state;
     assert_hidden("Lab-7f3Kq9Zx\n  T0vW2mR8uYc41");
@@ -116,7 +116,7 @@ static void leaves_other_text_alone(void **state)
     assert_becomes_of(NULL, MASK_FAILURE, SECRET, SECRET);
 }
 
-static void hides_what_was_cut_off(void **state)
+static void hides_a_truncated_secret(void **state)
 {
     MASK_AUTO mask = mask_create(SECRET);
     char cut[24] = "the key Lab-7f3Kq9ZxT0v", whole[40] = "the key Lab-7f3Kq9ZxT0v",
@@ -129,13 +129,13 @@ static void hides_what_was_cut_off(void **state)
     mask_string(mask, MASK_ANSWER, whole, sizeof whole);
     assert_string_equal(whole, "the key Lab-7f3Kq9ZxT0v");
     mask_string(mask, MASK_ANSWER, short_one, sizeof short_one);
-    assert_string_equal(short_one, "the key Lab-7f3"); /* 7 bytes say too little */
+    assert_string_equal(short_one, "the key Lab-7f3"); /* 7 bytes are too few */
     text_add(&text, "b-7f3Kq9 ... Lab-7f3K");
     mask_text(mask, MASK_ANSWER, true, &text);
     assert_string_equal(text.data, "b-7f3Kq9 ... (hidden)");
 }
 
-static void hides_weak_ones_in_failures_alone(void **state)
+static void hides_weak_secrets_in_failures_alone(void **state)
 {
     static const char *const weak[] = { "EMPTY",   "none",         "x",
                                         "ollama",  "token-abc123", "TOKEN-ABC123",
@@ -155,7 +155,7 @@ static void hides_weak_ones_in_failures_alone(void **state)
     assert_becomes_of("unauthorized", MASK_ANSWER, "unauthorized", "unauthorized");
 }
 
-static void hides_it_in_errors(void **state)
+static void hides_the_secret_in_errors(void **state)
 {
     MASK_AUTO mask = mask_create(SECRET);
     struct error error;
@@ -168,28 +168,28 @@ static void hides_it_in_errors(void **state)
 }
 
 /* Collects what users see of a text that arrives in pieces of so many bytes. */
-static void show_in_pieces(const char *said, size_t piece, struct text *shown)
+static void show_in_pieces(const char *given, size_t piece, struct text *shown)
 {
     MASK_AUTO mask = mask_create(SECRET);
-    size_t passed = 0, length = strlen(said);
+    size_t passed = 0, length = strlen(given);
 
     for (size_t come = piece; come < length + piece; come += piece) {
         size_t here = come < length ? come : length;
-        size_t settled = mask_safe_length(mask, said + passed, here - passed);
+        size_t settled = mask_safe_length(mask, given + passed, here - passed);
         TEXT_AUTO part = { 0 };
 
         if (here == length)
             settled = here - passed;
-        text_add_bytes(&part, said + passed, settled);
+        text_add_bytes(&part, given + passed, settled);
         mask_text(mask, MASK_ANSWER, false, &part);
         text_add_bytes(shown, text_string(&part), part.length);
         passed += settled;
     }
 }
 
-static void hides_it_in_text_that_comes_in_pieces(void **state)
+static void hides_the_secret_in_text_that_arrives_in_pieces(void **state)
 {
-    static const char *const said[] = {
+    static const char *const given[] = {
         "the key is " SECRET ", isn't it? " SECRET,
         "100 % \\u00 Lab-7f3Kq9 Lab-7f3Kq9\\u005axT0vW2mR8uYc41 \xe2\x82\xac.",
         "TGFiLTdmM0txOVp4VDB2VzJtUjh1WWM0MQ== \xc3\xa4\xc3\xb6 L a b - 7f3Kq9ZxT0vW2mR8uYc41",
@@ -208,16 +208,16 @@ static void hides_it_in_text_that_comes_in_pieces(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         for (size_t piece = 1; piece < 60; piece++) {
             TEXT_AUTO text = { 0 };
 
-            show_in_pieces(said[i], piece, &text);
+            show_in_pieces(given[i], piece, &text);
             assert_string_equal(text.data, shown[i]);
         }
 }
 
-static void shows_at_once_what_cannot_be_its_beginning(void **state)
+static void shows_at_once_what_cannot_begin_the_secret(void **state)
 {
     MASK_AUTO mask = mask_create(SECRET);
 
@@ -228,8 +228,8 @@ static void shows_at_once_what_cannot_be_its_beginning(void **state)
     assert_int_equal(mask_safe_length(NULL, SECRET, 25), 25);
 }
 
-/* A page of metrics is read every few seconds. */
-static void reads_long_texts_with_long_secrets(void **state)
+/* A page of metrics is searched every few seconds. */
+static void hides_a_long_secret_in_a_long_text(void **state)
 {
     enum { LENGTH = 2 << 20, LONGEST = 4095 };
     char *secret = calloc(1, LONGEST + 1), *tail;
@@ -255,18 +255,18 @@ static void reads_long_texts_with_long_secrets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hides_it_wherever_it_is),
-        cmocka_unit_test(hides_pieces_of_it),
-        cmocka_unit_test(hides_it_escaped),
-        cmocka_unit_test(hides_it_in_other_alphabets_and_cases),
-        cmocka_unit_test(hides_it_with_blanks_in_between),
+        cmocka_unit_test(hides_the_secret_anywhere_in_a_text),
+        cmocka_unit_test(hides_pieces_of_the_secret),
+        cmocka_unit_test(hides_the_secret_when_escaped),
+        cmocka_unit_test(hides_the_secret_in_other_alphabets_and_cases),
+        cmocka_unit_test(hides_the_secret_with_blanks_in_between),
         cmocka_unit_test(leaves_other_text_alone),
-        cmocka_unit_test(hides_what_was_cut_off),
-        cmocka_unit_test(hides_weak_ones_in_failures_alone),
-        cmocka_unit_test(hides_it_in_errors),
-        cmocka_unit_test(hides_it_in_text_that_comes_in_pieces),
-        cmocka_unit_test(shows_at_once_what_cannot_be_its_beginning),
-        cmocka_unit_test(reads_long_texts_with_long_secrets),
+        cmocka_unit_test(hides_a_truncated_secret),
+        cmocka_unit_test(hides_weak_secrets_in_failures_alone),
+        cmocka_unit_test(hides_the_secret_in_errors),
+        cmocka_unit_test(hides_the_secret_in_text_that_arrives_in_pieces),
+        cmocka_unit_test(shows_at_once_what_cannot_begin_the_secret),
+        cmocka_unit_test(hides_a_long_secret_in_a_long_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

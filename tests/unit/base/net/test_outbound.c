@@ -20,7 +20,7 @@ static void receives_a_complete_answer(void **state)
     outbound_response_finish(&call.response);
 }
 
-static void a_plain_call_sends_its_user_agent_and_no_more(void **state)
+static void a_plain_call_sends_neither_authorization_nor_content_type(void **state)
 {
     struct call call = { 0 };
 
@@ -207,7 +207,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(receives_a_complete_answer),
-        cmocka_unit_test(a_plain_call_sends_its_user_agent_and_no_more),
+        cmocka_unit_test(a_plain_call_sends_neither_authorization_nor_content_type),
         cmocka_unit_test(an_answer_that_is_compressed_unasked_is_read),
         cmocka_unit_test(posts_a_body_with_its_bearer),
         cmocka_unit_test(uses_the_given_method),

@@ -58,7 +58,7 @@ static void ends_at_the_connect_timeout(void **state)
     close(full.listener);
 }
 
-/* Of a callback that asks to stop from 200 ms after it was first called on; `asked` counts its
+/* The context of run_out, which asks to stop from 200 ms after its first call; `asked` counts the
  * calls. */
 struct patience {
     int64_t first_ns;

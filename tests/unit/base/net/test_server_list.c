@@ -85,7 +85,7 @@ static void has_names(void **state)
     server_list_destroy(list);
 }
 
-static void refuses_entries_that_are_neither(void **state)
+static void refuses_entries_that_are_neither_networks_nor_names(void **state)
 {
     static const char *const wrong[] = { "10.0.0.0/33",
                                          "10.0.0.0/",
@@ -121,7 +121,7 @@ int main(void)
         cmocka_unit_test(an_empty_list_allows_any_server),
         cmocka_unit_test(has_networks_and_addresses),
         cmocka_unit_test(has_names),
-        cmocka_unit_test(refuses_entries_that_are_neither),
+        cmocka_unit_test(refuses_entries_that_are_neither_networks_nor_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
