@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// People with keys in Chromium: a viewer sees no button that the server would refuse, and a sign-in ends.
+// Users with keys in Chromium: a viewer sees no button that the server would refuse, and a sign-in ends.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { run } from '../e2e/support/harness.mjs';

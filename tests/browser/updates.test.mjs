@@ -38,6 +38,7 @@ test('a change is not lost when it occurs while the page is being loaded, nor wh
     await register('first');
     await page.getByText('first').waitFor();
     await page.getByText('second').waitFor();
+    // page.js waits 5 s between two requests
     for (const [i, at] of requests.entries()) if (i > 0) assert.ok(at - requests[i - 1] > 4500, `${requests}`);
 });
 

@@ -86,7 +86,7 @@ async function planned(client) {
     return (await planService(client, 'gemma')).plan;
 }
 
-// prepareWorld(t): {server, origin, sweeps, runs, client, model}.
+// prepareWorld(t): {server, client, model, origin}, and the ids or paths of {sweeps, jobs, questions, plans, runs}.
 export async function prepareWorld(t) {
     const slow = await startSimserve(t, ['--max-running', '4', '--model', 'simserve/toy-7b']);
     const quick = await startSimserve(t, ['--ttft-ms', '10', '--step-ms', '10', '--model', UNQUOTED]);

@@ -20,7 +20,8 @@ static char *outcome_of(const char *text)
     return json_write(outcome);
 }
 
-/* How a job ends whose wait or question failed: as it was asked to stop, or with `otherwise`. */
+/* How a job ends after its wait or its question failed: as it was asked to stop, or, if it was not,
+ * with `otherwise`. */
 static enum job_end end_for_stop(const struct job_run *run, enum job_end otherwise)
 {
     switch (job_run_stop(run)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts real inference engines, each with a tiny model, and the proxies in front of them. All of it
-// is installed by `./run engine` below build/engine; the logs are in build/log.
+// Starts real inference engines, each with a tiny model, and the proxies in front of them. `./run engine`
+// installs them: nginx as a package, all others below build/engine. The logs are in build/log.
 import { spawn } from 'node:child_process';
 import { existsSync, openSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ export const MODEL = 'tiny';
 
 const python = (environment) => path.join(HOME, environment, 'bin/python');
 
-// has(name): whether the engine is installed.
+// has(name): whether the engine or proxy is installed.
 export const has = (name) => existsSync(path.join(HOME, name, 'complete')) || existsSync(`/usr/sbin/${name}`);
 
 async function answers(url) {

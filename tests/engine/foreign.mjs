@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Foreign traffic in cells that are measured on real engines, directly and behind proxies: is a tenth of it detected, and only
-// where there is some? `./run engine` runs all of it; node tests/engine/foreign.mjs [ENGINE[/PATH]...] runs a part.
+// Cells measured on real engines, directly and behind proxies: is foreign traffic, a tenth of the load, detected in each cell
+// that has it, and in no other? `./run engine` runs all of it; node tests/engine/foreign.mjs [ENGINE[/PATH]...] runs a part.
 import { connect } from '../e2e/support/clients.mjs';
 import { startServer } from '../e2e/support/harness.mjs';
 import { Stranger, sweepBeside } from '../e2e/support/stranger.mjs';

@@ -61,7 +61,7 @@ test('a real engine is started from a recipe, swept, and ends at its time', { sk
     await server.start();
 });
 
-// A Podman of the test's own, with an image of simserve that no registry has; undefined where there is no Podman.
+// Starts a Podman of the test's own, with an image of simserve that no registry has; returns its socket.
 async function startPodman(t, folder) {
     const root = path.join(folder, 'root');
     const podman = ['--root', `${folder}/store`, '--runroot', `${folder}/run`, '--storage-driver', 'vfs'];

@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Ends the program, which is how a fault is reported to the fuzzer. */
+/* Ends the program unless the condition holds: this is how a fault is reported to the fuzzer. */
 static inline void must(bool holds)
 {
     if (!holds)

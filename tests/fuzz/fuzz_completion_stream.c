@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* completion_stream_feed: any bytes are a stream, if a broken one; the events are the same however
- * the bytes are split, whether or not the text is wanted and whatever the stream read before; and
- * the fast scan never differs from the JSON library. */
+/* completion_stream_feed: any bytes are read as a stream, perhaps a broken one; the events are the
+ * same however the bytes are split, whether or not the text is wanted and whatever the stream read
+ * before; and the fast scan never differs from the JSON library. */
 #include <string.h>
 
 #include "base/core/text.h"

@@ -134,7 +134,8 @@ static bool is_over(int64_t begun_ns)
     return clock_monotonic_ns() - begun_ns > INT64_C(60000000000);
 }
 
-/* Disconnects: a stream continues as long as its client reads it. */
+/* Waits until the server disconnects or has an open stream, which continues as long as its client
+ * reads it; then disconnects, and waits until the server has noticed. */
 static void must_end(struct http_client *client)
 {
     static const struct timeval glance = { .tv_usec = 100000 };

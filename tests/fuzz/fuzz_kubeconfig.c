@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* yaml_parse and cloud_kubeconfig_parse: no bytes crash them, and no token is longer than its
- * buffer.
- */
+/* yaml_parse and cloud_kubeconfig_parse: no bytes crash them, and a file that is accepted has a
+ * server and a credential. */
 #include <string.h>
 
 #include "fleet/cloud/cloud_kubeconfig.h"

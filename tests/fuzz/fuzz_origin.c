@@ -14,7 +14,7 @@ static bool begins_with(const char *text, const char *name)
            && (text[strlen(name)] == '\0' || text[strlen(name)] == ':');
 }
 
-/* A name of this machine, which only a port may follow. */
+/* Whether the host is a name of this machine, perhaps with a port. */
 static bool is_loopback(const char *host)
 {
     return begins_with(host, "localhost") || begins_with(host, "127.0.0.1")

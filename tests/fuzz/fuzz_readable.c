@@ -9,7 +9,7 @@
 #include "client/terminal/readable.h"
 #include "tests/fuzz/fuzz.h"
 
-/* A URL, for example, which a line end would break. */
+/* Whether the line is a single word, such as a long URL, which is not broken. */
 static bool is_one_word(const char *line, size_t length)
 {
     size_t indent = strspn(line, " ");

@@ -36,7 +36,7 @@ static inline void reply_check_observed(const struct observed *now)
     must(now->ends_ms >= 0);
 }
 
-/* The steps of every verb of a provider, made once, and the judgement of replies to them. */
+/* The steps of every verb of a provider, made once. */
 struct reply_steps {
     const struct provider *provider;
     struct recipe_book *book; /* kept, as the steps are */

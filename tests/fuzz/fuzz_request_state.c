@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* request_state_open: refuses all hostile bytes, whether they are a complete state or the content
- * under a valid signature; and an opened state names its owner. */
+/* request_state_open: refuses any bytes that were not sealed, and a sealed state that was changed;
+ * answers that were sealed are unchanged when they are opened. */
 #include <string.h>
 
 #include "base/core/memory.h"

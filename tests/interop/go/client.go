@@ -206,7 +206,8 @@ func (c *conversation) updated(ctx context.Context) error {
 	}
 }
 
-// updatedAfterALoss: the stateless era has no subscription that outlives its stream.
+// updatedAfterALoss waits for an update after the stream was lost. The stateless era has no subscription that outlives its
+// stream, and subscribes again.
 func (c *conversation) updatedAfterALoss(ctx context.Context) error {
 	if c.legacy {
 		return c.updated(ctx)

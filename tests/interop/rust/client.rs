@@ -29,7 +29,7 @@ fn check(condition: bool, sentence: impl std::fmt::Debug) -> Outcome {
     if condition { Ok(()) } else { Err(format!("{sentence:?}").into()) }
 }
 
-/// The notifications that the client received: the progress of each token, and how often which resource changed.
+/// The notifications that the client received: the progress of each token, and the URI of each change.
 #[derive(Clone)]
 struct Heard {
     progress: Arc<Mutex<HashMap<ProgressToken, Vec<f64>>>>,
