@@ -29,7 +29,7 @@ const SHOW_A_THING = [
     'job_show', 'job_cancel', 'run_show', 'run_report', 'run_audit', 'run_import', 'run_compare', 'metrics_history', 'run_chart',
 ];
 
-// tests/unit/handlers/fleet tests these on a fake cloud.
+// The tools that need a cloud, which tests/unit/handlers/fleet tests on a fake one.
 const NEED_A_CLOUD = /^(target_(register|remove|show)|plan_(approve|show)|deployment_(adopt|apply|destroy|discover|extend|plan|scale|start|stop))$/;
 
 // pagesOf(result): the URLs of its page, from each place that names it.
@@ -46,7 +46,7 @@ function pageProblems(name, result, origin) {
     const { text: inText, structure, link } = pagesOf(result);
     const shows = SHOW_A_THING.includes(name);
     return [
-        shows !== (inText !== undefined) && 'a page is named by those that show a thing, and by no other',
+        shows !== (inText !== undefined) && 'exactly the answers that show a thing must name a page',
         (name === 'run_chart' ? undefined : inText) !== structure && 'text and structure name different pages',
         inText !== link && 'text and resource_link name different pages',
         shows && !inText?.startsWith(`${origin}/`) && 'the page is of another server',
@@ -59,15 +59,15 @@ function problemsOf(said, structure, conforms) {
     return [
         !conforms(structure) && `its schema: ${JSON.stringify(conforms.errors)}`,
         tokens(written) > RATIO_MAX * Math.max(tokens(said), SHORT) && 'the structure is too long',
-        /^Next: /m.test(said) !== (structure.next_step !== undefined) && 'the next step stands in one of them alone',
-        /^More: /m.test(said) !== (structure.next_cursor !== undefined) && 'the next page stands in one of them alone',
+        /^Next: /m.test(said) !== (structure.next_step !== undefined) && 'only the text or only the structure has the next step',
+        /^More: /m.test(said) !== (structure.next_cursor !== undefined) && 'only the text or only the structure has the next page',
         FOREIGN_TEXT.test(said) && !structure.foreign_text && 'the structure does not say what is foreign',
         ...idsOf(structure).map((id) => !said.includes(id) && `${id} is not in the text`),
         ...idsOf(said).map((id) => !written.includes(id) && `${id} is not in the structure`),
     ].filter(Boolean);
 }
 
-// The only answer without a structure: with one, some hosts would drop the image.
+// The answer of run_chart is the only one without a structure, since some hosts would drop the image beside one.
 function assertPicture({ content, structuredContent }) {
     const [image, sentence] = content;
     const png = Buffer.from(image.data, 'base64');

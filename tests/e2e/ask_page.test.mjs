@@ -20,7 +20,7 @@ async function connectWithPages(t, kind, url, onPage, key) {
     return client;
 }
 
-forEachClient('a person goes ahead on the page that the client opens', async (t, kind) => {
+forEachClient('a user goes ahead on the page that the client opens', async (t, kind) => {
     const server = await startServer(t);
     const browser = new Browser(server.port);
     const completed = [];
@@ -55,7 +55,7 @@ forEachClient('a person goes ahead on the page that the client opens', async (t,
     await client.close();
 });
 
-test('only the caller may answer, and only from our own page', async (t) => {
+test('only the caller may answer, and only from a page of this server', async (t) => {
     const data = await temporaryFolder(t);
     const keys = {};
     for (const [name, role] of Object.entries({ otto: 'operator', ada: 'admin' })) keys[name] = await addKey(data, name, '--role', role);
@@ -90,7 +90,7 @@ test('only the caller may answer, and only from our own page', async (t) => {
     }
 });
 
-test('a box that is ticked by default means no where a person unticked it', async (t) => {
+test('a box that is ticked by default means no if the user unticked it', async (t) => {
     const server = await startConformanceServer(t);
     const browser = new Browser(server.port);
     const box = (body) => body.match(/<input type="checkbox"[^>]*>/)[0];
@@ -134,7 +134,7 @@ test('a question that nobody answers, or whose page is not opened, ends', async 
     assert.equal((await browser.get('/ask/ask_unknown')).status, 404);
 });
 
-test('a client of 2026-07-28 that left comes back for the answer, and it counts once', async (t) => {
+test('a client of 2026-07-28 that left comes back for the result, and the call takes effect once', async (t) => {
     const server = await startServer(t);
     const browser = new Browser(server.port);
     const client = await connectWithPages(t, '2x-2026', server.url);

@@ -15,7 +15,7 @@ async function connectAsked(t, kind, answer) {
     return { client, forms };
 }
 
-forEachClient('a person is asked before a deployment is removed', async (t, kind) => {
+forEachClient('the user is asked before a deployment is removed', async (t, kind) => {
     const { client, forms } = await connectAsked(t, kind, { action: 'accept', content: { remove: true } });
     assert.deepEqual(await client.call('deployment_remove', { deployment: 'sim' }), { name: 'sim', removed: true });
     assert.equal(forms.length, 1);
@@ -25,7 +25,7 @@ forEachClient('a person is asked before a deployment is removed', async (t, kind
     await client.close();
 });
 
-forEachClient('removes nothing when its person declines', async (t, kind) => {
+forEachClient('removes nothing when its user declines', async (t, kind) => {
     const { client } = await connectAsked(t, kind, { action: 'decline' });
     assert.match(await client.refusal('deployment_remove', { deployment: 'sim' }), /sim stays registered/);
     assert.equal((await client.call('deployment_list')).deployments.length, 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody who can write the database changes, removes or rewrites rows of the audit log: it is detected.
+// Somebody who can write the database changes or removes rows of the audit log, or computes all digests anew: it is detected, the
+// latter only with a key or with a digest that was stored elsewhere.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { cp, rm, writeFile } from 'node:fs/promises';
@@ -19,7 +20,7 @@ const registration = (name) => ({
     params: { name: 'deployment_register', arguments: { name, url: 'http://127.0.0.1:9' } },
 });
 
-// Makes a data folder whose server was used and stopped: {data, log, key}.
+// Makes a data folder whose server was used and stopped: {data, log}.
 async function usedFolder(t, env = {}) {
     const data = await temporaryFolder(t);
     const server = await startServer(t, { data, env });
@@ -71,11 +72,11 @@ const EDITS = {
     changed: (db) => db.exec("UPDATE audit SET principal = 'mallory' WHERE id = 3"),
     'moved to another day': (db) => db.exec('UPDATE audit SET at_ms = at_ms - 86400000 WHERE id = 4'),
     removed: (db) => db.exec('DELETE FROM audit WHERE id = 3'),
-    'removed at the old end': (db) => db.exec('DELETE FROM audit WHERE id = 1'),
-    'removed at the new end': (db) => db.exec('DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)'),
+    'the oldest removed': (db) => db.exec('DELETE FROM audit WHERE id = 1'),
+    'the newest removed': (db) => db.exec('DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)'),
     swapped: (db) =>
         db.exec('UPDATE audit SET id = -1 WHERE id = 2; UPDATE audit SET id = 2 WHERE id = 4; UPDATE audit SET id = 4 WHERE id = -1'),
-    'hidden by an anchor of their own': (db) =>
+    'hidden by a forged anchor': (db) =>
         db.exec(`INSERT INTO audit_anchors SELECT 1, 2, at_ms, 2, at_ms, at_ms, digest, '', digest FROM audit WHERE id = 2;
                  DELETE FROM audit WHERE id <= 2`),
 };
@@ -94,7 +95,7 @@ test('the audit log of a used server is intact, and every change to its rows is 
 
 test('a server reports at its start what was done to the audit log, and serves', async (t) => {
     const { data } = await usedFolder(t);
-    const copy = await edited(t, data, EDITS['removed at the new end']);
+    const copy = await edited(t, data, EDITS['the newest removed']);
     const server = await startServer(t, { data: copy });
     assert.equal((await post(server.port, registration('d'))).status, 200);
     await server.stop();

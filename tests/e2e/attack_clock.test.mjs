@@ -76,8 +76,8 @@ for (const offsets of [['-1h'], ['-10m', '-1d'], ['+400d', '+0'], ['-400d', '+0'
                 assert.equal(problem, undefined);
                 return Math.abs(Date.parse(at) - Date.parse(last)) > 300_000 && at;
             });
-            await until('another', async () => (await watched()).last_at > now);
-            last = await scraped('it');
+            await until(`another scrape at ${offset}`, async () => (await watched()).last_at > now);
+            last = await scraped('a scrape without an error');
         }
         assert.doesNotMatch(server.output(), /metrics of sim are not kept/);
     });
@@ -96,11 +96,11 @@ test('a sweep continues while the clock is set', { skip }, async (t) => {
         window_s: 3,
         warmup_limit_s: 0,
     });
-    await until('it to measure', async () => /measuring/.test((await client.call('job_show', { job })).job.message));
+    await until('the sweep to measure', async () => /measuring/.test((await client.call('job_show', { job })).job.message));
     await clock.set('+400d');
     await new Promise((resolve) => setTimeout(resolve, 1200));
     await clock.set('-400d');
-    const ended = await until('its end', async () => {
+    const ended = await until('the end of the sweep', async () => {
         const shown = await client.call('job_show', { job });
         return shown.over && shown.job;
     });

@@ -156,8 +156,8 @@ test('streams end within a second after the key that opened them is revoked', as
         await until('the acknowledgement', () => client.text.includes('acknowledged'));
         return client;
     };
-    const [cut, kept] = [await openWith(revoked), await openWith(other)];
+    const [ended, kept] = [await openWith(revoked), await openWith(other)];
     await opsbrain('key', 'revoke', 'rita');
-    await until('the stream to end', () => cut.over, 1000);
+    await until('the stream to end', () => ended.over, 1000);
     assert.equal(kept.over, false);
 });

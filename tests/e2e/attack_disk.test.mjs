@@ -39,7 +39,8 @@ test('a viewer cannot fill the disk with refused calls', async (t) => {
     assert.match((await run(['audit-log', 'verify', '--data', data])).output, /the audit log is intact/);
 });
 
-// A server on a disk of its own, as large as a test can fill: {server, disk}; disk is its folder as this process sees it.
+// A server on a disk of its own, which is small enough for a test to fill: {server, disk, data}. `disk` is where the disk is mounted,
+// and `data` is the data folder, both as this process sees them.
 async function serverOnSmallDisk(t, args = []) {
     const folder = await temporaryFolder(t);
     const script = path.join(folder, 'serve');

@@ -36,7 +36,7 @@ async function losesFiles(t, server, client, lose) {
 const WAYS = {
     'the folder is deleted': (data) => rm(data, { recursive: true }),
     'the database is deleted': (data) => unlink(path.join(data, 'opsbrain.db')),
-    'only its log is deleted': (data) => unlink(path.join(data, 'opsbrain.db-wal')),
+    'only the write-ahead log is deleted': (data) => unlink(path.join(data, 'opsbrain.db-wal')),
     'the database is replaced by a copy': async (data) => {
         const file = path.join(data, 'opsbrain.db');
         await cp(file, `${file}.copy`);

@@ -58,13 +58,13 @@ const attacks = {
         'POST /mcp\r HTTP/1.1\r\nHost: localhost\r\n\r\n',
         `${HEAD}X: a\r\r\n\r\n`,
     ],
-    'a name that is none': [`${HEAD}X Y: a\r\n\r\n`, `${HEAD}: a\r\n\r\n`, `${HEAD}X\r\n\r\n`, `${HEAD}X(y): a\r\n\r\n`],
+    'an invalid name': [`${HEAD}X Y: a\r\n\r\n`, `${HEAD}: a\r\n\r\n`, `${HEAD}X\r\n\r\n`, `${HEAD}X(y): a\r\n\r\n`],
     'a value that continues on the next line': [
         `${HEAD}X: a\r\n b\r\n\r\n`,
         `${HEAD}Content-Length: 44\r\n\t0\r\n\r\n`,
         'POST /mcp HTTP/1.1\r\n Host: localhost\r\n\r\n',
     ],
-    'a length that is none, or two': [
+    'an invalid length, or two lengths': [
         `${HEAD}Content-Length: 2\r\nContent-Length: 46\r\n\r\n{}`,
         `${HEAD}Content-Length: 2, 46\r\n\r\n{}`,
         `${HEAD}Content-Length: +2\r\n\r\n{}`,
@@ -72,7 +72,7 @@ const attacks = {
         `${HEAD}Content-Length: 99999999999999999999\r\n\r\n{}`,
         `${HEAD}Content-Length:\r\n\r\n`,
     ],
-    'a coding beside a length, or another one': [
+    'a coding beside a length, or an invalid coding': [
         `${HEAD}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
         `${HEAD}Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n`,
         `${HEAD}Transfer-Encoding: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
@@ -80,7 +80,7 @@ const attacks = {
         `${HEAD}Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n`,
         'POST /mcp HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
-    'chunks that two could read differently': [
+    'chunks that two readers could read differently': [
         `${CHUNKED}2;\n{}\r\n0\r\n\r\n`,
         `${CHUNKED}2\n{}\r\n0\r\n\r\n`,
         `${CHUNKED}0x2\r\n{}\r\n0\r\n\r\n`,
@@ -89,7 +89,7 @@ const attacks = {
         `${CHUNKED}ffffffffffffffff2\r\n{}\r\n0\r\n\r\n`,
         `${CHUNKED}0\r\nContent-Length: 44\r\n\r\n`,
     ],
-    'a request line that has more or less than three words': [
+    'a request line that is not three words with one space between them': [
         'POST  /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n',
         'POST /mcp\tHTTP/1.1\r\nHost: localhost\r\n\r\n',
         'POST /mcp HTTP/1.1 \r\nHost: localhost\r\n\r\n',
@@ -100,7 +100,7 @@ const attacks = {
         `${HEAD}Host: localhost\r\n\r\n`,
         'POST http://localhost/mcp HTTP/1.1\r\n\r\n',
     ],
-    'a target that is none': [
+    'an invalid target': [
         'GET ftp://localhost/health HTTP/1.1\r\nHost: localhost\r\n\r\n',
         'GET http://localhost@evil.example/health HTTP/1.1\r\nHost: localhost\r\n\r\n',
         'GET http://localhost%2f@evil.example/health HTTP/1.1\r\nHost: localhost\r\n\r\n',
@@ -135,7 +135,7 @@ test('a complete URI is accepted as the target, and its host is the one that cou
     assert.deepEqual(await ask(`//evil.example/mcp`, 'localhost'), [404]);
 });
 
-test('a client that sends all of a far too long body before it reads still gets 413', async (t) => {
+test('a client that sends all of a far too long body before it reads still gets the refusal', async (t) => {
     const { port } = await startServer(t);
     const size = 10_000_000;
     const piece = Buffer.concat([Buffer.from('186a0\r\n'), Buffer.alloc(100_000, 'x'), Buffer.from('\r\n')]);

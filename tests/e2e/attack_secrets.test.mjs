@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people with a key, or with a model server of their own, may try to see a secret or to redirect prompts.
+// What users with a key, or with a model server of their own, may try in order to see a secret or to redirect prompts.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { connect, text } from './support/clients.mjs';
 import { SECRET, tryEchoes } from './support/echo.mjs';
-import { atEnd, post, run, startServer, temporaryFolder, until } from './support/harness.mjs';
+import { addKey, atEnd, post, run, startServer, temporaryFolder, until } from './support/harness.mjs';
 
 // startThief(t): a model server that records every Authorization header that it receives; {url, port, received}.
 async function startThief(t) {
@@ -25,19 +25,13 @@ async function startThief(t) {
     return { url: `http://127.0.0.1:${port}`, port, received };
 }
 
-// addKey(data, name, role): an API key.
-async function addKey(data, name, role) {
-    const { output } = await run(['key', 'add', name, '--role', role, '--data', data]);
-    return output.match(/\bobk_[0-9a-f]{64}/)[0];
-}
-
 // withTeam(t): a server with the secret LAB, an admin and two operators as clients, a model server of the team, and one
 // of a thief.
 async function withTeam(t, options = {}) {
     const data = await temporaryFolder(t);
     const keys = {};
     for (const [name, role] of Object.entries({ ada: 'admin', otto: 'operator', olga: 'operator' }))
-        keys[name] = await addKey(data, name, role);
+        keys[name] = await addKey(data, name, '--role', role);
     const server = await startServer(t, { data, ...options, env: { OPSBRAIN_SECRET_LAB: SECRET, ...options.env } });
     const clients = {};
     for (const [name, key] of Object.entries(keys)) {
@@ -100,7 +94,7 @@ test('the secret is no longer used once its binding is removed', async (t) => {
     assert.ok(model.received.includes(`Bearer ${SECRET}`));
 });
 
-test('a file of origins beside a secret is the whole list', async (t) => {
+test('a secret with a file of origins is sent to no other origin', async (t) => {
     const secrets = await temporaryFolder(t);
     const { ada, data, model, thief } = await withTeam(t, { args: ['--secrets', secrets] });
     await writeFile(path.join(secrets, 'TEAM'), SECRET);
@@ -158,7 +152,7 @@ for (const kind of ['2x-legacy', '2x-2026']) test(`a new address is shown, confi
     assert.match(forms[0].message, /Point the deployment "sim" of local to http:\/\/127\.0\.0\.1:2, away from/);
     await client.call('deployment_update', move);
     assert.equal(forms.length, 2);
-    await until('the news', () => updated.includes('opsbrain://deployments/sim'));
+    await until('the notification', () => updated.includes('opsbrain://deployments/sim'));
     const told = await follower.callTool('deployment_update', { url: 'http://127.0.0.1:3' });
     assert.match(text(told), /to http:\/\/127\.0\.0\.1:3, away.*call again with "confirm": "sim"/);
     await client.close();

@@ -10,7 +10,7 @@ import { commandLine, output, QUICK, startRelay, sweepOf, withDemo } from './sup
 import { databaseSettings } from './support/database.mjs';
 import { addKey, atEnd, freePort, OPSBRAIN, startServer, startSimserve, temporaryFolder, until } from './support/harness.mjs';
 
-// The tests mostly wait, so several run at a time, the longest first.
+// The tests mostly wait, so several run at a time. The last ones in this file take longest and begin first.
 const AT_A_TIME = 5;
 const tests = [];
 const sideBySide = (title, body) => tests.push([title, body]);
@@ -101,7 +101,7 @@ sideBySide('a key is read without being shown, kept for its owner, and sent to i
     assert.equal((await run('deployments')).code, 4);
 });
 
-sideBySide('files go in and come out as they are', async (t) => {
+sideBySide('import reads a file, and export and chart write theirs to standard output', async (t) => {
     const { run } = await withDemo(t);
     const file = path.join(await temporaryFolder(t), 'results.csv');
     await writeFile(file, 'concurrency,input_tokens,output_tokens,ttft_p50_ms,output_tokens_per_s\n1,128,64,20,50\n4,128,64,21,200\n');
@@ -292,7 +292,7 @@ sideBySide('a URL needs no server: one command measures it and writes the report
     assert.equal(JSON.parse(await run.done('deployments', '--json')).deployments.length, 1);
 });
 
-// The forms in which people type an engine's address: IPv6, with a path, of a server without metrics; and an invalid one.
+// The addresses have the forms in which users type them: with IPv6, with a path, without a scheme. Only the first leads to an engine.
 sideBySide('bench measures what an address leads to, or says in one sentence why not', async (t) => {
     const model = await startSimserve(t, QUICK);
     const relay = await startRelay(t, model, '::1');

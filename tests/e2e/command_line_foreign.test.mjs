@@ -138,7 +138,7 @@ test('Ctrl-C ends a benchmark and a live view at once, also while the server is 
     }
 });
 
-test('the exit status shows whose fault it is', async (t) => {
+test('a wrong command line has status 2, and one that is refused has status 1', async (t) => {
     const run = await pretend(t, bench({ metrics_show: { now: {} } }));
     const cases = [
         [['watch', '--count', 'many'], 2, /--count is "many": it must be a whole number from 1/],

@@ -37,7 +37,7 @@ sideBySide('Ctrl-C leaves the sweep running, however often it is pressed, and th
     assert.equal((await run.done('bench', sweep)).match(/^ +1 +(128|256) /gm).length, 2);
 });
 
-sideBySide('Ctrl-C stops the server of the command in order, and the measured cells are kept', async (t) => {
+sideBySide('Ctrl-C shuts down the server that the command started, and the measured cells are kept', async (t) => {
     const model = await startSimserve(t, QUICK);
     const folder = await temporaryFolder(t);
     const run = await commandLine(t, { url: '' });
@@ -96,29 +96,30 @@ sideBySide('a model server with metrics that dies in the middle is waited for, a
     await run.done('cancel', sweepOf(stdout));
 });
 
-// killed(server): {kill, back}: ends it with SIGKILL, and starts it again, once each.
-function killed(server) {
+// killer(server): {kill, back, restarted}: kill() ends the server with SIGKILL, back() starts it again, each only once; restarted()
+// waits for the start.
+function killer(server) {
     const kill = firstTime(() => (killed = server.program.kill()));
     const back = firstTime(() => (started = killed.then(() => server.start())));
     let killed, started;
-    return { kill, back, ended: () => started };
+    return { kill, back, restarted: () => started };
 }
 
 sideBySide('a server that is killed in the middle is waited for', async (t) => {
     const { run, server } = await withDemo(t);
-    const { kill, back, ended } = killed(server);
+    const { kill, back, restarted } = killer(server);
     const { code, stdout } = await run.onTerminal(80, { during: (child, kept) => {
         if (ROW.test(kept.stdout.replaceAll('\r', '\n'))) kill();
         if (/the server does not answer; still trying/.test(kept.stdout)) back();
     } }, 'bench', 'demo', ...TWO_CELLS);
-    await ended();
+    await restarted();
     assert.equal(code, 0, stdout);
     assert.equal(stdout.replaceAll(/\r(\x1b\[K)?/g, '\n').match(/^ +1 +(128|256) /gm).length, 2, stdout);
 });
 
 sideBySide('a live view continues once its server is back', async (t) => {
     const { run, server } = await withDemo(t);
-    const { kill, back, ended } = killed(server);
+    const { kill, back, restarted } = killer(server);
     const lines = (text) => text.split('\n').length;
     let before;
     const { code, stderr } = await run.with({ during: (child, kept) => {
@@ -126,7 +127,7 @@ sideBySide('a live view continues once its server is back', async (t) => {
         if (/no server answers/.test(kept.stderr)) back(), before ??= lines(kept.stdout);
         if (lines(kept.stdout) > before) child.kill('SIGINT');
     } }, 'watch', 'demo', '--interval', '0.2');
-    await ended();
+    await restarted();
     assert.equal(code, 130, stderr);
     for (const line of stderr.trimEnd().split('\n'))
         assert.match(line, /^opsbrain: (no server answers at http|http\S+ ended the (connection|answer))/);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The official conformance suite: against the server with the suite's fixtures, where every scenario passes, and
+// The official conformance suite runs against the server with the suite's fixtures, where every scenario passes, and
 // against the product itself, as far as it can be tested without fixtures.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -11,7 +11,7 @@ import { startConformanceServer, startServer, temporaryFolder } from './support/
 
 const SUITE = path.resolve('tests/e2e/node_modules/@modelcontextprotocol/conformance/dist/index.js');
 
-// Only these parts can be tested with the product: the other scenarios call tools that only the suite's fixtures have.
+// Only these scenarios can be tested with the product: the other scenarios call tools that only the suite's fixtures have.
 const OF_THE_PRODUCT = {
     '2025-11-25': [
         'server-initialize',
@@ -128,7 +128,7 @@ function post(url, method, params, signal) {
     return fetch(url, { method: 'POST', headers, body, signal });
 }
 
-// messages(response): the messages of a stream of events, as they come.
+// messages(response): the messages of a stream of events, as they arrive.
 async function* messages(response) {
     let pending = '';
     for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {

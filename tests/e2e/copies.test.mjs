@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// backup, restore and move: while a server runs, when they are killed at any moment, and what works with the copy.
+// Tests of backup, restore and move: while a server runs, when a move is killed at any moment, and how a copy is used.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -79,7 +79,7 @@ test('a backup of a running server is restored, with keys and audit log', async 
     await restored.stop();
 });
 
-test('a move that is killed again and again arrives complete', async (t) => {
+test('a move that was killed several times is complete in the end', async (t) => {
     const folder = await temporaryFolder(t);
     const [from, over, to] = ['from', 'over', 'to'].map((name) => path.join(folder, name));
     const server = await fill(t, from);
@@ -120,7 +120,7 @@ test('the counts of a copy are also available as JSON', async (t) => {
     for (const word of ['backup', 'restore', 'move']) assert.match(await runOk(['help', word]), /--json .*prints JSON/);
 });
 
-test('a refused move says why', async (t) => {
+test('a refused move, backup or restore says why', async (t) => {
     const folder = await temporaryFolder(t);
     assert.match(await refusal(['move', '--from', folder]), /needs --from and --to/);
     assert.match(await refusal(['move', '--from', folder, '--to', folder]), /the same database/);

@@ -66,7 +66,7 @@ test('a deployed service is queried, watched and swept, with tokens that expire 
     assert.ok(google.door.used.size - before >= 2, `${google.door.used.size - before} tokens in a sweep`);
     assert.equal(google.door.refused, 0);
     await client.close();
-    await nothingHas(server, google.tokens);
+    await assertNoneStored(server, google.tokens);
 });
 
 test('a service that scales to zero is not woken to be watched', async (t) => {
@@ -80,7 +80,7 @@ test('a service that scales to zero is not woken to be watched', async (t) => {
     await client.close();
 });
 
-test('the key is sent to the bound address only: not after a redirect, and not once the deployment points elsewhere', async (t) => {
+test('the key is sent to the bound address only: not after a redirect, and not for another deployment', async (t) => {
     const { google, server, client } = await start(t);
     const thief = await startThief(t);
     await deploy(client, 'gemma');
@@ -94,10 +94,10 @@ test('the key is sent to the bound address only: not after a redirect, and not o
     assert.match(moved, /gemma is managed by opsbrain and its platform assigns its address/);
     assert.deepEqual(thief.stolen, []);
     await client.close();
-    await nothingHas(server, google.tokens);
+    await assertNoneStored(server, google.tokens);
 });
 
-test('a person agrees to a plan on its page, and two who apply it at once make one service', async (t) => {
+test('a user agrees to a plan on its page, and two users who apply it at once make one service', async (t) => {
     const { google, server, client, key } = await start(t, { agents: false, keys: true });
     const otto = await connect('legacy-1x', server.url, { key: key.otto });
     const { plan: id, digest } = await planService(otto, 'gemma');
@@ -143,8 +143,8 @@ test('a plan whose target has changed is refused with the difference', async (t)
     await client.close();
 });
 
-// The key is neither in the log nor in a file of the data folder.
-async function nothingHas(server, tokens) {
+// Stops the server, and asserts that no token is in its log or in a file of the data folder.
+async function assertNoneStored(server, tokens) {
     await server.stop();
     const files = [server.output()];
     for (const file of await readdir(server.data, { recursive: true, withFileTypes: true }))

@@ -143,14 +143,14 @@ class Place {
 const words = (line) => line.replace(/^> .*/, '>').replace(/\b(run|swp|job|imp|dep|key)_[0-9a-z]{4,}/g, 'ID')
     .replace(/\b[0-9a-f]{64}\b/g, 'DIGEST').replace(/[-|:]{3,}/g, '-').replace(/[0-9][0-9.,:]*[~!]*/g, '0').trim().split(/\s+/).slice(0, WORDS_COMPARED).join(' ');
 
-// Returns whether the lines occur in this order.
+// Checks that the lines occur in this order.
 function checkOutput(shown, printed, where) {
     const lines = printed.split('\n').map(words);
     let at = 0;
     for (const line of shown.split('\n').filter((each) => each.trim() !== '' && each.trim() !== '[...]')) {
         const wanted = words(line.split('[...]')[0]);
         const found = lines.findIndex((each, i) => i >= at && each.startsWith(wanted));
-        assert.ok(found >= 0, `${where}: the document shows\n    ${line}\nwhich is not, or not there, in\n${printed}`);
+        assert.ok(found >= 0, `${where}: the document shows\n    ${line}\nwhich is missing, or not in this order, in\n${printed}`);
         at = found + 1;
     }
 }
@@ -188,7 +188,7 @@ async function runBlock(t, place, block, where) {
 test('the commands of the documents run', { concurrency: true }, (t) =>
     Promise.all(documents.map(({ name, content }) => t.test(name, (sub) => runCommands(sub, name, content)))));
 
-// ---- What they name ----
+// ---- What the documents name ----
 
 // inEach(title, check): the same test of every document; check(name, content).
 function inEach(title, check) {
@@ -222,7 +222,7 @@ inEach('paths exist', (name, content) => {
     }
 });
 
-// In documents that explain the source: `tool_call`, `struct call`; `x_create` stands for any name.
+// Checks the documents that explain the source: `tool_call`, `struct call`; `x_create` stands for any name.
 test('names of functions, tables and structs exist', async () => {
     const sources = globSync('{base,store,jobs,bench,fleet,analysis,handlers,server,tests}/**/*.{c,h}', { cwd: ROOT });
     const texts = await Promise.all(sources.map((file) => readFile(path.join(ROOT, file), 'utf8')));
@@ -243,7 +243,7 @@ inEach('the arguments of ./run exist', async (name, content) => {
     }
 });
 
-// In every block of commands, also in those that are not run: targets, files, and what `./run test` is given.
+// Checks every block of commands, also those that are not run: the names of targets and files, and what `./run test` is given.
 inEach('tests that commands name exist', (name, content) => {
     const isUnit = (test) => globSync(`tests/unit/**/test_${test}.c`, { cwd: ROOT }).length > 0;
     const isEndToEnd = (test) => globSync(`tests/e2e/${test}.test.mjs`, { cwd: ROOT }).length > 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copied or restored database only reads its clouds; a person's approval at the command line.
+// A copied database only reads its clouds, and a user approves plans at the command line.
 import assert from 'node:assert/strict';
 import { cp } from 'node:fs/promises';
 import path from 'node:path';

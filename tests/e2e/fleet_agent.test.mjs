@@ -10,8 +10,8 @@ import { addKey, atEnd, startServer, temporaryFolder, until } from './support/ha
 
 const PROVIDERS = tried();
 
-// withAgent(t, provider): a target that grants agents nothing, an admin's client and the agent's, and the team's person, whose
-// client can be asked.
+// withAgent(t, provider): a target that grants agents nothing, an admin's client, the agent's, and that of a
+// user who can be asked.
 async function withAgent(t, provider, target = {}) {
     const data = await temporaryFolder(t);
     const keys = {};
@@ -19,7 +19,7 @@ async function withAgent(t, provider, target = {}) {
         keys[name] = await addKey(data, name, '--role', role);
     const none = { agent_usd_per_hour: 0, agent_usd_per_life: 0 };
     const fleet = await startFleet(t, provider, { target: { ...none, ...target }, data, key: keys.ada });
-    const clients = { person: { key: keys.paula, onForm: agrees } };
+    const clients = { user: { key: keys.paula, onForm: agrees } };
     for (const [name, options] of Object.entries({ admin: { key: keys.ada }, agent: { key: keys.otto }, ...clients })) {
         clients[name] = await connect('2x-2026', fleet.server.url, options);
         atEnd(t, () => clients[name].close());
@@ -38,9 +38,9 @@ async function untouched(cloud, what) {
     assert.deepEqual({ made, touched }, { made: [], touched: null }, what);
 }
 
-// What an agent tries on each provider; the last leaves a person's deployment behind.
+// What an agent tries on each provider; the last leaves a user's deployment behind.
 const ATTEMPTS = {
-    'nothing that an agent says counts as the approval of a person': async ({ agent, cloud }) => {
+    'nothing that an agent says counts as the approval of a user': async ({ agent, cloud }) => {
         const { plan, digest } = await planOf(agent, cloud, 'create');
         for (const [tool, args] of [
             ['deployment_apply', { plan }],
@@ -95,10 +95,10 @@ const ATTEMPTS = {
             assert.match(await agent.refusal(tool, { deployment: foreign, confirm: foreign }), /not managed/, tool);
         await untouched(cloud);
     },
-    'an agent cannot change what a person deployed': async ({ agent, person, cloud, server }) => {
-        const { plan } = await planOf(person, cloud, 'create');
-        await person.call('deployment_apply', { plan });
-        await until('it to run', () => !isApplying(server), 60_000);
+    'an agent cannot change what a user deployed': async ({ agent, user, cloud, server }) => {
+        const { plan } = await planOf(user, cloud, 'create');
+        await user.call('deployment_apply', { plan });
+        await until('the deployment to run', () => !isApplying(server), 60_000);
         assert.equal(managed(server), 'running');
         const { made } = await cloud.call('/state');
         for (const [tool, args] of [
@@ -112,7 +112,7 @@ const ATTEMPTS = {
         ])
             await agent.refusal(tool, { deployment: NAME, ...args });
         if (cloud.verbs.includes('extend'))
-            await agent.refusal('deployment_apply', { plan: (await planOf(person, cloud, 'extend')).plan });
+            await agent.refusal('deployment_apply', { plan: (await planOf(user, cloud, 'extend')).plan });
         const now = await cloud.call('/state');
         assert.deepEqual(now.made, made);
         assert.equal(now.touched, null);
@@ -126,10 +126,10 @@ for (const provider of PROVIDERS)
     });
 
 test('a registered name is not taken over by a plan, nor a planned one by a registration', async (t) => {
-    const { agent, person, cloud, server } = await withAgent(t, PROVIDERS[0]);
+    const { agent, user, cloud, server } = await withAgent(t, PROVIDERS[0]);
     await agent.call('deployment_register', { name: NAME, url: 'http://127.0.0.1:9' });
-    const { plan } = await planOf(person, cloud, 'create');
-    assert.match(await person.refusal('deployment_apply', { plan }), /already registered/);
+    const { plan } = await planOf(user, cloud, 'create');
+    assert.match(await user.refusal('deployment_apply', { plan }), /already registered/);
     assert.equal(managed(server), 'gone');
     await untouched(cloud);
 });
@@ -138,7 +138,7 @@ test('an agent cannot exceed its grant, however it divides the work', async (t) 
     const grant = { agent_usd_per_hour: 1, agent_usd_per_life: 3, total_usd_per_hour: 1 };
     const { agent, cloud, server } = await withAgent(t, PROVIDERS[0], grant);
     await begin(agent, cloud, 'create');
-    await until('it to run', () => !isApplying(server), 60_000);
+    await until('the deployment to run', () => !isApplying(server), 60_000);
     const { plan, digest } = await agent.call('deployment_extend', { deployment: NAME, life_s: 86_400 });
     assert.match(await agent.refusal('deployment_apply', { plan, confirm: digest }), /person/);
     const other = await agent.call('deployment_plan', {
@@ -159,8 +159,8 @@ test('this machine runs nothing that an agent names', async (t) => {
     assert.match(await agent.refusal('recipe_import', { text: mine }), /admin/);
     assert.match(await admin.refusal('recipe_import', { text: mine }), /not imported|folder/);
     await admin.call('target_register', { name: 'here', provider: 'local', credential: 'none', allows_no_price: true });
-    const wish = { deployment: NAME, target: 'here', recipe: local.name, life_s: 7200 };
-    assert.match(await agent.refusal('deployment_plan', wish), /this.machine/);
+    const args = { deployment: NAME, target: 'here', recipe: local.name, life_s: 7200 };
+    assert.match(await agent.refusal('deployment_plan', args), /this.machine/);
     for (const file of ['/etc/passwd', '../key', 'LAB', '.', 'a/b.json'])
         await admin.refusal('target_register', {
             name: 'x', provider: 'kubernetes', namespace: 'llm', credential: 'kubeconfig', credential_file: file,

@@ -33,12 +33,12 @@ const FILES = {
 };
 
 for (const provider of tried())
-    test(`${provider}: its credential is sent to it only`, { timeout: 120_000 }, async (t) => {
+    test(`${provider}: a credential is sent to its own cloud only`, { timeout: 120_000 }, async (t) => {
         await tryCredential(t, provider, {}, tryFiles);
     });
 
 const POD_TOKEN = 'canary-kubernetes'; // the token that the fake accepts
-const noMounts = spawnSync('unshare', ['-m', 'true']).status === 0 ? false : 'no mounts of one\'s own here (unshare -m)';
+const noMounts = spawnSync('unshare', ['-m', 'true']).status === 0 ? false : 'nothing can be mounted here (unshare -m)';
 
 test("the token of opsbrain's own pod is sent to its cluster only", { timeout: 120_000, skip: noMounts }, async (t) => {
     const cloud = await startCloud(t, 'kubernetes');
@@ -49,7 +49,7 @@ test("the token of opsbrain's own pod is sent to its cluster only", { timeout: 1
     assert.deepEqual(tokens, [POD_TOKEN]);
 });
 
-// tryCredential(...): nothing secret is answered, logged, stored or requested; returns the tokens that the cloud
+// tryCredential(...): checks that nothing secret is answered, logged, stored or requested; returns the tokens that the cloud
 // received.
 async function tryCredential(t, provider, options, more = () => {}) {
     const model = await startSimserve(t);
@@ -123,7 +123,7 @@ async function live(client, server, cloud, model) {
     await client.call('model_show', { deployment: 'sim' });
     const { plan } = await planOf(client, cloud, 'create');
     await begin(client, cloud, 'create');
-    await until('it to be created', () => !isApplying(server), 60_000);
+    await until('the deployment to be created', () => !isApplying(server), 60_000);
     for (const [tool, args] of [
         ['target_show', { target: cloud.target.name, check: true }],
         ['target_list', {}],
@@ -136,7 +136,7 @@ async function live(client, server, cloud, model) {
     ])
         await client.callTool(tool, args);
     await begin(client, cloud, 'destroy');
-    await until('it to be destroyed', () => !isApplying(server), 60_000);
+    await until('the deployment to be destroyed', () => !isApplying(server), 60_000);
 }
 
 // disturb(...): the cloud's errors repeat the credentials that it received.

@@ -22,7 +22,7 @@ function familiesOf(page) {
     return families;
 }
 
-test('the file is what the script writes', async () => {
+test('opsbrain.json is what dashboard.mjs writes', async () => {
     const stored = await readFile(new URL('../../docs/grafana/opsbrain.json', import.meta.url), 'utf8');
     assert.deepEqual(JSON.parse(stored), dashboard, 'node docs/grafana/dashboard.mjs >docs/grafana/opsbrain.json');
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What official clients keep when their connections are interrupted or the server restarts: with the older protocols
+// What official clients keep when their connections are interrupted or the server restarts. With the older protocols they keep
 // everything, since sessions and streams continue; a stateless client repeats its requests.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -30,7 +30,7 @@ async function start(t, kind) {
     return { server, proxy, client, uri, job, untilNotified };
 }
 
-forEachClient('a cut connection loses no answer and no subscription', async (t, kind) => {
+forEachClient('after a cut connection the answer still arrives in a session, and updates arrive at every client', async (t, kind) => {
     const { proxy, client, uri, job, untilNotified } = await start(t, kind);
     let cut = false;
     const onprogress = () => {
@@ -70,7 +70,7 @@ async function untilNoneRuns(server, { transport }) {
     watch.close();
 }
 
-// begin(client, job, wait): a call that lasts that many seconds, once its stream has begun.
+// begin(client, job, wait_s): starts a call that lasts `wait_s` seconds; returns {answer} once its stream has begun.
 async function begin(client, job, wait_s) {
     let answer;
     await new Promise((onprogress) => {

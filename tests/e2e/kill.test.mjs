@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // kill -9 of the server at every kind of moment of a sweep: no measured cell is lost, none is measured again, and the
-// table equals that of an undisturbed sweep.
+// table agrees with that of an undisturbed sweep.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -120,7 +120,8 @@ async function start(server, plan = PLAN) {
     return sweep.id;
 }
 
-// killUntilDone(...): kills at one moment after the other until the sweep is done or there were enough; returns how many.
+// killUntilDone(...): kills the server at one moment after the other until the sweep is done or there were `enough` kills; returns
+// their number.
 async function killUntilDone(server, sweep, enough, typical, first) {
     const names = Object.keys(MOMENTS);
     for (let kills = 0; kills < enough; kills++) {
@@ -197,7 +198,8 @@ function compare(ledger, reference) {
     for (const attempt of ledger.attempts) assert.match(attempt.state, /^(accepted|interrupted)$/);
 }
 
-// compareFigures(one, other, users, where): medians, and rates except for the request of each user that the window's end cuts.
+// compareFigures(one, other, users, where): compares medians and rates. Rates may differ by one request of each user, which the
+// window's end interrupts.
 function compareFigures(one, other, users, where) {
     for (const metric of ['ttft', 'itl', 'tpot', 'e2e'])
         near(one.latency[metric].p50_ms, other.latency[metric].p50_ms, ALLOWED.ms, `${metric}, ${where}`);

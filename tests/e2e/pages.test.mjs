@@ -54,7 +54,7 @@ test('foreign text is never markup on any page', async (t) => {
     assertHarmless(refused.body, 'the form again');
 });
 
-// What a call of the tool needs, and `name` with foreign text; undefined if it has no text parameter.
+// Returns the arguments that the tool needs, with foreign text as the argument `name`; undefined if that one cannot be text.
 function hostileArguments({ properties, required = [] }, name, world) {
     const { type, items } = properties[name];
     const text = type === 'string' ? HOSTILE : type === 'array' && items?.type === 'string' ? [HOSTILE] : undefined;
@@ -213,9 +213,9 @@ test('a dropped file is imported, and what was not read is shown', async (t) => 
         });
     };
     const csv = 'concurrency,input_len,output_tok_per_s,weather\n1,64,100,fine\n4,64,300,rain\n';
-    const taken = await send(csv, { hardware: 'L4', chips: '2' });
-    const body = await taken.text();
-    assert.equal(taken.status, 200, body);
+    const accepted = await send(csv, { hardware: 'L4', chips: '2' });
+    const body = await accepted.text();
+    assert.equal(accepted.status, 200, body);
     assert.match(body, /href="\/runs\/imp_/);
     assert.match(body, /weather/);
     assert.match(body, /results\.csv/);
@@ -256,7 +256,7 @@ test('a deployment may be called new', async (t) => {
     await client.close();
 });
 
-test('a comparison that is forced keeps the options of the first request', async (t) => {
+test('the link that forces a comparison keeps the options of the request', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const add = (hardware, speed) =>

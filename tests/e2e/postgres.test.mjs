@@ -24,7 +24,7 @@ async function register(server, name) {
 // startAt(t, data): a server at the database of `data`, with a folder of its own.
 const startAt = (t, data) => startServer(t, { env: { OPSBRAIN_DATABASE: placeFor(data) } });
 
-// moveAway(data): pretends that its holder is a process of another machine, which may still be running.
+// moveAway(data): pretends that the process which holds the database is on another machine, where it may still be running.
 const moveAway = (data) => query(data, `UPDATE opsbrain_holder SET process = ''`);
 
 async function timed(work) {
@@ -71,7 +71,7 @@ test('a holder that was paused for too long stores nothing more, and reports tha
 
 const noPooler = skip || (existsSync(POOLER) ? false : 'pgbouncer is not installed');
 
-test('pgbouncer in transaction mode may stand in front of the database', { skip: noPooler }, async (t) => {
+test('pgbouncer in transaction mode works in front of the database', { skip: noPooler }, async (t) => {
     const data = await temporaryFolder(t);
     placeFor(data);
     const [schema, folder, port] = query(data, `SELECT current_schema(), split_part(current_setting('unix_socket_directories'), ',', 1),

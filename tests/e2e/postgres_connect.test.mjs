@@ -16,7 +16,7 @@ hostssl crypted alice 0.0.0.0/0 scram-sha-256
 host plain alice 0.0.0.0/0 scram-sha-256
 `;
 
-// certify(folder, {uid, gid}): an authority of its own, and a certificate of it for db.test.
+// certify(folder, {uid, gid}): creates an authority and its certificate for db.test, and writes pg_hba.conf.
 async function certify(folder, { uid, gid }) {
     const openssl = (...args) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
     const key = ['-newkey', 'rsa:2048', '-nodes', '-keyout'];
@@ -104,5 +104,5 @@ test('a password that is changed while a server runs is read again', { skip }, a
     postgres.query(`ALTER ROLE alice PASSWORD 'changed'`);
     await writeFile(file, 'changed');
     postgres.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = 'alice'`);
-    await until('it to be ready', async () => (await request(server.port, { path: '/ready' })).status === 200);
+    await until('the server to be ready', async () => (await request(server.port, { path: '/ready' })).status === 200);
 });

@@ -22,7 +22,7 @@ async function register(server, name) {
     }
 }
 
-// startStandby(t, primary): a server that follows it.
+// startStandby(t, primary): a server that follows the primary.
 const startStandby = (t, primary) =>
     startPostgres(t, bin, {
         prepare: async (folder, as) => {
@@ -33,7 +33,7 @@ const startStandby = (t, primary) =>
         },
     });
 
-// comeBack(server): restarts it as a standby without a primary.
+// comeBack(server): restarts a former primary as a standby that follows no server.
 async function comeBack(server) {
     const signal = path.join(server.folder, 'data/standby.signal');
     await writeFile(signal, '');

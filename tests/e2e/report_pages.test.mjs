@@ -71,7 +71,7 @@ test('a run has a page and files, with the figures of run_show', async (t) => {
     assert.equal(whole.next_cursor, undefined);
 });
 
-test('a chart is drawn once, and sent again only where it changed', async (t) => {
+test('a chart is drawn once, and sent again only if it changed', async (t) => {
     const server = await startServer(t);
     const { ids } = await importedTwice(t, server);
     const browser = new Browser(server.port);

@@ -185,7 +185,7 @@ test('a listening stream receives what it asked for and nothing else', async (t)
     await connection.close();
 });
 
-// listen(t, port, notifications): the messages of a subscriptions/listen, as they come.
+// listen(t, port, notifications): the messages of a subscriptions/listen, as they arrive.
 async function listen(t, port, notifications) {
     const events = [];
     const abort = new AbortController();

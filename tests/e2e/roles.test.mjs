@@ -33,7 +33,7 @@ forEachClient('a key is required and gives its role', async (t, kind) => {
     await writes.close();
 });
 
-test('without a key the answer is 401 and says how to ask', async (t) => {
+test('without a key the answer is 401 and says how to authenticate', async (t) => {
     const data = await temporaryFolder(t);
     await addKey(data, 'alice', '--role', 'admin');
     const server = await startServer(t, { data });

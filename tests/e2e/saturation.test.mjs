@@ -40,7 +40,7 @@ for (const kind of ['legacy-1x', '2x-2026'])
         await client.close();
     });
 
-// The sweep's first request is never answered; the server's clock is moved meanwhile, so that its minute takes seconds.
+// The sweep's first request is never answered; the server's clock is moved meanwhile, so that a wait of minutes takes seconds.
 test('job_show waits at most 50 seconds without a progress token, and longer with one', { skip: NO_FAKED_CLOCK }, async (t) => {
     const clock = await fakedClock(t, { monotonic: true });
     const model = http.createServer((request, response) => {

@@ -124,7 +124,7 @@ test('wrong keys are refused, counted and slowed down', async (t) => {
     assert.deepEqual([row.principal, row.outcome, row.subject], ['(nobody)', 'unauthenticated', '127.0.0.1']);
 });
 
-test('forms are accepted from our own pages only, with their token', async (t) => {
+test('forms are accepted only from pages of this server, with their token', async (t) => {
     const { server, keys } = await startWithKeys(t, { ada: 'admin' }, ['--allowed-origins', '*', '--allowed-hosts', '*']);
     const browser = new Browser(server.port);
     await browser.signIn(keys.ada);

@@ -21,7 +21,7 @@ function negotiating(mode, options) {
     return new Client2(INFO, { ...options, versionNegotiation: { mode } });
 }
 
-// isStateless(kind): whether such a client speaks 2026-07-28.
+// isStateless(kind): whether a client of this kind speaks 2026-07-28, which has no sessions.
 export function isStateless(kind) {
     return kind === '2x-auto' || kind === '2x-2026';
 }

@@ -10,7 +10,8 @@ const PROMPT = /(\(empty: none\):|\[y\/N\]) $|KV cache in use, %: \d/; // the ou
 const LIMIT_MS = 20_000;
 const SANITIZER = /ERROR: (Address|Leak)Sanitizer|runtime error:/;
 
-// output(file, args, {env, input, cwd, during}): during(child, kept) is called once there is output.
+// output(file, args, {env, input, cwd, during}): runs a program to its end: {code, stdout, stderr}. during(child, {stdout, stderr}) is
+// called whenever there is more output.
 export async function output(file, args, { env = {}, input = '', cwd, during } = {}) {
     const child = spawn(file, args, { env: { ...process.env, ...env }, cwd });
     const kept = { stdout: '', stderr: '' };
@@ -41,8 +42,8 @@ export async function commandLine(t, server) {
     const run = (...args) => output(OPSBRAIN, args, { env });
     run.env = env;
     run.with = (more, ...args) => output(OPSBRAIN, args, { env, ...more });
-    // run.onTerminal(columns, {input, during}, ...args): on a terminal with this many columns; the output
-    // also has its name, the process and finally the state of the terminal.
+    // run.onTerminal(columns, {input, during}, ...args): runs on a terminal with this many columns; the output also has the
+    // terminal's name, the process id and, at the end, the terminal's state.
     run.onTerminal = (columns, more, ...args) => output('script', ['-qefc',
         `tty; stty cols ${columns} rows 40; trap : INT; sh -c 'echo pid $$; exec ${[OPSBRAIN, ...args].join(' ')}'; code=$?; stty -a; exit $code`,
         '/dev/null'], { env, ...more });
@@ -57,7 +58,7 @@ export async function commandLine(t, server) {
     return run;
 }
 
-export const QUICK = ['--step-ms', '2']; // the tokens; the first one comes after 20 ms
+export const QUICK = ['--step-ms', '2']; // the time from token to token; the first one comes after 20 ms
 
 export async function withDemo(t) {
     const model = await startSimserve(t, QUICK);

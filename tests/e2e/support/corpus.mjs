@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A conversation that calls every tool, some in several ways: the answers that agents typically read.
+// A conversation that calls every tool that needs no cloud, some in several ways: the answers that agents typically read.
 
 const RECIPE = {
     name: 'ours', revision: 1, title: 'A model of ours', provider: 'kubernetes', engine: 'vllm', model: 'ours/small', image: 'vllm/vllm-openai:v0.23.0',

@@ -26,7 +26,8 @@ export const TARGET = {
 export const planService = (client, deployment, more = {}) =>
     client.call('deployment_plan', { deployment, target: 'run', recipe: 'run-gemma-4-12b-fp8-l4', life_s: 3600, ...more });
 
-// startGoogle(t, {model, tokenMs}): its `endpoints` for the setting cloud_endpoints, `services` by path, and its `door`.
+// startGoogle(t, {model, tokenMs}): `endpoints` for the setting cloud_endpoints, `services` by path, the `changes` that were requested,
+// the ID `tokens` that were issued, and the `door`, the service's own address.
 export async function startGoogle(t, { model, tokenMs }) {
     const google = { services: new Map(), changes: [], door: await startDoor(t, model), tokens: [] };
     const server = await listen(t, async (request, response) => {

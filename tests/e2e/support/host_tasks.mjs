@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sixty things that people ask for, and the call that does each, in an order in which each can be done. `args(seen)` gets the ids from earlier answers.
+// Things that users ask for, and the call that does each, in an order in which each can be done: [request, tool, args(seen), learn(answer)].
+// args() gets the ids that learn() took from earlier answers.
 
 const small = { deployment: 'lab', concurrency: [1, 2], input_tokens: [16], output_tokens: [16], window_s: 1 };
 const quick = ['warmup_limit_s=0'];

@@ -11,7 +11,7 @@ const STRICT_DESCRIPTION = 1024; // characters of a function's description
 
 function strict(schema, where) {
     const { default: _, ...kept } = schema; // refused by strict mode, dropped by its SDKs
-    for (const word of Object.keys(kept)) if (!STRICT_WORDS.has(word)) throw new Error(`${where}: "${word}" is not taken by strict mode`);
+    for (const word of Object.keys(kept)) if (!STRICT_WORDS.has(word)) throw new Error(`${where}: "${word}" is not accepted by strict mode`);
     if (kept.items) kept.items = strict(kept.items, `${where}[]`);
     if (kept.type !== 'object') return kept;
     if (kept.additionalProperties !== false) throw new Error(`${where}: a free-form object`);
@@ -30,7 +30,7 @@ function orNull(schema) {
 }
 
 export function toOpenAi({ name, description, inputSchema }) {
-    if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) throw new Error(`${name}: no function's name`);
+    if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) throw new Error(`${name}: not a function's name`);
     if (description.length > STRICT_DESCRIPTION) throw new Error(`${name}: its description is too long`);
     return strict(inputSchema, name);
 }
@@ -62,6 +62,6 @@ function declaration(schema, where) {
 
 // An argument that is not declared cannot be sent.
 export function toGemini({ name, inputSchema }) {
-    if (!/^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/.test(name)) throw new Error(`${name}: no function's name`);
+    if (!/^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/.test(name)) throw new Error(`${name}: not a function's name`);
     return { ...declaration(inputSchema, name), additionalProperties: false };
 }

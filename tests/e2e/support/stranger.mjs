@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startSweep, waitForJob } from './sweep_by_client.mjs';
 
-const LOOK_MS = 25;
+const POLL_MS = 25;
 
 // The stranger sends one request for every ten of others, and none while nobody else sends any. `served()` returns how many
 // requests of all clients the server has served so far.
@@ -25,7 +25,7 @@ export class Stranger {
             const others = (await this.served()) - before - this.sent;
             const owed = Math.max(0, Math.floor(others / 10) - this.sent);
             await Promise.all(Array.from({ length: owed }, () => this.ask()));
-            await sleep(LOOK_MS);
+            await sleep(POLL_MS);
         }
     }
 }

@@ -6,7 +6,7 @@ import { text } from './clients.mjs';
 const WAIT_S = 45;
 const FINAL = new Set(['completed', 'failed', 'cancelled']);
 
-// startSweep(client, arguments): the answer of sweep_start, with the go-ahead of sweep_plan where one is needed.
+// startSweep(client, arguments): the answer of sweep_start, called with the digest of the plan, which is the go-ahead for any size.
 export async function startSweep(client, args) {
     const plan = await client.call('sweep_plan', args);
     return client.call('sweep_start', { ...args, plan_digest: plan.plan_digest });

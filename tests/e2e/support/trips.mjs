@@ -71,7 +71,7 @@ const made = { aiperf: (name) => name === 'requests_asked' };
 
 async function roundTrip(server, client, { run, cells, format }) {
     const page = await client.call('run_export', { run, format, limit: PAGE_CELLS });
-    if (page.cells === page.left_out.length) return; // in no cell that the format can hold
+    if (page.cells === page.left_out.length) return; // the format can hold none of the cells
     const again = await importFile(server, page.file_name, page.content);
     assert.equal(again.refused, undefined, `${format}: ${again.refused}`);
     assert.equal(again.format, format);
