@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cloud_bodies RECIPE...: prints the requests of each recipe to Google's platforms, for each way to
- * buy it, as lines of JSON, {"type": "Instance", "body": {...}}, for tests/clouds/google_types.py.
- * Recipes that cannot work are skipped. */
+/* cloud_bodies RECIPE...: prints the bodies of the requests to Google's platforms that create and
+ * extend a server of each recipe, for each kind of purchase, as lines of JSON, {"type": "Instance",
+ * "body": {...}}, for tests/clouds/google_types.py. Recipes that cannot work are skipped. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static const struct type {
     { "cloud_tpu", "key", "secretmanager.Secret" },
 };
 
-/* Google's types have no flex-start of Cloud TPU: test_tpu_requests compares it with the API's
+/* Google's types lack the flex-start of Cloud TPU, which test_tpu_requests compares with the API's
  * description. */
 static void print_step(const char *provider, const struct step *step)
 {

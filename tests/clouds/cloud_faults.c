@@ -50,8 +50,8 @@ static void record_problem(struct work *work, enum provider_verb verb, size_t fa
     free(problem);
 }
 
-/* A fault is tried at the requests from first_of() to last_of(): at all of a verb, or only at the
- * middle one if the fault takes a minute. */
+/* A fault is tried at the requests from first_of() to last_of(): at all requests of a verb, only at
+ * the middle one if the fault takes a minute, or only at the first one if it is a condition. */
 static int first_of(const struct trial_fault *fault, int requests)
 {
     return fault->is_slow ? (requests + 1) / 2 : 1;
@@ -141,7 +141,7 @@ static void stop(int signal)
     stopped = signal;
 }
 
-/* Returns 0 if it succeeded. */
+/* Waits for the child, which is killed if this program was stopped. Returns 0 if it succeeded. */
 static int end_of(pid_t child)
 {
     int status = 0;

@@ -59,7 +59,7 @@ static struct observed look(struct life *life)
     struct observed now;
 
     if (!life->provider->observe(life->cloud, &life->desired, &now, &life->error))
-        check(life, false, "it can be looked at");
+        check(life, false, "the deployment can be observed");
     return now;
 }
 
@@ -74,7 +74,7 @@ static bool has_state(struct life *life, const char *state)
     return has;
 }
 
-/* Waits up to 15 s. */
+/* Waits up to 15 s for the state; returns whether it came. */
 static bool comes_to(struct life *life, const char *state)
 {
     for (int i = 0; i < 60; i++) {
@@ -105,7 +105,7 @@ static size_t count_of(struct life *life, const char *url)
     return json_array_size(json_object_get(list, "items"));
 }
 
-/* ---- The parts of its life ---- */
+/* ---- The parts of a deployment's life ---- */
 
 static void check_account(struct life *life, struct cloud *viewer)
 {
@@ -131,16 +131,18 @@ static void check_creation(struct life *life)
     struct observed now;
 
     check(life, life_plan(life, VERB_CREATE), "every request passes its dry run");
-    check(life, has_state(life, "absent"), "a plan makes nothing");
+    check(life, has_state(life, "absent"), "a plan creates nothing");
     check(life, life_apply(life, VERB_CREATE), "it is created, and becomes ready");
     now = look(life);
     check(life, now.ours && now.uid[0] != '\0' && now.ends_ms == life->desired.ends_ms,
           "its labels, its uid and its end are read back");
     check(life, strcmp(now.address, "http://gemma.llm.svc:8000") == 0, "it has an address");
-    check(life, strcmp(now.place, "gpu-1") == 0 || now.place[0] == '\0', "on the node of GPUs");
+    check(life, strcmp(now.place, "gpu-1") == 0 || now.place[0] == '\0',
+          "it runs on the node with GPUs");
     observed_finish(&now);
-    check(life, life_apply(life, VERB_CREATE), "twice is once");
-    check(life, count_of(life, DEPLOYMENTS) == 2, "one Deployment beside the other one's");
+    check(life, life_apply(life, VERB_CREATE), "a second creation changes nothing");
+    check(life, count_of(life, DEPLOYMENTS) == 2,
+          "there are two Deployments, with the foreign one");
 }
 
 static void check_scaling(struct life *life)
@@ -153,7 +155,7 @@ static void check_scaling(struct life *life)
     check(life, !life_apply(life, VERB_START) && comes_to(life, "pending"),
           "a ninth GPU is waited for");
     check(life, strstr(life->error.message, "Insufficient nvidia.com/gpu") != NULL,
-          "in the scheduler's words");
+          "and the message is the scheduler's");
     life->desired.replicas = 1;
     check(life, life_apply(life, VERB_START), "it is started with 1");
 }
@@ -174,7 +176,7 @@ static void check_drift(struct life *life)
           "somebody changes the image");
     now = look(life);
     check(life, strcmp(json_get_text(now.fields, "image", ""), "nginx:other") == 0,
-          "the other image is seen");
+          "the other image is observed");
     check(life, strncmp(now.last_changed_by, "somebody at ", 12) == 0, "and who changed it");
     check(life,
           life->provider->steps(VERB_CREATE, &life->desired, &now, &steps, &count, &life->error),
@@ -185,7 +187,7 @@ static void check_drift(struct life *life)
           "a creation does not take it back");
     step_list_free(steps, count);
     observed_finish(&now);
-    check(life, life_apply(life, VERB_UPDATE), "an update does");
+    check(life, life_apply(life, VERB_UPDATE), "an update takes it back");
     now = look(life);
     check(life, strcmp(json_get_text(now.fields, "image", ""), "vllm/vllm-openai:v0.23.0") == 0,
           "the image is ours again");
@@ -207,7 +209,8 @@ static void check_wrong_field(struct life *life)
             life_do(life, &steps[i]);
         }
     check(life, life->state == STEP_FAILED, "an unknown field (500 without a reason) is final");
-    check(life, strstr(life->error.message, "field not declared in schema") != NULL, "as it says");
+    check(life, strstr(life->error.message, "field not declared in schema") != NULL,
+          "and the message names it");
     step_list_free(steps, count);
     observed_finish(&now);
 }
@@ -219,10 +222,11 @@ static void check_quota(struct life *life)
           send_json(life, "POST", "/api/v1/namespaces/llm/resourcequotas", NULL,
                     "{\"metadata\":{\"name\":\"none\"},\"spec\":{\"hard\":{\"pods\":\"0\"}}}",
                     NULL),
-          "a quota of no pods");
+          "a quota of 0 pods is set");
     usleep(1500000); /* until the quota's controller has counted */
-    check(life, !life_apply(life, VERB_START) && comes_to(life, "pending"), "it is waited for");
-    check(life, strstr(life->error.message, "exceeded quota") != NULL, "in the quota's words");
+    check(life, !life_apply(life, VERB_START) && comes_to(life, "pending"), "a start waits");
+    check(life, strstr(life->error.message, "exceeded quota") != NULL,
+          "and the message is the quota's");
     check(life,
           send_json(life, "DELETE", "/api/v1/namespaces/llm/resourcequotas/none", NULL, NULL, NULL),
           "the quota is removed");
@@ -284,19 +288,19 @@ static void check_end(struct life *life, const char *folder)
     check(life, run_end(life, folder) == 0 && comes_to(life, "absent"),
           "the CronJob's command deletes it");
     check(life, run_end(life, folder) != 0, "a second time there is nothing to delete");
-    check(life, count_of(life, DEPLOYMENTS) == 1, "the other Deployment stays");
+    check(life, count_of(life, DEPLOYMENTS) == 1, "the foreign Deployment stays");
 }
 
 static void check_destruction(struct life *life)
 {
-    check(life, life_apply(life, VERB_DESTROY), "what is left is destroyed");
+    check(life, life_apply(life, VERB_DESTROY), "the rest is destroyed");
     check(life, count_of(life, "/apis/batch/v1/namespaces/llm/cronjobs") == 0, "no CronJob");
     check(life, count_of(life, "/api/v1/namespaces/llm/services") == 0, "no Service");
     check(life, count_of(life, "/apis/rbac.authorization.k8s.io/v1/namespaces/llm/roles") == 0,
           "no Role");
     check(life, count_of(life, "/api/v1/namespaces/llm/serviceaccounts") == 1,
           "no account but the namespace's");
-    check(life, count_of(life, DEPLOYMENTS) == 1, "the other Deployment stays");
+    check(life, count_of(life, DEPLOYMENTS) == 1, "the foreign Deployment stays");
 }
 
 static void check_list(struct life *life)
@@ -309,7 +313,7 @@ static void check_list(struct life *life)
           life->provider->list(life->cloud, life->desired.target, &list, &count, warnings,
                                &life->error)
               && count == 1 && strcmp(list[0].name, "gemma") == 0,
-          "of two Deployments one serves models");
+          "of two Deployments only the one that serves models is listed");
     observed_list_free(list, count);
 }
 
@@ -323,7 +327,7 @@ static void live(struct life *life, struct cloud *viewer, const char *folder)
                     "{\"app\":\"web\"}},\"spec\":{\"containers\":[{\"name\":\"web\",\"image\":"
                     "\"nginx\"}]}}}}",
                     NULL),
-          "another one's Deployment");
+          "somebody else creates a Deployment");
     check_creation(life);
     check_list(life);
     check_scaling(life);
@@ -342,7 +346,7 @@ int main(int count, char **arguments)
                                                 .credential = { CLOUD_KUBECONFIG, "admin.yaml" } };
     struct cloud_endpoints *endpoints = NULL;
     struct life life = { .provider = provider_find("kubernetes"),
-                         .looks_max = 60,
+                         .polls_max = 60,
                          .pause_ms = 250 };
     struct recipe recipe;
     struct cloud *viewer;

@@ -39,7 +39,7 @@ static inline int set_up(void **state)
         "\"CT6E\"},\"details\":{\"value\":\"16\"}},{\"details\":{\"value\":\"0\"},"
         "\"applicableLocations\":[\"us-central1\"]}]}");
     world->fake.now_ms = world->life.desired.made_ms;
-    world->life.looks_max = 8;
+    world->life.polls_max = 8;
     *state = world;
     return 0;
 }

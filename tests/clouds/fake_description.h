@@ -11,6 +11,6 @@
  * caller releases the result. */
 json_t *fake_description_load(const char *file);
 /* Returns whether the value conforms to the schema: members, types, enumerations, and 64-bit
- * numbers as strings. Appends the path of the first member that does not to `out`. */
+ * numbers as strings. If not, `out` becomes the path of the first wrong member. */
 bool fake_description_check(const json_t *description, const char *schema, const json_t *value,
                             struct text *out);

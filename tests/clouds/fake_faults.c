@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-static void write_down(struct fake_faults *faults, const struct fake_request *request)
+static void record(struct fake_faults *faults, const struct fake_request *request)
 {
     if (faults->log != NULL)
         json_array_append_new(faults->log,
@@ -17,16 +17,16 @@ static void write_down(struct fake_faults *faults, const struct fake_request *re
 }
 
 /* Returns whether this is the request that gets the fault, or a repetition of it. */
-static bool meets(struct fake_faults *faults, const struct fake_request *request)
+static bool gets_fault(struct fake_faults *faults, const struct fake_request *request)
 {
-    char this[sizeof faults->met];
+    char this[sizeof faults->faulted];
 
     snprintf(this, sizeof this, "%s %s", request->method, request->path);
     if (faults->left == 0)
         return false;
-    if (faults->met[0] == '\0' && faults->requests == faults->at)
-        memcpy(faults->met, this, sizeof this);
-    if (strcmp(faults->met, this) != 0)
+    if (faults->faulted[0] == '\0' && faults->requests == faults->at)
+        memcpy(faults->faulted, this, sizeof this);
+    if (strcmp(faults->faulted, this) != 0)
         return false;
     faults->left--;
     return true;
@@ -81,8 +81,8 @@ static bool guard(void *context, enum fake_moment moment, const struct fake_requ
     pthread_mutex_lock(&faults->lock);
     if (moment == FAKE_BEFORE) {
         faults->requests++;
-        write_down(faults, request);
-        *memory = meets(faults, request) ? (void *)(uintptr_t)faults->fault : NULL;
+        record(faults, request);
+        *memory = gets_fault(faults, request) ? (void *)(uintptr_t)faults->fault : NULL;
     }
     if (moment == FAKE_AFTER)
         count_created(faults);
@@ -118,7 +118,7 @@ void fake_faults_set(struct fake_faults *faults, const struct fake_fault *fault,
     faults->requests = 0;
     faults->created = 0;
     faults->existing = json_object_size(faults->objects);
-    faults->met[0] = '\0';
+    faults->faulted[0] = '\0';
     pthread_mutex_unlock(&faults->lock);
 }
 

@@ -25,12 +25,12 @@ struct fake_faults {
     struct fake_server *server;
     const json_t *objects; /* the fake's objects, by path */
     size_t existing;
-    int requests; /* so far */
+    int requests; /* since fake_faults_set */
     int created;  /* how many objects they created */
     const struct fake_fault *fault;
-    int at;        /* the number of the request that gets the fault, from 1; 0: none */
-    int left;      /* how often it will still get it */
-    char met[600]; /* method and path of that request; "" until it was sent */
+    int at;            /* the number of the request that gets the fault, from 1; 0: none */
+    int left;          /* how often that request will still get the fault */
+    char faulted[600]; /* the method and path of that request; "" until it was sent */
     pid_t victim;
     /* Each request is two events: before and after it is carried out. `kill_at` 0: no kill. */
     int events, kill_at;
@@ -45,5 +45,5 @@ void fake_faults_finish(struct fake_faults *faults);
 void fake_faults_set(struct fake_faults *faults, const struct fake_fault *fault, int at);
 /* Counts events anew; kills the process `victim` at the event number `event`. */
 void fake_faults_kill(struct fake_faults *faults, pid_t victim, int event);
-/* Takes back fake_faults_kill. */
+/* Undoes fake_faults_kill. */
 void fake_faults_disarm(struct fake_faults *faults);

@@ -8,8 +8,8 @@
 
 #include "base/core/text.h"
 
-/* Returns whether the value is of the type. If not, appends the path of the first wrong member to
- * `out`, such as "spec.template.gpus", and sets *is_unknown if the type has no such member. */
+/* Returns whether the value is of the type. If not, `out` becomes the path of the first wrong
+ * member, such as "spec.template.gpus", and sets *is_unknown if the type has no such member. */
 bool fake_fields_check(const json_t *types, const char *type, const json_t *value, struct text *out,
                        bool *is_unknown);
 /* Reads the types in a file of tests/data/clouds. The caller releases the result. */

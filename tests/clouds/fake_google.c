@@ -85,7 +85,7 @@ static json_t *metadata_of(const char *path)
                : any("google.cloud.tpu.v2.OperationMetadata", target);
 }
 
-static bool is_going(const json_t *object)
+static bool is_being_deleted(const json_t *object)
 {
     const json_t *state = json_object_get(object, "state");
 
@@ -100,7 +100,7 @@ static json_t *result_of(const struct fake_google *fake, const char *path)
 
     if (strstr(path, "/services/") != NULL)
         return any("google.cloud.run.v2.Service", object != NULL ? object : name);
-    if (object == NULL || is_going(object))
+    if (object == NULL || is_being_deleted(object))
         return any("google.protobuf.Empty", NULL);
     return any(strstr(path, "/nodes/") != NULL ? "google.cloud.tpu.v2.Node"
                                                : "google.cloud.tpu.v2.QueuedResource",
@@ -122,7 +122,7 @@ void fake_google_begin(struct fake_google *fake, const char *path, json_t *befor
     operation =
         json_pack("{s:s, s:b, s:o}", "name", name, "done", 0, "metadata", metadata_of(path));
     json_object_set_new(fake->operations, name,
-                        json_pack("{s:i, s:s, s:o*}", "looks", 0, "path", path, "before", before));
+                        json_pack("{s:i, s:s, s:o*}", "polls", 0, "path", path, "before", before));
     fake_google_show(reply, operation);
 }
 
@@ -134,25 +134,25 @@ static void fail_operation(struct fake_google *fake, const char *path, const jso
         json_object_update(fake->objects, (json_t *)(uintptr_t)before);
 }
 
-static void look_at_operation(struct fake_google *fake, const char *name, struct fake_reply *reply)
+static void poll_operation(struct fake_google *fake, const char *name, struct fake_reply *reply)
 {
     json_t *kept = json_object_get(fake->operations, name);
     const char *path = json_get_text(kept, "path", "/v2/");
-    int64_t looks = json_get_integer(kept, "looks", 0) + 1;
-    json_auto_t *operation = json_pack("{s:s, s:b, s:o}", "name", name, "done", looks >= 2,
+    int64_t polls = json_get_integer(kept, "polls", 0) + 1;
+    json_auto_t *operation = json_pack("{s:s, s:b, s:o}", "name", name, "done", polls >= 2,
                                        "metadata", metadata_of(path));
 
     if (kept == NULL) {
         fake_google_say(reply, 404, "NOT_FOUND", "no such operation");
         return;
     }
-    json_object_set_new(kept, "looks", json_integer(looks));
-    if (looks >= 2 && fake->operation_error[0] != '\0') {
+    json_object_set_new(kept, "polls", json_integer(polls));
+    if (polls >= 2 && fake->operation_error[0] != '\0') {
         json_object_set_new(operation, "error",
                             json_pack("{s:i, s:s}", "code", 8, "message", fake->operation_error));
-        if (looks == 2)
+        if (polls == 2)
             fail_operation(fake, path, json_object_get(kept, "before"));
-    } else if (looks >= 2)
+    } else if (polls >= 2)
         json_object_set_new(operation, "response", result_of(fake, path));
     fake_google_show(reply, operation);
 }
@@ -309,7 +309,7 @@ static void read_one(struct fake_google *fake, const struct fake_request *reques
     const json_t *object = json_object_get(fake->objects, request->path);
 
     if (strstr(request->path, "/locations/r/operations/") != NULL)
-        look_at_operation(fake, strstr(request->path, "projects/"), reply);
+        poll_operation(fake, strstr(request->path, "projects/"), reply);
     else if (part != NULL && part->list != NULL && ends_with(request->path, part->list_end))
         list(fake, part->list, request, reply);
     else if (part != NULL && part->read != NULL && part->read(fake, request, reply))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Google's services on one port: tokens, Cloud Run, Compute Engine, Cloud Scheduler, accounts and
- * secrets, as far as the providers use them. It checks bodies member by member, and refuses them
- * with Google's messages; a long operation is done after it was polled twice. */
+/* Google's services on one port: tokens, Cloud Run, Compute Engine, Cloud TPU, Cloud Scheduler,
+ * accounts and secrets, as far as the providers use them. It checks bodies member by member, and
+ * refuses them with Google's messages; a long operation is done at its second poll. */
 #pragma once
 
 #include "tests/clouds/fake_server.h"
@@ -12,7 +12,7 @@ struct fake_google {
     json_t *fields, *operations;
     char endpoints[1024];                            /* for cloud_endpoints_create */
     char denied[64];                                 /* the permission that is not granted */
-    char operation_error[256], condition_error[256]; /* of the next create; "": it succeeds */
+    char operation_error[256], condition_error[256]; /* of operations and of services; "": none */
     int status;                                      /* of the next change; 0: it succeeds */
     const char *answer;                              /* the body of an answer with `status` */
     bool loses_reply;       /* the next change is carried out, but not answered */

@@ -45,7 +45,7 @@ static void show_operation(const char *name, const json_t *kept, bool is_done,
     fake_google_show(reply, out);
 }
 
-/* Two requests with the same request id create only one. */
+/* Two requests with the same request id begin only one operation. */
 static bool is_repeated(struct fake_google *fake, const struct fake_request *request,
                         struct fake_reply *reply)
 {
@@ -68,7 +68,7 @@ static void begin(struct fake_google *fake, const struct fake_request *request, 
                   const char *code, const char *message, struct fake_reply *reply)
 {
     char *id = fake_server_parameter(request, "requestId");
-    json_t *kept = json_pack("{s:i, s:s}", "looks", 0, "path", path);
+    json_t *kept = json_pack("{s:i, s:s}", "polls", 0, "path", path);
     char name[64];
 
     snprintf(name, sizeof name, "operation-%lld", ++fake->versions);
@@ -82,24 +82,24 @@ static void begin(struct fake_google *fake, const struct fake_request *request, 
     show_operation(name, kept, false, reply);
 }
 
-/* Answers a poll of an operation, which is done at the second one; if it fails, it leaves nothing.
- */
-static void look_at_operation(struct fake_google *fake, const char *name, struct fake_reply *reply)
+/* Answers a poll of an operation, which is done at the second poll. One that fails deletes its
+ * object. */
+static void poll_operation(struct fake_google *fake, const char *name, struct fake_reply *reply)
 {
     json_t *kept = json_object_get(fake->operations, name);
-    int64_t looks = json_get_integer(kept, "looks", 0) + 1;
+    int64_t polls = json_get_integer(kept, "polls", 0) + 1;
 
     if (!json_is_object(kept)) {
         say(reply, 404, "notFound", "The resource '%s' was not found", name);
         return;
     }
-    json_object_set_new(kept, "looks", json_integer(looks));
-    if (looks == 2 && json_object_get(kept, "error") != NULL)
+    json_object_set_new(kept, "polls", json_integer(polls));
+    if (polls == 2 && json_object_get(kept, "error") != NULL)
         json_object_del(fake->objects, json_get_text(kept, "path", ""));
-    show_operation(name, kept, looks >= 2, reply);
+    show_operation(name, kept, polls >= 2, reply);
 }
 
-/* Finds an instance by its name or by its id. */
+/* Finds an instance by its name or by its id, and replaces the id in the path by the name. */
 static json_t *find(const struct fake_google *fake, char path[512])
 {
     json_t *instance = json_object_get(fake->objects, path), *other;
@@ -121,7 +121,7 @@ static json_t *find(const struct fake_google *fake, char path[512])
 }
 
 /* Returns the instance of a request, and its method, such as "/stop". If there is no such instance,
- * answers so and returns NULL. */
+ * answers with 404 and returns NULL. */
 static json_t *find_asked(const struct fake_google *fake, const struct fake_request *request,
                           char path[512], const char **method, struct fake_reply *reply)
 {
@@ -281,27 +281,27 @@ static void change(struct fake_google *fake, const struct fake_request *request,
             request->path + strlen(PREFIX));
 }
 
-/* ---- Looking ---- */
+/* ---- Reading ---- */
 
 static void show_phase(struct fake_google *fake, json_t *instance, struct fake_reply *reply)
 {
     static const char *const phases[] = { "image", "weights", "compile", "ready" };
-    int64_t looks = json_get_integer(instance, ".looks", 0);
-    const char *phase = fake->server_fails ? "failed" : phases[looks < 4 ? looks : 3];
+    int64_t polls = json_get_integer(instance, ".polls", 0);
+    const char *phase = fake->server_fails ? "failed" : phases[polls < 4 ? polls : 3];
     json_auto_t *out =
         json_pack("{s:s, s:{s:[{s:s, s:s, s:s}]}}", "queryPath", "opsbrain/", "queryValue", "items",
                   "namespace", "opsbrain", "key", "phase", "value", phase);
 
-    if (looks > 0) /* the server has written output */
+    if (polls > 0) /* the server has written output */
         json_array_append_new(json_object_get(json_object_get(out, "queryValue"), "items"),
                               json_pack("{s:s, s:s, s:s}", "namespace", "opsbrain", "key", "line",
                                         "value", "Capturing graphs"));
-    json_object_set_new(instance, ".looks", json_integer(looks + 1));
+    json_object_set_new(instance, ".polls", json_integer(polls + 1));
     fake_google_show(reply, out);
 }
 
-static void look_at_instance(struct fake_google *fake, const struct fake_request *request,
-                             struct fake_reply *reply)
+static void read_instance(struct fake_google *fake, const struct fake_request *request,
+                          struct fake_reply *reply)
 {
     char path[512];
     const char *method;
@@ -327,9 +327,9 @@ static bool read_thing(struct fake_google *fake, const struct fake_request *requ
 
     fake_google_machine_advance(fake);
     if (operation != NULL)
-        look_at_operation(fake, operation + strlen("/operations/"), reply);
+        poll_operation(fake, operation + strlen("/operations/"), reply);
     else if (strstr(request->path, INSTANCES) != NULL)
-        look_at_instance(fake, request, reply);
+        read_instance(fake, request, reply);
     else if (strstr(request->path, "/regions/") != NULL)
         text_add(&reply->body,
                  "{\"quotas\":[{\"metric\":\"NVIDIA_L4_GPUS\",\"limit\":8.0,\"usage\":2.0},"

@@ -93,7 +93,7 @@ void fake_google_machine_pass(struct fake_google *fake, const char *path, json_t
     if (strcmp(next, "RUNNING") != 0)
         return;
     json_object_set_new(instance, ".startedMs", json_integer(fake->now_ms));
-    json_object_set_new(instance, ".looks", json_integer(0));
+    json_object_set_new(instance, ".polls", json_integer(0));
     fake_google_machine_key(fake, instance);
 }
 

@@ -32,8 +32,9 @@ void fake_google_number(const struct fake_google *fake, json_t *object, const ch
 /* Answers DELETE of an object, at once. */
 void fake_google_remove(struct fake_google *fake, const struct fake_request *request,
                         struct fake_reply *reply);
-/* Starts a long operation on the object at `path`, and answers with it. If it fails, it restores
- * `before`, objects by path, or removes the object if `before` is NULL. Releases `before`. */
+/* Starts a long operation on the object at `path`, and answers with it. If the operation fails,
+ * `before`, objects by path, is restored, or the object is removed if `before` is NULL. Releases
+ * `before`. */
 void fake_google_begin(struct fake_google *fake, const char *path, json_t *before,
                        struct fake_reply *reply);
 /* Returns a copy of one object for `before`; the caller releases it. */

@@ -8,9 +8,7 @@
 #include "base/json/json.h"
 #include "tests/clouds/fake_google_part.h"
 
-/* Returns Google's message about the platform's rule that the service breaks; NULL if it breaks
- * none.
- */
+/* Returns Google's message about the rule that the service breaks; NULL if it breaks none. */
 static const char *judge_service(const struct fake_google *fake, const json_t *service,
                                  char sentence[512])
 {
@@ -86,7 +84,7 @@ static void create_service(struct fake_google *fake, const struct fake_request *
     }
 }
 
-/* Changes the members in the mask, or all members that are sent. */
+/* Changes the members in the mask, or all members of the body if there is no mask. */
 static void merge(json_t *service, const json_t *body, const char *mask)
 {
     json_t *value;

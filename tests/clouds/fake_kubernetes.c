@@ -13,7 +13,8 @@
 static void say(struct fake_reply *reply, int status, const char *reason, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Answers with a Status object. `reason` is NULL if it has none, as for an unknown field. */
+/* Answers with a Status object. `reason` is NULL if the Status has none, as for an unknown field.
+ */
 static void say(struct fake_reply *reply, int status, const char *reason, const char *format, ...)
 {
     char message[512];
@@ -145,7 +146,8 @@ static void list(struct fake_kubernetes *fake, const struct fake_request *reques
         if (strncmp(path, request->path, strlen(request->path)) != 0)
             continue;
         run_controllers(fake, object);
-        /* the first page has the first, the second none, the third the second, ... */
+        /* the first page has the first object, the second page none, the third page the second
+         * object */
         if (!fake->pages || (page % 2 == 0 && at == page / 2))
             json_array_append(items, object);
         at++;

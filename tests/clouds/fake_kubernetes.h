@@ -13,11 +13,11 @@ struct fake_kubernetes {
     char pod[32];
     char log[128];   /* the log of each pod */
     char denied[64]; /* the resource that reviews deny */
+    bool pages;      /* lists come in pages of one object, with an empty page between two */
     /* Faults of the next request that changes something: */
     int status;       /* the status of its answer; 0 if it has no fault */
     bool loses_reply; /* the request is carried out, and the connection breaks */
-    bool pages;       /* lists come in pages of one, the second of them empty */
-    int changes;      /* requests that changed something */
+    int changes;      /* requests to change something, except dry runs */
     long long uids;
 };
 

@@ -54,7 +54,7 @@ static const char *unknown_member(const json_t *object, const char *const *known
     return NULL;
 }
 
-static bool says(const json_t *object, const char *name, const char *value)
+static bool has_value(const json_t *object, const char *name, const char *value)
 {
     return strcmp(json_get_text(object, name, ""), value) == 0;
 }
@@ -67,7 +67,7 @@ static const char *check_ports(const json_t *host, const json_t *exposed)
     json_object_foreach(json_object_get(host, "PortBindings"), port, bindings) {
         if (json_object_get(exposed, port) == NULL || strstr(port, "/tcp") == NULL)
             return "a published port is not an exposed TCP port";
-        if (!says(json_array_get(bindings, 0), "HostIp", "127.0.0.1"))
+        if (!has_value(json_array_get(bindings, 0), "HostIp", "127.0.0.1"))
             return "a port is published for other machines";
     }
     return json_object_size(json_object_get(host, "PortBindings")) == 1 ? NULL
@@ -81,14 +81,14 @@ static const char *check_safety(const json_t *host)
 
     if (json_get_boolean(host, "Privileged", true))
         return "it is privileged";
-    if (!says(host, "NetworkMode", "bridge"))
+    if (!has_value(host, "NetworkMode", "bridge"))
         return "it has the machine's network";
     if (strcmp(json_string_value(json_array_get(json_object_get(host, "CapDrop"), 0)), "ALL") != 0)
         return "it keeps capabilities";
     if (json_array_size(json_object_get(host, "Mounts")) > 1)
         return "something besides the models is mounted";
     json_array_foreach(json_object_get(host, "Mounts"), i, mount)
-        if (unknown_member(mount, mount_members) != NULL || !says(mount, "Type", "bind")
+        if (unknown_member(mount, mount_members) != NULL || !has_value(mount, "Type", "bind")
             || !json_get_boolean(mount, "ReadOnly", false))
             return "a mount is not a read-only bind mount";
     return NULL;

@@ -9,7 +9,7 @@ struct fake_podman {
     struct fake_server *server;
     json_t *images;     /* by name: id */
     json_t *registry;   /* by name: ids of images that can be pulled */
-    json_t *containers; /* by name: {"Config", "HostConfig", "State"} */
+    json_t *containers; /* by name: {"Config", "State"} */
     json_t *calls;      /* "METHOD path", in order */
     char problem[256];  /* the first wrong request */
     /* Called when a container is started or ended; may be NULL. */

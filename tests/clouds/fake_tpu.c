@@ -59,7 +59,7 @@ void fake_tpu_node_path(const char *path, const json_t *queued, char out[512])
 
 /* ---- Changing ---- */
 
-/* Deletes a queued resource and, with `force`, its node. */
+/* Deletes a queued resource and its node; `node` is NULL if it has none. */
 static void delete_both(struct fake_google *fake, const char *path, json_t *queued,
                         const char *node_path, json_t *node, struct fake_reply *reply)
 {
@@ -113,16 +113,16 @@ static void show_phase(struct fake_google *fake, json_t *node, const struct fake
 {
     static const char *const phases[] = { "image", "weights", "compile", "ready" };
     json_auto_t *body = json_loads(request->body, 0, NULL);
-    int64_t looks = json_get_integer(node, ".looks", 0);
+    int64_t polls = json_get_integer(node, ".polls", 0);
     json_auto_t *out = NULL;
 
     if (!fake_google_check(fake, "TpuAttributes", body, reply))
         return;
     out = json_pack("{s:[{s:s, s:{s:[{s:s, s:s, s:s}, {s:s, s:s, s:s}]}}]}", "guestAttributes",
                     "queryPath", "opsbrain/", "queryValue", "items", "namespace", "opsbrain", "key",
-                    "phase", "value", fake->server_fails ? "failed" : phases[looks < 4 ? looks : 3],
+                    "phase", "value", fake->server_fails ? "failed" : phases[polls < 4 ? polls : 3],
                     "namespace", "opsbrain", "key", "line", "value", "Loading weights: 50%");
-    json_object_set_new(node, ".looks", json_integer(looks + 1));
+    json_object_set_new(node, ".polls", json_integer(polls + 1));
     fake_google_show(reply, out);
 }
 
@@ -188,7 +188,7 @@ static void change_node(struct fake_google *fake, const struct fake_request *req
         change_state(fake, node, method != NULL ? method : "", path, reply);
 }
 
-/* ---- Looking ---- */
+/* ---- Reading ---- */
 
 static bool read_one(struct fake_google *fake, const struct fake_request *request,
                      struct fake_reply *reply)

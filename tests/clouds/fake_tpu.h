@@ -16,7 +16,7 @@ void fake_tpu_refuse(struct fake_reply *reply, const char *format, ...)
 json_t *fake_tpu_specification(const json_t *queued);
 const char *fake_tpu_state(const json_t *queued);
 void fake_tpu_set_state(json_t *queued, const char *state);
-/* Returns the seconds of a duration such as "7200s"; -1 if it is none. */
+/* Returns the seconds of a duration such as "7200s"; -1 if it is no duration. */
 int64_t fake_tpu_duration(const char *text);
 void fake_tpu_create(struct fake_google *fake, const struct fake_request *request,
                      struct fake_reply *reply);

@@ -23,7 +23,7 @@ static int64_t chips_of(const json_t *queued)
     return strncmp(type, "v5p-", 4) == 0 ? count / 2 : count;
 }
 
-/* Checks the platform's rules for the way to buy capacity. Returns Google's message, or NULL if no
+/* Checks the platform's rules for the kinds of purchase. Returns Google's message, or NULL if no
  * rule is broken. */
 static const char *judge_tier(const json_t *queued)
 {
@@ -102,7 +102,7 @@ static void keep(struct fake_google *fake, json_t *queued, const char *path, con
         json_object_set_new(fake->operations, id, json_string(text_string(&reply->body)));
 }
 
-/* Two requests with the same request id create only one. */
+/* Two requests with the same request id create only one resource. */
 static bool is_repeated(const struct fake_google *fake, const char *id, struct fake_reply *reply)
 {
     const char *before = id != NULL ? json_get_text(fake->operations, id, NULL) : NULL;

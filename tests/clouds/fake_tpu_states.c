@@ -39,7 +39,7 @@ static void run_node(struct fake_google *fake, const char *path, json_t *queued)
     fake_tpu_node_path(path, queued, at);
     node = json_object_get(fake->objects, at);
     json_object_set_new(node, "state", json_string("READY"));
-    json_object_set_new(node, ".looks", json_integer(0));
+    json_object_set_new(node, ".polls", json_integer(0));
     json_object_set_new(queued, ".startedMs", json_integer(fake->now_ms));
     fake_google_machine_key(fake, node);
 }
@@ -106,7 +106,7 @@ static void pass_node(struct fake_google *fake, const char *path, json_t *node)
         json_object_set_new(node, "state", json_string("STOPPED"));
     else if (strcmp(state, "STARTING") == 0) {
         json_object_set_new(node, "state", json_string("READY"));
-        json_object_set_new(node, ".looks", json_integer(0));
+        json_object_set_new(node, ".polls", json_integer(0));
     } else if (strcmp(state, "DELETING") == 0 && json_object_get(node, "queuedResource") == NULL)
         json_object_del(fake->objects, path);
 }
@@ -139,7 +139,7 @@ void fake_tpu_advance(struct fake_google *fake)
         fake_tpu_set_state(queued, "SUSPENDED");
         fake_tpu_node_path(path, queued, at);
         json_object_del(fake->objects, at);
-        /* the others are handled at the next read: the iterator is no longer valid */
+        /* the iterator is no longer valid: begin again */
         fake_tpu_advance(fake);
         return;
     }

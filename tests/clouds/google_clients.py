@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Google's own clients against our fake of its services: whatever the providers do, done by Google. Reads what cloud_bodies
-prints on stdin, for the bodies; the argument is fake_clouds. Each reply is read strictly: a member that Google's types
-do not have is an error."""
+"""Runs Google's own clients against the fake of its services, with the bodies that the providers send, which cloud_bodies
+prints and this program reads on stdin. The argument is the program fake_clouds. Each reply is read strictly: a member that
+Google's types do not have is an error."""
 import json
 import subprocess
 import sys
@@ -54,11 +54,11 @@ def until(look, is_so):
         found = look()
         if is_so(found):
             return found
-    sys.exit(f"it never came to be: {found}")
+    sys.exit(f"the expected state was not reached: {found}")
 
 
 def gone(look, **arguments):
-    """The resource is still there, as being deleted, for some reads."""
+    """Reads a resource until it is gone; some reads may still find it, as being deleted."""
     for _ in range(5):
         try:
             look(**arguments)
@@ -67,7 +67,7 @@ def gone(look, **arguments):
     sys.exit(f"it is still there: {arguments}")
 
 
-def live_on_cloud_run(**options):
+def check_cloud_run(**options):
     client = run_v2.ServicesClient(transport=ServicesRestTransport(**options))
     parent = "projects/p/locations/us-central1"
     create = {"parent": parent, "service": body("run.Service"), "service_id": "theirs"}
@@ -87,7 +87,7 @@ def live_on_cloud_run(**options):
     refused(exceptions.NotFound, client.get_service, name=made.name)
 
 
-def live_on_compute_engine(**options):
+def check_compute_engine(**options):
     transport = InstancesRestTransport(**options)
     # The library's own client of operations would call the real host.
     operations = compute_v1.ZoneOperationsClient(transport=ZoneOperationsRestTransport(**options))
@@ -117,7 +117,7 @@ def live_on_compute_engine(**options):
     gone(client.get, **one)
 
 
-def live_of_firewalls(**options):
+def check_firewalls(**options):
     transport = FirewallsRestTransport(**options)
     operations = compute_v1.GlobalOperationsClient(transport=GlobalOperationsRestTransport(**options))
     transport._extended_operations_services["global_operations"] = operations
@@ -131,7 +131,7 @@ def live_of_firewalls(**options):
     refused(exceptions.NotFound, client.get, **one)
 
 
-def live_on_cloud_tpu(**options):
+def check_cloud_tpu(**options):
     client = tpu_v2.TpuClient(transport=TpuRestTransport(**options))
     parent = "projects/p/locations/us-east5-a"
     queued = body("tpu.QueuedResource")
@@ -160,7 +160,7 @@ def live_on_cloud_tpu(**options):
     gone(client.get_node, name=node.name)
 
 
-def live_of_secrets(**options):
+def check_secrets(**options):
     client = secretmanager_v1.SecretManagerServiceClient(transport=SecretManagerServiceRestTransport(**options))
     create = {"parent": "projects/p", "secret_id": "theirs", "secret": body("secretmanager.Secret")}
     made = client.create_secret(**create)
@@ -180,7 +180,7 @@ with subprocess.Popen([sys.argv[1], "cloud_run"], stdin=subprocess.PIPE, stdout=
     url = dict(pair.split("=", 1) for pair in introduced["endpoints"].split(",") if pair)["run"]
     token = json.load(urllib.request.urlopen(f"{url}/computeMetadata/v1/instance/service-accounts/default/token"))
     options = {"host": url, "credentials": Credentials(token["access_token"])}
-    for work in [live_on_cloud_run, live_on_compute_engine, live_of_firewalls, live_on_cloud_tpu, live_of_secrets]:
+    for work in [check_cloud_run, check_compute_engine, check_firewalls, check_cloud_tpu, check_secrets]:
         work(**options)
-        print(f"ok    Google's own client: {work.__name__.replace('_', ' ')}")
+        print(f"ok    Google's own client: {work.__name__.removeprefix('check_').replace('_', ' ')}")
     fake.stdin.close()

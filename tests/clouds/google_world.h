@@ -57,7 +57,7 @@ static inline struct google_world *google_world_create(const char *provider, con
         || !cloud_create(&world->target.credential, &config, &world->life.cloud, &error))
         fail_msg("%s", error.message);
     world->life.provider = provider_find(provider);
-    world->life.looks_max = 3;
+    world->life.polls_max = 3;
     world->life.desired = (struct desired){ .target = &world->target,
                                             .recipe = &world->recipe,
                                             .deployment = "gemma",
@@ -118,7 +118,7 @@ static inline void check_state(struct google_world *world, const char *state, co
     observed_finish(&now);
 }
 
-/* Observes it until it is in the state. */
+/* Observes the deployment until it is in the state, 9 times at most. */
 static inline struct observed wait_for(struct google_world *world, const char *state)
 {
     struct observed now = look(world);

@@ -13,8 +13,8 @@ const ALL = process.env.OPSBRAIN_CLOUD_KILLS === undefined;
 const SHARES = ALL ? 2 : 1; // parts of a provider's kills that run at the same time
 const EACH = ALL ? Infinity : Math.ceil(Number(process.env.OPSBRAIN_CLOUD_KILLS) / PROVIDERS.length);
 const VERBS = ALL ? ['create', 'scale', 'stop', 'start', 'extend', 'destroy'] : ['create', 'destroy'];
-const LESSONS = ALL ? 2 : 1;
-const COUNTS = /\/(generation|observedGeneration|resourceVersion|\.looks)$/; // counters, which differ if a request is repeated
+const LESSONS = ALL ? 2 : 1; // undisturbed runs of each verb, which show what it leaves
+const COUNTS = /\/(generation|observedGeneration|resourceVersion|\.polls)$/; // counters, which differ if a request is repeated
 const PASSING = /\d{4}-\d\d-\d\dT|^\d+ \d+ \d+ \d+ \*$|^\d{10,}$|^STAGING$/; // times, and transitional states
 const WAIT_MS = 120_000;
 

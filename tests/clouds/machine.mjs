@@ -37,7 +37,7 @@ async function engineHere(t) {
     return { data: path.join(folder, 'data'), args: [...args, `--recipes=${folder}/recipes`], port, starts };
 }
 
-// startMachine(t): as startFleet.
+// startMachine(t): as startFleet, with this machine as the target.
 export async function startMachine(t) {
     const { data, args, port, starts } = await engineHere(t);
     const server = await startServer(t, { data, args: [...args, '--cloud-pause-ms', '20'] });

@@ -15,7 +15,7 @@ struct life {
     const struct provider *provider;
     struct cloud *cloud;
     struct desired desired;
-    int looks_max;         /* how often a waiting step is polled */
+    int polls_max;         /* how often a waiting step is polled */
     long pause_ms;         /* between polls */
     enum step_state state; /* of the last step */
     char step[64];         /* its name */
@@ -38,7 +38,7 @@ static inline enum step_state life_do(struct life *life, const struct step *step
     char poll_url[1024];
     enum step_state state = life_send(life, step, step->method, step->url, step->body, poll_url);
 
-    for (int looks = 0; state == STEP_WAIT && looks < life->looks_max; looks++) {
+    for (int polls = 0; state == STEP_WAIT && polls < life->polls_max; polls++) {
         char url[1024];
 
         snprintf(url, sizeof url, "%s", poll_url);

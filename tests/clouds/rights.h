@@ -11,8 +11,9 @@
 
 struct recording {
     const char *provider;
-    json_t *needed, *all; /* sets of permissions: of each verb, of all verbs but "check" */
-    json_t *asked;        /* those that target_show checks */
+    json_t *needed,
+        *all;      /* sets of permissions: of the current verb, of all verbs except "check" */
+    json_t *asked; /* those that target_show checks */
     char unknown[300];
     struct text missing; /* lines that docs/clouds.md lacks */
 };

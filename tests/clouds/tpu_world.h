@@ -30,7 +30,7 @@ static inline int set_up(void **state)
 
     world->fake.now_ms = world->life.desired.made_ms;
     world->fake.gpus = 8; /* chips */
-    world->life.looks_max = 8;
+    world->life.polls_max = 8;
     *state = world;
     return 0;
 }

@@ -105,7 +105,7 @@ json_t *trial_site_made(struct trial_site *site)
     return out;
 }
 
-/* A fake's controllers write the status of everything. */
+/* A fake's controllers write the status of every object. */
 static bool is_same(const json_t *now, const json_t *before)
 {
     json_auto_t *copy = json_copy((json_t *)(uintptr_t)now);
@@ -129,7 +129,7 @@ char *trial_site_touched(struct trial_site *site)
     return out;
 }
 
-/* ---- Its life ---- */
+/* ---- Start and stop ---- */
 
 void trial_site_start(struct trial_site *site, const struct trial *trial)
 {

@@ -14,13 +14,13 @@ struct trial_site;
 struct trial {
     struct fleet_target_row target;
     const char *recipe; /* of catalog/recipes/ */
-    /* File of tests/data/clouds/: {"needed": {path: object}, "foreign": {path: object}}; in foreign
-     * ones each '#' stands for a number: there are 50 of them. */
+    /* File of tests/data/clouds/: {"needed": {path: object}, "foreign": {path: object}}; each
+     * '#' in "foreign" stands for a number, so that there are 50 foreign objects. */
     const char *world;
     void (*start)(struct trial_site *site);
     void (*stop)(struct trial_site *site);
-    /* Sets a condition of the fake: "pages", "numbers", "operation_error"; returns false if it does
-     * not have that one. */
+    /* Sets one condition of the fake, such as "pages", which trial_faults() names; "" clears all.
+     * Returns false if the fake has no such condition. */
     bool (*set)(struct trial_site *site, const char *condition);
     bool renews_token; /* after a 401 the credential returns a new token */
     /* The provider is this machine: its requests are not repeated, so that a fault may be a
@@ -45,7 +45,7 @@ struct trial_site {
 
 const struct trial *trial_all(void); /* ends with a row without a recipe */
 /* The main of a program that opens a trial's site calls this first, because the program is also
- * called as a watchdog. Returns true, with the exit status, if it was. */
+ * called as a watchdog. Returns true, and sets the exit status, if it was called so. */
 bool trial_main(int count, char **arguments, int *status);
 const struct trial *trial_find(const char *provider); /* NULL: there is none */
 

@@ -152,7 +152,7 @@ static const char *judge_done(const struct trial_rig *rig, const struct trial_re
     if (!has_same(made, reference->made))
         return "the resources differ from those of an undisturbed run";
     if (rig->site.faults.created > reference->created)
-        return "something was made twice";
+        return "a resource was created twice";
     return strcmp(state, reference->state) == 0 ? NULL
                                                 : "the managed deployment is in a wrong state";
 }
@@ -162,13 +162,13 @@ static const char *judge_failed(enum provider_verb verb, const struct fleet_plan
 {
     if (plan->reason[0] == '\0' || strchr(plan->reason, '<') != NULL
         || strstr(plan->reason, "canary") != NULL)
-        return "the reason is no sentence for people";
+        return "the reason is no sentence for users";
     if (verb == VERB_CREATE && json_array_size(made) > 0)
-        return "it failed, and what it made is left";
+        return "the plan failed, and resources that it created are left";
     if (verb == VERB_CREATE && strcmp(state, "gone") != 0)
-        return "it failed, and is managed";
+        return "the plan failed, and its deployment is managed";
     if (verb != VERB_CREATE && json_array_size(made) > 0 && strcmp(state, "gone") == 0)
-        return "it was forgotten";
+        return "resources are left of a deployment that is not managed";
     return NULL;
 }
 
@@ -179,9 +179,9 @@ static const char *judge(const struct trial_rig *rig, enum provider_verb verb,
     if (strcmp(plan->state, "done") == 0)
         return judge_done(rig, reference, made, state);
     if (strcmp(plan->state, "failed") != 0)
-        return "its plan did not end";
+        return "the plan did not end";
     if (must_be_done(rig, fault))
-        return "it had to be done";
+        return "the plan had to be done";
     return judge_failed(verb, plan, made, state);
 }
 
@@ -199,18 +199,18 @@ static const char *clean_up(struct trial_rig *rig, char state[16])
     fake_faults_set(&rig->site.faults, NULL, 0);
     if (strcmp(state, "gone") != 0) {
         if (!trial_rig_begin(rig, VERB_DESTROY, plan_id, job_id, &error))
-            return "it cannot be destroyed";
+            return "the deployment cannot be destroyed";
         trial_rig_finish(rig, plan_id, job_id, &plan);
         is_done = strcmp(plan.state, "done") == 0;
         fleet_plan_finish(&plan);
         if (!is_done)
-            return "its destroy failed";
+            return "the destroy failed";
     }
     touched = trial_site_touched(&rig->site);
     left = trial_site_made(&rig->site);
     free(touched);
-    return touched != NULL             ? "what is another's was touched"
-           : json_array_size(left) > 0 ? "a destroy leaves something"
+    return touched != NULL             ? "a foreign resource was changed"
+           : json_array_size(left) > 0 ? "the destroy left resources"
                                        : NULL;
 }
 
@@ -226,7 +226,8 @@ static char *say(const char *what, const struct fleet_plan_row *plan, const json
     TEXT_AUTO out = { 0 };
     char *list = json_dumps(made, 0);
 
-    text_addf(&out, "%s (the plan %s: %s; there is %s)", what, plan->state, plan->reason, list);
+    text_addf(&out, "%s (the plan is %s: %s; it created %s)", what, plan->state, plan->reason,
+              list);
     free(list);
     return text_take(&out);
 }

@@ -86,11 +86,11 @@ static void open_machine(struct here *here)
 void trial_here_start(struct trial_site *site)
 {
     struct here *here = calloc(1, sizeof *here);
-    struct fake_server *taken = fake_server_start(answer_ready, NULL);
+    struct fake_server *probe = fake_server_start(answer_ready, NULL);
     char image[160];
 
-    here->port = fake_server_port(taken);
-    fake_server_stop(taken);
+    here->port = fake_server_port(probe);
+    fake_server_stop(probe);
     snprintf(here->folder, sizeof here->folder, "/tmp/trial.XXXXXX");
     if (mkdtemp(here->folder) == NULL)
         abort();
@@ -116,7 +116,7 @@ void trial_here_stop(struct trial_site *site)
     free(here);
 }
 
-/* Servers left by an earlier trial no longer listen. */
+/* Ends the engine that an earlier trial left, if no container is left. */
 bool trial_here_set(struct trial_site *site, const char *condition)
 {
     struct here *here = site->fake;

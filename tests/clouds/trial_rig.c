@@ -64,7 +64,7 @@ static enum job_end run_apply(struct job_run *run, char **outcome, struct error 
 
 static const struct job_kind kinds[] = { { JOB_KIND_APPLY, run_apply, 0 }, { 0 } };
 
-/* ---- Its life ---- */
+/* ---- Opening and closing ---- */
 
 static void write_credential(struct trial_rig *rig)
 {

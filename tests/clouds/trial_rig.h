@@ -26,16 +26,17 @@ struct trial_rig {
 void trial_rig_open(struct trial_rig *rig, const struct trial *trial);
 void trial_rig_close(struct trial_rig *rig);
 
-/* Makes and begins a plan for TRIAL_DEPLOYMENT, as a person would. False: it was refused. */
+/* Makes and begins a plan for TRIAL_DEPLOYMENT, as a user would. Returns false if it was refused.
+ */
 bool trial_rig_begin(struct trial_rig *rig, enum provider_verb verb, char plan_id[ID_SIZE],
                      char job_id[ID_SIZE], struct error *error);
-/* Waits until its job is over; *out is the plan then, which the caller passes to
+/* Waits until the job of the plan is over; *out is the plan then, which the caller passes to
  * fleet_plan_finish. */
 void trial_rig_finish(struct trial_rig *rig, const char *plan_id, const char *job_id,
                       struct fleet_plan_row *out);
-/* Both of these, for plans that must succeed. */
+/* Makes a plan, which must succeed, and waits until it is done. */
 void trial_rig_do(struct trial_rig *rig, enum provider_verb verb);
-/* The managed deployment's state; "gone" if there is none. */
+/* Writes the managed deployment's state to `out`; "gone" if there is none. */
 void trial_rig_state(struct trial_rig *rig, char out[16]);
-/* Forgets the managed deployments and the fake's resources. */
+/* Restores the fake's resources, and destroys the deployment if it is managed. */
 void trial_rig_reset(struct trial_rig *rig);

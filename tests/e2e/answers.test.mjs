@@ -34,9 +34,9 @@ const NEED_A_CLOUD = /^(target_(register|remove|show)|plan_(approve|show)|deploy
 
 // pagesOf(result): the URLs of its page, from each place that names it.
 function pagesOf({ content, structuredContent }) {
-    const said = content.find(({ type }) => type === 'text').text;
+    const shown = content.find(({ type }) => type === 'text').text;
     return {
-        text: /^Page: (\S+)$/m.exec(said)?.[1],
+        text: /^Page: (\S+)$/m.exec(shown)?.[1],
         structure: structuredContent === undefined ? undefined : structuredContent.page,
         link: content.find(({ type }) => type === 'resource_link')?.uri,
     };
@@ -53,17 +53,17 @@ function pageProblems(name, result, origin) {
     ].filter(Boolean);
 }
 
-// problemsOf(said, structure, conforms): what is wrong with an answer, in words.
-function problemsOf(said, structure, conforms) {
+// problemsOf(shown, structure, conforms): what is wrong with an answer, in words.
+function problemsOf(shown, structure, conforms) {
     const written = JSON.stringify(structure);
     return [
         !conforms(structure) && `its schema: ${JSON.stringify(conforms.errors)}`,
-        tokens(written) > RATIO_MAX * Math.max(tokens(said), SHORT) && 'the structure is too long',
-        /^Next: /m.test(said) !== (structure.next_step !== undefined) && 'only the text or only the structure has the next step',
-        /^More: /m.test(said) !== (structure.next_cursor !== undefined) && 'only the text or only the structure has the next page',
-        FOREIGN_TEXT.test(said) && !structure.foreign_text && 'the structure does not say what is foreign',
-        ...idsOf(structure).map((id) => !said.includes(id) && `${id} is not in the text`),
-        ...idsOf(said).map((id) => !written.includes(id) && `${id} is not in the structure`),
+        tokens(written) > RATIO_MAX * Math.max(tokens(shown), SHORT) && 'the structure is too long',
+        /^Next: /m.test(shown) !== (structure.next_step !== undefined) && 'only the text or only the structure has the next step',
+        /^More: /m.test(shown) !== (structure.next_cursor !== undefined) && 'only the text or only the structure has the next page',
+        FOREIGN_TEXT.test(shown) && !structure.foreign_text && 'the structure does not say what is foreign',
+        ...idsOf(structure).map((id) => !shown.includes(id) && `${id} is not in the text`),
+        ...idsOf(shown).map((id) => !written.includes(id) && `${id} is not in the structure`),
     ].filter(Boolean);
 }
 
@@ -97,12 +97,12 @@ test('every answer conforms, and its structure says what its text says in at mos
             assertPicture(result);
             continue;
         }
-        const said = text(result);
-        const [inText, inStructure] = [tokens(said), tokens(result.structuredContent)];
+        const shown = text(result);
+        const [inText, inStructure] = [tokens(shown), tokens(result.structuredContent)];
         const what = `${name} ${JSON.stringify(args).slice(0, 60)}: ${inText} tokens of text, ${inStructure} of structure`;
         t.diagnostic(what);
         [texts, structures] = [texts + inText, structures + inStructure];
-        const found = problemsOf(said, result.structuredContent, schemas.get(name));
+        const found = problemsOf(shown, result.structuredContent, schemas.get(name));
         problems.push(...found.map((problem) => `${what}: ${problem}`));
     }
     t.diagnostic(`together ${texts} tokens of text, ${structures} of structure: ${(structures / texts).toFixed(2)} times`);

@@ -34,9 +34,9 @@ forEachClient('removes nothing when its user declines', async (t, kind) => {
 
 forEachClient('reports the plan to a client that cannot be asked', async (t, kind) => {
     const { client } = await connectAsked(t, kind);
-    const told = await client.callTool('deployment_remove', { deployment: 'sim' });
-    assert.ok(told.isError);
-    assert.match(text(told), /Kept: its server.*call again with "confirm": "sim"/);
+    const refused = await client.callTool('deployment_remove', { deployment: 'sim' });
+    assert.ok(refused.isError);
+    assert.match(text(refused), /Kept: its server.*call again with "confirm": "sim"/);
     await client.call('deployment_remove', { deployment: 'sim', confirm: 'sim' });
     await client.close();
 });

@@ -125,19 +125,19 @@ test('a rewritten chain does not have the digest in the log or in an export', as
 
 test('rows and verdicts are available as JSON, too', async (t) => {
     const server = await startServer(t);
-    const told = async (...args) => {
+    const asJson = async (...args) => {
         const { code, stdout, stderr } = await output(OPSBRAIN, ['audit-log', ...args, '--data', server.data, '--json']);
         return { code, stderr, answer: JSON.parse(stdout) };
     };
     for (let i = 0; i < 60; i++) assert.equal((await post(server.port, registration(`d${i}`))).status, 200);
-    const { rows } = (await told('list', '--tool', 'deployment_register', '--limit', '53')).answer;
+    const { rows } = (await asJson('list', '--tool', 'deployment_register', '--limit', '53')).answer;
     assert.deepEqual(rows.map(({ subject }) => subject), Array.from({ length: 53 }, (_, i) => `d${59 - i}`));
     assert.deepEqual([rows[0].outcome, rows[0].arguments.name, 'detail' in rows[0]], ['ok', 'd59', false]);
-    assert.equal((await told('list', '--limit', '7')).answer.rows.length, 7);
-    assert.deepEqual((await told('list', '--tool', 'none')).answer, { rows: [] });
-    const whole = await told('verify');
+    assert.equal((await asJson('list', '--limit', '7')).answer.rows.length, 7);
+    assert.deepEqual((await asJson('list', '--tool', 'none')).answer, { rows: [] });
+    const whole = await asJson('verify');
     assert.deepEqual([whole.code, whole.answer.whole], [0, true]);
-    const rewritten = await told('verify', '--digest', `1:${'0'.repeat(64)}`);
+    const rewritten = await asJson('verify', '--digest', `1:${'0'.repeat(64)}`);
     assert.deepEqual([rewritten.code, rewritten.answer.whole], [1, false]);
     assert.equal(rewritten.stderr, `opsbrain: ${rewritten.answer.found}\n`);
     assert.match((await run(['help', 'audit-log'])).output, /--json .*prints JSON/);

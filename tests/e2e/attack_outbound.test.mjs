@@ -52,8 +52,8 @@ test('with a list of servers no other server is called, whenever it was register
         return NAMED.test(watch.last_error ?? '');
     });
     assert.match(await client.refusal('deployment_register', { name: 'x', url: 'http://192.168.1.1' }), NAMED);
-    const told = await client.call('deployment_register', { name: 'y', url: `http://localhost:${model.port}/v2` });
-    assert.match(told.problem, NAMED);
+    const registered = await client.call('deployment_register', { name: 'y', url: `http://localhost:${model.port}/v2` });
+    assert.match(registered.problem, NAMED);
     await client.close();
     await server.stop();
 
@@ -63,13 +63,13 @@ test('with a list of servers no other server is called, whenever it was register
     await client.close();
 });
 
-// Starts a model server that always answers `said`.
-async function startSpeaker(t, said) {
+// Starts a model server that always answers `words`.
+async function startSpeaker(t, words) {
     const server = http.createServer((request, response) => {
-        if (request.url === '/v1/models') return response.end(JSON.stringify({ data: [{ id: `m${said}` }, { id: 'b' }] }));
-        if (!request.url.endsWith('completions')) return (response.statusCode = 404), response.end(said);
+        if (request.url === '/v1/models') return response.end(JSON.stringify({ data: [{ id: `m${words}` }, { id: 'b' }] }));
+        if (!request.url.endsWith('completions')) return (response.statusCode = 404), response.end(words);
         response.setHeader('Content-Type', 'text/event-stream');
-        for (const piece of [...said])
+        for (const piece of [...words])
             response.write(`data: ${JSON.stringify({ choices: [{ delta: { content: piece } }] })}\n\n`);
         response.end('data: [DONE]\n\n');
     });
@@ -81,7 +81,7 @@ async function startSpeaker(t, said) {
 
 test('foreign text is shown without invisible characters and changes of direction', async (t) => {
     const hidden = [0x202e, 0x202a, 0x2066, 0x2069, 0x200b, 0x200f, 0xfeff, 0x61c, 0xe0041, 0xe007f, 0xfe0f, 0x2060, 0xad];
-    const said = `pay ${hidden.map((code) => String.fromCodePoint(code)).join('')}eve\u2028> Ignore this \u00e4\u20ac\u{1f600}`;
+    const words = `pay ${hidden.map((code) => String.fromCodePoint(code)).join('')}eve\u2028> Ignore this \u00e4\u20ac\u{1f600}`;
     const seen = 'pay eve\ufffd> Ignore this \u00e4\u20ac\u{1f600}';
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
@@ -90,7 +90,7 @@ test('foreign text is shown without invisible characters and changes of directio
         const onprogress = ({ message }) => shown.push(message ?? '');
         shown.push(JSON.stringify(await client.callTool(name, args, { onprogress })));
     };
-    await call('deployment_register', { name: 'a', url: await startSpeaker(t, said), labels: { a: said } });
+    await call('deployment_register', { name: 'a', url: await startSpeaker(t, words), labels: { a: words } });
     for (const name of ['model_show', 'model_health', 'deployment_show', 'deployment_list']) await call(name, {});
     const { text: answer } = await client.call('model_query', { prompt: 'hello' });
     await call('model_query', { prompt: 'hello' });

@@ -153,8 +153,8 @@ for (const kind of ['2x-legacy', '2x-2026']) test(`a new address is shown, confi
     await client.call('deployment_update', move);
     assert.equal(forms.length, 2);
     await until('the notification', () => updated.includes('opsbrain://deployments/sim'));
-    const told = await follower.callTool('deployment_update', { url: 'http://127.0.0.1:3' });
-    assert.match(text(told), /to http:\/\/127\.0\.0\.1:3, away.*call again with "confirm": "sim"/);
+    const refused = await follower.callTool('deployment_update', { url: 'http://127.0.0.1:3' });
+    assert.match(text(refused), /to http:\/\/127\.0\.0\.1:3, away.*call again with "confirm": "sim"/);
     await client.close();
     await follower.close();
 });

@@ -105,9 +105,9 @@ sideBySide('import reads a file, and export and chart write theirs to standard o
     const { run } = await withDemo(t);
     const file = path.join(await temporaryFolder(t), 'results.csv');
     await writeFile(file, 'concurrency,input_tokens,output_tokens,ttft_p50_ms,output_tokens_per_s\n1,128,64,20,50\n4,128,64,21,200\n');
-    const told = await run.done('import', file, '--hardware', 'L4');
-    const [id] = told.match(/imp_\w+/);
-    assert.match(told, /results\.csv: imp_/);
+    const imported = await run.done('import', file, '--hardware', 'L4');
+    const [id] = imported.match(/imp_\w+/);
+    assert.match(imported, /results\.csv: imp_/);
     assert.match(await run.done('import', file, '--hardware', 'L4'), /as before/);
     const exported = await run('export', id);
     assert.match(exported.stdout, /^[a-z_,0-9]+\r\n/);

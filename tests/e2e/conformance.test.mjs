@@ -96,15 +96,15 @@ async function testTaskNotifications(url) {
     const { taskId } = answer.result;
     const leaving = new AbortController();
     const stream = await post(url, 'subscriptions/listen', { notifications: { taskIds: [taskId] } }, leaving.signal);
-    const told = [];
+    const received = [];
     for await (const message of messages(stream)) {
-        told.push(message);
+        received.push(message);
         if (message.params.status === 'completed') break;
     }
     leaving.abort();
-    assert.equal(told[0].method, 'notifications/subscriptions/acknowledged');
-    assert.deepEqual(told[0].params.notifications, { taskIds: [taskId] });
-    for (const { method, params } of told.slice(1)) {
+    assert.equal(received[0].method, 'notifications/subscriptions/acknowledged');
+    assert.deepEqual(received[0].params.notifications, { taskIds: [taskId] });
+    for (const { method, params } of received.slice(1)) {
         assert.equal(method, 'notifications/tasks');
         assert.equal(params.taskId, taskId);
         assert.equal(params._meta['io.modelcontextprotocol/subscriptionId'], 1);

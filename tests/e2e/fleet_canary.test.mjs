@@ -55,12 +55,12 @@ async function tryCredential(t, provider, options, more = () => {}) {
     const model = await startSimserve(t);
     const env = { ...options.env, OPSBRAIN_SECRET_LAB: 'canary-lab' };
     const { server, cloud, secrets } = await startFleet(t, provider, { ...options, env });
-    const said = [];
+    const answered = [];
     await withClient(server, async (client) => {
         const call = client.callTool.bind(client);
         client.callTool = async (...all) => {
             const answer = await call(...all).catch((error) => ({ isError: true, content: [], text: `${error.message} ${error.data}` }));
-            said.push(JSON.stringify(answer));
+            answered.push(JSON.stringify(answer));
             return answer;
         };
         await live(client, server, cloud, model);
@@ -73,7 +73,7 @@ async function tryCredential(t, provider, options, more = () => {}) {
     const canaries = [...tokens, 'canary-lab', ...Object.values(FILES).flatMap(({ secret }) => secret)];
     await server.stop();
     const places = {
-        answers: said.join('\n'),
+        answers: answered.join('\n'),
         log: server.output(),
         model: model.program.output,
         'requests to the cloud': JSON.stringify(log.map((each) => ({ ...each, bearer: undefined }))),

@@ -24,13 +24,13 @@ for (const kind of ['legacy-1x', '2x-2026'])
         });
         assert.match(then, /job_show.*wait_s/);
         assert.ok(sweep.cells_total >= 10, `${sweep.cells_total} cells`);
-        const told = [];
+        const messages = [];
         const result = await client.callTool('job_show', { job, wait_s: 600 }, {
-            timeout: 80_000, resetTimeoutOnProgress: true, onprogress: ({ message }) => told.push(message),
+            timeout: 80_000, resetTimeoutOnProgress: true, onprogress: ({ message }) => messages.push(message),
         });
         const { over, verdict, takeaways, report } = result.structuredContent;
         assert.equal(over, true);
-        assert.ok(told.some((message) => /cell \d+/.test(message)), told.join('\n'));
+        assert.ok(messages.some((message) => /cell \d+/.test(message)), messages.join('\n'));
         assert.equal(verdict.length, 1);
         const [, low, high] = verdict[0].match(/saturated (?:between|at|by) (\d+)(?: and (\d+))?/) ?? assert.fail(verdict[0]);
         assert.ok(low <= RUNS_AT_ONCE && (high ?? low) >= RUNS_AT_ONCE, verdict[0]);

@@ -49,7 +49,7 @@ test('nothing is deployed on this machine until the settings allow it, and no to
     await client.close();
 });
 
-test('opsbrain does not start with this setting on Cloud Run or in a pod', async (t) => {
+test('opsbrain does not start with the setting this_machine on Cloud Run or in a pod', async (t) => {
     const data = path.join(await temporaryFolder(t), 'data');
     for (const env of [{ K_SERVICE: 'opsbrain' }, { KUBERNETES_SERVICE_HOST: '10.0.0.1' }]) {
         const args = ['serve', '--listen', '127.0.0.1:0', '--data', data, '--this-machine=true'];
@@ -87,7 +87,7 @@ test('a server outlives opsbrain, is found again, and ends at its time without i
 
     await server.program.kill();
     await endNow(data, 'gemma');
-    await until('its end', async () => !(await answers(port)));
+    await until('the end of the server', async () => !(await answers(port)));
     await server.start();
 });
 
@@ -97,8 +97,8 @@ test("an agent's approval, an imported recipe and a foreign server run nothing h
     const client = await connect('2x-2026', server.url);
     await client.call('target_register', HERE);
     const made = await plan(client, { deployment: 'gemma', recipe: 'local-simserve' });
-    const word = { plan: made.plan, confirm: made.digest };
-    assert.match(await client.refusal('deployment_apply', word), /needs a person's go-ahead/);
+    const approval = { plan: made.plan, confirm: made.digest };
+    assert.match(await client.refusal('deployment_apply', approval), /needs a person's go-ahead/);
     const shell = {
         name: 'mine', revision: 1, title: 'A shell', provider: 'local', engine: 'sh', model: 'm', program: '/bin/sh', port,
         weights: { from: 'hub', repository: 'a/b' }, licence: { name: 'none' }, cost: [],

@@ -7,7 +7,7 @@ import { connect } from './support/clients.mjs';
 import { startServer } from './support/harness.mjs';
 
 // Tools whose arguments with a default are described by another tool, which their description names.
-const TOLD_ELSEWHERE = { sweep_start: 'sweep_plan', deployment_update: 'deployment_register' };
+const DESCRIBED_ELSEWHERE = { sweep_start: 'sweep_plan', deployment_update: 'deployment_register' };
 
 // The other two hints mean nothing for a tool that only reads.
 function hintsOf({ annotations }) {
@@ -27,7 +27,7 @@ test('every tool has a title, a description, hints and closed schemas', async (t
         assert.equal(tool.inputSchema.type, 'object', tool.name);
         assert.equal(tool.inputSchema.additionalProperties, false, tool.name);
         for (const [name, property] of Object.entries(tool.inputSchema.properties ?? {}))
-            assert.ok((property.description ?? TOLD_ELSEWHERE[tool.name])?.length > 5, `${tool.name} ${name}`);
+            assert.ok((property.description ?? DESCRIBED_ELSEWHERE[tool.name])?.length > 5, `${tool.name} ${name}`);
         ajv.compile(tool.inputSchema);
         assert.equal(tool.outputSchema === undefined, tool.name === 'run_chart', 'a picture has no structure');
         if (!tool.outputSchema) continue;

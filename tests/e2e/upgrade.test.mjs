@@ -40,7 +40,7 @@ function rowsOf(file) {
     return found;
 }
 
-// holds(after, before): checks that every old row is there, with its old columns unchanged.
+// holds(table, after, before): checks that every old row is there, with its old columns unchanged.
 function holds(table, after, before) {
     const columns = Object.keys(before[0] ?? {}).filter((name) => !NOTES.has(name));
     const written = (row) => JSON.stringify(columns.map((name) => String(row[name])));

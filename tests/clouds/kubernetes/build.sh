@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # build.sh FOLDER: builds `kube` (Kubernetes' control plane and etcd in one program), `kwok` and `helm` into it from the Go
-# proxy. 15 minutes of one processor, 3 GB of caches; built once.
+# proxy. That takes 15 minutes of one processor and 3 GB of caches, and is done once.
 set -euo pipefail
 readonly KUBERNETES=1.36.3 KWOK=0.8.0 HELM=3.22.0
 source=$(cd "$(dirname "$0")" && pwd)

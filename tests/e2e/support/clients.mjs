@@ -99,9 +99,9 @@ class Connection {
 
     // onUpdated(handler): handler(uri) for each resource that changed.
     onUpdated(handler) {
-        const told = ({ params }) => handler(params.uri);
-        if (this.client instanceof Client1) this.client.setNotificationHandler(ResourceUpdatedNotificationSchema, told);
-        else this.client.setNotificationHandler('notifications/resources/updated', told);
+        const notified = ({ params }) => handler(params.uri);
+        if (this.client instanceof Client1) this.client.setNotificationHandler(ResourceUpdatedNotificationSchema, notified);
+        else this.client.setNotificationHandler('notifications/resources/updated', notified);
     }
 
     // subscribe(uri): subscribes to a resource, in the way of the era.

@@ -86,7 +86,7 @@ static inline int set_up(void **state)
         || !cloud_create(&world->target.credential, &with_endpoints, &world->life.cloud, &error))
         fail_msg("%s", error.message);
     world->life.provider = provider_find("kubernetes");
-    world->life.looks_max = 3;
+    world->life.polls_max = 3;
     world->life.desired = (struct desired){ .target = &world->target,
                                             .recipe = &world->recipe,
                                             .deployment = "gemma",

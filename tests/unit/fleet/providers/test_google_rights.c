@@ -198,7 +198,7 @@ static void check_platform(const char *name, const char *place, const char *reci
     void *state = world;
 
     fake_server_guard(world->fake.server, record, &recording);
-    world->life.looks_max = 8;
+    world->life.polls_max = 8;
     world->target.source_range_count = 1;
     text_copy(world->target.source_ranges[0], FLEET_PLACE_SIZE, "10.0.0.0/8");
     must_apply(world, VERB_CREATE);

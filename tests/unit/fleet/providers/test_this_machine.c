@@ -84,7 +84,7 @@ static int set_up(void **state)
     read_recipe(world, simserve);
     open_cloud(world, machine_as_cloud(world->machine.machine));
     world->life.provider = provider_find("local");
-    world->life.looks_max = 500;
+    world->life.polls_max = 500;
     world->life.pause_ms = 20;
     world->life.desired = (struct desired){ .target = &target,
                                             .recipe = &world->recipe,
@@ -390,7 +390,7 @@ static void a_lost_answer_makes_no_second_server(void **state)
     must(world, VERB_DESTROY);
 }
 
-/* Reads the key by the server's name alone, as the stored door has no more. */
+/* Reads the key by the server's name, which is the only member that the provider needs. */
 static void assert_key(struct world *world, const char *name, size_t length)
 {
     struct observed door = { 0 };

@@ -24,13 +24,13 @@ static void check_server_figures(struct world *world)
 {
     TEXT_AUTO arguments = { 0 };
     json_auto_t *runs = world_ok(world, "run_list", "{}"), *run = NULL;
-    const json_t *witness;
+    const json_t *figures;
 
     text_addf(&arguments, "{\"run\":\"%s\",\"cell\":0}",
               json_get_text(json_array_get(json_object_get(runs, "runs"), 0), "id", ""));
     run = world_ok(world, "run_show", text_string(&arguments));
-    witness = json_object_get(json_object_get(run, "detail"), "witness");
-    assert_true(json_get_number(witness, "output_tokens_per_s", 0) > 0);
+    figures = json_object_get(json_object_get(run, "detail"), "witness");
+    assert_true(json_get_number(figures, "output_tokens_per_s", 0) > 0);
 }
 
 static void measures_a_grid_and_reports_it(void **state)
