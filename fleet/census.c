@@ -75,8 +75,8 @@ static bool pair_up(struct pairing *pairing, size_t later)
     return false;
 }
 
-/* Instances that have done nothing yet look like one in the first census, so it may have counted
- * too few of them. */
+/* Returns true if the first census may have missed the instance `later`: instances that have done
+ * nothing yet look alike, so it counted them as one. */
 static bool was_unused(const struct census *first, const struct engine_metrics_snapshot *later)
 {
     for (size_t i = 0; i < first->count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A census of the instances that answer in turn under one address: each one's counters, while all
- * of them are idle. From two censuses follows what all instances together counted in between.
- * Private to fleet/. */
+ * of them are idle. Two censuses show what all instances together counted in between. Private to
+ * fleet/. */
 #pragma once
 
 #include "fleet/engine_metrics.h"
@@ -20,11 +20,11 @@ struct census {
 void census_note(struct census *census, const struct engine_metrics_snapshot *snapshot);
 /* Returns true if another scrape is unlikely to find a new instance, or if the limit is reached. */
 bool census_is_over(const struct census *census);
-/* Returns true if all instances were idle, below the limit, and each of them was scraped again with
- * unchanged counters after the last one was found. */
+/* Returns true if all instances were idle, there are fewer than the limit, and each of them was
+ * scraped again with unchanged counters after the last new one was found. */
 bool census_is_complete(const struct census *census);
 /* Sets the counters of requests and tokens in *out to what all instances together counted between
  * two censuses, and all other figures to NaN. Returns false if there are fewer than two instances,
- * if they are not the same in both censuses, or if one of the censuses is incomplete. */
+ * if the instances differ between the censuses, or if one of the censuses is incomplete. */
 bool census_growth(const struct census *first, const struct census *last,
                    struct engine_metrics_snapshot *out);

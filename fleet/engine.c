@@ -50,7 +50,8 @@ static void read_models(struct probe *probe, const json_t *list)
     }
 }
 
-/* Returns true also if the path does not exist: the engine may have a list of its own. */
+/* Returns true also if the server refuses the request (400 or 404): the engine may have a list of
+ * its own. */
 static CHECKED bool ask_models(struct probe *probe, struct error *error)
 {
     struct engine_report *report = probe->report;
@@ -253,7 +254,7 @@ bool engine_probe(const struct endpoint *endpoint, int64_t within_ms, struct eng
     return ok;
 }
 
-/* ---- Of deployments ---- */
+/* ---- The facts of a deployment's model ---- */
 
 static CHECKED bool refuse_unlisted(const struct engine_report *report,
                                     const struct endpoint *endpoint, struct error *error)

@@ -21,7 +21,7 @@ struct engine_report {
     bool has_metrics;     /* GET /metrics answers in the Prometheus text format */
     bool has_tokenize;    /* POST /tokenize answers */
     enum failure failure; /* of the models request */
-    /* JSON object of whatever else it reports (flags, quantization, parameters) */
+    /* JSON object of whatever else the server reports (flags, quantization, parameters) */
     char details[4096];
 };
 

@@ -7,7 +7,7 @@
 #include "base/net/endpoint.h"
 #include "store/series/scrapes.h"
 
-#define ENGINE_METRICS_POSITIONS 16 /* of drafted tokens; servers draft fewer */
+#define ENGINE_METRICS_POSITIONS 16 /* positions in a draft; servers draft fewer tokens */
 
 /* A figure that the server does not report is NaN. Counters are totals since the server's start. */
 struct engine_metrics_snapshot {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each engine reports of itself, and at which path. Only the listed members are kept, because
- * some servers report their own API key among their settings. */
+/* What each engine reports about itself, and at which path. Only the listed members are kept,
+ * because some servers report their own API key among their settings. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

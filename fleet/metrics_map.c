@@ -78,8 +78,8 @@ static const struct mapping mappings[] = {
     TIMES("sglang:queue_time_seconds", queue),
     TIMES("sglang:request_queue_time_seconds", queue),
 
-    /* llama.cpp: its prompt tokens do not include the cached ones; the time per token is the total
-     * generation time by the generated tokens */
+    /* llama.cpp: its prompt tokens do not include the cached ones; its time per token is the total
+     * generation time divided by the generated tokens */
     SUM("llamacpp:requests_processing", requests_running),
     SUM("llamacpp:requests_deferred", requests_waiting),
     MEAN("llamacpp:kv_cache_usage_ratio", kv_cache_use),
@@ -142,7 +142,8 @@ struct folded {
 
 struct fold_state {
     struct folded exact[MAPPING_COUNT]; /* from samples with exactly the row's name */
-    struct folded other[MAPPING_COUNT]; /* from names that differ by their _total */
+    /* from samples whose name has a _total that the row lacks, or the reverse */
+    struct folded other[MAPPING_COUNT];
     struct engine_metrics_snapshot *out;
 };
 

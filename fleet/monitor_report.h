@@ -9,8 +9,8 @@
 /* How the wait for an idle server ended. */
 enum idle_wait {
     POINT_IDLE,
-    POINT_BUSY,   /* it was still working when the time was up */
-    POINT_SILENT, /* its metrics could not be scraped */
+    POINT_BUSY,   /* the server was still working when the time was up */
+    POINT_SILENT, /* the server's metrics could not be scraped */
     POINT_STOPPED /* the caller cancelled the wait */
 };
 

@@ -80,7 +80,7 @@ static void end_texts(struct exchange *exchange)
         report_text(exchange, true);
 }
 
-/* Ignores 0, which servers report that do not count. */
+/* Ignores 0, which is what servers report if they do not count. */
 static void set_usage(struct query_result *result, int64_t prompt_tokens, int64_t completion_tokens)
 {
     if (prompt_tokens > 0)

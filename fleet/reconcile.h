@@ -18,8 +18,9 @@ struct count {
 
 struct reconciliation {
     struct count counts[COUNTS];
-    bool foreign;      /* at least one count reveals other clients */
-    bool is_shortfall; /* the server counted far less than we sent: it did not get all of it */
+    bool foreign; /* at least one count reveals other clients */
+    /* the server counted far less than we sent: some requests did not reach it */
+    bool is_shortfall;
 };
 
 /* Compares what the server counted between two snapshots with what was sent. */

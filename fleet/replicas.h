@@ -15,7 +15,7 @@ struct replicas {
     double newest_start_s; /* of the processes that answered */
     int falls;             /* how often counters fell, or another process answered */
     int newer;             /* how many of the falls came with a later start time */
-    bool returned;         /* a process that had answered before answered again */
+    bool returned;         /* a process answered again after another one had answered */
 };
 
 void replicas_note(struct replicas *instances, const struct engine_metrics_snapshot *snapshot);

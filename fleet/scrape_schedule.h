@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When each watched deployment is to be scraped next. The caller passes the monotonic time, and
- * allows one thread at a time. Private to fleet/. */
+ * lets only one thread at a time use a schedule. Private to fleet/. */
 #pragma once
 
 #include <stdbool.h>

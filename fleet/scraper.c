@@ -122,7 +122,8 @@ static CHECKED bool ask_deployment(struct scraper *scraper, const struct due *du
     return ok;
 }
 
-/* Logged once for each deployment and limit: afterwards the figure is stored with each scrape. */
+/* Logs the first excess of a deployment over each limit; the numbers are stored with each scrape.
+ */
 static void warn_of_left_out(const struct due *due, const struct scrape_left_out *left_out)
 {
     TEXT_AUTO problem = { 0 };

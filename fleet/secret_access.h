@@ -27,8 +27,8 @@ struct access {
 CHECKED bool access_check_url(const struct access *access, const char *url, struct error *error);
 
 /* Fills in the address, the model ("" if the deployment names none) and the credential. The
- * credential is the key to the deployment's lock or, without a lock, its secret, which is read only
- * if it may be sent to that address now. */
+ * credential is the key to the deployment's lock or, if there is none, its secret, which is read
+ * only if it may be sent to that address now. */
 CHECKED bool secret_access_endpoint(const struct access *access,
                                     const struct deployment *deployment, struct endpoint *out,
                                     struct error *error);
@@ -37,14 +37,15 @@ CHECKED bool secret_access_endpoint(const struct access *access,
 struct secret_access {
     char (*origins)[ORIGIN_SIZE];
     size_t count;
-    bool by_file; /* they are from the file beside the secret, which cannot be bound to more */
+    bool by_file; /* the file beside the secret lists them, and it cannot be bound to others */
 };
 /* Reads where a secret may be sent. Free with secret_access_finish. */
 CHECKED bool secret_access_read(const struct access *access, const char *secret,
                                 struct secret_access *out, struct error *error);
 void secret_access_finish(struct secret_access *found);
 
-/* Checks that the secret may be sent to this URL's origin. FORBIDDEN says which call allows it. */
+/* Checks that the secret may be sent to this URL's origin. The message of FORBIDDEN says how an
+ * admin can allow it. */
 CHECKED bool secret_access_check(const struct access *access, const char *secret, const char *url,
                                  struct error *error);
 /* Returns true if the secret's value is so short or common that it can be hidden only in error
@@ -54,12 +55,13 @@ bool secret_access_is_weak(const struct access *access, const char *secret);
 #define SECRET_WEAK_WARNING                                                                        \
     "the value of %s is short or a common word: where a server repeats it, it is hidden only in "  \
     "errors; a random one of 20 characters or more is hidden everywhere"
-/* Finds the origin to which an admin would have to bind the secret for this URL; "" if it is bound
- * to it already. FORBIDDEN if a file decides it. */
+/* Finds the origin to which an admin would have to bind the secret for this URL; "" if the secret
+ * may be sent there already. FORBIDDEN if a file decides where the secret may be sent and does not
+ * list that origin. */
 CHECKED bool secret_access_missing(const struct access *access, const char *secret, const char *url,
                                    char origin[ORIGIN_SIZE], struct error *error);
 /* Binds the secret to the URL's origin, or removes that binding (`bound` false). *changed: whether
- * this changed anything. FORBIDDEN if a file decides it. */
+ * this changed anything. FORBIDDEN if a file decides where the secret may be sent. */
 CHECKED bool secret_access_bind(const struct access *access, const char *secret, const char *url,
                                 bool bound, struct change *change, char origin[ORIGIN_SIZE],
                                 bool *changed, struct error *error);

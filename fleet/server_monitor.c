@@ -19,13 +19,13 @@
 #include "fleet/monitor_report.h"
 
 #define INTERVAL_NS                                                                                \
-    500000000 /* half a second: one scrape may be late, and there is still one each */
+    500000000 /* half a second, so that each second has a scrape even if one is late */
 #define TIMEOUT_MS 5000
 #define PAUSE_NS 100000000   /* between checks for an idle server */
 #define IDLE_LIMIT_S 10.0    /* how long others may keep the server busy */
 #define STILL_S 3.0          /* counters that stand still so long overrule a gauge that says busy */
 #define COUNTING_LIMIT_S 2.0 /* how long the server may take to count what it has answered */
-#define BROKEN_LIMIT_S 2.0   /* how long its metrics may be unavailable if no request failed */
+#define BROKEN_LIMIT_S 2.0   /* how long the metrics may be unavailable if no request failed */
 #define RETURN_LIMIT_S 60.0  /* how long they may be unavailable if requests failed too */
 #define CONFIRM_SCRAPES 8    /* to detect other instances under the same address */
 #define CONFIRM_PAUSE_NS 25000000
@@ -170,9 +170,9 @@ static bool has_counted(const struct engine_metrics_snapshot *first,
 /* A wait for the server to be idle. */
 struct waiting {
     struct asking asking;
-    const char *for_idle, *for_return; /* asking.doing while it answers, and while it does not */
-    double silent_limit_s;             /* how long it may be unavailable */
-    const struct sent *sent;           /* what it should have counted; NULL: nothing */
+    const char *for_idle, *for_return; /* asking.doing while the server answers, and while not */
+    double silent_limit_s;             /* how long the server may be unavailable */
+    const struct sent *sent;           /* what the server should have counted; NULL: nothing */
     int64_t begun_ns, first_answer_ns, changed_ns;
     struct engine_metrics_snapshot before;
 };
@@ -207,8 +207,8 @@ static bool check_idle(struct server_monitor *monitor, struct waiting *waiting,
     return seconds_since(waiting->first_answer_ns) >= IDLE_LIMIT_S;
 }
 
-/* Waits until the server is idle: nothing runs or waits, and no counter changed
- * between two checks. */
+/* Waits until the server is idle (nothing runs or waits, and no counter changed between two
+ * checks), or until a limit is reached. */
 static enum idle_wait reach_idle(struct server_monitor *monitor, struct waiting *waiting,
                                  struct engine_metrics_snapshot *out)
 {
@@ -248,7 +248,8 @@ static void take_census(struct server_monitor *monitor, struct asking *asking, s
     }
 }
 
-/* If there are several instances, repeats the census until all of them are idle, within a limit. */
+/* Takes a census. If there are several instances, repeats it until all of them are idle, within a
+ * limit. */
 static void await_census(struct server_monitor *monitor, struct asking *asking, struct census *out)
 {
     const struct replicas *instances = &monitor->observations.log.instances;

@@ -9,10 +9,10 @@
 
 struct server_monitor;
 
-/* Waits at most about 10 s until the server is idle, then scrapes it twice a second on a thread
- * of its own. `instances`: how many there may be behind the address; 0: not known. Never
- * returns NULL: for a server without metrics the monitor reports that it has none. End with
- * server_monitor_end. */
+/* Waits until the server is idle (at most about 10 s, or 20 s if several instances answer in turn),
+ * then scrapes it twice a second on a thread of its own. `instances`: how many there may be behind
+ * the address; 0: not known. Never returns NULL: for a server without metrics the monitor reports
+ * that it has none. End with server_monitor_end. */
 struct server_monitor *server_monitor_begin(const struct endpoint *endpoint, int64_t instances,
                                             const struct monitor_watch *watch);
 /* Waits for the server to be idle again (up to a minute if it stopped answering), fills *out and

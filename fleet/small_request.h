@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small requests to a model server: each is bounded in bytes and to 5 s, and all share one
+/* Small requests to a model server: each is bounded in bytes and in time, and all share one
  * deadline. Private to fleet/. */
 #pragma once
 

@@ -180,7 +180,8 @@ static void pause_briefly(void)
     nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000L }, NULL);
 }
 
-/* Waits first for the watchdog of a stopped server to end, because it would not start it again. */
+/* If the server is stopped, first waits for its watchdog to end, because a watchdog does not start
+ * its server a second time. */
 static CHECKED bool start(const struct machine_call *call, struct error *error)
 {
     int64_t ends_ns = clock_monotonic_ns() + OBEY_MS * INT64_C(1000000);
@@ -207,7 +208,8 @@ static bool is_carried_out(const struct machine_call *call, const char *wanted)
            && strcmp(json_get_text(server, "state", ""), "stopped") == 0;
 }
 
-/* Repeats the command until it is carried out: a watchdog may end by itself before it reads it. */
+/* Repeats the command until it is carried out: a watchdog may end by itself before it reads the
+ * command. */
 static CHECKED bool carry_out(const struct machine_call *call, const char *wanted,
                               struct error *error)
 {
@@ -234,8 +236,8 @@ static CHECKED bool stop(const struct machine_call *call, struct error *error)
     return carry_out(call, "stopped", error);
 }
 
-/* The query id=ID names the id that the server got at its creation, so that another server of that
- * name is not destroyed. */
+/* The query id=ID names the id that the server got at its creation, so that another server of the
+ * same name is not destroyed. */
 static CHECKED bool destroy(const struct machine_call *call, struct error *error)
 {
     json_auto_t *record = NULL;
@@ -253,7 +255,7 @@ static CHECKED bool destroy(const struct machine_call *call, struct error *error
 static const struct route {
     const char *method, *path, *verb; /* a server's name is between "/servers/" and the verb */
     CHECKED bool (*answer)(const struct machine_call *call, struct error *error);
-    bool is_alone; /* the caller holds the machine's lock meanwhile */
+    bool needs_lock; /* run() holds the machine's lock during the call */
 } routes[] = {
     { "GET", "/servers", "", list, false },
     { "GET", "/images", "", show_image, false },
@@ -293,10 +295,10 @@ static CHECKED bool run(const struct route *route, struct machine_call *call, st
     machine_record_path(machine->rules.folder, call->name, call->folder);
     if (call->name[0] != '\0' && !machine_record_check_name(call->name, error))
         return machine_refuse(call, error);
-    if (route->is_alone)
+    if (route->needs_lock)
         pthread_mutex_lock(&machine->lock);
     done = route->answer(call, error);
-    if (route->is_alone)
+    if (route->needs_lock)
         pthread_mutex_unlock(&machine->lock);
     return done || machine_refuse(call, error);
 }

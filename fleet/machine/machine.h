@@ -13,7 +13,7 @@ struct machine_settings {
     const char *models;     /* folder that containers may see, read-only; "": none */
     const char *containers; /* socket of Podman or Docker; "": no containers are run */
     const char *ollama;     /* base URL of this machine's Ollama; "": it is not used */
-    const char *watchdog;   /* the program that is a watchdog if its argument is "watchdog" */
+    const char *watchdog;   /* program that runs as a watchdog if its argument is "watchdog" */
 };
 
 struct machine; /* thread-safe */

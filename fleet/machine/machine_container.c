@@ -9,7 +9,7 @@
 #include "fleet/machine/machine_watch.h"
 
 #define HOST "http://localhost"
-#define API "/v1.40" /* Docker 19.03 of 2019, and every Podman with this API */
+#define API "/v1.40" /* Docker since 19.03 (2019), and every Podman that has this API */
 #define PULL_MS (6 * INT64_C(3600000))
 #define STOP_MS 30000
 #define PROCESSES_MAX 4096
@@ -119,7 +119,8 @@ static void show_pull(void *context, const json_t *line)
                        json_get_text(line, "error", json_get_text(line, "status", "")));
 }
 
-/* Pulls by digest, so that it is the image that the plan shows, whatever its source. */
+/* Pulls the image if this machine does not have it: by its digest, so that it is the image that the
+ * plan shows. */
 static CHECKED bool pull(struct machine_watch *watch, struct error *error)
 {
     struct machine_http http = machine_watch_http(watch, socket_of(watch), HOST);
@@ -207,7 +208,8 @@ static CHECKED bool check(struct machine_watch *watch, struct error *error)
                         json_get_text(state, "Error", ""));
 }
 
-/* Sets *found to false if the container is absent, which must be reported twice, or not ours. */
+/* Sets *found to whether the container exists and is ours. It counts as absent only if two reads
+ * find none. */
 static CHECKED bool find_ours(struct machine_watch *watch, struct machine_http_reply *out,
                               bool *found, struct error *error)
 {

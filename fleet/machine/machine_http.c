@@ -11,7 +11,7 @@
 #define USUAL_MS 5000
 #define ANSWER_BYTES (4 << 20)
 #define LINE_BYTES 65536
-#define SAID_BYTES 200
+#define MESSAGE_BYTES 200
 
 /* An answer that is JSON line by line: {"status": "pulling"}\n{"status": "success"}\n */
 struct lines {
@@ -61,7 +61,7 @@ static CHECKED bool explain(const char *path, const struct machine_http_reply *r
             : json_get_text(problem, "message", json_get_text(reply->body, "message", ""));
     TEXT_AUTO shown = { 0 };
 
-    text_add_printable(&shown, said, strlen(said), SAID_BYTES);
+    text_add_printable(&shown, said, strlen(said), MESSAGE_BYTES);
     return error_set(error, reply->status == 404 ? ERROR_NOT_FOUND : ERROR_UPSTREAM,
                      "%.*s answered %ld%s%s", (int)strcspn(path, "?"), path, reply->status,
                      shown.length == 0 ? "" : ": ", text_string(&shown));

@@ -8,7 +8,7 @@
 #include "base/core/error.h"
 
 struct machine_http {
-    const char *socket;             /* of the server; "": TCP */
+    const char *socket;             /* path of the server's Unix socket; "": TCP */
     const char *base;               /* "http://127.0.0.1:11434", without '/' at its end */
     const char *bearer;             /* secret; "" for none */
     bool (*stopped)(void *context); /* called several times a second; NULL: never stopped */
@@ -16,7 +16,7 @@ struct machine_http {
      * download. NULL: the answer is one JSON value. */
     void (*on_line)(void *context, const json_t *line);
     void *context;
-    int64_t total_ms; /* 0: a few seconds */
+    int64_t total_ms; /* 0: 5 s */
 };
 
 struct machine_http_reply {
@@ -27,8 +27,8 @@ void machine_http_finish(struct machine_http_reply *reply);
 #define MACHINE_HTTP_REPLY_AUTO                                                                    \
     __attribute__((cleanup(machine_http_finish))) struct machine_http_reply
 
-/* Returns true for 2xx; otherwise `error` has the server's own message. In both cases *out is
- * filled; free it with machine_http_finish. */
+/* Returns true for 2xx; otherwise `error` has the server's own message or says why there was no
+ * answer. In both cases *out is filled; free it with machine_http_finish. */
 CHECKED bool machine_http_call(const struct machine_http *http, const char *method,
                                const char *path, const json_t *body, struct machine_http_reply *out,
                                struct error *error);

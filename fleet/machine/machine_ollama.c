@@ -76,8 +76,8 @@ static bool has_model(struct machine_watch *watch, const char *base)
     return machine_http_call(&http, "POST", "/api/show", body, &reply, &ignored);
 }
 
-/* Returns for how long the model is to stay loaded: until the server's end, which Ollama then
- * enforces, too. */
+/* Returns for how many seconds the model is to stay loaded: until the server's end, so that Ollama
+ * enforces the end, too. */
 static int64_t stay_s(const struct machine_watch *watch)
 {
     int64_t left_ms = watch->ends_ms - clock_utc_ms();

@@ -23,7 +23,7 @@ struct machine_call {
     struct cloud_reply *out;
 };
 
-/* Fills the reply; keeps `body`. Returns true. */
+/* Fills the reply, and takes over the reference `body`. Returns true. */
 bool machine_reply(const struct machine_call *call, long status, json_t *body);
 /* Fills the reply for a refusal, with the HTTP status of the error's kind. Returns false. */
 bool machine_refuse(const struct machine_call *call, const struct error *error);
@@ -42,8 +42,8 @@ CHECKED bool machine_server_record(const struct machine *machine, const char *na
 CHECKED bool machine_server_fill(const struct machine *machine, const char *name,
                                  const json_t *wanted, json_t **out, struct error *error);
 
-/* Appends the model servers that listen on the usual ports of engines and are not yet in `servers`;
- * each is named ENGINE-PORT. */
+/* Appends the model servers that listen on the usual ports of engines or on the port of the admin's
+ * Ollama, and are not yet in `servers`; each is named ENGINE-PORT. */
 void machine_search(const struct machine *machine, json_t *servers);
 /* Finds one of these servers by its name. NOT_FOUND if no such server listens. New reference. */
 CHECKED bool machine_search_find(const struct machine *machine, const char *name, json_t **out,

@@ -123,7 +123,7 @@ static bool kill_one(pid_t pid, const struct remains *remains, process_test *is_
     return found;
 }
 
-/* Returns false if there is none. */
+/* Kills every process that passes the test. Returns false if none does. */
 static bool kill_each(const struct remains *remains, process_test *is_one)
 {
     DIR *processes = opendir("/proc");
@@ -149,8 +149,8 @@ static void end_each(const struct remains *remains, process_test *is_one)
     }
 }
 
-/* Waits for the leader last: until then its number, which is also the group's, is
- * not given away. */
+/* Reaps the leader last: until then its number, which is also the group's, is given to no other
+ * process. */
 void machine_process_end(const struct machine_process *process, int grace_ms)
 {
     struct process_stat stat;

@@ -24,11 +24,11 @@ bool machine_process_lives(const struct machine_process *process);
  * another process that has the number by now. */
 void machine_process_end(const struct machine_process *process, int grace_ms);
 
-/* Kills the descendants of a dead process: every process that started after it and has `home` as
- * its HOME. Kills none if `home` is "", because other processes have no HOME either. */
+/* Kills the descendants of a dead process: every process that did not start before it and has
+ * `home` as its HOME. Kills none if `home` is "", which identifies no program. */
 void machine_process_end_remains(const struct machine_process *process, const char *home);
 
 /* Returns a process as JSON. New reference. */
 json_t *machine_process_write(const struct machine_process *process);
-/* Reads such JSON. Returns false if it is not one. */
+/* Reads such JSON. Returns false if it identifies no process. */
 bool machine_process_read(const json_t *value, struct machine_process *out);

@@ -83,7 +83,8 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Closes every descriptor of the parent. */
+/* Gives the child an empty standard input, `output` as its standard output and error, and *report;
+ * closes every other descriptor of the parent. */
 static bool set_descriptors(int output, int *report)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -129,7 +129,7 @@ bool machine_record_is_locked(const char *folder)
     return locked;
 }
 
-/* ---- Removing it ---- */
+/* ---- Removing a folder ---- */
 
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk)
 {

@@ -50,7 +50,7 @@ static CHECKED bool check_path(const char *setting, const char *path, struct err
                         SHOWN_BYTES, path);
 }
 
-/* Calls each(path) for the entries of a comma-separated list until one returns false. */
+/* Calls each(path) for the listed programs until it returns false. Returns true if it never did. */
 static bool each_program(const struct machine_rules *rules,
                          bool (*each)(const char *path, void *context), void *context)
 {
@@ -117,7 +117,8 @@ static bool is_other(const char *path, void *context)
     return strcmp(path, context) != 0;
 }
 
-/* FORBIDDEN if everybody may write to the file or to a folder above it. */
+/* FORBIDDEN if everybody may write to the file or to a folder above it, unless that folder is
+ * sticky. */
 static CHECKED bool check_owner(const char *path, struct error *error)
 {
     char part[PATH_MAX];

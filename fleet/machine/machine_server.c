@@ -38,7 +38,7 @@ bool machine_server_record(const struct machine *machine, const char *name, json
                : error_set(error, why.kind, "%s", why.message);
 }
 
-/* Without its watchdog a program has ended, too, but not a container or a model in Ollama. */
+/* A program ends with its watchdog, but a container or a model in Ollama does not. */
 static const char *state_of(const json_t *record, const json_t *status, bool is_watched,
                             const char **message)
 {
@@ -206,8 +206,9 @@ static CHECKED bool choose_account(const struct machine *machine, int64_t *accou
     return error_set(error, ERROR_CONFLICT, "no account is left for another program");
 }
 
-/* Chooses a program's working folder: below the records, or elsewhere if its account cannot enter
- * their folder. */
+/* Chooses a program's working folder: in the setting's folder or, without that setting, in the
+ * server's folder of records. If opsbrain is root, the program's account cannot enter that folder,
+ * and WORK_OF_ROOT is used instead. */
 static CHECKED bool choose_work(const struct machine *machine, const char *name, char out[PATH_MAX],
                                 struct error *error)
 {

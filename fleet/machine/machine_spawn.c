@@ -14,7 +14,7 @@
 #include "base/core/memory.h"
 #include "base/json/json.h"
 
-/* A watchdog inherits two pipes from this process, and nothing else. */
+/* A watchdog inherits two pipes and standard error from this process, and no other descriptor. */
 static CHECKED bool set_up(posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes,
                            int input, int output)
 {

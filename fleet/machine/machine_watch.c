@@ -143,8 +143,8 @@ static bool answers(struct machine_watch *watch)
                              &ignored);
 }
 
-/* Called once the server answers. Checks who can reach it before it is shown as ready, and loads
- * the model into an Ollama, which has none yet. */
+/* Called once the server answers. Checks who can reach it before it is shown as ready and, if it is
+ * an Ollama, loads the model into it. */
 static CHECKED bool finish_start(struct machine_watch *watch, struct error *error)
 {
     char base[64];

@@ -13,7 +13,7 @@ struct machine_watch {
     char work[PATH_MAX];   /* of the program */
     json_t *record;        /* as of the watchdog's start; the next three members follow the file */
     char wanted[16];       /* "running", "stopped" or "gone" */
-    int64_t ends_ms;       /* UTC; 0: it has no end */
+    int64_t ends_ms;       /* UTC; 0: the server has no end */
     bool end_destroys;
     char key[64]; /* the server's API key; "": none */
     char state[24], phase[24], message[400], log_line[256];
@@ -48,8 +48,8 @@ void machine_watch_run(struct machine_watch *watch);
 
 /* Reads the record again. Returns true if the server should run now. */
 bool machine_watch_goes_on(struct machine_watch *watch);
-/* Returns true once a second when the server is ready, and always before: for checks that cost more
- * than reading a file. */
+/* Returns true at most once a second while the server is ready, and always in other states: for
+ * checks that cost more than reading a file. */
 bool machine_watch_is_due(struct machine_watch *watch);
 /* Writes the status if it has changed. NULL leaves a member unchanged. */
 void machine_watch_show(struct machine_watch *watch, const char *state, const char *phase,

@@ -5,9 +5,9 @@
 
 #include "fleet/managed/apply_private.h"
 
-#define FAILED_POLLS 3 /* a single one may fall between two states */
+#define FAILED_POLLS 3 /* a single poll may show "failed" between two states */
 
-static bool has_end(const struct apply *apply, const struct observed *observed)
+static bool has_wanted_end(const struct apply *apply, const struct observed *observed)
 {
     return observed->exists
            && (observed->ends_ms == 0 || !observed_end_moves(observed, &apply->plan.desired));
@@ -19,9 +19,9 @@ static bool is_reached(const struct apply *apply, const struct observed *observe
         return !observed->exists;
     if (apply_is(apply, VERB_STOP))
         return !observed->exists || strcmp(observed->state, "stopped") == 0;
-    if (apply_is(apply, VERB_EXTEND) && !has_end(apply, observed))
+    if (apply_is(apply, VERB_EXTEND) && !has_wanted_end(apply, observed))
         return false;
-    /* an extension waits for the server only if it restarts it */
+    /* an extension waits for a ready server only if it restarts the server */
     return (apply_is(apply, VERB_EXTEND) && !apply_awaits_last(&apply->plan))
            || strcmp(observed->state, "ready") == 0;
 }

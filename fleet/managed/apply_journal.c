@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the journal and the platform show of a plan's steps. */
+/* What the journal and the platform show about a plan's steps. */
 #include <string.h>
 
 #include "base/json/json.h"

@@ -19,10 +19,10 @@ enum apply_stage {
 
 struct apply_step {
     enum apply_stage stage;
-    int64_t since_ms; /* when it was accepted, possibly by an earlier process */
+    int64_t since_ms; /* when its newest outcome was noted, possibly by an earlier process */
     char poll_url[1024];
-    /* What the platform said when it refused the request, although the provider waits: the resource
-     * decides whether the step is done. "" if it did not. */
+    /* The platform's message if it refused the request and the provider waits nevertheless, because
+     * the resource shows whether the step is done; "" if it did not refuse. */
     char refusal[256];
 };
 
@@ -33,7 +33,7 @@ struct apply {
     struct cloud *cloud;
     struct apply_step *steps;
     bool undoing;      /* the journal has an undo: the plan is no longer carried out */
-    char problem[480]; /* why it is undone */
+    char problem[480]; /* why the plan is undone */
 };
 
 /* Why a part of the run ended. FAILED: `error` says why. */
@@ -64,10 +64,11 @@ CHECKED bool apply_recall(struct apply *apply, struct error *error);
  * requested; false also if the journal cannot be read. */
 bool apply_changed_nothing(const struct apply *apply);
 
-/* Finds what exists at the URL of a step's resource. `error` is set with FOUND_UNKNOWN. */
+/* Finds what exists at the URL of a step's resource. `error` is set only with FOUND_UNKNOWN. */
 enum apply_found { FOUND_NOTHING = 1, FOUND_OURS, FOUND_FOREIGN, FOUND_UNKNOWN };
 CHECKED enum apply_found apply_find(const struct apply *apply, size_t step, struct error *error);
-/* TIMEOUT if the deployment's end has passed before the plan is carried out. */
+/* TIMEOUT if the deployment's end has passed before the plan is carried out, unless the plan itself
+ * stops or destroys the deployment. */
 CHECKED bool apply_check_end(const struct apply *apply, struct error *error);
 /* Returns how long a server may take to become ready: the frame's limit, and the time that the
  * recipe's startup probe allows. */

@@ -5,11 +5,11 @@
 #include "base/json/json.h"
 #include "fleet/managed/apply_private.h"
 
-/* How often a platform may ask for the same request again. Accepted requests are
- * bounded by time. */
+/* How many times a platform may ask for the same request again; an accepted request has a time
+ * limit instead. */
 #define REFUSALS_MAX 40
 
-/* As stored in the journal, whose rows outlive the program. */
+/* The names in the journal. They must not change, because its rows outlive the program. */
 static const char *const outcome_names[] = {
     [STEP_DONE] = "done", [STEP_WAIT] = "wait",     [STEP_RETRY] = "retry",
     [STEP_LOST] = "lost", [STEP_EXISTS] = "exists", [STEP_FAILED] = "failed",
@@ -22,8 +22,8 @@ static const char *content_type_of(const struct step *step)
 
 /* ---- One exchange ---- */
 
-/* Has the provider judge a reply. *wait_s: the least time before the next request. Keeps the step's
- * poll_url unless the provider names another. */
+/* Has the provider judge a reply. *wait_s: the least number of seconds before the next request.
+ * Keeps the step's poll_url unless the provider names another. */
 static CHECKED enum step_state judge(struct apply *apply, size_t index,
                                      const struct cloud_reply *reply, int64_t *wait_s,
                                      struct error *error)
@@ -90,7 +90,7 @@ static CHECKED bool send(struct apply *apply, size_t index, enum step_state *sta
     if (!apply_note(apply, index, "do", "", "", "", error))
         return false;
     error_ignore(apply->frame->call(apply->cloud, step->method, step->url, content_type_of(step),
-                                    step->body, &reply, &problem)); /* the reply has it */
+                                    step->body, &reply, &problem)); /* `reply` records a failure */
     *state = judge(apply, index, &reply, wait_s, &problem);
     if (*state == STEP_DONE && reply.status == 404 && still_exists(apply, index, &problem))
         *state = STEP_RETRY;
@@ -101,7 +101,7 @@ static CHECKED bool send(struct apply *apply, size_t index, enum step_state *sta
     return true;
 }
 
-/* Polls a request that was accepted. The journal gets a row only if that changed something. */
+/* Polls a request that was accepted. The journal gets a row only when the wait is over. */
 static CHECKED bool poll(struct apply *apply, size_t index, enum step_state *state, int64_t *wait_s,
                          struct error *error)
 {
@@ -110,7 +110,7 @@ static CHECKED bool poll(struct apply *apply, size_t index, enum step_state *sta
     struct error problem = { 0 };
 
     error_ignore(apply->frame->call(apply->cloud, "GET", step->poll_url, NULL, NULL, &reply,
-                                    &problem)); /* the reply has it */
+                                    &problem)); /* `reply` records a failure */
     *state = judge(apply, index, &reply, wait_s, &problem);
     if (*state == STEP_RETRY || *state == STEP_LOST || reply.status == 0)
         *state = STEP_WAIT; /* only the poll failed */
@@ -155,9 +155,9 @@ static bool has_all(const json_t *existing, const json_t *wanted)
     return true;
 }
 
-/* Finds out whether a change was made whose answer is not known. A change that names the
- * revision to which it applies (etag) would be refused the second time, so the resource is
- * compared with it. */
+/* Finds out whether a change whose answer is not known was made. A change that names the revision
+ * to which it applies (etag) would be refused the second time, so the resource is compared with it.
+ */
 static CHECKED bool settle_change(struct apply *apply, size_t index, enum step_state *state,
                                   struct error *error)
 {
@@ -179,7 +179,7 @@ static CHECKED bool settle_change(struct apply *apply, size_t index, enum step_s
     return note_outcome(apply, index, "do", STEP_DONE, &problem, error);
 }
 
-/* Finds out from the resource whether a step was done whose answer is not known. `error` is also
+/* Finds out from the resource whether a step whose answer is not known was done. `error` is also
  * set if the resource cannot be read. */
 static CHECKED bool settle(struct apply *apply, size_t index, enum step_state *state,
                            struct error *error)

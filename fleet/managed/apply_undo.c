@@ -23,8 +23,8 @@ static CHECKED bool note(struct apply *apply, size_t index, const char *outcome,
     return apply_note(apply, index, "undo", outcome, "", apply->problem, error);
 }
 
-/* A request whose answer was lost may still be in flight, so its resource counts as gone only when
- * it was not found twice. */
+/* A request whose answer was lost may still be in flight, so its resource counts as gone only after
+ * two polls in a row did not find it. */
 static bool is_gone(enum apply_found found, bool was_lost, unsigned *absences)
 {
     if (found != FOUND_NOTHING) {

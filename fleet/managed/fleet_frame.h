@@ -17,7 +17,8 @@ struct fleet_frame {
     const struct catalog *catalog;
     const struct provider *const *providers; /* ends with NULL */
     char instance[ID_SIZE]; /* this database's id, a label on everything that it creates */
-    /* True after the database was moved or restored: clouds are only read until an admin resumes */
+    /* True after the database was moved or restored: clouds are only read until an admin resumes.
+     * NULL: never */
     const atomic_bool *only_reads;
     void *context; /* of the functions below */
     /* Finds the cloud with the target's credential; it is valid until the process ends. */

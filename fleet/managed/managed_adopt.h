@@ -13,11 +13,11 @@ struct managed_adoption {
 };
 
 /* Returns the end in the server's label (UTC), which becomes the deployment's end; 0 if there is
- * none, or if this opsbrain did not create the server. */
+ * none, or if this opsbrain did not create the server for a deployment of this name. */
 int64_t managed_adopt_ends_ms(const struct fleet_frame *frame,
                               const struct managed_adoption *adoption);
-/* Returns what the server's label says about its end: "stop" or "destroy". Without such a label it
- * is a stop, which can be undone, if the platform can stop servers. Static. */
+/* Returns how the server is to end: "destroy" if its label says so or the platform cannot stop
+ * servers, otherwise "stop", which can be undone. Static. */
 const char *managed_adopt_at_end(const struct managed_target *target,
                                  const struct observed *observed);
 /* Stores the server as a managed deployment. CONFLICT if it is managed already. */

@@ -10,13 +10,13 @@ struct managed_check {
     char sentence[400];
 };
 
-/* Returns the row's state after this observation. If the platform ended the server at its time, it
- * is "gone" as planned; if something else did, it is "failed", and a user closes its record with
+/* Returns the row's state after this observation. If the platform ended the server at its planned
+ * end, it is "gone"; if something else did, it is "failed", and a user closes its record with
  * deployment_destroy. Static. */
 const char *managed_check_state(const struct fleet_managed_row *row,
                                 const struct observed *observed, int64_t now_ms);
 /* Returns true if a resource with the row's name is the one that the row manages: another one may
- * have that name in another place. True if an id is not known. */
+ * have that name in another place. True also if one of their ids is not known. */
 bool managed_check_is_same(const struct fleet_managed_row *row, const char *target,
                            const struct observed *resource);
 /* Observes the deployment and stores the result. Returns false if it cannot be observed, which is

@@ -13,7 +13,7 @@
 /* The lock of one deployment at one address, with the credential from one revision
  * of its target. */
 struct managed_lock {
-    struct endpoint_lock public; /* its first member */
+    struct endpoint_lock public; /* must be first: key() casts it */
     const struct fleet_frame *frame;
     const struct provider *provider;
     struct cloud *cloud;
@@ -81,7 +81,7 @@ static void destroy(struct managed_lock *lock)
     free(lock);
 }
 
-/* ---- All of them ---- */
+/* ---- The list of locks ---- */
 
 struct managed_locks *managed_locks_create(const struct fleet_frame *frame)
 {

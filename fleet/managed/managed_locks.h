@@ -11,7 +11,7 @@ struct managed_locks; /* thread-safe */
 
 /* `frame` is borrowed. Free with managed_locks_destroy. */
 struct managed_locks *managed_locks_create(const struct fleet_frame *frame);
-/* Wipes the keys. No endpoint may be in use. Does nothing for NULL. */
+/* Wipes the keys. No endpoint may use a lock any more. Does nothing for NULL. */
 void managed_locks_destroy(struct managed_locks *locks);
 /* As access_locks.find (fleet/secret_access.h). */
 CHECKED bool managed_locks_find(struct managed_locks *locks, const struct deployment *deployment,

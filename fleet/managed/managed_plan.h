@@ -27,7 +27,7 @@ struct managed_plan {
     struct desired desired; /* points into the other members */
     struct step *steps;
     size_t step_count;
-    json_t *wish;     /* for fleet_managed: recipe, overrides, region, kind, replicas, at_end */
+    json_t *wish;     /* for fleet_managed: recipe, overrides, place, kind, replicas, at_end */
     json_t *document; /* for row.document: what the digest covers, and "advice" */
     struct fleet_plan_row row;
 };
@@ -38,8 +38,8 @@ void managed_plan_finish(struct managed_plan *plan);
  * that it can check (dry run). Changes and stores nothing. Free with managed_plan_finish. */
 CHECKED bool managed_plan_make(const struct fleet_frame *frame, const struct managed_wish *wish,
                                struct managed_plan *out, struct error *error);
-/* Makes a stored plan again from the present state. CONFLICT names what has changed since. Free
- * with managed_plan_finish. */
+/* Makes a stored plan again from the present state. CONFLICT if something has changed since; the
+ * message names it. Free with managed_plan_finish. */
 CHECKED bool managed_plan_again(const struct fleet_frame *frame, const struct fleet_plan_row *row,
                                 struct managed_plan *out, struct error *error);
 

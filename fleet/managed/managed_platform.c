@@ -60,7 +60,7 @@ static bool is_at(const struct fleet_managed_row *row, const char *address)
     return strcmp(door.address, address) == 0;
 }
 
-/* Observes the deployment, and returns its newest observation; NULL if there is none. */
+/* Observes the deployment, and sets *out to its newest observation; NULL if there is none. */
 static CHECKED bool read_observation(const struct fleet_frame *frame,
                                      const struct deployment *deployment, json_t **out,
                                      struct error *error)

@@ -11,8 +11,8 @@
 #include "fleet/managed/managed_check.h"
 
 #define MINUTE_MS 60000LL
-#define QUIET_MAX 4    /* minutes between two checks of a deployment that does not change */
-#define TROUBLE_MAX 10 /* minutes between two checks if the deployment cannot be observed */
+#define QUIET_MAX 4    /* most minutes between two checks of a deployment that does not change */
+#define TROUBLE_MAX 10 /* most minutes between two checks if the deployment cannot be observed */
 #define HOUR_WARNING_MS (60 * MINUTE_MS)
 #define LAST_WARNING_MS (10 * MINUTE_MS)
 #define ORPHAN_ROUNDS 10 /* targets are searched for orphans once in so many rounds */
@@ -22,7 +22,7 @@ struct turn {
     char id[ID_SIZE];
     int64_t next_ms;
     unsigned minutes;
-    bool exists; /* the deployment does, in this round */
+    bool exists; /* the deployment exists in this round */
 };
 
 struct managed_reconciler {

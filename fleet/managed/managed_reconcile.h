@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks each managed deployment about once a minute: stores what the provider shows, warns before
- * the deployment's end, and then ends it if nothing else did. */
+/* Checks each managed deployment every one to ten minutes: stores what the provider shows, warns
+ * before the deployment's end, and then ends it if nothing else did. */
 #pragma once
 
 #include "fleet/managed/managed_plan.h"
@@ -22,6 +22,6 @@ struct managed_round {
     size_t checked, requeued, ended, orphans;
 };
 /* Checks the deployments that are due. A failure is stored with its deployment, and the round goes
- * on. Returns false only if the store cannot be read. */
+ * on. Returns false only if the store fails. */
 CHECKED bool managed_reconcile_round(struct managed_reconciler *reconciler,
                                      struct managed_round *out, struct error *error);

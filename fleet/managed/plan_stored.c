@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes a stored plan again from the present state and compares the two, or reads it as it is. */
+/* Makes a stored plan again from the present state and compares the result with it, or reads it as
+ * it is. */
 #include <string.h>
 
 #include "base/json/json.h"

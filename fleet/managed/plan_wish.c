@@ -62,8 +62,8 @@ static bool has_recipe(const struct fleet_plan_row *row, const char *name, struc
            && recipe_read(json_object_get(recipe, "document"), out, &ignored);
 }
 
-/* Finds the recipe that a running server was made from in its plans. Returns false with `error`
- * unchanged if there is none. */
+/* Finds in a deployment's plans the recipe that its server was made from. Returns false with
+ * `error` unchanged if there is none. */
 static CHECKED bool recall_recipe(const struct making *making, struct recipe *out,
                                   struct error *error)
 {
