@@ -32,7 +32,7 @@ struct exchange {
     bool is_plain;
     bool done;                 /* the stream's end mark arrived */
     bool finished;             /* a reason for the completion's end arrived */
-    bool broken;               /* it is not a stream of JSON events */
+    bool broken;               /* the answer is not a stream of JSON events */
     size_t reported;           /* bytes of the result's text that on_text received */
     enum failure stopped;      /* why we ended the transfer; NONE: we did not */
     int64_t first_ns, last_ns; /* arrival of the first token, and of the latest bytes; monotonic */

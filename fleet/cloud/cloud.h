@@ -14,7 +14,8 @@
 /* The services of the clouds by name ("run", "compute", "tpu", ...) with their base URLs. */
 struct cloud_endpoints;
 /* `text` replaces base URLs: "run=http://127.0.0.1:8001, token=http://127.0.0.1:8002"; "" replaces
- * none. INVALID repeats the wrong entry and lists the names. Free with cloud_endpoints_destroy. */
+ * none. INVALID if an entry is not NAME=URL with a name of the table; the message lists the names.
+ * Free with cloud_endpoints_destroy. */
 CHECKED bool cloud_endpoints_create(const char *text, struct cloud_endpoints **out,
                                     struct error *error);
 void cloud_endpoints_destroy(struct cloud_endpoints *endpoints); /* does nothing for NULL */

@@ -63,7 +63,7 @@ static int64_t read_duration(const char *text)
 /* Advice for the well-known reasons. */
 static const struct advice {
     const char *reason, *sentence;
-    const char *member; /* of the detail's metadata, which replaces %s; NULL: there is no %s */
+    const char *member; /* of the detail's metadata; its value replaces %s. NULL: there is no %s */
 } advices[] = {
     { "SERVICE_DISABLED", "enable the API: gcloud services enable %s", "service" },
     { "IAM_PERMISSION_DENIED", "the credential lacks the permission %s", "permission" },
@@ -213,7 +213,7 @@ static bool is_status(const json_t *body)
     return strcmp(json_get_text(body, "kind", ""), "Status") == 0;
 }
 
-/* ---- Both ---- */
+/* ---- Any error body ---- */
 
 void cloud_problem_read(long status, const json_t *body, struct cloud_problem *out)
 {

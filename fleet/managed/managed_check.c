@@ -100,7 +100,7 @@ static void describe(const struct fleet_managed_row *row, const struct observed 
     out->is_trouble = strcmp(state, "failed") == 0 || drift.length > 0;
     if (!observed->exists)
         snprintf(out->sentence, sizeof out->sentence, "%s",
-                 strcmp(state, "gone") == 0 ? "it was ended by its platform at its time"
+                 strcmp(state, "gone") == 0 ? "its platform ended it on time"
                                             : "it was deleted by something other than opsbrain: "
                                               "deployment_destroy closes its record");
     else

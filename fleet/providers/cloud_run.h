@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the provider "cloud_run" share. A deployment is a private service of its name,
- * and for its end a job of Cloud Scheduler with an account that may end that one service. Private
- * to cloud_run*.c. */
+/* What the files of the provider "cloud_run" share. A deployment is a private service of the same
+ * name and, if it has an end, a job of Cloud Scheduler with an account that may end only that
+ * service. Private to cloud_run*.c. */
 #pragma once
 
 #include "fleet/providers/google.h"
@@ -13,7 +13,8 @@
 const char *cloud_run_name(const struct desired *desired, char out[CLOUD_RUN_NAME_SIZE]);
 /* Returns the body of a service for a recipe. New reference. */
 json_t *cloud_run_service(const struct desired *desired);
-/* Returns the service's member with the least and the most instances. New reference. */
+/* Returns the service's member "scaling", which has the least and the most instances. New
+ * reference. */
 json_t *cloud_run_scaling(const struct desired *desired);
 /* INVALID if the platform would refuse the recipe. Without I/O. */
 CHECKED bool cloud_run_check(const struct desired *desired, struct error *error);

@@ -228,7 +228,7 @@ json_t *cloud_run_service(const struct desired *desired)
 static const struct gpu {
     const char *accelerator;
     int64_t cpu, memory_gib;
-    const char *regions; /* separated by blanks */
+    const char *regions; /* each between blanks */
 } gpus[] = {
     { "nvidia-l4", 4, 16,
       " asia-southeast1 asia-south1 europe-west1 europe-west4 us-central1 us-east4 " },
@@ -277,7 +277,7 @@ static CHECKED bool check_probe(const struct recipe *recipe, const char *name, s
                > json_get_integer(value, "periodSeconds", 0))
         return error_set(error, ERROR_INVALID,
                          "on Cloud Run the %s probe waits at most %d s before and between tries, "
-                         "and a try takes no longer than that",
+                         "and a try takes no longer than the period between tries",
                          name, PROBE_MAX_S);
     return true;
 }
@@ -314,8 +314,8 @@ void cloud_run_lint(const struct desired *desired, json_t *warnings)
     const struct recipe *recipe = desired->recipe;
     const struct google_warning rows[] = {
         { recipe_integer(recipe, "scale.min", 0) == 0,
-          "It scales to zero: the first request afterwards waits for the whole start, and an idle "
-          "instance is paid for about 15 minutes." },
+          "The service scales to zero: the first request afterwards waits for the whole start, and "
+          "an idle instance is paid for about 15 minutes." },
         { recipe_integer(recipe, "scale.max", 1) > 1,
           "Each instance takes a GPU of the quota, and figures are those of all instances." },
     };

@@ -49,7 +49,7 @@ static void add_end(const struct google_list *list, bool is_change)
  * project defines who may invoke it. */
 static void add_right(const struct google_list *list)
 {
-    struct step *step = add(list, "end-right", "POST", "Lets that account end");
+    struct step *step = add(list, "end-right", "POST", "Gives the new account the right to end");
 
     snprintf(step->url, sizeof step->url, "%s:setIamPolicy", step->resource);
     step->body = json_pack("{s:{s:[{s:s, s:[s+]}]}}", "policy", "bindings", "role",
@@ -134,7 +134,7 @@ static void add_extend(const struct google_list *list)
         add_end(list, true); /* the account and its right were created with the service */
     else
         google_end_add_job_removal(list);
-    add_patch(list, "label", "labels", body, "Writes its end on");
+    add_patch(list, "label", "labels", body, "Writes the new end to the labels of");
 }
 
 static void add_scale(const struct google_list *list)
@@ -238,14 +238,14 @@ enum step_state cloud_run_outcome(const struct step *step, const struct cloud_re
                                   char poll_url[1024], struct error *error)
 {
     static const char *const waiting[] = { "ready", "stopped", "gone", NULL };
-    static const char *const long_ones[] = { "service", "scale", "label", "remove-service", NULL };
+    static const char *const operations[] = { "service", "scale", "label", "remove-service", NULL };
 
     poll_url[0] = '\0';
     if (reply->verdict != CLOUD_DONE)
         return google_refused(step, reply, error);
     if (google_is_one_of(step->name, waiting))
         return judge_service(step, reply->body, poll_url, error);
-    if (google_is_one_of(step->name, long_ones))
+    if (google_is_one_of(step->name, operations))
         return google_judge_operation(reply->body, CLOUD_RUN, poll_url, error);
     return STEP_DONE;
 }

@@ -12,7 +12,7 @@ const char *compute_name(const struct desired *desired, char out[COMPUTE_NAME_SI
 /* Writes the region of a zone, such as "us-central1" for "us-central1-a". */
 void compute_region(const char *zone, char out[FLEET_PLACE_SIZE]);
 /* Returns true for flex-start: the machine waits for capacity, and its life counts from when it
- * gets that. */
+ * gets capacity. */
 bool compute_is_flexible(const struct desired *desired, const struct observed *now);
 
 /* Returns the body of an instance for a recipe. New reference. */

@@ -8,7 +8,7 @@
 
 /* ---- One instance ---- */
 
-/* The platform's states and ours. A running machine also has a phase. */
+/* The platform's states with ours. A running machine of ours reports its further phases itself. */
 static const struct status {
     const char *word, *state, *phase;
 } statuses[] = {

@@ -40,7 +40,7 @@ static void set_method(const struct google_list *list, struct step *step, const 
     google_machine_set_id(list->desired, step);
 }
 
-/* Keeps `body`. */
+/* Takes over the reference `body`. */
 static void add_method(const struct google_list *list, const char *name, const char *method,
                        json_t *body, const char *summary)
 {
@@ -93,7 +93,7 @@ static void add_labels(const struct google_list *list)
     add_method(list, "label", "/setLabels",
                json_pack("{s:o, s:s}", "labels", google_all_labels(list->desired, list->now),
                          "labelFingerprint", list->now->etag),
-               "Writes its end on");
+               "Writes the new end to the labels of");
 }
 
 static void add_stop(const struct google_list *list, const char *summary)
@@ -119,14 +119,14 @@ static void add_extend(const struct google_list *list)
     bool runs = strcmp(list->now->state, "stopped") != 0;
 
     if (runs)
-        add_stop(list, "Stops the machine, as its end can only be moved then:");
+        add_stop(list, "Stops the machine, whose end cannot be moved while it runs:");
     add_scheduling(list);
     add_labels(list);
     if (runs)
         add_start(list);
 }
 
-/* If the end is a running time, it is set again to what is left of it. */
+/* If the end is a running time (flex-start), it is set to what is left, because it counts anew. */
 static void add_restart(const struct google_list *list)
 {
     bool moves = observed_end_moves(list->now, list->desired);
@@ -142,7 +142,7 @@ static void add_destroy(const struct google_list *list)
 {
     if (list->now == NULL || list->now->exists) {
         struct step *step = google_add_removal(list, "remove-instance", list->url,
-                                               "Deletes the machine, and its disk,");
+                                               "Deletes the machine and its disk:");
 
         set_method(list, step, "");
     }
@@ -203,7 +203,7 @@ enum step_state compute_outcome(const struct step *step, const struct cloud_repl
                                 char poll_url[1024], struct error *error)
 {
     static const char *const waiting[] = { "running", "stopped", "gone", NULL };
-    bool is_looking = strcmp(step->method, "GET") == 0;
+    bool is_read = strcmp(step->method, "GET") == 0;
 
     poll_url[0] = '\0';
     if (reply->status == 404 && strcmp(step->name, "image") == 0)
@@ -215,7 +215,7 @@ enum step_state compute_outcome(const struct step *step, const struct cloud_repl
         return google_machine_refused(step, reply, error);
     if (google_is_one_of(step->name, waiting))
         return judge_instance(step, reply->body, poll_url, error);
-    if (is_looking || strncmp(step->resource, GOOGLE_COMPUTE, strlen(GOOGLE_COMPUTE)) != 0)
+    if (is_read || strncmp(step->resource, GOOGLE_COMPUTE, strlen(GOOGLE_COMPUTE)) != 0)
         return STEP_DONE;
     return google_machine_judge(step, reply->body, poll_url, error);
 }

@@ -71,7 +71,7 @@ struct google_list {
 struct google_verbs {
     CHECKED bool (*check)(enum provider_verb verb, const struct desired *desired,
                           const struct observed *now, struct error *error);
-    void (*name)(struct google_list *list); /* fills in its URLs */
+    void (*name)(struct google_list *list); /* fills in the list's URLs and names */
     void (*add[VERB_COUNT])(const struct google_list *list);
 };
 /* As provider.steps. */
@@ -166,7 +166,8 @@ struct google_collection {
     void (*read)(const json_t *page, const struct google_found *found);
 };
 /* Lists all collections in each of the target's places; a row without a service ends `collections`.
- * A place that cannot be read becomes a warning. Free with observed_list_free. */
+ * A place that the platform reports as unreachable becomes a warning. Free with observed_list_free.
+ */
 CHECKED bool google_list(struct cloud *cloud, const struct fleet_target *target,
                          const struct google_collection *collections, struct observed **out,
                          size_t *count, json_t *warnings, struct error *error);
@@ -182,7 +183,7 @@ CHECKED bool google_check_permissions(struct cloud *cloud, const struct fleet_ta
                                       struct error *error);
 void google_check_services(struct cloud *cloud, const struct fleet_target *target,
                            const char *const *services, json_t *findings);
-/* Adds {"need", "ok", "fix"}. Keeps or frees `fix`, which is omitted if `ok`. */
+/* Adds {"need", "ok", "fix"}. Takes over the reference `fix`, which is omitted if `ok`. */
 void google_add_finding(json_t *findings, const char *need, bool ok, json_t *fix);
 
 /* Checks the target's service account, network and bucket, if it names them. `of_machines`: without
@@ -197,7 +198,7 @@ struct google_quotas {
     struct text list; /* "NVIDIA_L4_GPUS 8 (2 used)" */
     bool has_any;
 };
-/* `limit` < 0: none. */
+/* `limit` < 0: unlimited. */
 void google_quotas_add(struct google_quotas *quotas, const char *name, int64_t limit, int64_t used);
 /* Reads Cloud Quotas; a quota that cannot be read counts as missing. `place`: a region or zone. */
 void google_quotas_read(struct cloud *cloud, const char *project, const char *service,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends a resource at its time by Cloud Scheduler, if the platform itself cannot. */
+/* Ends a resource at its planned end by Cloud Scheduler, for platforms that cannot end it
+ * themselves. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "fleet/providers/google.h"
 
 #define SCHEDULER "https://cloudscheduler.googleapis.com/v1/"
-#define YEAR_MS (INT64_C(364) * 86400000) /* a schedule has no year */
+#define LONGEST_MS (INT64_C(364) * 86400000) /* a schedule has no year */
 
 void google_end_name(const struct desired *desired, const char *what, const char *region,
                      struct google_end *out)
@@ -37,7 +38,7 @@ void google_end_add_account(const struct google_list *list)
     char url[512];
 
     account_url(list, url);
-    step = google_add(list, "end-account", "POST", url, "Creates an account for the end of");
+    step = google_add(list, "end-account", "POST", url, "Creates the account that is to end");
     google_set_creation(step);
     step->body =
         json_pack("{s:s, s:{s:s+, s:o}}", "accountId", id, "serviceAccount", "displayName", "Ends ",
@@ -65,13 +66,15 @@ static json_t *job_body(const struct google_list *list, const char *method, cons
                      "30s");
 }
 
-/* Replaces a job that an earlier resource of this name has left, because it has another time. */
+/* Replaces a job that an earlier resource of this name has left, because that job has another time.
+ */
 void google_end_add_job(const struct google_list *list, const char *method, const char *url,
                         const char *body)
 {
     struct step *step;
 
-    google_add_removal(list, "end-before", list->end.job, "Removes an earlier end of");
+    google_add_removal(list, "end-before", list->end.job,
+                       "Deletes an earlier Cloud Scheduler job, if there is one, that would end");
     step =
         google_add(list, "end", "POST", list->end.job, "Creates the Cloud Scheduler job that ends");
     google_set_creation(step);
@@ -90,7 +93,8 @@ void google_end_add_change(const struct google_list *list, const char *method, c
 
 void google_end_add_job_removal(const struct google_list *list)
 {
-    google_add_removal(list, "remove-end", list->end.job, "Removes the end of");
+    google_add_removal(list, "remove-end", list->end.job,
+                       "Deletes the Cloud Scheduler job that ends");
 }
 
 void google_end_add_account_removal(const struct google_list *list)
@@ -98,13 +102,13 @@ void google_end_add_account_removal(const struct google_list *list)
     char url[512];
 
     account_url(list, url);
-    google_add_removal(list, "remove-end-account", url, "Deletes the account of");
+    google_add_removal(list, "remove-end-account", url, "Deletes the account that may end");
 }
 
 bool google_end_check(const struct desired *desired, const char *title, struct error *error)
 {
     return desired->ends_ms == 0 || desired->made_ms == 0
-           || desired->ends_ms <= desired->made_ms + YEAR_MS
+           || desired->ends_ms <= desired->made_ms + LONGEST_MS
            || error_set(error, ERROR_INVALID,
                         "on %s a life is at most 364 days, because Cloud Scheduler knows no year: "
                         "shorten \"life_s\"",

@@ -101,7 +101,7 @@ static void add_right(const struct google_list *list)
 {
     const char *account = list->desired->target->service_account;
     struct step *step = google_add(list, "key-right", "POST", list->machine.key,
-                                   "Lets the machine's account write and read it:");
+                                   "Lets the machine's account write and read that secret:");
 
     snprintf(step->url, sizeof step->url, "%s:setIamPolicy", list->machine.key);
     step->body = json_pack("{s:{s:[{s:s, s:[s+]}, {s:s, s:[s+]}]}}", "policy", "bindings", "role",

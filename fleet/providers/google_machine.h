@@ -9,7 +9,7 @@
 
 #define GOOGLE_PORT "opsbrain-port" /* label: the server's port */
 
-/* From the provider's row: */
+/* Members of the rows of both providers (struct provider): */
 #define GOOGLE_MACHINE_VERBS                                                                       \
     (VERB_BIT(VERB_CREATE) | VERB_BIT(VERB_START) | VERB_BIT(VERB_STOP) | VERB_BIT(VERB_EXTEND)    \
      | VERB_BIT(VERB_DESTROY))

@@ -187,7 +187,7 @@ const struct provider provider_kubernetes = {
     .verbs = VERB_BIT(VERB_CREATE) | VERB_BIT(VERB_UPDATE) | VERB_BIT(VERB_START)
              | VERB_BIT(VERB_STOP) | VERB_BIT(VERB_SCALE) | VERB_BIT(VERB_EXTEND)
              | VERB_BIT(VERB_DESTROY),
-    .lock = "it is reached inside the cluster only; or by the API server's proxy, with the "
+    .lock = "the server is reached inside the cluster only; or by the API server's proxy, with the "
             "cluster's own credential; or by a port of the nodes, with a key from the namespace's "
             "Secret",
     .check_target = check_target,

@@ -9,7 +9,7 @@
 #define KUBERNETES_INSTANCE "opsbrain/instance" /* labels */
 #define KUBERNETES_DEPLOYMENT "opsbrain/deployment"
 #define KUBERNETES_ENDS "opsbrain/ends"     /* an annotation: UTC, like 2026-11-23T04:50:00.000Z */
-#define KUBERNETES_AT_END "opsbrain/at-end" /* another: stop, destroy */
+#define KUBERNETES_AT_END "opsbrain/at-end" /* an annotation: stop, destroy */
 #define KUBERNETES_APPLY "application/apply-patch+yaml"
 #define KUBERNETES_ACCELERATORS                                                                    \
     {                                                                                              \

@@ -245,7 +245,7 @@ void kubernetes_read(const json_t *deployment, const json_t *pods, const char *l
         const json_t *failure =
             condition_of(json_object_get(deployment, "status"), "ReplicaFailure");
 
-        if (failure != NULL) /* a quota, an admission webhook */
+        if (failure != NULL) /* by a quota or an admission webhook */
             observed_set_state(out, "pending", "capacity", json_get_text(failure, "message", ""));
     }
 }

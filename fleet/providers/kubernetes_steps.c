@@ -32,7 +32,7 @@ static const struct object {
       "the job that ends the deployment on time" },
     { NULL },
 }, server_objects[] = {
-    { "service", "Service", "/api/v1", "services", "", kubernetes_service, "its address" },
+    { "service", "Service", "/api/v1", "services", "", kubernetes_service, "the address of the servers" },
     { "deployment", "Deployment", "/apis/apps/v1", "deployments", "", kubernetes_deployment,
       "the servers" },
     { NULL },
@@ -71,10 +71,10 @@ static struct step *add(const struct list *list, const char *name, const char *m
     return step;
 }
 
-/* Makes the step a POST, which conflicts with any existing object: an apply conflicts only
- * where members disagree, so it would silently take over somebody else's object if that has none of
- * them. There is no dry run, because it would fail if our own object is left from an earlier end;
- * that one is used again. */
+/* Makes the step a POST, which conflicts with any existing object: an apply conflicts only where
+ * members disagree, so it would silently take over somebody else's object if that has none of them.
+ * There is no dry run, because it would fail if our own object from an earlier end still exists;
+ * that object is used again. */
 static void set_post(const struct list *list, const struct object *object, struct step *step)
 {
     text_copy(step->method, sizeof step->method, "POST");
@@ -249,7 +249,7 @@ static void add_objects(const struct list *list, const struct observed *now, boo
     deployment = add_apply(list, &server_objects[1], is_update);
     if (is_update)
         keep_replicas(deployment, now);
-    add_wait(list, "ready", "Waits until it is ready", false);
+    add_wait(list, "ready", "Waits until the Deployment is ready", false);
 }
 
 /* Creates or changes the objects of the end, or removes them if the deployment is to have none, and
@@ -317,7 +317,7 @@ bool kubernetes_steps(enum provider_verb verb, const struct desired *desired,
     else if (verb == VERB_DESTROY) {
         if (now != NULL && now->exists)
             add_deletion(&list, now);
-        add_wait(&list, "gone", "Waits until it is gone", true);
+        add_wait(&list, "gone", "Waits until the Deployment is gone", true);
         add_removal(&list, &server_objects[0]);
         add_removals(&list, end_objects);
     } else {
@@ -325,7 +325,8 @@ bool kubernetes_steps(enum provider_verb verb, const struct desired *desired,
             add_extend(&list, now);
         add_scale(&list, verb == VERB_STOP ? 0 : desired_replicas(desired));
         add_wait(&list, verb == VERB_STOP ? "stopped" : "ready",
-                 verb == VERB_STOP ? "Waits until its pods are gone" : "Waits until it is ready",
+                 verb == VERB_STOP ? "Waits until the Deployment's pods are gone"
+                                   : "Waits until the Deployment is ready",
                  false);
     }
     return true;

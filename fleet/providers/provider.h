@@ -30,12 +30,13 @@ struct desired {
     const char *deployment;      /* name of the deployment and of its resources */
     const char *instance;        /* opsbrain's own id, a label on everything that it creates */
     const char *place;           /* one of the target's regions or zones; "" if it has none */
-    const char *kind;            /* of price: "on_demand", "spot", "flex_start", "reserved"; "" */
-    int64_t made_ms;             /* UTC: when the plan was made */
-    int64_t ends_ms;             /* UTC; 0: it has no end */
-    bool end_destroys;           /* false: at its end it is only stopped */
-    int64_t replicas;            /* 0: as the recipe says */
-    const char *request_seed;    /* the plan's id, from which the ids of its requests are derived */
+    /* of price: "on_demand", "spot", "flex_start", "reserved"; "": not given */
+    const char *kind;
+    int64_t made_ms;          /* UTC: when the plan was made */
+    int64_t ends_ms;          /* UTC; 0: no end */
+    bool end_destroys;        /* false: the server is only stopped at its end */
+    int64_t replicas;         /* 0: as the recipe says */
+    const char *request_seed; /* the plan's id, from which the ids of its requests are derived */
 };
 
 const char *desired_at_end(const struct desired *desired); /* "stop" or "destroy"; static */
@@ -49,8 +50,8 @@ struct step {
     char url[1024];        /* in the form for cloud_call */
     char content_type[64]; /* "" for application/json */
     json_t *body;          /* NULL for none; no secret in it */
-    /* The same request as a dry run; "" if there is none. For a GET it is a condition of the plan:
-     * a secret must exist. If it succeeds, its outcome is STEP_DONE or STEP_WAIT. */
+    /* The same request as a dry run; "" if there is none. For a GET it is a condition of the plan,
+     * such as that a secret exists. If it succeeds, its outcome is STEP_DONE or STEP_WAIT. */
     char dry_run_url[1024];
     char resource[512];  /* URL of what it creates or changes, which is read after a lost reply */
     char undo_url[1024]; /* DELETE it to undo this step; "" if there is nothing to undo */

@@ -26,7 +26,8 @@ struct fleet_target {
     char provider[32];  /* a row of providers.c */
     char project[64];   /* Google's project id; "" on other platforms */
     char namespace[64]; /* Kubernetes'; "" elsewhere */
-    char places[FLEET_PLACES_MAX][FLEET_PLACE_SIZE]; /* regions or zones, by default the first */
+    /* regions or zones; the first is the default */
+    char places[FLEET_PLACES_MAX][FLEET_PLACE_SIZE];
     size_t place_count;
     char network[256], subnetwork[256];                     /* "" for the provider's own */
     char source_ranges[FLEET_PLACES_MAX][FLEET_PLACE_SIZE]; /* who may reach a server's port */
@@ -34,8 +35,10 @@ struct fleet_target {
     char service_account[256]; /* of a deployed server; "" for the provider's default */
     char bucket[128];          /* of mounted weights; "" for none */
     char reservation[64];      /* the reservation for the kind "reserved"; "" for any that fits */
-    char door[16];             /* Kubernetes: "cluster", "proxy" or "node_port"; "" elsewhere */
-    char proxy[512];           /* for calls to the cloud; "" for none */
+    /* how servers are reached: "cluster", "proxy" or "node_port" on Kubernetes, "external" or
+     * "internal" on Google's machines; "": the platform's default */
+    char door[16];
+    char proxy[512]; /* for calls to the cloud; "" for none */
     struct cloud_credential credential;
     struct fleet_ceilings ceilings;
 };

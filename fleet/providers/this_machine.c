@@ -150,8 +150,9 @@ static void lint(const struct desired *desired, json_t *warnings)
     const struct recipe *recipe = desired->recipe;
     const struct this_machine_engine *engine = this_machine_engine_of(recipe);
 
-    warn(warnings, "It takes memory and processors from everything else on this machine, opsbrain "
-                   "and its measurements included.");
+    warn(warnings,
+         "The server takes memory and processors from everything else on this machine, opsbrain "
+         "and its measurements included.");
     if (engine == NULL || engine->key_variable[0] == '\0')
         warn(warnings, "The engine has no key here: everybody on this machine may call it.");
     if (recipe->image[0] != '\0' && strstr(recipe->image, "@sha256:") == NULL)
@@ -164,8 +165,8 @@ static void lint(const struct desired *desired, json_t *warnings)
 static const char *ends_by(const struct desired *desired)
 {
     (void)desired;
-    return "a watchdog on this machine ends it, even if opsbrain is gone; after a restart of the "
-           "machine neither of them runs";
+    return "a watchdog on this machine ends the server, even if opsbrain is gone; after a restart "
+           "of the machine neither the server nor its watchdog runs";
 }
 
 extern const struct provider provider_local;
@@ -177,8 +178,8 @@ const struct provider provider_local = {
     .lacks = { [VERB_UPDATE] = "the old server and the new one cannot have one port at once: "
                                "destroy it, and create it with the other recipe",
                [VERB_SCALE] = "a deployment here is one server with one port" },
-    .lock = "its port is on this machine's loopback only; vLLM and llama.cpp also ask for a key "
-            "that is made here and given to opsbrain alone",
+    .lock = "the server's port is on this machine's loopback only; vLLM and llama.cpp also ask for "
+            "a key that is made here and given to opsbrain alone",
     .check_target = check_target,
     .steps = this_machine_steps,
     .outcome = this_machine_outcome,

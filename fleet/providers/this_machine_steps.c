@@ -40,8 +40,8 @@ static CHECKED bool check_origin(const struct recipe *recipe, struct error *erro
                         recipe->name);
 }
 
-/* For Ollama this_machine_bodies.c sets the variable. If a server listens elsewhere nevertheless,
- * its watchdog ends it. */
+/* Checks that a program is started with a loopback address. For Ollama this_machine_bodies.c sets
+ * one in its environment. If a server listens elsewhere nevertheless, its watchdog ends it. */
 static CHECKED bool check_host(const struct recipe *recipe, struct error *error)
 {
     const struct this_machine_engine *engine = this_machine_engine_of(recipe);
@@ -138,7 +138,7 @@ static void add_create(struct step **out, size_t *count, const struct desired *d
     snprintf(step->undo_url, sizeof step->undo_url, "%s?id=%.64s", step->resource,
              desired->request_seed);
     snprintf(step->summary, sizeof step->summary,
-             "Starts %s on this machine, with a watchdog that ends it at its time",
+             "Starts %s on this machine, with a watchdog that ends it on time",
              desired->deployment);
 }
 
@@ -163,7 +163,7 @@ static void add_start(struct step **out, size_t *count, const struct desired *de
 
     step->body = end_of(desired);
     snprintf(step->summary, sizeof step->summary, "Starts %s again", desired->deployment);
-    add_wait(out, count, desired, "ready", "Waits until it is ready");
+    add_wait(out, count, desired, "ready", "Waits until the server is ready");
 }
 
 static void add_destroy(struct step **out, size_t *count, const struct desired *desired,
@@ -187,13 +187,13 @@ static void add_change(enum provider_verb verb, struct step **out, size_t *count
     if (verb == VERB_EXTEND) {
         step = add(out, count, desired, "end", "PATCH", "");
         step->body = end_of(desired);
-        snprintf(step->summary, sizeof step->summary, "Gives its watchdog the new end of %s",
+        snprintf(step->summary, sizeof step->summary, "Gives the watchdog of %s the new end",
                  desired->deployment);
         return;
     }
     step = add(out, count, desired, "stop", "POST", "/stop");
     snprintf(step->summary, sizeof step->summary, "Stops %s", desired->deployment);
-    add_wait(out, count, desired, "stopped", "Waits until it has ended");
+    add_wait(out, count, desired, "stopped", "Waits until the server has ended");
 }
 
 bool this_machine_steps(enum provider_verb verb, const struct desired *desired,
@@ -206,13 +206,13 @@ bool this_machine_steps(enum provider_verb verb, const struct desired *desired,
         return false;
     if (verb == VERB_CREATE) {
         add_create(out, count, desired, now);
-        add_wait(out, count, desired, "ready", "Waits until it is ready");
+        add_wait(out, count, desired, "ready", "Waits until the server is ready");
     } else if (verb == VERB_START)
         add_start(out, count, desired);
     else if (verb == VERB_DESTROY) {
         if (now != NULL && now->exists)
             add_destroy(out, count, desired, now);
-        add_wait(out, count, desired, "gone", "Waits until it is gone");
+        add_wait(out, count, desired, "gone", "Waits until the server is gone");
     } else
         add_change(verb, out, count, desired);
     return true;

@@ -37,8 +37,8 @@ static CHECKED bool check(struct cloud *cloud, const struct fleet_target *target
     return true;
 }
 
-/* Only flex-start has an end: the platform has no other means to end a queued resource, and rights
- * on a single one cannot be granted to an account that would end it. */
+/* Only flex-start ends without opsbrain: the platform has no other means to end a queued resource,
+ * and rights on a single one cannot be granted to an account that would end it. */
 static const char *ends_by(const struct desired *desired)
 {
     if (desired->ends_ms == 0 || !tpu_is_flex_start(desired))

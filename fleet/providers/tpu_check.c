@@ -137,16 +137,15 @@ void tpu_lint(const struct desired *desired, json_t *warnings)
     bool is_flex_start = tpu_is_flex_start(desired);
     const struct google_warning rows[] = {
         { is_flex_start, "Flex-start is in the v2alpha1 API alone, which Google may change." },
-        { is_flex_start,
-          "Flex-start counts the life from when there is capacity: without opsbrain it ends later "
-          "than the plan says, by as long as it waited." },
+        { is_flex_start, "Flex-start counts the life from when there is capacity: without opsbrain "
+                         "the machine ends later than the plan says, by as long as it waited." },
         { is_flex_start || strcmp(desired->kind, "spot") == 0,
-          "It needs the zone's preemptible quota of the TPU API: without quota or capacity "
-          "flex-start waits, and spot fails." },
+          "Flex-start and spot need the zone's preemptible quota of the TPU API: without quota or "
+          "capacity flex-start waits, and spot fails." },
         { strcmp(desired->kind, "reserved") == 0 && desired->target->reservation[0] == '\0',
           "The target names no reservation: the project's is used." },
         { !recipe_lists(recipe, "places", desired->place),
-          "The recipe was not seen in this zone: it may not have the hardware." },
+          "The recipe does not name this zone, which may not have the hardware." },
         { !is_flex_start && recipe_integer(recipe, "disk_gb", 0) > STANDARD_DISK_GB,
           "The disk is 100 GB, whatever the recipe says: the v2 API has no member for it." },
     };

@@ -13,7 +13,7 @@ static bool may_have_node(const struct observed *observed)
     return strcmp(observed->state, "starting") == 0;
 }
 
-/* ---- One ---- */
+/* ---- One deployment ---- */
 
 /* Reads the script's guest attributes. A failure is ignored: there are none before the script runs,
  * and the account may lack the permission. */
@@ -78,7 +78,7 @@ bool tpu_observe(struct cloud *cloud, const struct desired *desired, struct obse
     return true;
 }
 
-/* ---- All ---- */
+/* ---- Listing ---- */
 
 static void read_queued_page(const json_t *page, const struct google_found *found)
 {

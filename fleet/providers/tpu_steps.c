@@ -58,13 +58,14 @@ static void add_create(const struct google_list *list)
     google_add_secrets(list);
     google_machine_add(list);
     add_queued(list);
-    google_add(list, "machine", "GET", list->queued, "Waits for the capacity of")->wait_s =
+    google_add(list, "machine", "GET", list->queued, "Waits for capacity for")->wait_s =
         STEP_WAITS_TO_END;
 }
 
 static void add_label(const struct google_list *list)
 {
-    struct step *step = google_add(list, "label", "PATCH", list->url, "Writes its end on");
+    struct step *step =
+        google_add(list, "label", "PATCH", list->url, "Writes the new end to the labels of");
 
     google_add_query(step, "updateMask", "labels");
     step->body = json_pack("{s:o}", "labels", google_all_labels(list->desired, list->now));
@@ -74,10 +75,12 @@ static void add_method(const struct google_list *list, const char *name, const c
                        const char *state)
 {
     struct step *step = google_add(list, name, "POST", list->url, summary);
+    char wait[64];
 
     snprintf(step->url, sizeof step->url, "%s:%s", list->url, name);
     step->body = json_object();
-    google_add(list, state, "GET", list->url, "Waits for the machine of");
+    snprintf(wait, sizeof wait, "Waits until the machine is %s:", state);
+    google_add(list, state, "GET", list->url, wait);
 }
 
 static void add_gone(const struct google_list *list, const char *name, const char *url,

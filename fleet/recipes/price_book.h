@@ -16,8 +16,8 @@ CHECKED bool price_book_parse(const char *json, struct price_book **out, struct 
 void price_book_destroy(struct price_book *book); /* does nothing for NULL */
 size_t price_book_count(const struct price_book *book);
 
-/* Returns all rows of an item, also those that are shown but never used ("apart").
- * New reference. */
+/* Returns all rows of an item, including those that are shown but never used ("apart"). New
+ * reference. */
 json_t *price_book_rows(const struct price_book *book, const char *item);
 
 struct price {

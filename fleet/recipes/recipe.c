@@ -79,7 +79,7 @@ static CHECKED bool check_no_credential(const json_t *recipe, struct error *erro
                         "revoke it, and name a secret of the provider's store instead");
 }
 
-/* Keeps or frees `document`. */
+/* Takes over the reference `document`. */
 static CHECKED bool read_take(json_t *document, struct recipe *out, struct error *error)
 {
     if (recipe_members_check(document, json_get_text(document, "provider", NULL), error)

@@ -37,8 +37,8 @@ struct recipe {
     json_t *document;  /* the complete recipe; every member has its type and is in its range */
 };
 
-/* Checks and reads a recipe. INVALID says in one sentence which member has which fault. Free with
- * recipe_finish. */
+/* Checks and reads a recipe. INVALID if a member is wrong; the message says which and why. Free
+ * with recipe_finish. */
 CHECKED bool recipe_parse(const char *json, size_t length, struct recipe *out, struct error *error);
 /* The same from a JSON value, which is copied. */
 CHECKED bool recipe_read(const json_t *document, struct recipe *out, struct error *error);

@@ -117,7 +117,7 @@ static CHECKED bool check_count(const struct recipe_member *member, const char *
 
     if ((double)count >= member->low && (double)count <= member->high)
         return true;
-    snprintf(what, sizeof what, "%s with %.0f to %.0f of them", of, member->low, member->high);
+    snprintf(what, sizeof what, "%s with %.0f to %.0f entries", of, member->low, member->high);
     return refuse(path, value, what, error);
 }
 

@@ -288,7 +288,7 @@ static const struct rule {
     { "cloud_run", false, copies_to_memory,
       "Weights that are copied to memory count against \"host.memory_gib\"." },
     { "cloud_run", false, is_always_on,
-      "With at least one instance it is billed all the time, with or without requests." },
+      "With at least one instance the service is billed all the time, with or without requests." },
     { "cloud_run", false, downloads_at_every_start,
       "Every start from zero downloads the weights again: put them into the bucket." },
     { "cloud_tpu", true, is_tpu7x,
@@ -303,23 +303,24 @@ static const struct rule {
     { "compute_engine", true, has_a_small_disk_for_tpu,
       "a machine with TPUs needs a disk of at least 200 GB: raise \"disk_gb\"" },
     { NULL, false, is_flex_start,
-      "Flex-start waits: without quota or capacity it is accepted and stays pending." },
+      "Flex-start waits: without quota or capacity the request is accepted and stays pending." },
     { NULL, false, is_spot,
       "Spot capacity fails at once where there is none, and may be taken away at any time." },
     { NULL, false, is_not_by_digest,
-      "The image is named by a tag: what runs may change. By digest (@sha256:...) it cannot." },
+      "The image is named by a tag, so what runs may change: name it by its digest "
+      "(@sha256:...)." },
     { NULL, true, is_in_development_mode,
       "VLLM_SERVER_DEV_MODE lets whoever reaches the server change it: remove it" },
     { NULL, false, runs_foreign_code,
       "--trust-remote-code runs code that comes with the checkpoint." },
     { NULL, false, lacks_shared_memory,
-      "The model is split over several chips, which exchange through shared memory: set "
+      "The model is split over several chips, which exchange data through shared memory: set "
       "\"host.shared_memory_gib\"." },
     { NULL, false, lacks_a_context_limit,
       "Without --max-model-len the engine reserves for the model's longest context." },
     { NULL, false, lacks_startup_probe,
-      "Without a startup probe the platform sends requests before the model is loaded, or ends it "
-      "while it loads." },
+      "Without a startup probe the platform sends requests before the model is loaded, or ends "
+      "the server while it loads." },
 };
 
 bool recipe_lint(const struct recipe_lint_case *candidate, json_t *warnings, struct error *error)

@@ -135,7 +135,8 @@ bool recipe_override(const struct recipe *recipe, const json_t *overrides, struc
     return done;
 }
 
-/* Returns a number if the member is one and the text is a number; else the text. New reference. */
+/* Returns a number if the member is numeric and the text can be read as one; otherwise the text.
+ * New reference. */
 static json_t *value_of(const char *name, const json_t *text)
 {
     const struct recipe_opening *opening = recipe_opening_find(name);

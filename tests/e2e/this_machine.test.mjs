@@ -68,7 +68,7 @@ test('a server outlives opsbrain, is found again, and ends at its time without i
     let client = await connect('2x-2026', server.url);
     await client.call('target_register', HERE);
     const made = await plan(client, { deployment: 'gemma', recipe: 'local-simserve' });
-    assert.match(made.ends_by, /a watchdog on this machine ends it/);
+    assert.match(made.ends_by, /a watchdog on this machine ends the server/);
     assert.equal(made.requests[0].method, 'PUT');
     atEnd(t, () => endNow(data, 'gemma'));
     await apply(client, data, made);

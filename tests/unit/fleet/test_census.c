@@ -57,7 +57,7 @@ static void adds_up_the_counters_of_all_instances(void **state)
     assert_float_equal(generated(&first, &first), 0, 1e-9);
 }
 
-static void instances_that_did_nothing_yet_look_like_one(void **state)
+static void instances_unused_at_the_first_census_are_added_up_too(void **state)
 {
     const struct census fresh = CENSUS(0, 0), one = CENSUS(0, 50), last = CENSUS(30, 80);
 
@@ -77,10 +77,11 @@ static void does_not_guess_if_the_instances_changed(void **state)
     assert_float_equal(generated(&three, &two), -1, 0);
     assert_float_equal(generated(&two, &less), -1, 0);
     assert_float_equal(generated(&two, &one), -1, 0);
-    assert_float_equal(generated(&one, &one), -1, 0); /* a single server needs none of this */
+    assert_float_equal(generated(&one, &one), -1, 0); /* a single instance needs no census */
 }
 
-/* By their tokens alone the two could have changed places; the time spent on prompts tells. */
+/* By their tokens alone the two instances could have changed places; the time that each spent on
+ * prompts distinguishes them. */
 static void instances_are_distinguished_by_all_counters(void **state)
 {
     const double tokens[2][2] = { { 100, 90 }, { 150, 140 } };
@@ -138,7 +139,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adds_up_the_counters_of_all_instances),
-        cmocka_unit_test(instances_that_did_nothing_yet_look_like_one),
+        cmocka_unit_test(instances_unused_at_the_first_census_are_added_up_too),
         cmocka_unit_test(does_not_guess_if_the_instances_changed),
         cmocka_unit_test(instances_are_distinguished_by_all_counters),
         cmocka_unit_test(a_census_during_which_an_instance_worked_is_incomplete),

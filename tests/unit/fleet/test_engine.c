@@ -171,7 +171,7 @@ static void a_named_model_that_answers_exists_whatever_the_list_says(void **stat
     assert_non_null(strstr(f.error.message, "register the deployment with its \"model\""));
 }
 
-static void a_models_list_may_be_bare(void **state)
+static void a_models_list_may_be_a_bare_array(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/models", .body = "[{\"id\":\"a/b\",\"context_length\":4096}]" }, { NULL }
@@ -372,7 +372,7 @@ static void reports_the_class_of_failure_of_the_models_list(void **state)
     assert_int_equal(f.error.kind, ERROR_UPSTREAM);
 }
 
-static void skips_model_ids_that_cannot_be_names(void **state)
+static void skips_ids_that_cannot_be_names_and_lists_the_endpoints_model_last_if_full(void **state)
 {
     struct canned_answer answers[] = { { "/v1/models" }, { NULL } };
     TEXT_AUTO body = { 0 };
@@ -471,7 +471,7 @@ int main(void)
         cmocka_unit_test(recognizes_vllm_behind_a_gateway_by_its_metrics),
         cmocka_unit_test(without_a_models_list_the_model_is_the_one_that_was_registered),
         cmocka_unit_test(a_named_model_that_answers_exists_whatever_the_list_says),
-        cmocka_unit_test(a_models_list_may_be_bare),
+        cmocka_unit_test(a_models_list_may_be_a_bare_array),
         cmocka_unit_test(recognizes_sglang_and_omits_its_api_key),
         cmocka_unit_test(reports_the_context_of_one_slot_for_llama_cpp),
         cmocka_unit_test(knows_ollama_and_says_that_its_context_is_only_the_maximum),
@@ -480,7 +480,7 @@ int main(void)
         cmocka_unit_test(knows_llama_cpp_python_without_a_context),
         cmocka_unit_test(calls_any_other_server_openai_compatible),
         cmocka_unit_test(reports_the_class_of_failure_of_the_models_list),
-        cmocka_unit_test(skips_model_ids_that_cannot_be_names),
+        cmocka_unit_test(skips_ids_that_cannot_be_names_and_lists_the_endpoints_model_last_if_full),
         cmocka_unit_test(picks_the_facts_of_the_deployments_model),
         cmocka_unit_test(sends_the_credential_and_never_shows_it),
     };

@@ -65,7 +65,7 @@ static void recognizes_counters(void **state)
     }
 }
 
-static void skips_values_that_are_not_numbers(void **state)
+static void skips_values_that_are_not_finite(void **state)
 {
     struct metrics_page page = read_page("a NaN\nb +Inf\nc -Inf\nd 1\n");
 
@@ -103,7 +103,7 @@ static void reports_the_series_that_are_not_stored_and_the_limit(void **state)
                         "2 with a name longer than 127 or labels longer than 511 bytes");
 }
 
-static void the_histogram_of_a_figure_is_also_its_source(void **state)
+static void each_histogram_of_a_figure_is_also_read_into_that_figure(void **state)
 {
     static const char *const figures[] = { "ttft_count", "itl_count", "e2e_count", "queue_count" };
 
@@ -132,10 +132,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_every_series_as_the_server_writes_it),
         cmocka_unit_test(recognizes_counters),
-        cmocka_unit_test(skips_values_that_are_not_numbers),
+        cmocka_unit_test(skips_values_that_are_not_finite),
         cmocka_unit_test(reads_a_bounded_number_of_series),
         cmocka_unit_test(reports_the_series_that_are_not_stored_and_the_limit),
-        cmocka_unit_test(the_histogram_of_a_figure_is_also_its_source),
+        cmocka_unit_test(each_histogram_of_a_figure_is_also_read_into_that_figure),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,7 +122,7 @@ static struct scrape_target target_of(struct fixture *f, int64_t deployment_id)
 
 /* Two instances whose counters rise in parallel are distinguished by their start times or, if they
  * do not report these, by counters that go back and forth. */
-static void stores_nothing_of_several_instances_that_answer_in_turns(void **state)
+static void stores_nothing_of_several_instances_that_answer_in_turn(void **state)
 {
     static const char *const flags[] = { NULL };
     struct simserve servers[2] = { simserve_start(flags), { 0 } };
@@ -272,7 +272,7 @@ static void scrapes_new_targets_when_it_is_woken(void **state)
     canned_stop(&server);
 }
 
-static void stops_watching_what_is_set_to_zero_or_retired(void **state)
+static void stops_scraping_deployments_with_interval_zero_or_retired(void **state)
 {
     struct fixture *f = *state;
     struct canned_server server;
@@ -344,7 +344,7 @@ static int start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(stores_nothing_of_several_instances_that_answer_in_turns,
+        cmocka_unit_test_setup_teardown(stores_nothing_of_several_instances_that_answer_in_turn,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(stores_what_a_server_reports_at_its_interval, set_up,
                                         tear_down),
@@ -355,8 +355,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(scrapes_the_others_while_one_stalls, set_up, tear_down),
         cmocka_unit_test_setup_teardown(scrapes_new_targets_when_it_is_woken, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(stops_watching_what_is_set_to_zero_or_retired, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(stops_scraping_deployments_with_interval_zero_or_retired,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(does_not_wake_a_server_that_scales_to_zero, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(is_destroyed_promptly_while_a_server_stalls, set_up,

@@ -139,7 +139,7 @@ static void a_file_beside_the_secret_replaces_its_bindings(void **state)
     assert_unsent(f, ERROR_FORBIDDEN, "the file LAB.origins");
 }
 
-static void needs_the_secret_itself_as_well(void **state)
+static void a_bound_secret_without_a_value_is_not_found(void **state)
 {
     struct fixture *f = *state;
 
@@ -194,7 +194,7 @@ int main(void)
         TEST(reads_a_secret_only_for_an_origin_it_is_bound_to),
         TEST(reads_no_secret_once_its_binding_is_gone),
         TEST(a_file_beside_the_secret_replaces_its_bindings),
-        TEST(needs_the_secret_itself_as_well),
+        TEST(a_bound_secret_without_a_value_is_not_found),
         TEST(calls_only_servers_of_the_list),
     };
 

@@ -27,7 +27,7 @@
 #define FLEET_THINGS 64
 #define FLEET_EXTENDS_STOPPED "stops-to-be-extended" /* a type of machine */
 /* How often an operation is polled until it is done, and a server in each phase of its start. */
-#define FLEET_LOOKS 2
+#define FLEET_POLLS 2
 
 struct fleet_thing {
     char url[128];
@@ -36,7 +36,7 @@ struct fleet_thing {
     int created;                       /* how often it was created */
     int64_t replicas, ends_ms;
     char at_end[16]; /* its label for this; "": none */
-    int looks;       /* polls since it was changed */
+    int polls;       /* polls since it was changed */
     int changes;
 };
 
@@ -129,7 +129,7 @@ static inline bool fleet_write(struct fleet_world *world, const char *method, co
             return fleet_reply(out, 409, CLOUD_REFUSED, "it exists already", error);
         thing->exists = true;
         thing->created++;
-        thing->looks = 0;
+        thing->polls = 0;
         snprintf(thing->instance, sizeof thing->instance, "%s",
                  json_get_text(labels, "instance", ""));
         snprintf(thing->deployment, sizeof thing->deployment, "%s",
@@ -147,7 +147,7 @@ static inline bool fleet_write(struct fleet_world *world, const char *method, co
     thing->replicas = json_get_integer(body, "replicas", thing->replicas);
     thing->ends_ms = json_get_integer(body, "ends_ms", thing->ends_ms);
     if (strcmp(method, "PATCH") == 0) {
-        thing->looks = 0;
+        thing->polls = 0;
         thing->changes++;
     }
     out->body = json_pack("{s:s}", "operation", url);
@@ -167,7 +167,7 @@ static inline bool fleet_read(struct fleet_world *world, const char *url, struct
         return fleet_reply(out, 404, CLOUD_REFUSED, "it does not exist", error);
     if (operation != NULL)
         out->body =
-            json_pack("{s:b, s:b}", "done", thing->looks++ >= FLEET_LOOKS && !world->never_done,
+            json_pack("{s:b, s:b}", "done", thing->polls++ >= FLEET_POLLS && !world->never_done,
                       "broken", (int)(world->fault == FAULT_BREAK));
     else
         out->body = json_pack("{s:{s:s, s:s}}", "labels", "instance", thing->instance, "deployment",
@@ -326,7 +326,7 @@ static inline bool fleet_test_observe(struct cloud *cloud, const struct desired 
     thing = fleet_world_find(world, url);
     if (thing == NULL || !thing->exists)
         return true;
-    phase = thing->looks++ / FLEET_LOOKS;
+    phase = thing->polls++ / FLEET_POLLS;
     phase = phase > 2 || thing->replicas == 0 ? 2 : phase;
     phase = world->never_ready && phase == 2 ? 1 : phase;
     out->exists = true;

@@ -332,10 +332,10 @@ static void await_polls(struct rig *rig, const char *url, int polls)
 {
     const struct fleet_thing *thing = NULL;
 
-    for (int i = 0; i < 5000 && (thing == NULL || thing->looks < polls); i++, usleep(1000))
+    for (int i = 0; i < 5000 && (thing == NULL || thing->polls < polls); i++, usleep(1000))
         thing = fleet_world_find(rig->world, url);
     assert_non_null(thing);
-    assert_true(thing->looks >= polls);
+    assert_true(thing->polls >= polls);
 }
 
 /* The time limit counts from when the request was accepted, even if another process continues. */

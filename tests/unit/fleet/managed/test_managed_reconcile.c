@@ -59,7 +59,7 @@ static void manage(struct rig *rig, const char *name, const char *rights, int64_
     thing = fleet_world_put(rig->world, url);
     thing->exists = true;
     thing->replicas = 1;
-    thing->looks = 100;
+    thing->polls = 100;
     snprintf(thing->instance, sizeof thing->instance, "%s", rig->frame.instance);
     snprintf(thing->deployment, sizeof thing->deployment, "%s", name);
 }
@@ -227,7 +227,7 @@ static void an_end_by_the_platform_is_expected_and_a_deletion_by_others_reported
     assert_string_equal(row.state, "failed");
     fleet_managed_finish(&row);
     after(rig, 60);
-    assert_non_null(strstr(rig->reported, "ended by its platform"));
+    assert_non_null(strstr(rig->reported, "its platform ended it on time"));
     assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
     assert_false(found);
 }

@@ -352,7 +352,7 @@ static void test_unwise_choices_are_warned_about(void **state)
     text = json_write(warnings);
     assert_non_null(strstr(text, "v2alpha1"));
     assert_non_null(strstr(text, "preemptible quota"));
-    assert_non_null(strstr(text, "was not seen in this zone"));
+    assert_non_null(strstr(text, "does not name this zone"));
     assert_null(strstr(text, "the disk is 100 GB"));
 }
 

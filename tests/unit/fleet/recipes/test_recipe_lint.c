@@ -88,7 +88,7 @@ static const struct lint_case {
       "queued resource" },
     { "gce-gemma-4-12b-v6e1", "{\"disk_gb\":199}", "", "", true, "at least 200 GB" },
     { "gce-gemma-4-12b-qat-l4", "{}", "", "spot", false, "taken away" },
-    { "gke-gemma-4-12b-qat-l4", "{}", "", "", false, "By digest" },
+    { "gke-gemma-4-12b-qat-l4", "{}", "", "", false, "by its digest" },
     { "gke-gemma-4-12b-qat-l4", "{\"environment\":{\"VLLM_SERVER_DEV_MODE\":\"1\"}}", "", "", true,
       "VLLM_SERVER_DEV_MODE" },
     { "gke-gemma-4-12b-qat-l4", "{\"arguments\":{\"--trust-remote-code\":true},\"overrides\":{}}",
