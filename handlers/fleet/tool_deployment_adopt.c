@@ -112,7 +112,8 @@ static void describe_end(const struct call *call, const struct managed_adoption 
     char time[TIME_SHOWN_SIZE];
 
     if (ends_ms != 0)
-        text_addf(out, " It ends at %s UTC (%s), as its label says.", answer_time(ends_ms, time),
+        text_addf(out, " The server ends at %s UTC (%s), as its label says.",
+                  answer_time(ends_ms, time),
                   managed_adopt_at_end(adoption->target, adoption->observed));
 }
 
@@ -222,9 +223,8 @@ const struct tool tool_deployment_adopt = {
     .title = "Adopt a running model server",
     .help = "Takes a model server that runs on a target into the registry, with or without the "
             "right to stop and destroy it. It asks first.",
-    .more =
-        "It has no end, unless this opsbrain created it and labelled it with one. Only admins may, "
-        "as it gives rights over what others made.",
+    .more = "The server has no end, unless this opsbrain created it and labelled it with one. Only "
+            "admins may adopt servers, as it gives rights over what others made.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,
