@@ -25,7 +25,7 @@ static void test_a_401_is_answered_by_one_new_token(void **state)
     cloud_destroy(cloud);
 }
 
-static void test_a_credential_goes_nowhere_else(void **state)
+static void test_a_credential_goes_only_to_its_own_services(void **state)
 {
     static const char *const urls[] = {
         "https://evil.example/v2",
@@ -177,7 +177,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_401_is_answered_by_one_new_token, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_credential_goes_nowhere_else, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_credential_goes_only_to_its_own_services, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_a_change_without_an_answer_may_have_been_made, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_page_in_place_of_an_answer_is_no_answer, set_up,

@@ -58,7 +58,7 @@ static void test_a_token_and_a_certificate_are_read(void **state)
     cloud_kubeconfig_finish(&config);
 }
 
-static void test_members_that_would_run_or_read_something_else_are_refused(void **state)
+static void test_members_that_are_unsafe_or_not_supported_are_refused(void **state)
 {
     static const char server[] = "server: \"https://a\"";
 
@@ -76,7 +76,7 @@ static void test_members_that_would_run_or_read_something_else_are_refused(void 
     check_refuses(config_of("server: \"https://a\", proxy-url: \"http://p\"", "token: t"), "proxy");
 }
 
-static void test_incomplete_kubeconfigs_are_refused(void **state)
+static void test_incomplete_and_wrong_kubeconfigs_are_refused(void **state)
 {
     (void)state;
     check_refuses("current-context: x\n", "current-context");
@@ -96,8 +96,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_token_and_a_certificate_are_read),
-        cmocka_unit_test(test_members_that_would_run_or_read_something_else_are_refused),
-        cmocka_unit_test(test_incomplete_kubeconfigs_are_refused),
+        cmocka_unit_test(test_members_that_are_unsafe_or_not_supported_are_refused),
+        cmocka_unit_test(test_incomplete_and_wrong_kubeconfigs_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

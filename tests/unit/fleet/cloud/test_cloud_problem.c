@@ -124,7 +124,7 @@ static void test_foreign_texts_are_bounded_and_printable(void **state)
     assert_string_equal(problem.message, "HTTP status 502 without a reason");
 }
 
-static void test_only_repeatable_requests_are_repeated(void **state)
+static void test_a_verdict_follows_from_the_status_and_the_kind_of_request(void **state)
 {
     static const char without_reason[] = "{\"kind\":\"Status\",\"code\":500,\"message\":\"failed "
                                          "to create typed patch object\"}";
@@ -173,7 +173,7 @@ int main(void)
         cmocka_unit_test(test_kubernetes_status_is_read_with_its_causes),
         cmocka_unit_test(test_waits_are_read_and_bounded),
         cmocka_unit_test(test_foreign_texts_are_bounded_and_printable),
-        cmocka_unit_test(test_only_repeatable_requests_are_repeated),
+        cmocka_unit_test(test_a_verdict_follows_from_the_status_and_the_kind_of_request),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -167,7 +167,7 @@ static void test_a_kubeconfigs_token_goes_to_its_server(void **state)
     cloud_destroy(cloud);
 }
 
-static void test_a_pods_token_is_read_again(void **state)
+static void test_a_pods_token_is_read_once_it_exists(void **state)
 {
     struct world *world = *state;
     struct cloud *cloud;
@@ -193,13 +193,14 @@ static void test_a_pods_token_is_read_again(void **state)
     cloud_reply_finish(&reply);
     write_file(world, "token", "canary-token-1\n");
     assert_false(call(cloud, "GET", "/apis", &reply, &error)); /* nothing listens there */
+    assert_null(strstr(error.message, "not a pod"));
     assert_null(strstr(error.message, "canary"));
     cloud_reply_finish(&reply);
     cloud_destroy(cloud);
     unsetenv("KUBERNETES_SERVICE_HOST");
 }
 
-static void test_names_of_credentials(void **state)
+static void test_file_names_of_credentials_are_checked(void **state)
 {
     static const char *const wrong[] = { "",         "TEAM",  "team",    "../a.json", "/etc/a.json",
                                          "a/b.json", ".json", "-a.json", "a.origins", "Team.json",
@@ -240,8 +241,9 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_kubeconfigs_token_goes_to_its_server, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_a_pods_token_is_read_again, set_up, tear_down),
-        cmocka_unit_test(test_names_of_credentials),
+        cmocka_unit_test_setup_teardown(test_a_pods_token_is_read_once_it_exists, set_up,
+                                        tear_down),
+        cmocka_unit_test(test_file_names_of_credentials_are_checked),
     };
     struct error error;
 

@@ -43,7 +43,8 @@ static void a_server_ends_at_its_time_without_opsbrain(void **state)
     machine_world_open(world);
     machine_world_expect(world, "gemma", "absent");
     snprintf(path, sizeof path, "%s/gemma", world->records);
-    for (int i = 0; i < 250 && access(path, F_OK) == 0; i++) /* the record is removed before it */
+    /* the record is removed before its folder */
+    for (int i = 0; i < 250 && access(path, F_OK) == 0; i++)
         usleep(20000);
     assert_int_not_equal(access(path, F_OK), 0);
 }
@@ -83,7 +84,7 @@ static void a_server_stopped_at_its_end_may_be_started_again(void **state)
     destroy(world);
 }
 
-static void nothing_runs_without_its_watchdog(void **state)
+static void a_program_ends_when_its_watchdog_is_killed(void **state)
 {
     struct machine_world *world = *state;
     json_auto_t *shown = NULL;
@@ -276,7 +277,7 @@ int main(int argc, char **argv)
         TEST(a_server_ends_at_its_time_without_opsbrain),
         TEST(an_extension_reaches_its_watchdog),
         TEST(a_server_stopped_at_its_end_may_be_started_again),
-        TEST(nothing_runs_without_its_watchdog),
+        TEST(a_program_ends_when_its_watchdog_is_killed),
         TEST(the_children_of_a_program_end_with_it),
         TEST(children_left_by_a_killed_watchdog_are_ended),
         TEST(a_process_that_reuses_the_number_is_not_touched),

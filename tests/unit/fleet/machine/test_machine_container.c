@@ -177,14 +177,15 @@ static void a_foreign_container_is_not_touched(void **state)
     assert_int_equal(fake_podman_count(&world->podman, "POST /v1.40/containers/gemma/stop"), 0);
 }
 
-/* False answers in place of Podman's, in this order; one that stays is repeated. */
+/* False answers in place of Podman's, in this order; one with `stays` is given until the guard is
+ * replaced. */
 struct lies {
     struct {
         int status;
         const char *body;
         bool stays;
     } list[3];
-    int count; /* of those given that do not stay */
+    int count; /* answers given so far that do not stay */
 };
 
 static bool lie(void *context, enum fake_moment moment, const struct fake_request *request,
@@ -263,7 +264,7 @@ static void a_destruction_is_carried_out_once_the_container_can_be_ended(void **
     assert_int_equal(json_object_size(world->podman.containers), 0);
 }
 
-static void an_unavailable_image_fails(void **state)
+static void a_server_whose_image_is_unavailable_fails(void **state)
 {
     struct world *world = *state;
     json_auto_t *body = container(world);
@@ -276,7 +277,7 @@ static void an_unavailable_image_fails(void **state)
     destroy(world);
 }
 
-static void an_image_is_named_by_its_digest(void **state)
+static void an_image_that_is_not_named_by_its_digest_is_refused(void **state)
 {
     static const char *const images[] = {
         "ollama/ollama:latest",         "ollama/ollama", "",        "a@sha256:12",
@@ -382,7 +383,8 @@ static void a_model_is_unloaded_at_its_end(void **state)
     assert_int_equal(json_object_size(world->service.loaded), 0);
 }
 
-/* A fault of the first request to unload a model: nothing is done, and it is answered or not. */
+/* A fault of the first request to unload a model: the model stays loaded, and the request is
+ * answered or broken off. */
 struct first {
     bool is_answered;
     int count;
@@ -421,7 +423,7 @@ static void a_model_is_unloaded_however_often_it_takes(void **state)
     }
 }
 
-static void an_unavailable_model_fails(void **state)
+static void a_server_whose_model_is_unavailable_fails(void **state)
 {
     struct world *world = *state;
     json_auto_t *body = service(world, 600000);
@@ -485,15 +487,15 @@ int main(int argc, char **argv)
         TEST(a_foreign_container_is_not_touched),
         TEST(a_container_that_cannot_be_ended_now_is_not_forgotten),
         TEST(a_destruction_is_carried_out_once_the_container_can_be_ended),
-        TEST(an_unavailable_image_fails),
-        TEST(an_image_is_named_by_its_digest),
+        TEST(a_server_whose_image_is_unavailable_fails),
+        TEST(an_image_that_is_not_named_by_its_digest_is_refused),
         TEST(a_container_that_ends_is_noticed),
         TEST(images_are_found_by_name),
         TEST(without_a_socket_there_are_no_containers),
         TEST(a_model_is_pulled_loaded_and_unloaded),
         TEST(a_model_is_unloaded_at_its_end),
         TEST(a_model_is_unloaded_however_often_it_takes),
-        TEST(an_unavailable_model_fails),
+        TEST(a_server_whose_model_is_unavailable_fails),
         TEST(servers_of_others_are_found),
         TEST(the_check_lists_its_findings),
     };

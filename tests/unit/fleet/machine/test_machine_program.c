@@ -74,9 +74,7 @@ static void the_key_of_a_program_is_only_in_its_environment(void **state)
     snprintf(line, sizeof line, "env ENGINE_API_KEY=%s", value);
     assert_line(text, line);
     assert_int_equal(count_lines(text, "argument "), 4);
-    assert_null(strstr(strstr(text, "argument "), value) < strstr(text, "folder ")
-                    ? strstr(text, value)
-                    : NULL);
+    assert_null(strstr(strstr(text, value) + 1, value)); /* only in that line */
     written = json_write(shown);
     assert_null(strstr(written, value));
     destroy(world);
@@ -194,7 +192,7 @@ static void this_machine_is_refused_on_cloud_run_and_in_pods(void **state)
 
 #define SOMEBODY 65534
 
-/* Runs opsbrain as another user than root, who owns its folders. */
+/* Makes opsbrain run as a user other than root, and makes that user own its folders. */
 static void become_somebody(const struct machine_world *world)
 {
     if (geteuid() != 0)
@@ -300,7 +298,7 @@ static void each_kind_of_server_needs_its_setting(void **state)
     }
 }
 
-static void settings_are_checked(void **state)
+static void wrong_settings_are_refused(void **state)
 {
     static const struct machine_settings cases[] = {
         { "", "", "bin/sh", "", "", "", "" },
@@ -337,7 +335,7 @@ int main(int argc, char **argv)
         TEST(without_root_a_program_has_opsbrains_account),
         TEST(each_kind_of_server_needs_its_setting),
         cmocka_unit_test(this_machine_is_refused_on_cloud_run_and_in_pods),
-        cmocka_unit_test(settings_are_checked),
+        cmocka_unit_test(wrong_settings_are_refused),
     };
 #undef TEST
 

@@ -5,7 +5,7 @@
 /* ---- The process is killed ---- */
 
 /* The process is killed at each request, before and after it is carried out, and at each poll. */
-static void kill_9_at_any_point_neither_doubles_nor_forgets(void **state)
+static void kill_9_at_any_point_neither_doubles_nor_loses_a_resource(void **state)
 {
     struct rig *rig = *state;
     int kills = 0;
@@ -234,7 +234,7 @@ static struct fleet_managed_row terms_of(struct rig *rig, const char *name)
     return row;
 }
 
-/* But a change that was accepted and failed later may have taken effect, and be billed. */
+/* A change that was accepted and failed later may have taken effect and be billed, so it counts. */
 static void a_refused_change_costs_what_it_did_before(void **state)
 {
     struct rig *rig = *state;
@@ -390,7 +390,7 @@ static void a_waiting_plan_is_undone_when_it_is_cancelled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RIG_TEST(kill_9_at_any_point_neither_doubles_nor_forgets),
+        RIG_TEST(kill_9_at_any_point_neither_doubles_nor_loses_a_resource),
         RIG_TEST(kill_9_while_undoing_leaves_nothing),
         RIG_TEST(kill_9_during_a_destroy_still_destroys),
         RIG_TEST(a_request_that_meets_a_busy_platform_is_repeated),

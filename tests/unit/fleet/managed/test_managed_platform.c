@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the platform shows of a deployment's server, for the fingerprints of its measurements. */
+/* What the platform shows about a deployment's server, for the fingerprints of its measurements. */
 #include "fleet/managed/managed_document.h"
 #include "fleet/managed/managed_platform.h"
 #include "tests/unit/support/fleet_world.h"

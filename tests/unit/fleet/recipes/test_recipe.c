@@ -179,7 +179,7 @@ static void opened_members_can_be_set_within_their_ranges(void **state)
     recipe_finish(&recipe);
 }
 
-static void nothing_else_can_be_set(void **state)
+static void other_members_and_values_out_of_range_are_refused(void **state)
 {
     static const char *const refused[] = {
         "{\"image\":\"evil\"}",
@@ -264,7 +264,7 @@ int main(void)
         cmocka_unit_test(each_fault_has_a_sentence),
         cmocka_unit_test(a_text_that_is_too_large_or_no_object_is_refused),
         cmocka_unit_test(opened_members_can_be_set_within_their_ranges),
-        cmocka_unit_test(nothing_else_can_be_set),
+        cmocka_unit_test(other_members_and_values_out_of_range_are_refused),
         cmocka_unit_test(the_document_lists_every_member_and_opening),
         cmocka_unit_test(members_that_decide_what_runs_cannot_be_opened),
     };

@@ -175,7 +175,7 @@ static double cost_of(const struct recipe *recipe, const char *item)
     return 0;
 }
 
-static void the_items_of_the_cost_match_the_hardware(void **state)
+static void the_items_of_the_cost_have_prices_and_match_the_host(void **state)
 {
     const struct world *world = *state;
     size_t count, i, j;
@@ -267,7 +267,7 @@ int main(void)
         cmocka_unit_test(every_variant_in_use_is_a_recipe),
         cmocka_unit_test(every_recipe_names_what_the_catalogue_knows),
         cmocka_unit_test(the_arithmetic_agrees_with_the_status),
-        cmocka_unit_test(the_items_of_the_cost_match_the_hardware),
+        cmocka_unit_test(the_items_of_the_cost_have_prices_and_match_the_host),
         cmocka_unit_test(the_teams_folder_is_read_too),
         cmocka_unit_test(a_fault_in_the_teams_folder_names_the_file),
     };

@@ -100,7 +100,7 @@ static const struct lint_case {
     { "gke-gemma-4-12b-qat-l4", "{}", "", "on_demand", false, NULL },
 };
 
-static bool says(const json_t *warnings, const char *sentence)
+static bool contains(const json_t *warnings, const char *sentence)
 {
     const json_t *warning;
     size_t i;
@@ -126,7 +126,7 @@ static void each_rule_has_a_case(void **state)
             fail_msg("%s %s: \"%s\"", cases[i].recipe, cases[i].changes, error.message);
         if (cases[i].sentence == NULL)
             assert_int_equal(json_array_size(warnings), 1);
-        else if (!says(warnings, cases[i].sentence)
+        else if (!contains(warnings, cases[i].sentence)
                  && strstr(error.message, cases[i].sentence) == NULL)
             fail_msg("%s %s: nothing about \"%s\"", cases[i].recipe, cases[i].changes,
                      cases[i].sentence);
