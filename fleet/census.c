@@ -10,8 +10,8 @@
 #define REPEATS_PER_INSTANCE 6 /* many, because a balancer may choose instances at random */
 
 /* Returns true if both come from one process that did nothing in between. */
-static bool are_same(const struct engine_metrics_snapshot *a,
-                     const struct engine_metrics_snapshot *b)
+static bool are_one_process(const struct engine_metrics_snapshot *a,
+                            const struct engine_metrics_snapshot *b)
 {
     return !engine_metrics_has_restarted(a, b) && !engine_metrics_has_restarted(b, a);
 }
@@ -20,7 +20,7 @@ void census_note(struct census *census, const struct engine_metrics_snapshot *sn
 {
     census->busy |= snapshot->requests_running > 0 || snapshot->requests_waiting > 0;
     for (size_t i = 0; i < census->count; i++)
-        if (are_same(&census->instances[i], snapshot)) {
+        if (are_one_process(&census->instances[i], snapshot)) {
             census->repeats[i]++;
             census->repeats_in_all++;
             return;
@@ -87,7 +87,7 @@ static bool was_unused(const struct census *first, const struct engine_metrics_s
     return false;
 }
 
-static bool are_of_the_same(const struct census *first, const struct census *last)
+static bool have_same_instances(const struct census *first, const struct census *last)
 {
     struct pairing pairing = { .first = first, .last = last };
     size_t paired = 0;
@@ -127,7 +127,7 @@ bool census_growth(const struct census *first, const struct census *last,
                           sum_of(last, offsetof(struct engine_metrics_snapshot, member)))
     metrics_map_clear(out);
     if (!census_is_complete(first) || !census_is_complete(last) || last->count < 2
-        || !are_of_the_same(first, last))
+        || !have_same_instances(first, last))
         return false;
     out->requests_total = GROWTH(requests_total);
     out->prompt_tokens_total = GROWTH(prompt_tokens_total);

@@ -184,7 +184,7 @@ static void ask_engine(struct probe *probe)
               found != NULL ? found->name : "openai-compatible");
 }
 
-/* Removes members from the end until the text fits. */
+/* Writes the details as JSON; removes members from the end until they fit. */
 static void write_details(struct probe *probe)
 {
     struct engine_report *report = probe->report;
@@ -219,7 +219,7 @@ static CHECKED bool probe_all(struct probe *probe, struct error *error)
     ask_engine(probe);
     if (probe->report->model_count == 0
         && (probe->report->failure != FAILURE_NONE || answers_by_name(probe)))
-        probe_add_model(probe, probe->ask.endpoint->model, 0); /* no list says otherwise */
+        probe_add_model(probe, probe->ask.endpoint->model, 0); /* no list contradicts it */
     if (probe->report->model_count == 0)
         return probe->report->failure != FAILURE_NONE
                    ? false

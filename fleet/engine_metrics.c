@@ -61,7 +61,8 @@ bool metrics_map_fetch_page(const struct small_request *ask, struct text *body,
     struct error problem;
 
     if (!small_request_text(ask, "/metrics", body, &ignored, &problem))
-        return error_set(error, ERROR_UPSTREAM, "its metrics cannot be read: %s", problem.message);
+        return error_set(error, ERROR_UPSTREAM, "the server's metrics cannot be read: %s",
+                         problem.message);
     metrics_map_clear(&snapshot);
     snapshot.at_ms = clock_utc_ms();
     snapshot.at_ns = clock_monotonic_ns();

@@ -98,12 +98,12 @@ void metrics_page_describe_left_out(const struct scrape_left_out *left_out, stru
         return;
     text_addf(out, "%zu series of a scrape are not stored", all);
     if (left_out->by_page > 0) {
-        text_addf(out, "%s%zu beyond the first %d of its page", before, left_out->by_page,
+        text_addf(out, "%s%zu beyond the first %d of the page", before, left_out->by_page,
                   METRICS_PAGE_SERIES_LIMIT);
         before = ", ";
     }
     if (left_out->by_deployment > 0) {
-        text_addf(out, "%s%zu new ones beyond the %d of a deployment", before,
+        text_addf(out, "%s%zu new ones beyond a deployment's limit of %d", before,
                   left_out->by_deployment, SCRAPE_SERIES_LIMIT);
         before = ", ";
     }

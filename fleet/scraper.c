@@ -83,9 +83,9 @@ static struct scraped_deployment *find_or_add(struct scraper *scraper, int64_t d
 
 /* Works on a copy: only one task of a deployment runs at a time, but the tasks of others may move
  * the array meanwhile. */
-static bool are_several(struct scraper *scraper, int64_t deployment_id,
-                        const struct small_request *ask,
-                        const struct engine_metrics_snapshot *snapshot)
+static bool several_answer(struct scraper *scraper, int64_t deployment_id,
+                           const struct small_request *ask,
+                           const struct engine_metrics_snapshot *snapshot)
 {
     struct replicas instances;
     bool several;
@@ -116,7 +116,7 @@ static CHECKED bool ask_deployment(struct scraper *scraper, const struct due *du
     ask.cancelled = is_stopping;
     ask.context = scraper;
     ok = endpoint_check_watched(&endpoint, error) && metrics_map_fetch_page(&ask, body, out, error);
-    if (ok && are_several(scraper, due->deployment_id, &ask, out))
+    if (ok && several_answer(scraper, due->deployment_id, &ask, out))
         ok = error_set(error, ERROR_UPSTREAM, "not stored: " REPLICAS_SEVERAL);
     explicit_bzero(endpoint.bearer, sizeof endpoint.bearer);
     return ok;

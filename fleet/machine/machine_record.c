@@ -23,10 +23,11 @@ bool machine_record_check_name(const char *name, struct error *error)
     if (length > 0 && length <= NAME_BYTES && name[length] == '\0' && name[0] != '-'
         && name[length - 1] != '-')
         return true;
-    return error_set(error, ERROR_INVALID,
-                     "a server's name on this machine has at most %d of a-z, 0-9 and '-', and '-' "
-                     "neither first nor last",
-                     NAME_BYTES);
+    return error_set(
+        error, ERROR_INVALID,
+        "a server's name on this machine has 1 to %d of a-z, 0-9 and '-', and does not "
+        "begin or end with '-'",
+        NAME_BYTES);
 }
 
 const char *machine_record_path(const char *folder, const char *name, char out[PATH_MAX])

@@ -47,9 +47,10 @@ static const char *state_of(const json_t *record, const json_t *status, bool is_
     *message = json_get_text(status, "message", "");
     if (is_watched || strcmp(state, "stopped") == 0 || strcmp(state, "failed") == 0)
         return state;
-    *message = json_object_get(record, "program") != NULL
-                   ? "its watchdog was ended, and the server with it: start or destroy it"
-                   : "its watchdog was ended, and it may still be running: start or destroy it";
+    *message =
+        json_object_get(record, "program") != NULL
+            ? "its watchdog was ended, and the server with it: start or destroy the server"
+            : "its watchdog was ended, and the server may still be running: start or destroy it";
     return "failed";
 }
 
@@ -203,7 +204,9 @@ static CHECKED bool choose_account(const struct machine *machine, int64_t *accou
         *account = id;
         return true;
     }
-    return error_set(error, ERROR_CONFLICT, "no account is left for another program");
+    return error_set(
+        error, ERROR_CONFLICT,
+        "all accounts for programs on this machine are in use: destroy another server first");
 }
 
 /* Chooses a program's working folder: in the setting's folder or, without that setting, in the

@@ -295,7 +295,7 @@ static void report_twin(const struct managed_reconciler *reconciler,
     char sentence[400];
 
     snprintf(sentence, sizeof sentence,
-             "another server of its name runs on %.63s%s%.63s with this opsbrain's label and is "
+             "another server of this name runs on %.63s%s%.63s with this opsbrain's label and is "
              "not managed: end it on its platform",
              target->plain.name, twin->place[0] == '\0' ? "" : " in ", twin->place);
     report(reconciler, twin->deployment, sentence, true);

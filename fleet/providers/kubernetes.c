@@ -137,7 +137,8 @@ static void lint(const struct desired *desired, json_t *warnings)
     if (recipe->chips > 0 && recipe_member(recipe, "kubernetes.node_labels") == NULL)
         json_array_append_new(
             warnings,
-            json_string("The recipe selects no node: any accelerator of that resource is used."));
+            json_string(
+                "The recipe selects no nodes, so any node with its accelerator resource is used."));
     if (strcmp(from, "bucket") == 0)
         json_array_append_new(
             warnings,

@@ -67,7 +67,8 @@ static CHECKED bool check_chips(const struct recipe *recipe, const struct genera
 
     snprintf(chips, sizeof chips, " %lld ", (long long)recipe->chips);
     if (strstr(of->chips, chips) == NULL)
-        return error_set(error, ERROR_INVALID, "one machine of %s has%schips, not %lld",
+        return error_set(error, ERROR_INVALID,
+                         "one machine of %s has this many chips:%s(the recipe's \"chips\" is %lld)",
                          of->hardware, of->chips, (long long)recipe->chips);
     return parts <= recipe->chips
            || error_set(error, ERROR_INVALID,

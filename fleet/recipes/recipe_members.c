@@ -189,43 +189,47 @@ static const struct recipe_member weights[] = {
     { "from", RECIPE_CHOICE, .required = true, .choices = weights_from,
       .help = "hub: downloaded by the engine; bucket: the target's, mounted or read; mounted: a "
               "read-only folder of the machine" },
-    { "repository", RECIPE_WORD, .low = 1, .high = 255, .help = "Of the hub" },
-    { "folder", RECIPE_WORD, .low = 1, .high = 255, .help = "In the bucket, or on the machine" },
+    { "repository", RECIPE_WORD, .low = 1, .high = 255,
+      .help = "The weights' repository on the hub" },
+    { "folder", RECIPE_WORD, .low = 1, .high = 255,
+      .help = "The weights' folder in the bucket or on the machine" },
     { "mounted_at", RECIPE_WORD, .low = 2, .high = 255,
       .help = "Where the container sees the bucket or the folder, read-only" },
-    { "copied_to_memory", RECIPE_BOOLEAN, .help = "To a tmpfs before the engine starts" },
+    { "copied_to_memory", RECIPE_BOOLEAN,
+      .help = "Whether the weights are copied to a tmpfs before the engine starts" },
     { 0 },
 };
 
 static const struct recipe_member probe[] = {
     { "path", RECIPE_WORD, .low = 1, .high = 128,
       .help = "HTTP GET; without it, a TCP connection" },
-    { "initial_s", RECIPE_INTEGER, .high = 3600, .help = "Before the first try" },
+    { "initial_s", RECIPE_INTEGER, .high = 3600, .help = "Seconds before the first try" },
     { "period_s", RECIPE_INTEGER, .required = true, .low = 1, .high = 3600,
-      .help = "Between tries" },
-    { "timeout_s", RECIPE_INTEGER, .low = 1, .high = 3600, .help = "Of one try" },
+      .help = "Seconds between tries" },
+    { "timeout_s", RECIPE_INTEGER, .low = 1, .high = 3600,
+      .help = "Time limit of one try, in seconds" },
     { "failures", RECIPE_INTEGER, .required = true, .low = 1, .high = 1000,
-      .help = "Failed tries until it counts as failed" },
+      .help = "Failed tries after which the probe fails" },
     { 0 },
 };
 
 static const struct recipe_member probes[] = {
-    { "startup", RECIPE_OBJECT, .members = probe, .help = "Until the model is loaded" },
-    { "readiness", RECIPE_OBJECT, .members = probe, .help = "Whether it gets requests" },
-    { "liveness", RECIPE_OBJECT, .members = probe, .help = "Whether it is restarted" },
+    { "startup", RECIPE_OBJECT, .members = probe, .help = "Repeated until the model is loaded" },
+    { "readiness", RECIPE_OBJECT, .members = probe, .help = "Whether the server gets requests" },
+    { "liveness", RECIPE_OBJECT, .members = probe, .help = "Whether the server is restarted" },
     { 0 },
 };
 
 static const struct recipe_member licence[] = {
-    { "name", RECIPE_TEXT, .required = true, .low = 1, .high = 128, .help = "The model's" },
+    { "name", RECIPE_TEXT, .required = true, .low = 1, .high = 128, .help = "The licence's name" },
     { "accept_at", RECIPE_WORD, .low = 8, .high = 255,
-      .help = "URL where a user accepts it, if the hub asks" },
+      .help = "URL where a user accepts the licence, if the hub requires that" },
     { 0 },
 };
 
 static const struct recipe_member host[] = {
     { "cpu", RECIPE_INTEGER, .low = 1, .high = 1024, .help = "vCPUs" },
-    { "memory_gib", RECIPE_INTEGER, .low = 1, .high = 16384, .help = "Main memory" },
+    { "memory_gib", RECIPE_INTEGER, .low = 1, .high = 16384, .help = "Main memory, in GiB" },
     { "shared_memory_gib", RECIPE_INTEGER, .low = 1, .high = 16384, .help = "/dev/shm" },
     { "machine", RECIPE_NAME, .low = 1, .high = 63, .help = "Machine type: g2-standard-4" },
     { 0 },
@@ -243,7 +247,7 @@ static const struct recipe_member cost[] = {
     { "item", RECIPE_NAME, .required = true, .low = 1, .high = 63,
       .help = "A row of catalog/prices.json" },
     { "quantity", RECIPE_NUMBER, .required = true, .low = 0.001, .high = 1e6,
-      .help = "Of its unit, for one replica" },
+      .help = "Units of the item that one replica uses" },
     { 0 },
 };
 
@@ -254,17 +258,19 @@ const struct recipe_member recipe_members[] = {
       .help = "Incremented by every change" },
     { "title", RECIPE_TEXT, .required = true, .low = 5, .high = 120, .help = "What users see" },
     { "provider", RECIPE_NAME, .required = true, .low = 1, .high = 31,
-      .help = "The platform it is for. A member of this name holds what is specific to it" },
+      .help = "The platform that the recipe is for. A member of this name holds what only that "
+              "platform needs" },
     { "engine", RECIPE_NAME, .required = true, .low = 1, .high = 31, .help = "vllm, ollama, ..." },
     { "model", RECIPE_WORD, .required = true, .low = 1, .high = 255,
       .help = "The checkpoint's name on the hub" },
-    { "quantization", RECIPE_CHOICE, .choices = formats, .help = "Number format of its weights" },
+    { "quantization", RECIPE_CHOICE, .choices = formats,
+      .help = "Number format of the model's weights" },
     { "image", RECIPE_WORD, .low = 1, .high = 511, .help = "Container image, by digest or tag" },
     { "program", RECIPE_WORD, .low = 2, .high = 511,
       .help = "Instead of an image: an absolute path on this machine" },
     { "service", RECIPE_NAME, .low = 1, .high = 31,
-      .help = "Instead of both: a service that already runs on this machine and loads the model: "
-              "ollama" },
+      .help = "Instead of an image or a program: a service that already runs on this machine and "
+              "loads the model: ollama" },
     { "command", RECIPE_WORDS, .low = 1, .high = 16,
       .help = "Instead of the image's own; arguments without a name go here" },
     { "arguments", RECIPE_MAP, .high = 64, .judge = judge_argument,
@@ -273,13 +279,14 @@ const struct recipe_member recipe_members[] = {
     { "environment", RECIPE_MAP, .high = 64, .judge = judge_variable,
       .help = "Texts, or {\"secret\": NAME} of the provider's store" },
     { "port", RECIPE_INTEGER, .required = true, .low = 1, .high = 65535,
-      .help = "The port that it listens on" },
+      .help = "The port that the server listens on" },
     { "weights", RECIPE_OBJECT, .required = true, .members = weights,
       .help = "Where the engine gets the weights" },
     { "probes", RECIPE_OBJECT, .members = probes,
-      .help = "How the platform checks that it is alive" },
-    { "disk_gb", RECIPE_INTEGER, .low = 1, .high = 65536, .help = "Of a machine" },
-    { "licence", RECIPE_OBJECT, .required = true, .members = licence, .help = "Of the model" },
+      .help = "How the platform checks that the server is alive" },
+    { "disk_gb", RECIPE_INTEGER, .low = 1, .high = 65536, .help = "Disk of a machine, in GB" },
+    { "licence", RECIPE_OBJECT, .required = true, .members = licence,
+      .help = "The model's licence" },
     { "hardware", RECIPE_NAME, .low = 1, .high = 63,
       .help = "A name of catalog/hardware.json; without it, whatever the machine has" },
     { "chips", RECIPE_INTEGER, .low = 1, .high = 1024,
@@ -300,8 +307,9 @@ const struct recipe_member recipe_members[] = {
       .help = "verified: the source ran it; reported: the source says it works; cannot_work: with "
               "a reason" },
     { "reason", RECIPE_TEXT, .low = 5, .high = 500, .help = "Why it cannot work" },
-    { "source", RECIPE_TEXT, .required = true, .low = 5, .high = 500, .help = "Where it was read" },
-    { "as_of", RECIPE_DATE, .required = true, .help = "When" },
+    { "source", RECIPE_TEXT, .required = true, .low = 5, .high = 500,
+      .help = "Where the recipe was read" },
+    { "as_of", RECIPE_DATE, .required = true, .help = "The date of the source" },
     { 0 },
 };
 
@@ -322,7 +330,7 @@ const struct recipe_opening recipe_openings[] = {
     { "min_instances", "scale.min", RECIPE_INTEGER, "Instances at least" },
     { "max_instances", "scale.max", RECIPE_INTEGER, "Instances at most" },
     { "concurrency", "scale.concurrency", RECIPE_INTEGER, "Requests at a time for one instance" },
-    { "disk_gb", "disk_gb", RECIPE_INTEGER, "Of the machine" },
+    { "disk_gb", "disk_gb", RECIPE_INTEGER, "Disk of the machine, in GB" },
     { 0 },
 };
 

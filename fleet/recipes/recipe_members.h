@@ -41,8 +41,8 @@ extern const struct recipe_member recipe_members[]; /* ends with a NULL name */
  * which is specific to a provider. */
 CHECKED bool recipe_members_check(const json_t *object, const char *other, struct error *error);
 
-/* A value that a recipe may open to change, by a name of its own. recipe_override
- * changes no others. */
+/* A value that a recipe may open to overrides, under a short name. recipe_override changes only
+ * such values. */
 struct recipe_opening {
     const char *name, *path;
     enum recipe_value value; /* INTEGER, NUMBER or CHOICE */

@@ -99,7 +99,7 @@ static void reports_the_series_that_are_not_stored_and_the_limit(void **state)
     assert_int_equal(sentence.length, 0);
     metrics_page_describe_left_out(&(struct scrape_left_out){ 7, 0, 2, false }, &sentence);
     assert_string_equal(text_string(&sentence),
-                        "9 series of a scrape are not stored: 7 beyond the first 2000 of its page, "
+                        "9 series of a scrape are not stored: 7 beyond the first 2000 of the page, "
                         "2 with a name longer than 127 or labels longer than 511 bytes");
 }
 

@@ -269,7 +269,7 @@ static void a_server_of_the_same_name_elsewhere_is_reported(void **state)
         assert_int_equal(after(rig, 1).orphans, 0);
     assert_int_equal(after(rig, 1).orphans, 1);
     assert_non_null(
-        strstr(rig->reported, "gemma: another server of its name runs on other with this"));
+        strstr(rig->reported, "gemma: another server of this name runs on other with this"));
     assert_int_equal(jobs_queued(rig), 0);
 }
 

@@ -79,7 +79,7 @@ static void says_at_once_that_a_server_cannot_be_scraped(void **state)
     off = world_ok(world, "metrics_watch", "{\"deployment\":\"off\",\"interval_s\":7}");
     assert_int_equal(json_get_integer(off, "interval_s", 0), 7);
     assert_non_null(strstr(json_get_text(off, "problem", ""), "connect_refused"));
-    world_says(world, "Nothing of off can be stored now: its metrics cannot be read");
+    world_says(world, "Nothing of off can be stored now: the server's metrics cannot be read");
     world_says(world, "It is retried every 7 s.");
 }
 
@@ -102,7 +102,7 @@ static void says_why_nothing_was_stored(void **state)
     world_do(world, "metrics_watch", "{\"deployment\":\"off\",\"interval_s\":86400}");
     while (target(world).last_error[0] == '\0') /* the scraper tries it at once */
         usleep(10000);
-    assert_note(world, "failed: its metrics cannot be read: 127.0.0.1:");
+    assert_note(world, "failed: the server's metrics cannot be read: 127.0.0.1:");
     world_do(world, "metrics_watch", "{\"deployment\":\"off\",\"interval_s\":0}");
     assert_note(world, "It is not watched.");
 }
@@ -157,7 +157,7 @@ static void says_which_series_are_not_stored(void **state)
                            &left_out, &world->error));
     history = world_ok(world, "metrics_history", "{}");
     world_says(world,
-               "12 series of a scrape are not stored: 12 beyond the first 2000 of its page.");
+               "12 series of a scrape are not stored: 12 beyond the first 2000 of the page.");
     assert_non_null(strstr(json_get_text(history, "note", ""), "beyond the first 2000"));
     assert_true(wait_for_scrape(world, at_ms));
     shown = world_ok(world, "deployment_show", "{}");
