@@ -251,8 +251,8 @@ static void add_to_sums(struct comparing *comparing, const struct compared_cell 
     comparing->out->estimated += cell->estimated;
 }
 
-/* Records why a run's cell cannot be compared. Excludes its pair; returns false if the whole cell
- * cannot be compared. */
+/* Records why a run's cell cannot be compared. Excludes the run's pair, if that is enough; returns
+ * false if no run's cell can then be compared. */
 static bool note_left_out(const struct comparing *comparing, struct compared_cell *cell,
                           enum left_out why, const struct evidence *run, bool *is_excluded)
 {
@@ -399,7 +399,8 @@ static void estimate_primary(struct comparing *comparing)
         out->primary_pairs_left_out += is_excluded[i];
     if (!are_enough(comparing, out->primary_pairs_left_out)) {
         set_no_comparison(
-            out, "no cell counts in every pair, and every cell has too few pairs: see the cells");
+            out,
+            "no cell counts in every pair, and too few pairs count in every cell: see the cells");
         return;
     }
     if (!has_undisturbed)

@@ -65,8 +65,9 @@ enum pairing compare_pair_up(struct evidence *runs, const size_t counts[SIDES]);
 
 /* ---- What was measured ---- */
 
-/* A fact in which two runs differ, or that is unknown for at least one of them. An unknown value
- * equals nothing, except within one sweep, whose runs share a fingerprint. */
+/* A fact in which two runs differ, or that is unknown for at least one of them. Two runs of one
+ * deployment in one sweep differ in nothing. Two unknown values are equal if most runs do not
+ * report the fact, or if both runs are of one deployment that did not change in between. */
 struct difference {
     const char *fact;
     struct text values[2]; /* "" where it is not known */
@@ -126,10 +127,10 @@ struct compared_cell {
 };
 
 struct comparison {
-    struct difference *differences; /* including those that are allowed */
+    struct difference *differences; /* one per fact that differs, even if it may */
     size_t difference_count;
     size_t refused;              /* differences that are not allowed; if any, there are no cells */
-    struct compared_cell *cells; /* in order of output length, input length, users */
+    struct compared_cell *cells; /* in order of output length, input length, users, rate */
     size_t cell_count, compared, verdicts[VERDICTS];
     size_t estimated; /* of the cells compared */
     /* Computed from the runs' geometric means, each over the same cells: those in which every pair
@@ -163,6 +164,7 @@ enum verdict compare_verdict(const struct estimate *estimate, double p, bool hig
 /* Whether the list, which ends with NULL or is NULL, has the name. */
 bool compare_is_named(const char *const *names, const char *name);
 
-/* Tables of ratios, rows users, columns context, at most 100 characters wide; tables with too many
- * rows are omitted and named. */
+/* Writes a table of ratios for each output length and request rate, with a row per number of users
+ * and a column per context, at most 100 characters wide. A table of more than 1000 ratios is
+ * replaced by a sentence; of more than 100 tables, none is written. */
 void compare_write_table(const struct comparison *comparison, struct text *out);

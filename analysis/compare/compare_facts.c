@@ -90,7 +90,7 @@ static const struct fact {
     bool of_work;          /* a fact of the workload, not of the deployment */
     bool is_only_reported; /* a difference is reported, but does not refuse the comparison */
     size_t offset, size;   /* in the facts; size 0: a double */
-    void (*write)(const struct evidence *run, struct text *out); /* function to use instead */
+    void (*write)(const struct evidence *run, struct text *out); /* instead of offset and size */
 } facts[] = {
 #define NUMBER(member) #member, .offset = offsetof(struct evidence_facts, member)
 #define TEXT(member) NUMBER(member), .size = sizeof((struct evidence_facts *)0)->member

@@ -8,8 +8,8 @@
 #include "base/core/memory.h"
 #include "base/formats/table.h"
 
-#define COLUMNS 7 /* ratios per row, so that a table is at most 100 characters wide */
-#define ENTRIES_MAX 1000
+#define COLUMNS 7        /* ratios per row, so that a table is at most 100 characters wide */
+#define ENTRIES_MAX 1000 /* ratios in a table; a larger one is not shown */
 
 static int order(const void *a, const void *b)
 {
@@ -114,7 +114,7 @@ static void write_blocks(const struct comparison *comparison, double output, dou
     if (users.count == 0)
         return;
     if (users.count * lengths.count > ENTRIES_MAX) {
-        text_addf(out, "\nThe table of %zu users and %zu contexts is too large to show.\n",
+        text_addf(out, "\nThe table is too large to show: numbers of users %zu, contexts %zu.\n",
                   users.count, lengths.count);
         return;
     }

@@ -73,7 +73,7 @@ const struct evidence_field evidence_latency_fields[] = {
 
 const struct evidence_field evidence_fact_fields[] = {
     TEXT(evidence_facts, model, "the model's id"),
-    TEXT(evidence_facts, model_revision, "its revision"),
+    TEXT(evidence_facts, model_revision, "the model's revision"),
     TEXT(evidence_facts, quantization, "of the weights"),
     TEXT(evidence_facts, weights_type, "type of the weights"),
     TEXT(evidence_facts, cache_type, "type of the KV cache"),
@@ -89,8 +89,8 @@ const struct evidence_field evidence_fact_fields[] = {
     TEXT(evidence_facts, workload, "what was sent, as stated"),
     TEXT(evidence_facts, date, "when, as the file says"),
     NUMBER(evidence_facts, chips, "accelerators"),
-    NUMBER(evidence_facts, memory_gb_per_chip, "memory of one accelerator"),
-    NUMBER(evidence_facts, price_usd_per_chip_hour, "price of one accelerator"),
+    NUMBER(evidence_facts, memory_gb_per_chip, "memory of one accelerator in GB"),
+    NUMBER(evidence_facts, price_usd_per_chip_hour, "price of one accelerator per hour in USD"),
     NUMBER(evidence_facts, context_limit_tokens, "the model's context as served"),
     NUMBER(evidence_facts, max_instances, "most instances that the platform starts"),
     NUMBER(evidence_facts, container_concurrency, "requests that one instance admits at once"),

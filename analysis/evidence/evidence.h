@@ -57,20 +57,21 @@ struct evidence_cell {
     struct evidence_latency latency[METRIC_COUNT];
     /* known for our own runs and their exports */
     bool client_limited, contaminated, tokens_estimated;
-    char status[64]; /* as the file says; "" */
-    char time[40];   /* as the file says; "" */
+    char status[64]; /* as the file says; "": it does not */
+    char time[40];   /* as the file says; "": it does not */
     /* What distinguishes the cell from others of the same load in a file of several runs:
-     * "model=a, trial=2"; "". */
+     * "model=a, trial=2"; "": nothing. */
     char variant[200];
-    /* Names of the warnings of a measurement or an export: "burst, client_limited"; "". */
+    /* Names of the warnings of a measurement or an export: "burst, client_limited"; "": none. */
     char marks[512];
-    char *error;             /* what went wrong, heap; NULL: not known */
-    json_t *original;        /* the row as it is in the file: name to text; NULL for our own */
-    int64_t attempt_id;      /* the accepted attempt, for our own runs; 0: none */
-    const char *found_wrong; /* the audit's rule that found it wrong; static, not stored; NULL */
+    char *error;        /* what went wrong, heap; NULL: not known */
+    json_t *original;   /* the row as it is in the file: name to text; NULL for our own */
+    int64_t attempt_id; /* the accepted attempt, for our own runs; 0: none */
+    /* The audit's rule that found the cell wrong; NULL: none did. Static, not stored. */
+    const char *found_wrong;
 };
 
-/* The facts about the run; texts are "" and numbers NaN where it is not known. */
+/* The facts about the run; unknown texts are "", unknown numbers NaN. */
 struct evidence_facts {
     char model[160], model_revision[96], quantization[64], weights_type[64], cache_type[64];
     char engine[64], engine_version[96], flags[2048];
@@ -91,11 +92,13 @@ struct evidence {
     char digest[65];
     char principal[64];
     int64_t created_ms;
-    /* The import whose stated facts this one corrects, or the run that it replaces; "". */
+    /* The import whose stated facts this one corrects, or the run that this one replaces; "": none.
+     */
     char corrects[ID_SIZE];
-    char corrected_by[ID_SIZE]; /* for our own runs: the newest run that replaces it; "" */
-    int64_t repetition;         /* within the sweep, for our own runs; -1: none */
-    int64_t deployment_id;      /* for our own runs; 0: none */
+    /* For our own runs: the newest run that replaces this one; "": none. */
+    char corrected_by[ID_SIZE];
+    int64_t repetition;    /* within the sweep, for our own runs; -1: none */
+    int64_t deployment_id; /* for our own runs; 0: none */
     /* The deployment's first revision with the measured configuration (deployments.h). */
     int64_t revision;
     char *notes;         /* heap; NULL: none */
@@ -103,7 +106,7 @@ struct evidence {
     json_t *remarks;     /* list of sentences: what the importer did not recognise or skipped */
     enum length_unit input_unit;
     struct evidence_facts facts;
-    json_t *fingerprint; /* for our own runs; NULL */
+    json_t *fingerprint; /* of our own run; NULL: an import, or not known */
     struct evidence_cell *cells;
     size_t cell_count;
 };
@@ -132,8 +135,8 @@ bool evidence_is_import(const char *id);
  * even after a failure. */
 CHECKED bool evidence_find(struct store *store, const char *id, struct evidence *out,
                            struct error *error);
-/* Loads an import: its cells as in the file, without the facts of the whole run (output_tokens,
- * timeout_s). */
+/* Loads an import with its cells as in the file: unlike in evidence_find, cells that do not say
+ * their output tokens or timeout do not receive those of the run. */
 CHECKED bool evidence_find_import(struct store *store, const char *id, struct evidence *out,
                                   struct error *error);
 /* Loads our own run and its cells. */

@@ -14,7 +14,8 @@ struct exporter {
     const char *media_type, *extension;
     /* Writes a complete file of the cells [first, first + count). */
     void (*write)(const struct evidence *evidence, size_t first, size_t count, struct text *out);
-    bool takes_unmeasured; /* also writes cells that were not measured; else they are skipped */
+    /* Writes every cell; if false, skips failed, infeasible and skipped cells without a request. */
+    bool takes_unmeasured;
 };
 extern const struct exporter exporters[];                 /* ends with a NULL format */
 const struct exporter *exporter_find(const char *format); /* NULL: none */

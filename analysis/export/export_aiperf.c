@@ -38,7 +38,7 @@ static void add_latency(json_t *json, const char *tag, const struct evidence_lat
 
 /* ---- What was requested ---- */
 
-/* aiperf's model requires an address and a model's name whenever any setting is present. */
+/* aiperf requires an address and a model's name as soon as a file has settings. */
 #define UNKNOWN_URL "http://unknown.invalid"
 #define UNKNOWN_MODEL "(unknown)"
 
@@ -63,8 +63,8 @@ static bool add_end(json_t *phase, const struct evidence_cell *cell)
     return json_object_size(phase) > 3;
 }
 
-/* NULL: too little is known for a phase, which needs an integer number of users or a rate, and an
- * end. */
+/* NULL: too little is known for a phase, which needs an integer number of users (or, if their
+ * number is unknown, a rate) and an end. */
 static json_t *phase_json(const struct evidence *evidence, const struct evidence_cell *cell)
 {
     bool is_whole = cell->concurrency >= 1 && cell->concurrency == floor(cell->concurrency);
@@ -173,7 +173,8 @@ static void add_latencies(json_t *json, const struct evidence_cell *cell)
     add_latency(json, "inter_token_latency", &cell->latency[METRIC_TPOT]);
     add_latency(json, "inter_chunk_latency", &cell->latency[METRIC_ICL]);
     add_latency(json, "time_to_second_token", &cell->latency[METRIC_TTST]);
-    if (isnan(cell->latency[METRIC_QUEUE].count)) /* otherwise it counts from the schedule */
+    if (isnan(cell->latency[METRIC_QUEUE]
+                  .count)) /* with a queue, TTFO counts from the scheduled time */
         add_latency(json, "time_to_first_output_token", &cell->latency[METRIC_TTFO]);
 }
 

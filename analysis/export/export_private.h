@@ -25,8 +25,8 @@ struct evidence_latency export_latency(const struct evidence_latency *latency);
 /* Adds a line of compact JSON. */
 void export_line(const json_t *object, struct text *out);
 /* Adds members of our own: the format, by which our importer of that name recognises the file; the
- * run; and what the format has no place for: the cell's warnings, its variant, a context that is
- * not counted in tokens. */
+ * run; its tool; and what the format has no place for: the cell's warnings, its variant, a context
+ * that is not counted in tokens. */
 void export_own(json_t *json, const char *format, const struct evidence *evidence,
                 const struct evidence_cell *cell);
 /* When the cell was measured, as ISO 8601; "": not known. The time of the import is not used.

@@ -56,20 +56,21 @@ static void add_figures(json_t *json, const struct evidence_cell *cell)
     export_number(json, "max_concurrent_requests", cell->concurrency_max);
 }
 
-/* Writes the date in vLLM's form: 20260314-190304. */
+/* Writes the cell's time as its file gave it, or else our own run's in vLLM's form:
+ * 20260314-190304. */
 static void add_date(json_t *json, const struct evidence *evidence,
                      const struct evidence_cell *cell)
 {
     char time[EXPORT_TIME_SIZE], date[20];
     const char *iso = export_time(evidence, cell, time);
 
-    if (strlen(iso) < 19) { /* it lacks the time of day, or has another form: written unchanged */
+    if (cell->time[0] != '\0' || iso[0] == '\0') {
         export_text(json, "date", cell->time);
         return;
     }
     snprintf(date, sizeof date, "%.4s%.2s%.2s-%.2s%.2s%.2s", iso, iso + 5, iso + 8, iso + 11,
              iso + 14, iso + 17);
-    export_text(json, "date", cell->time[0] != '\0' ? cell->time : date);
+    export_text(json, "date", date);
 }
 
 static void add_latencies(json_t *json, const struct evidence_cell *cell)

@@ -8,9 +8,9 @@
 #include "base/core/digest.h"
 
 #define KEYS(...) ((const char *const[]){ __VA_ARGS__, NULL })
-#define BY_KEYS(format, help, name, ...)                                                           \
+#define BY_KEYS(format, help, name, is_table, ...)                                                 \
     {                                                                                              \
-        format, help, KEYS(__VA_ARGS__), NULL, import_read_##name, false                           \
+        format, help, KEYS(__VA_ARGS__), NULL, import_read_##name, is_table                        \
     }
 #define BY_SNIFFING(format, help, name, keys, is_table)                                            \
     {                                                                                              \
@@ -21,31 +21,29 @@ const struct importer importers[] = {
     BY_SNIFFING("vllm", "vLLM `bench serve --save-result` JSON, one result or several", vllm,
                 KEYS("num_prompts", "completed", "request_throughput", "total_input_tokens"),
                 false),
-    BY_KEYS("sglang", "SGLang `bench_serving` JSONL, a line per measurement", sglang, "backend",
-            "completed", "random_range_ratio", "total_output_tokens_retokenized"),
+    BY_KEYS("sglang", "SGLang `bench_serving` JSONL, a line per measurement", sglang, false,
+            "backend", "completed", "random_range_ratio", "total_output_tokens_retokenized"),
     BY_SNIFFING("inferencex", "InferenceX's (InferenceMAX's) agg_*.json and rows of its dashboard",
                 inferencex, KEYS("hw", "conc", "isl", "osl", "tput_per_gpu"), true),
     BY_SNIFFING("llama-bench", "llama-bench's JSON, JSONL, CSV or Markdown", llama_bench,
                 KEYS("n_prompt", "n_gen", "avg_ns", "avg_ts"), true),
-    BY_SNIFFING("guidellm", "GuideLLM's benchmarks.json", guidellm, KEYS("benchmarks"), false),
+    BY_KEYS("guidellm", "GuideLLM's benchmarks.json", guidellm, false, "benchmarks"),
     BY_SNIFFING("genai-perf", "GenAI-Perf's profile_export_genai_perf.json", genai_perf,
                 KEYS("request_latency", "request_throughput", "input_config"), false),
     BY_SNIFFING("aiperf", "aiperf's profile_export_aiperf.json", aiperf,
                 KEYS("request_latency", "request_throughput", "input_config"), false),
     BY_KEYS("aiperf-records", "aiperf's profile_export.jsonl, a line per request", aiperf_records,
-            "metadata", "metrics"),
+            false, "metadata", "metrics"),
     BY_KEYS("inference-perf", "inference-perf's stage_N_lifecycle_metrics.json, one or several",
-            inference_perf, "load_summary", "successes"),
-    BY_KEYS("serving-report", "serving report JSON, schema 1.0 or 1.1", serving_report,
+            inference_perf, false, "load_summary", "successes"),
+    BY_KEYS("serving-report", "serving report JSON, schema 1.0 or 1.1", serving_report, false,
             "schema_version", "throughput"),
     BY_SNIFFING("aiperf-csv", "the CSV that aiperf and GenAI-Perf write beside their JSON",
                 aiperf_csv, NULL, true),
-    BY_SNIFFING(
-        "llmperf", "LLMPerf's *_summary.json", llmperf,
-        KEYS("num_concurrent_requests", "results_num_requests_started", "results_ttft_s_mean"),
-        true),
-    BY_SNIFFING("trtllm-bench", "trtllm-bench's --report_json", trtllm_bench,
-                KEYS("engine", "world_info", "request_info", "performance"), true),
+    BY_KEYS("llmperf", "LLMPerf's *_summary.json", llmperf, true, "num_concurrent_requests",
+            "results_num_requests_started", "results_ttft_s_mean"),
+    BY_KEYS("trtllm-bench", "trtllm-bench's --report_json", trtllm_bench, true, "engine",
+            "world_info", "request_info", "performance"),
     BY_SNIFFING("llm-d", "llm-d's benchmark report 0.2 as JSON, one or several", llm_d,
                 KEYS("version", "run", "results"), false),
     BY_SNIFFING("console", "what vLLM's `bench serve` or SGLang's `bench_serving` printed", console,
@@ -90,7 +88,7 @@ static bool begins(const char *bytes, size_t length, const char *with, size_t si
     return length >= size && memcmp(bytes, with, size) == 0;
 }
 
-/* Why no format accepts such a file; NULL: this does not show it. */
+/* The reason why no importer can read a file that begins like this; NULL: there is none. */
 static const char *find_obstacle(const char *bytes, size_t length)
 {
     if (begins(bytes, length, "\xff\xfe", 2) || begins(bytes, length, "\xfe\xff", 2)
@@ -110,8 +108,8 @@ static void list_formats(struct text *out)
         text_addf(out, "%s%s", importer == importers ? "" : ", ", importer->format);
 }
 
-/* The format of whose keys the file has the largest share, and at least half; NULL: none. `lacking`
- * receives the names of the others. */
+/* The format of whose keys the file has the largest share, if that is at least half; NULL: there is
+ * none. `lacking` receives the names of the keys that the file does not have. */
 static const struct importer *find_nearest(const char *bytes, size_t length, struct text *lacking)
 {
     const struct importer *nearest = NULL;
@@ -195,7 +193,7 @@ static CHECKED bool check_named(const struct importer *named, const char *bytes,
 
 /* ---- Reading ---- */
 
-/* The length of the byte order mark that Windows programs write before UTF-8. */
+/* The length of the byte order mark that Windows programs write before UTF-8; 0: there is none. */
 static size_t mark_length(const char *bytes, size_t length)
 {
     return begins(bytes, length, "\xef\xbb\xbf", 3) ? 3 : 0;
@@ -212,7 +210,7 @@ static const struct importer *find(const struct import_file *file)
                                        ? find_by_name(file->format)
                                        : find_by_content(file->bytes, file->length);
 
-    /* rows of JSON whose members are only known to their author */
+    /* rows of JSON whose members have names that only their author knows, who states them */
     return found == NULL && file->format == NULL && has_columns(file) && is_json(file)
                ? find_by_name("rows")
                : found;

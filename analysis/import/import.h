@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads files of other load generators as evidence. Each importer is a row of a table and is chosen
- * by the file's content. The bytes are read once, in place: they may be a mapped file too large to
- * be copied. */
+ * by the file's content, or by the format that the caller names. The bytes are read in place: they
+ * may be a mapped file too large to be copied. */
 #pragma once
 
 #include "analysis/evidence/evidence.h"
@@ -23,8 +23,8 @@ struct importer {
     /* Fills cells, facts, unit and remarks of an initialised evidence. INVALID says what is wrong,
      * and where. */
     CHECKED bool (*read)(const struct import_file *file, struct evidence *out, struct error *error);
-    /* The remarks list its unknown columns, whose meaning the caller may state; otherwise they list
-     * its unknown members. */
+    /* The reader's own remarks list the unknown columns, whose meaning the caller may state; if
+     * false, import_read_file adds a remark that lists the unknown members. */
     bool is_table;
 };
 extern const struct importer importers[]; /* ends with a NULL format */

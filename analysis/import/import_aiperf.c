@@ -322,7 +322,7 @@ bool import_aiperf_add_cell(const struct import_aiperf_profile *profile, struct 
     import_own_apply(&profile->own, cell, out);
     cell->original = json_incref(original);
     cell->row = row;
-    if (isnan(cell->failed)) /* a count of zero is omitted, but the summary is not */
+    if (isnan(cell->failed)) /* aiperf omits a count of zero, but not the error summary */
         cell->failed = profile->errors_reported;
     if (profile->error[0] != '\0')
         cell->error = memory_copy_text(profile->error);

@@ -5,8 +5,8 @@
 
 #include "analysis/import/import_members.h"
 
-/* Milliseconds per unit, as aiperf names it; latencies without a unit are milliseconds; NaN: the
- * unit is not known. */
+/* Milliseconds in the unit that aiperf names so ("sec"); "" counts as milliseconds; NaN: the unit
+ * is not known. */
 double import_aiperf_ms(const char *unit);
 
 /* A metric as both tools write it. */
@@ -24,7 +24,7 @@ struct import_aiperf_profile {
     struct import_aiperf_block concurrency, cached, cached_total, usage_input_total;
     struct import_aiperf_block input_rate, total_input, total_output;
     struct import_own own;
-    struct evidence_cell cell; /* added by our own exports */
+    struct evidence_cell cell; /* for marks and variant, which only our own exports have */
     double requested_concurrency, requested_rate, requested_count, requested_input,
         requested_output, timeout_s;
     char model[160], start_time[40];

@@ -270,7 +270,7 @@ static CHECKED bool finish(struct records *records, struct error *error)
     import_complete_cell(cell);
     evidence_remark(
         records->out,
-        "one cell was made of %.0f requests; this format does not say how many users were "
+        "requests that make up the one cell: %.0f; this format does not say how many users were "
         "requested, only how many requests were in flight",
         records->succeeded + records->failed);
     if (records->warmup > 0)
@@ -279,17 +279,9 @@ static CHECKED bool finish(struct records *records, struct error *error)
     for (enum metric i = 0; i < METRIC_COUNT; i++)
         if (records->metrics[i].dropped > 0)
             evidence_remark(records->out,
-                            "%s was computed from the first %zu values; %zu more were not kept",
+                            "%s was computed from the first %zu values; values beyond them: %zu",
                             metric_name(i), VALUES_MAX, records->metrics[i].dropped);
     return true;
-}
-
-bool import_sniff_aiperf_records(const char *bytes, size_t length)
-{
-    static const char *const keys[] = { "metadata", "metrics", NULL };
-    static const char *const other[] = { "metadata", "metrics", "benchmarks", NULL };
-
-    return import_has_keys(bytes, length, keys) && !import_has_keys(bytes, length, other);
 }
 
 bool import_read_aiperf_records(const struct import_file *file, struct evidence *out,

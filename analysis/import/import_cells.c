@@ -209,7 +209,7 @@ void import_list_unknown(struct evidence *evidence)
             continue;
         text_addf(&names, "%s\"%.60s\"", names.length > 0 ? ", " : "", name);
         if ((size_t)json_integer_value(count) < evidence->cell_count)
-            text_addf(&names, " (in %lld of %zu)", (long long)json_integer_value(count),
+            text_addf(&names, " (in %lld of %zu cells)", (long long)json_integer_value(count),
                       evidence->cell_count);
     }
     if (listed > NAMES_LISTED)

@@ -5,7 +5,7 @@
 #include "analysis/import/import_columns.h"
 #include "base/core/text.h"
 
-/* ---- Latencies: a statistic, a metric and a unit, in any order of the first two ---- */
+/* ---- Latencies: a metric, with a statistic before or after it, and a unit ---- */
 
 struct name {
     const char *word;

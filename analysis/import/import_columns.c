@@ -9,10 +9,10 @@
         .kind = IMPORT_COLUMN_NUMBER, .offset = offsetof(struct evidence_cell, member),            \
         .scale = (times)                                                                           \
     }
-#define CELL_ASSUMED(member, times, sentence)                                                      \
+#define CELL_ASSUMED(member, times, unit_name)                                                     \
     {                                                                                              \
         .kind = IMPORT_COLUMN_NUMBER, .offset = offsetof(struct evidence_cell, member),            \
-        .scale = (times), .assumed = (sentence)                                                    \
+        .scale = (times), .assumed = (unit_name)                                                   \
     }
 #define LENGTH(of)                                                                                 \
     {                                                                                              \

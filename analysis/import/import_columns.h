@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The meaning of other tools' columns, found from their headings: units are in the names. Private
- * to analysis/import_*.c. */
+ * to analysis/import/. */
 #pragma once
 
 #include "analysis/import/import.h"
@@ -24,7 +24,7 @@ struct import_column {
     bool is_throughput;    /* only its figures can show that it counts requests */
     bool lacks_unit;       /* a latency in either seconds or milliseconds: not read */
     bool is_ignored;       /* known, but not a figure: ignored without a remark */
-    bool is_other;         /* ignored because the tool's other columns are not figures */
+    bool is_other;         /* ignored by the alias "*": not one of the tool's known columns */
     bool is_ambiguous;     /* per request or for all requests: only its figures can show which */
 };
 

@@ -69,7 +69,7 @@ static const char *const options[] = { "model",
                                        "random_range_ratio",
                                        NULL };
 
-/* Whether the value is "inf", "not set" or "None": there is no limit. */
+/* Whether the value says that there is no limit; "" is that of a label that is missing. */
 static bool is_none(const char *value)
 {
     return value[0] == '\0' || strcmp(value, "inf") == 0 || strcmp(value, "not set") == 0
@@ -261,13 +261,13 @@ static CHECKED bool check_blocks(const json_t *rows, size_t lines, struct error 
         if (json_object_get(row, "Successful requests") == NULL)
             return error_set(error, ERROR_INVALID,
                              "block %zu of the console text has no line \"Successful requests: "
-                             "...\": is it complete, as the tool printed it?",
+                             "...\": is the block complete, as the tool printed it?",
                              i + 1);
     }
     return true;
 }
 
-static bool lacks_attempts(const struct evidence *out)
+static bool lacks_failures(const struct evidence *out)
 {
     for (size_t i = 0; i < out->cell_count; i++)
         if (isnan(out->cells[i].failed))
@@ -307,7 +307,7 @@ bool import_read_console(const struct import_file *file, struct evidence *out, s
         return false;
     out->input_unit = LENGTH_TOKENS;
     text_copy(out->facts.tool, sizeof out->facts.tool, tool_of(rows));
-    if (lacks_attempts(out))
+    if (lacks_failures(out))
         evidence_remark(out, "how many requests failed is not printed by SGLang, nor by vLLM "
                              "before 0.11: a success rate is not known");
     return true;

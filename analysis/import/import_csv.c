@@ -7,8 +7,8 @@
 #include "analysis/import/import_table.h"
 #include "base/core/memory.h"
 
-#define GROUPED_NEEDED 3  /* so many columns with the name of the previous one are a group's */
-#define PREAMBLE_LINES 30 /* before the heading: a title, comments, empty lines */
+#define GROUPED_NEEDED 3  /* fewer names like the one before them are not a heading of groups */
+#define PREAMBLE_LINES 30 /* the heading is among them, after a title, comments, empty lines */
 
 bool import_table_next_line(const char **at, const char *end, const char **line, size_t *length)
 {
@@ -116,8 +116,8 @@ static CHECKED bool read_heading(struct import_table *table, const char *bytes, 
     if (is_grouped(table, bytes, length))
         return error_set(error, ERROR_INVALID,
                          "the heading has several lines, of which the first has the names of "
-                         "groups: give one line of names, or the JSON that the tool writes too, as "
-                         "GuideLLM does");
+                         "groups: give one line of names, or import the JSON that the tool also "
+                         "writes, as GuideLLM does");
     for (int i = 0; i < PREAMBLE_LINES && import_table_next_line(&at, end, &line, &size); i++)
         if (size > 0 && is_heading_line(table, line, (size_t)(end - line), i + 1))
             return import_table_columns_done(table, error);
@@ -172,7 +172,7 @@ static bool is_summary(const struct import_table *table, char *out, size_t size)
     return false;
 }
 
-/* A row may have more fields than the heading only if they are empty. */
+/* A row may have more fields than the heading only if the surplus is empty. */
 static bool fits_heading(const struct import_table *table)
 {
     if (table->csv.count < table->count)
@@ -183,7 +183,7 @@ static bool fits_heading(const struct import_table *table)
     return true;
 }
 
-/* Whether a line is skipped, with or without a remark. */
+/* Whether the line is skipped; adds a remark unless it is empty, a comment or a line of dashes. */
 static bool is_skipped(struct import_table *table)
 {
     char text[HEADING_SIZE];
@@ -198,8 +198,8 @@ static bool is_skipped(struct import_table *table)
         return true;
     }
     if (is_summary(table, text, sizeof text)) {
-        evidence_remark(table->out, "line %lld is a summary of others (\"%.40s\"): skipped", line,
-                        text);
+        evidence_remark(table->out, "line %lld is a summary of other lines (\"%.40s\"): skipped",
+                        line, text);
         return true;
     }
     if (!fits_heading(table)) {

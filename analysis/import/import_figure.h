@@ -6,15 +6,15 @@
 #include "analysis/import/import.h"
 
 struct import_figure {
-    double value;          /* without its unit, which is not yet applied */
-    double ms;             /* for a time with a unit: milliseconds per unit; NaN: it names none */
-    bool percent;          /* the value is a percentage */
-    bool assumed;          /* "8k" was read as 8192, as contexts are counted */
-    enum length_unit unit; /* "8k tokens"; LENGTH_UNKNOWN: it names none */
+    double value; /* without its unit, which is not yet applied */
+    double ms;    /* for a time with a unit: milliseconds per unit; NaN: there is no such unit */
+    bool percent; /* the value is a percentage */
+    bool assumed; /* "8k" was read as 8192, as contexts are counted */
+    enum length_unit unit; /* "8k tokens"; LENGTH_UNKNOWN: there is none */
 };
 
 /* `comma`: a comma is the decimal point, as in files whose fields are separated by semicolons.
- * False: it has none of these forms, or is negative or not finite; *out is then undefined. */
+ * False: the text has none of these forms, or is negative or not finite; *out is then undefined. */
 bool import_figure_read(const char *text, bool comma, struct import_figure *out);
 /* Whether the text means that the value is not known: "", "-", "N/A", "nan", ... */
 bool import_figure_is_nothing(const char *text);

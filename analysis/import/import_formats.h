@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of the importers: of each, one recognizes a file and one reads it. Private to
- * analysis/import/. */
+/* The functions of the importers: one that reads a file, and one that recognizes it where the keys
+ * alone do not. Private to analysis/import/. */
 #pragma once
 
 #include "analysis/import/import.h"
 
-#define IMPORTER(name)                                                                             \
+#define BY_KEYS(name)                                                                              \
+    CHECKED bool import_read_##name(const struct import_file *file, struct evidence *out,          \
+                                    struct error *error);
+#define BY_SNIFFING(name)                                                                          \
     bool import_sniff_##name(const char *bytes, size_t length);                                    \
-    bool import_read_##name(const struct import_file *file, struct evidence *out,                  \
-                            struct error *error);
-IMPORTER(vllm)
-IMPORTER(sglang)
-IMPORTER(inferencex)
-IMPORTER(llama_bench)
-IMPORTER(guidellm)
-IMPORTER(genai_perf)
-IMPORTER(aiperf)
-IMPORTER(aiperf_records)
-IMPORTER(inference_perf)
-IMPORTER(serving_report)
-IMPORTER(aiperf_csv)
-IMPORTER(llmperf)
-IMPORTER(trtllm_bench)
-IMPORTER(llm_d)
-IMPORTER(console)
-IMPORTER(summary)
-IMPORTER(rows)
-IMPORTER(csv)
-#undef IMPORTER
+    BY_KEYS(name)
+BY_SNIFFING(vllm)
+BY_KEYS(sglang)
+BY_SNIFFING(inferencex)
+BY_SNIFFING(llama_bench)
+BY_KEYS(guidellm)
+BY_SNIFFING(genai_perf)
+BY_SNIFFING(aiperf)
+BY_KEYS(aiperf_records)
+BY_KEYS(inference_perf)
+BY_KEYS(serving_report)
+BY_SNIFFING(aiperf_csv)
+BY_KEYS(llmperf)
+BY_KEYS(trtllm_bench)
+BY_SNIFFING(llm_d)
+BY_SNIFFING(console)
+BY_SNIFFING(summary)
+BY_SNIFFING(rows)
+BY_SNIFFING(csv)
+#undef BY_SNIFFING
+#undef BY_KEYS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads GenAI-Perf's profile_export_genai_perf.json. aiperf adopted its metrics, but not where its
- * settings are: before about 0.0.12 they have the names of its options. */
+/* Reads GenAI-Perf's profile_export_genai_perf.json. aiperf adopted its metrics, but not the
+ * places of its settings, which before about 0.0.12 had the names of its command-line options. */
 #include <math.h>
 #include <string.h>
 
@@ -41,7 +41,8 @@ static const struct import_member settings[] = {
     { 0 },
 };
 
-/* Settings and metrics are in one object, in which only the metrics are figures. */
+/* Reads the settings, then the metrics; `original` receives all unknown members but the settings.
+ */
 static void read_both(const char *document, size_t size, struct import_aiperf_profile *profile,
                       json_t *original)
 {
@@ -57,7 +58,7 @@ static void read_both(const char *document, size_t size, struct import_aiperf_pr
     import_scan_init(&scan, document, size);
     import_object(&scan, import_aiperf_metrics, profile, original);
     json_object_del(original, "input_config");
-    if (profile->requested_count == 0) /* was not given */
+    if (profile->requested_count == 0) /* 0: the option was not given */
         profile->requested_count = NAN;
 }
 
@@ -76,7 +77,7 @@ static CHECKED bool read_profile(void *context, const char *document, size_t siz
     return true;
 }
 
-/* aiperf's files look alike, except for their settings. */
+/* aiperf's files differ from these only in their settings. */
 bool import_sniff_genai_perf(const char *bytes, size_t length)
 {
     static const char *const metrics[] = { "request_latency", "input_config", NULL };

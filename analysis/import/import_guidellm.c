@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads GuideLLM's benchmarks.json. Its ITL is what we and vLLM call TPOT. Its TPOT includes the
- * TTFT: it has no counterpart here, and is not read. It does not report gaps between chunks. */
+ * TTFT: that has no counterpart here, and is not read. GuideLLM does not report gaps between
+ * chunks. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +15,15 @@ struct benchmark {
     double streams, strategy_concurrency, rate;
     double start_s, end_s, measure_start_s, measure_end_s;
     double total, successful, incomplete, errored;
-    /* of the successful requests: the means of distributions */
+    /* distributions over the successful requests, in_flight over all; their means are used, and the
+     * largest number in flight */
     struct evidence_latency requests_rate, in_flight, input_rate, output_rate, total_rate;
     struct evidence_latency input, output;
     double input_sum, output_sum;
 };
 
 #define NUMBER(name, member) MEMBER_NUMBER_AT(name, benchmark, member, 1)
-/* A metric has several distributions, of which the successful requests' is read. */
+/* A metric has several distributions, of which that of the successful requests is read. */
 #define SUCCESSFUL(table, inner)                                                                   \
     static const struct import_member table[] = { MEMBER_INSIDE("successful", 0, inner), { 0 } }
 SUCCESSFUL(milliseconds, latency_ms_members);
@@ -150,7 +152,7 @@ static double requested_concurrency(const struct benchmark *benchmark)
         return 1;
     if (strcmp(benchmark->strategy, "concurrent") == 0 && !isnan(benchmark->streams))
         return benchmark->streams;
-    /* together with a rate it is a limit, not the requested load */
+    /* max_concurrency with a rate is a limit, not the requested load */
     return isnan(benchmark->rate) ? benchmark->strategy_concurrency : NAN;
 }
 
@@ -160,7 +162,6 @@ static void fill(const struct benchmark *from, struct evidence_cell *cell)
 
     cell->concurrency = requested_concurrency(from);
     cell->request_rate_asked = from->rate;
-    text_copy(cell->status, sizeof cell->status, "");
     cell->succeeded = from->successful;
     cell->failed = from->errored;
     cell->request_throughput = from->requests_rate.mean_ms;
@@ -182,7 +183,7 @@ struct reading {
     struct error *error;
     bool refused;
     size_t data_sources;
-    double prompt_tokens, output_tokens; /* requested by the synthetic data; NaN: not known */
+    double prompt_tokens, output_tokens; /* of the synthetic data, as requested; NaN: not known */
 };
 
 /* ---- What was requested ---- */
@@ -243,8 +244,8 @@ static void note_incomplete(const struct benchmark *benchmark, struct evidence *
 {
     if (benchmark->incomplete > 0)
         evidence_remark(out,
-                        "benchmark %zu: %.0f requests were cut off at its end and are neither "
-                        "successes nor failures",
+                        "benchmark %zu: requests that its end cut off, which are neither "
+                        "successes nor failures: %.0f",
                         out->cell_count, benchmark->incomplete);
 }
 
@@ -277,13 +278,6 @@ static bool read_benchmark(struct json_scan *scan, void *context)
 static bool read_benchmarks(struct json_scan *scan, void *base)
 {
     return import_array(scan, read_benchmark, base);
-}
-
-bool import_sniff_guidellm(const char *bytes, size_t length)
-{
-    static const char *const keys[] = { "benchmarks", NULL };
-
-    return import_has_keys(bytes, length, keys);
 }
 
 bool import_read_guidellm(const struct import_file *file, struct evidence *out, struct error *error)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads inference-perf's summary_lifecycle_metrics.json and stage_N_lifecycle_metrics.json: one
- * cell. Times are in seconds. Since 0.7, `output_len` and all rates are counted with the tool's own
- * tokenizer, and `output_tokens` is what the server reported. */
+/* Reads inference-perf's stage_N_lifecycle_metrics.json: one cell each.
+ * summary_lifecycle_metrics.json is skipped if it names no load. Times are in seconds. Since 0.7,
+ * `output_len` and all rates are counted with the tool's own tokenizer, and `output_tokens` is what
+ * the server reported. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -247,9 +248,9 @@ bool import_read_inference_perf(const struct import_file *file, struct evidence 
         return error_set(error, ERROR_INVALID,
                          "the file is inference-perf's summary, which has no load: it adds up all "
                          "stages, of whatever rates. Import the stage_N_lifecycle_metrics.json "
-                         "instead, several one after the other");
+                         "instead, or one file that has several of them one after the other");
     if (reading.summaries > 0)
-        evidence_remark(out, "%zu summaries were skipped: each adds up stages of several loads",
+        evidence_remark(out, "summaries skipped, since each adds up stages of several loads: %zu",
                         reading.summaries);
     return true;
 }

@@ -94,7 +94,7 @@ static struct divisors divisors_of(const struct evidence_cell *cell)
 
     if (strcmp(text_of(cell, "is_multinode"), "true") == 0) {
         divisors.all = divisors.prefill + divisors.decode;
-        if (divisors.decode == 0) /* all of them prefill and decode */
+        if (divisors.decode == 0) /* every accelerator does both */
             divisors.decode = divisors.all;
         return divisors;
     }

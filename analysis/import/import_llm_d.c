@@ -169,7 +169,8 @@ static void set_unknown(struct report *report)
         blocks[i]->values = report->cell.latency[METRIC_E2E];
 }
 
-/* Converts seconds ("s", "s/token" and so on) to milliseconds, which all other units are. */
+/* Converts seconds ("s", "s/token" and so on) to milliseconds; any other unit counts as
+ * milliseconds. */
 static struct evidence_latency in_ms(const struct block *block)
 {
     struct evidence_latency out = block->values;

@@ -35,14 +35,6 @@ static const struct import_alias aliases[] = {
     { NULL, NULL },
 };
 
-bool import_sniff_llmperf(const char *bytes, size_t length)
-{
-    static const char *const keys[] = { "num_concurrent_requests", "results_num_requests_started",
-                                        "results_ttft_s_mean", NULL };
-
-    return import_has_keys(bytes, length, keys);
-}
-
 bool import_read_llmperf(const struct import_file *file, struct evidence *out, struct error *error)
 {
     if (!import_table_read_rows(file, aliases, "name", out, error))

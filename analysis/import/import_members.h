@@ -61,7 +61,7 @@ bool import_object(struct json_scan *scan, const struct import_member *members, 
 /* Skips the value that `token` begins. If it is a text, not empty, and *error is NULL, sets *error
  * to a copy on the heap, or to a remark that the text was too long (1,000 bytes or more). */
 bool import_skip_error(struct json_scan *scan, enum json_scan_token token, char **error);
-/* Skips the value that `token` begins. */
+/* Skips the value that `token` begins. False: the JSON is invalid. */
 bool import_skip(struct json_scan *scan, enum json_scan_token token);
 /* Calls `each` before every element of the next value, an array; `each` consumes the element. A
  * value that is not an array is skipped. False: the JSON is invalid, or `each` returned false. */
@@ -101,8 +101,8 @@ struct import_own {
         MEMBER_TEXT_AT("opsbrain_format", type, own.format),                                       \
         MEMBER_TEXT_AT("opsbrain_tool", type, own.tool), MEMBER_IGNORE("opsbrain_run")
 void import_own_init(struct import_own *own);
-/* Sets the cell's context if it is not counted in tokens, and the tool that made the measurement if
- * it is not the format's own. */
+/* Sets the tool that made the measurement if one of our exporters wrote the file, and the cell's
+ * context if that is not counted in tokens. */
 void import_own_apply(const struct import_own *own, struct evidence_cell *cell,
                       struct evidence *out);
 /* Whether our exporter of this format wrote the file. */
@@ -114,6 +114,7 @@ CHECKED bool import_cell(struct evidence *evidence, struct evidence_cell **out,
 /* The state whose word ("ok", "OOM", "timeout", ...) the text begins with; EVIDENCE_UNKNOWN: it
  * begins with none. */
 enum evidence_state import_state_of(const char *status);
+/* Whether a throughput of requests or output tokens, or a mean or median latency, is above 0. */
 bool import_has_speed(const struct evidence_cell *cell);
 /* Computes the figures that follow from others (failed = attempted - succeeded, ...), and the
  * state; a latency whose figures are all zero counts as unknown. */

@@ -162,7 +162,8 @@ static bool add_member(struct rows *rows, struct json_scan *scan, const char *pa
 
 /* ---- Where the rows are ---- */
 
-/* Whether the next object has known figures, including those of objects within it. */
+/* Whether the next object has at least two known members, one of them a rate or a latency; those of
+ * objects within it count, too. */
 static bool has_known(const struct rows *rows, struct json_scan scan)
 {
     struct rows *trial = rows_create(rows->table.aliases, rows->table.stated);
@@ -191,7 +192,8 @@ static bool has_group(const struct rows *rows, struct json_scan scan, int depth)
     return false;
 }
 
-/* Moves to the first element that is an object; false: there is none. */
+/* Moves to an object's first member that is an object, or into a list that begins with an object;
+ * false: there is none. */
 static bool enter_group(struct json_scan *scan, enum json_scan_token *token)
 {
     struct json_scan ahead;
@@ -209,7 +211,7 @@ static bool enter_group(struct json_scan *scan, enum json_scan_token *token)
 }
 
 /* Whether the next value is a group of rows: a list or an object whose first element is a row or
- * has rows. An object that is itself a row only has objects of figures. */
+ * has rows. An object that is itself a row is no group: the objects in it hold its figures. */
 static bool is_group_of_rows(const struct rows *rows, struct json_scan scan, int depth)
 {
     struct json_scan start = scan;

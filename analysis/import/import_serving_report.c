@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads serving reports of schema 1.0 and 1.1: a sweep with its model, hardware, price, software.
  */
-#include "analysis/import/import_serving_report.h"
-#include "analysis/import/import_formats.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/import/import_formats.h"
+#include "analysis/import/import_vllm.h"
 #include "base/core/memory.h"
+
+struct report_cell {
+    struct evidence_cell cell;
+    struct import_own own;
+    struct import_vllm_result raw; /* the tool's own result, for figures that the cell lacks */
+    char error[600];
+};
 
 #define CELL(name, member) MEMBER_NUMBER_AT(name, report_cell, cell.member, 1)
 #define LATENCY(name, metric)                                                                      \
@@ -38,7 +45,9 @@ static const struct import_member cell_members[] = {
     { 0 },
 };
 
-bool report_cell_read(struct json_scan *scan, struct report_cell *out)
+/* Reads the next value, an object. Even after a failure, the caller calls report_cell_finish or
+ * report_cell_add. */
+static bool report_cell_read(struct json_scan *scan, struct report_cell *out)
 {
     *out = (struct report_cell){ 0 };
     evidence_cell_read(NULL, &out->cell);
@@ -48,7 +57,7 @@ bool report_cell_read(struct json_scan *scan, struct report_cell *out)
     return import_object(scan, cell_members, out, out->cell.original);
 }
 
-void report_cell_finish(struct report_cell *cell)
+static void report_cell_finish(struct report_cell *cell)
 {
     json_decref(cell->cell.original);
     free(cell->raw.cell.error);
@@ -66,7 +75,10 @@ static void fill_unknown(const struct evidence_field *fields, const void *from, 
     }
 }
 
-bool report_cell_add(struct report_cell *from, struct evidence *out, struct error *error)
+/* Adds the cell to the evidence, with what only the raw result contains. Finishes *from, even after
+ * a failure. INVALID: there are too many cells. */
+static CHECKED bool report_cell_add(struct report_cell *from, struct evidence *out,
+                                    struct error *error)
 {
     struct evidence_cell *cell;
     int64_t position;
@@ -225,13 +237,6 @@ static void complete_report(struct report *report)
     else if (!isnan(report->rate))
         evidence_remark(report->out, "the price is in \"%s\", not in USD: not read",
                         report->currency);
-}
-
-bool import_sniff_serving_report(const char *bytes, size_t length)
-{
-    static const char *const keys[] = { "schema_version", "throughput", NULL };
-
-    return import_has_keys(bytes, length, keys);
 }
 
 bool import_read_serving_report(const struct import_file *file, struct evidence *out,

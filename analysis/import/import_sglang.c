@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the JSONL of SGLang's `bench_serving`, a line per measurement. It uses vLLM's names, but
- * also contains lengths that the workload did not use, and does not say how many requests were
+/* Reads the JSONL of SGLang's `bench_serving`, a line per measurement. SGLang uses vLLM's names,
+ * but also contains lengths that the workload did not use, and does not say how many requests were
  * sent. */
 #include <math.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static bool read_errors(struct json_scan *scan, void *base)
     return import_array(scan, read_error, base);
 }
 
-/* Reads the server's settings, of which the others are not figures. */
+/* Reads the facts among the server's settings; none of the other settings is a figure. */
 static bool read_server(struct json_scan *scan, void *base)
 {
     static const struct import_member server[] = {
@@ -147,7 +147,16 @@ static void merge_fact(char *all, const char *one, size_t size, bool is_first)
         all[0] = '\0';
 }
 
-/* Keeps the facts in which every line agrees. */
+/* A line that does not state the number leaves it unchanged. */
+static void merge_number(double *all, double one, bool is_first)
+{
+    if (is_first)
+        *all = one;
+    else if (!isnan(one) && *all != one)
+        *all = NAN;
+}
+
+/* Keeps the facts in which the lines agree. */
 static void merge_facts(const struct result *result, struct evidence *out)
 {
     struct evidence_facts *all = &out->facts;
@@ -162,10 +171,8 @@ static void merge_facts(const struct result *result, struct evidence *out)
     MERGE(cache_type);
 #undef MERGE
     merge_fact(all->dataset, result->dataset, sizeof all->dataset, is_first);
-    if (is_first) {
-        all->tensor_parallel = result->facts.tensor_parallel;
-        all->context_limit_tokens = result->facts.context_limit_tokens;
-    }
+    merge_number(&all->tensor_parallel, result->facts.tensor_parallel, is_first);
+    merge_number(&all->context_limit_tokens, result->facts.context_limit_tokens, is_first);
     if (result->facts.engine_version[0] != '\0')
         text_copy(all->engine, sizeof all->engine, "sglang");
 }
@@ -210,10 +217,11 @@ static void remark_lengths(const struct result *result, struct reading *reading)
     if (!draws_lengths(result) || reading->remarked_lengths)
         return;
     reading->remarked_lengths = true;
-    evidence_remark(reading->out,
-                    "lengths were drawn from %.3g of random_input_len and random_output_len up to "
-                    "all of it (random_range_ratio): the lengths here are the means",
-                    result->range_ratio);
+    evidence_remark(
+        reading->out,
+        "each length was drawn between random_range_ratio, %.3g, of random_input_len or "
+        "random_output_len and all of it: the lengths here are the means",
+        result->range_ratio);
 }
 
 static CHECKED bool read_result(void *context, const char *document, size_t size, int64_t line,

@@ -51,9 +51,8 @@ static struct import_column find_meaning(const struct import_table *table, const
     return find_named(heading);
 }
 
-/* Skips the name of an object that only groups figures: "rps" of "results.rps"; NULL: there is
- * none.
- */
+/* Skips the name of an object that only groups figures: "rps" of "results.rps"; NULL: the heading
+ * does not begin with one. */
 static const char *skip_group(const char *heading)
 {
     static const char *const groups[] = { "metrics",    "results", "result",    "summary",
@@ -96,13 +95,14 @@ bool import_table_check_stated(const char *const *stated, struct error *error)
         if (equals != NULL)
             column = find_named(equals + 1);
         if (equals == NULL || (column.kind == IMPORT_COLUMN_UNKNOWN && !column.is_ignored))
-            return error_set(error, ERROR_INVALID,
-                             "\"columns\" has \"%.80s\", which names no column known here: give "
-                             "HEADING=NAME with a name that says what is counted, such as "
-                             "concurrency, input_len, output_len, requests_per_s, "
-                             "output_tok_per_s, mean_ttft_ms, p99_e2e_s, success_rate, or with "
-                             "none to skip it",
-                             *stated);
+            return error_set(
+                error, ERROR_INVALID,
+                "\"columns\" has \"%.80s\", which names no column known here: give "
+                "HEADING=NAME with a name that says what is counted, such as "
+                "concurrency, input_len, output_len, requests_per_s, "
+                "output_tok_per_s, mean_ttft_ms, p99_e2e_s, success_rate, or \"HEADING=\" "
+                "to skip the column",
+                *stated);
     }
     return true;
 }

@@ -37,9 +37,11 @@ void import_table_add_column(struct import_table *table, const char *heading);
 /* Returns the number of known columns; *results: how many of them are a rate or a latency. */
 size_t import_table_known(const struct import_table *table, size_t *results);
 /* Call after all columns were added: determines the unit of lengths, resolves columns of one
- * meaning, and adds remarks on unknown columns. INVALID: a stated column is not in the table. */
+ * meaning, and adds a remark on each whose unit is assumed. INVALID: a stated column is not in the
+ * table. */
 CHECKED bool import_table_columns_done(struct import_table *table, struct error *error);
-/* Sets the error for a file without known columns: INVALID. `what` begins the sentence. */
+/* Sets the error for a file with fewer than two known columns: INVALID. `what` begins the sentence.
+ */
 CHECKED bool import_table_refuse_columns(const struct import_table *table, const char *what,
                                          struct error *error);
 

@@ -9,7 +9,7 @@
 #include "analysis/import/import_table.h"
 #include "base/core/memory.h"
 
-#define FIELD_SIZE 1024        /* longer ones are truncated */
+#define FIELD_SIZE 1024        /* bytes; a longer field is truncated */
 #define FIELDS_KEPT_MAX 400000 /* in all rows together */
 
 void import_table_copy(const struct import_table *table, size_t i, char *out, size_t size)
@@ -45,8 +45,9 @@ void import_table_odd_row(struct import_table *table, const char *column, const 
 
 /* ---- Figures ---- */
 
-/* Milliseconds per unit of the column's figures; NaN: they are not times. */
-static double ms_in(const struct import_column *column)
+/* How much of the column's unit, seconds or milliseconds, a millisecond is; NaN: the column is not
+ * of times. */
+static double units_per_ms(const struct import_column *column)
 {
     size_t first = offsetof(struct evidence_cell, latency);
 
@@ -81,7 +82,7 @@ static bool apply_unit(struct import_table *table, const struct import_column *c
     if (figure->percent)
         *out = figure->value / 100;
     else if (!isnan(figure->ms))
-        *out = figure->value * figure->ms * ms_in(column);
+        *out = figure->value * figure->ms * units_per_ms(column);
     if (figure->percent && !import_table_is_share(column))
         return false;
     if (figure->unit != LENGTH_UNKNOWN
@@ -95,11 +96,12 @@ static void remark_assumed(struct import_table *table, const char *text, double 
     if (table->has_assumed)
         return;
     table->has_assumed = true;
-    evidence_remark(table->out, "\"%.20s\" was read as %.15g, and others like it", text, value);
+    evidence_remark(table->out, "\"%.20s\" was read as %.15g; so were figures like it", text,
+                    value);
 }
 
-/* Keeps a load or length that cannot be read as a number as text, so that cells with different
- * texts differ. */
+/* Adds the text of a load or length that is not a number to the cell's variant, so that cells with
+ * different texts differ. */
 static void keep_place(const struct import_column *column, const char *text,
                        struct evidence_cell *cell)
 {

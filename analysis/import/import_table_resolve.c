@@ -90,11 +90,11 @@ static double requests_of(const struct evidence_cell *cell)
     return isnan(cell->attempted) ? cell->succeeded : cell->attempted;
 }
 
-/* What other rows with the same length as one row show about it. */
+/* What the other rows with the same length as a row show about that length. */
 struct same_lengths {
-    bool any;            /* there is one */
+    bool any;            /* there is at least one */
     bool other_requests; /* one has another number of requests */
-    bool other_users;    /* one has another number of users, and neither a number of requests */
+    bool other_users;    /* one has another number of users, where no number of requests is known */
 };
 
 static struct same_lengths find_same_lengths(const struct evidence *out,
@@ -220,7 +220,7 @@ static void add_unknown(const struct import_table *table, size_t i, struct text 
         return;
     text_addf(names, "%s\"%s\"", names->length > 0 ? ", " : "", table->headings[i]);
     if (count < table->out->cell_count)
-        text_addf(names, " (in %zu of %zu)", count, table->out->cell_count);
+        text_addf(names, " (in %zu of %zu rows)", count, table->out->cell_count);
 }
 
 static void remark_unknown(const struct import_table *table)
@@ -264,6 +264,6 @@ void import_table_resolve(struct import_table *table)
         import_complete_cell(&out->cells[i]);
     }
     if (table->odd_rows > IMPORT_TABLE_REMARKS_MAX)
-        evidence_remark(out, "%zu more rows or figures did not fit",
+        evidence_remark(out, "rows or figures that did not fit, besides those listed: %zu",
                         table->odd_rows - IMPORT_TABLE_REMARKS_MAX);
 }

@@ -40,14 +40,6 @@ static const struct import_alias aliases[] = {
     { NULL, NULL },
 };
 
-bool import_sniff_trtllm_bench(const char *bytes, size_t length)
-{
-    static const char *const keys[] = { "engine", "world_info", "request_info", "performance",
-                                        NULL };
-
-    return import_has_keys(bytes, length, keys);
-}
-
 bool import_read_trtllm_bench(const struct import_file *file, struct evidence *out,
                               struct error *error)
 {

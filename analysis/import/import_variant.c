@@ -11,7 +11,8 @@
 
 static const struct name {
     const char *word;
-    /* It may be only the row's name: it counts only if a value occurs at several places. */
+    /* Its value may be just the row's name, and distinguishes runs only if it occurs at several
+     * loads or lengths. */
     bool is_label;
 } names[] = {
     { "model", false },

@@ -108,8 +108,8 @@ static bool ends_with(const char *name, const char *end)
     return length >= size && strcmp(name + length - size, end) == 0;
 }
 
-/* vLLM's latencies are milliseconds, as their names say. Other tools use its names, but give
- * seconds. */
+/* vLLM's latencies are milliseconds, as their names say. Other tools use these names
+ * without "_ms" and give seconds. */
 enum units { UNITS_NONE, UNITS_GIVEN, UNITS_MISSING };
 
 static enum units units_of(const char *bytes, size_t length, char example[64])
@@ -173,11 +173,11 @@ static void complete_burst(const struct import_vllm_result *result, struct evide
         return;
     cell->concurrency = cell->requests_asked;
     if (!reading->noted_bursts)
-        evidence_remark(
-            reading->out,
-            "row %lld: neither max_concurrency nor a finite request_rate: its %.15g "
-            "requests started at once, like those of as many users; likewise in each such row",
-            (long long)cell->row, cell->requests_asked);
+        evidence_remark(reading->out,
+                        "row %lld has neither max_concurrency nor a finite request_rate: all its "
+                        "requests (%.15g) "
+                        "started at once, like those of as many users; so it is in each such row",
+                        (long long)cell->row, cell->requests_asked);
     reading->noted_bursts = true;
 }
 
@@ -196,10 +196,14 @@ static void merge_facts(const struct import_vllm_result *result, struct evidence
     if (out->cell_count == 1) {
         text_copy(out->facts.model, sizeof out->facts.model, result->facts.model);
         text_copy(out->facts.dataset, sizeof out->facts.dataset, result->facts.dataset);
-    } else if (strcmp(out->facts.model, result->facts.model) != 0 && out->facts.model[0] != '\0') {
-        out->facts.model[0] = '\0';
-        evidence_remark(out, "the results are of several models: see each row");
+        return;
     }
+    if (strcmp(out->facts.dataset, result->facts.dataset) != 0)
+        out->facts.dataset[0] = '\0';
+    if (strcmp(out->facts.model, result->facts.model) == 0 || out->facts.model[0] == '\0')
+        return;
+    out->facts.model[0] = '\0';
+    evidence_remark(out, "the results are of several models: see each row");
 }
 
 static CHECKED bool read_result(void *context, const char *document, size_t size, int64_t line,

@@ -155,7 +155,8 @@ static void guidellm_calls_tpot_itl(void **state)
     is_near(cell->input_tokens_mean, 256);
     is_near(cell->output_tokens, 5760);
     is_near(cell->output_throughput, 192);
-    remarks(&evidence, "5 requests were cut off at its end");
+    remarks(&evidence,
+            "requests that its end cut off, which are neither successes nor failures: 5");
     cell = &evidence.cells[1];
     assert_true(isnan(cell->concurrency));
     is_near(cell->request_rate_asked, 4);

@@ -24,7 +24,8 @@ static void rows_are_read_with_the_values_around_them(void **state)
     assert_string_equal(json_string_value(json_object_get(cell->original, "ttft_ms.p50")), "19");
     assert_int_equal(evidence.cells[1].state, EVIDENCE_FAILED);
     is_near(evidence.cells[1].failed, 3);
-    remarks(&evidence, "kept as text: \"colour\", \"ttft\" (in 1 of 2), \"list\" (in 1 of 2)");
+    remarks(&evidence,
+            "kept as text: \"colour\", \"ttft\" (in 1 of 2 rows), \"list\" (in 1 of 2 rows)");
 }
 
 static void rows_come_in_lists_lines_and_by_name(void **state)
@@ -70,7 +71,7 @@ static void a_summary_of_several_models_loses_no_figure(void **state)
     assert_string_equal(evidence.cells[2].variant, "model=toy/b");
     assert_string_equal(evidence.facts.model, "");
     remarks(&evidence, "the rows differ in \"model\"");
-    remarks(&evidence, "kept as text: \"speed\" (in 1 of 4)");
+    remarks(&evidence, "kept as text: \"speed\" (in 1 of 4 rows)");
 }
 
 static void a_caller_states_what_columns_mean(void **state)
@@ -177,8 +178,8 @@ static void figures_that_are_not_read_get_a_remark(void **state)
 
     (void)state;
     import_text(file, &evidence);
-    remarks(&evidence, "figures not known here, kept as text: \"speed\" (in 1 of 2), "
-                       "\"p50_ttft_ms\" (in 1 of 2), \"p99_ttft_ms\" (in 1 of 2)");
+    remarks(&evidence, "figures not known here, kept as text: \"speed\" (in 1 of 2 cells), "
+                       "\"p50_ttft_ms\" (in 1 of 2 cells), \"p99_ttft_ms\" (in 1 of 2 cells)");
     assert_int_equal(json_array_size(evidence.remarks), 1);
 }
 
@@ -212,7 +213,7 @@ static void stages_of_several_rates_are_not_one_cell(void **state)
     import_text(STAGE("1") STAGE("2") SUMMARY, &evidence);
     assert_int_equal(evidence.cell_count, 2);
     is_near(evidence.cells[1].request_rate_asked, 2);
-    remarks(&evidence, "1 summaries were skipped");
+    remarks(&evidence, "each adds up stages of several loads: 1");
 }
 
 int main(void)

@@ -66,7 +66,7 @@ static void text_around_the_rows_is_skipped(void **state)
     read_table("note,users,rps\n\nx,1,5\nTotal,,13\nAverage:,1.5,6.5\ny,2,8\n", &evidence);
     assert_int_equal(evidence.cell_count, 2);
     assert_int_equal(evidence.cells[1].row, 6);
-    remarks(&evidence, "line 4 is a summary of others (\"Total\"): skipped");
+    remarks(&evidence, "line 4 is a summary of other lines (\"Total\"): skipped");
 }
 
 static void figures_come_in_many_forms(void **state)

@@ -74,7 +74,28 @@ static void sglang_draws_lengths_up_to_what_it_says(void **state)
     import_text(file, &evidence);
     is_near(evidence.cells[0].input_length, 768);
     is_near(evidence.cells[0].output_tokens_asked, 150);
-    remarks(&evidence, "lengths were drawn from 0.5 of random_input_len");
+    remarks(&evidence,
+            "each length was drawn between random_range_ratio, 0.5, of random_input_len");
+}
+
+static void lines_of_sglang_that_differ_in_a_fact_leave_it_unknown(void **state)
+{
+    static const char file[] =
+        "{\"backend\": \"sglang\", \"dataset_name\": \"random\", \"completed\": 4, "
+        "\"server_info\": {\"tp_size\": 2, \"context_length\": 4096}, "
+        "\"random_range_ratio\": 1, \"total_output_tokens_retokenized\": 4, "
+        "\"request_throughput\": 1}\n"
+        "{\"backend\": \"sglang\", \"dataset_name\": \"sharegpt\", \"completed\": 4, "
+        "\"server_info\": {\"tp_size\": 4, \"context_length\": 4096}, "
+        "\"request_throughput\": 2}\n";
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    import_text(file, &evidence);
+    assert_string_equal(evidence.format, "sglang");
+    assert_string_equal(evidence.facts.dataset, "");
+    assert_true(isnan(evidence.facts.tensor_parallel));
+    is_near(evidence.facts.context_limit_tokens, 4096);
 }
 
 static void inferencex_counts_in_seconds_and_for_each_accelerator(void **state)
@@ -109,7 +130,7 @@ static void inferencex_counts_in_seconds_and_for_each_accelerator(void **state)
     is_near(cell->output_throughput, 80);
     is_near(cell->input_throughput, 160);
     assert_non_null(strstr(cell->variant, "spec_decoding=mtp"));
-    remarks(&evidence, "kept as text: \"avg_power_w\" (in 1 of 2)");
+    remarks(&evidence, "kept as text: \"avg_power_w\" (in 1 of 2 rows)");
 }
 
 static void the_dashboard_of_inferencex_names_its_accelerators_twice(void **state)
@@ -230,6 +251,7 @@ int main(void)
         cmocka_unit_test(sglang_reports_the_lengths_that_were_used),
         cmocka_unit_test(sglang_reports_failures_in_its_details),
         cmocka_unit_test(sglang_draws_lengths_up_to_what_it_says),
+        cmocka_unit_test(lines_of_sglang_that_differ_in_a_fact_leave_it_unknown),
         cmocka_unit_test(inferencex_counts_in_seconds_and_for_each_accelerator),
         cmocka_unit_test(the_dashboard_of_inferencex_names_its_accelerators_twice),
         cmocka_unit_test(genai_perf_keeps_its_load_and_lengths),

@@ -215,6 +215,23 @@ static void results_of_vllm_are_distinguished_by_measured_lengths(void **state)
     assert_string_equal(trial->evidence.cells[3].variant, "model_id=b");
 }
 
+static void results_of_vllm_with_two_datasets_have_no_one_dataset(void **state)
+{
+    static const char file[] =
+        "{\"dataset_name\": \"random\", \"num_prompts\": 400, \"completed\": 400, "
+        "\"total_input_tokens\": 51200, \"total_output_tokens\": 25600, \"request_throughput\": "
+        "5}\n"
+        "{\"dataset_name\": \"sonnet\", \"num_prompts\": 400, \"completed\": 400, "
+        "\"total_input_tokens\": 51200, \"total_output_tokens\": 25600, \"request_throughput\": "
+        "5}\n";
+    struct trial *trial = *state;
+
+    text_add(&trial->file, file);
+    finds(trial, NULL, 0);
+    assert_string_equal(trial->evidence.facts.dataset, "");
+    assert_string_equal(trial->evidence.cells[1].variant, "dataset_name=sonnet");
+}
+
 /* vLLM's result if it was given neither a rate nor a concurrency. */
 static void requests_without_any_limit_are_a_burst(void **state)
 {
@@ -252,6 +269,7 @@ int main(void)
         TEST(a_slow_first_request_is_found_in_its_own_run),
         TEST(longer_answers_are_not_a_slow_first_request),
         TEST(results_of_vllm_are_distinguished_by_measured_lengths),
+        TEST(results_of_vllm_with_two_datasets_have_no_one_dataset),
         TEST(requests_without_any_limit_are_a_burst),
         TEST(a_result_of_vllm_that_was_appended_again_is_found),
     };
