@@ -21,7 +21,7 @@
 #define CELLS_PER_PAGE 200
 
 /* The columns, in the order of the rows below. */
-#define ROW_FORMAT "%6s %8s %7s %9s %9s %8s %9s %8s"
+#define ROW_FORMAT "%6s %8s %7s %11s %11s %10s %9s %8s"
 #define NOTE_BELOW "\n        "
 
 struct follow {
@@ -122,8 +122,8 @@ static void add_load(const json_t *cell, char out[24])
         snprintf(out, 24, "%" PRId64, json_get_integer(cell, "concurrency", 0));
 }
 
-static bool does_fit(const struct terminal *terminal, const struct text *line,
-                     const struct text *note)
+static bool fits_beside(const struct terminal *terminal, const struct text *line,
+                        const struct text *note)
 {
     return !terminal->is_terminal
            || display_width(text_string(line), line->length)
@@ -138,8 +138,8 @@ static void show_row(struct follow *follow, const json_t *cell)
     TEXT_AUTO note = { 0 }, line = { 0 }, clean = { 0 };
 
     if (!follow->headed)
-        printf(ROW_FORMAT "\n", "users", "context", "answer", "TTFT p50", "TTFT p99", "ITL p50",
-               "tokens/s", "req/s");
+        printf(ROW_FORMAT "\n", "users", "context", "answer", "TTFT p50 ms", "TTFT p99 ms",
+               "ITL p50 ms", "tokens/s", "req/s");
     follow->headed = true;
     add_load(cell, load);
     snprintf(input, sizeof input, "%" PRId64, json_get_integer(cell, "input_tokens", 0));
@@ -151,7 +151,7 @@ static void show_row(struct follow *follow, const json_t *cell)
               figure(cell, "output_tokens_per_s", figures[3]),
               figure(cell, "requests_per_s", figures[4]));
     if (note.length > 0)
-        text_addf(&line, "%s%s", does_fit(terminal, &line, &note) ? "  " : NOTE_BELOW,
+        text_addf(&line, "%s%s", fits_beside(terminal, &line, &note) ? "  " : NOTE_BELOW,
                   text_string(&note));
     readable_add_text(terminal, text_string(&line), &clean);
     fputs(text_string(&clean), stdout);
