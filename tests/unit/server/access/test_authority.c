@@ -71,7 +71,7 @@ static void without_keys_loopback_is_local_with_every_right(void **state)
     assert_int_equal(who.role, ROLE_ADMIN);
 }
 
-static void other_addresses_are_refused_where_anyone_could_do_anything(void **state)
+static void without_keys_other_addresses_than_loopback_are_refused(void **state)
 {
     struct error error;
     char header[128];
@@ -125,7 +125,7 @@ static void an_invalid_key_is_refused(void **state)
     assert_string_equal(who.name, "untouched");
 }
 
-static void revoking_works_at_once_after_a_refresh_and_admits_nobody_without_a_key(void **state)
+static void after_the_last_key_is_revoked_callers_without_a_key_are_refused(void **state)
 {
     struct principal who;
     struct error error;
@@ -142,7 +142,7 @@ static void revoking_works_at_once_after_a_refresh_and_admits_nobody_without_a_k
     assert_false(authority_check(authority, NULL, &who, &error));
 }
 
-static void a_caller_may_continue_while_the_key_is_valid_and_the_role_not_lower(void **state)
+static void a_caller_is_admitted_until_its_key_ends_or_its_role_is_lowered(void **state)
 {
     char olga[128], eric[128], vera[128];
     struct principal who[3], local;
@@ -221,7 +221,7 @@ static void refresh_expecting(int calls, const int *called)
     assert_int_equal(*called, calls);
 }
 
-static void the_listener_is_called_only_if_other_callers_are_admitted(void **state)
+static void the_listener_is_called_when_keys_or_roles_changed(void **state)
 {
     struct principal who;
     struct error error;
@@ -318,18 +318,18 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(without_keys_loopback_is_local_with_every_right, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(other_addresses_are_refused_where_anyone_could_do_anything,
+        cmocka_unit_test_setup_teardown(without_keys_other_addresses_than_loopback_are_refused,
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_key_is_its_principal_with_its_role, start, stop),
         cmocka_unit_test_setup_teardown(an_invalid_key_is_refused, start, stop),
         cmocka_unit_test_setup_teardown(
-            revoking_works_at_once_after_a_refresh_and_admits_nobody_without_a_key, start, stop),
+            after_the_last_key_is_revoked_callers_without_a_key_are_refused, start, stop),
         cmocka_unit_test_setup_teardown(
-            a_caller_may_continue_while_the_key_is_valid_and_the_role_not_lower, start, stop),
+            a_caller_is_admitted_until_its_key_ends_or_its_role_is_lowered, start, stop),
         cmocka_unit_test_setup_teardown(while_keys_cannot_be_read_nobody_is_let_in_or_may_continue,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(the_listener_is_called_only_if_other_callers_are_admitted,
-                                        start, stop),
+        cmocka_unit_test_setup_teardown(the_listener_is_called_when_keys_or_roles_changed, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(a_folder_that_had_keys_does_not_open_without_keys, start,
                                         stop),
         cmocka_unit_test_setup_teardown(the_marker_is_beside_the_folder, start, stop),

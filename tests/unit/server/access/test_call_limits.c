@@ -111,7 +111,7 @@ static void a_principal_over_its_rate_learns_when_to_retry_and_others_are_served
     http_close(&client);
 }
 
-static void the_id_is_echoed_where_there_is_one(void **state)
+static void a_refusal_for_the_rate_repeats_the_id_of_a_request(void **state)
 {
     static const struct {
         const char *body, *id;
@@ -173,7 +173,7 @@ static bool is_served_again(struct http_client *client, const char *body)
     return status == 200;
 }
 
-static void the_calls_of_one_do_not_take_the_workers_of_others(void **state)
+static void calls_of_one_principal_do_not_take_the_workers_of_others(void **state)
 {
     struct http_client running[2], client;
     int status;
@@ -203,7 +203,7 @@ static void the_calls_of_one_do_not_take_the_workers_of_others(void **state)
 
 /* If a principal has used up its share of the HTTP thread, even its calls that are answered at once
  * are counted, until it has a share again. */
-static void short_calls_of_one_do_not_take_the_thread_of_others(void **state)
+static void short_calls_of_one_principal_do_not_take_the_thread_of_others(void **state)
 {
     struct http_client running[2], client;
     int status;
@@ -234,11 +234,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_principal_over_its_rate_learns_when_to_retry_and_others_are_served, start_with_rate,
             stop),
-        cmocka_unit_test_setup_teardown(the_id_is_echoed_where_there_is_one, start_with_rate, stop),
-        cmocka_unit_test_setup_teardown(the_calls_of_one_do_not_take_the_workers_of_others,
+        cmocka_unit_test_setup_teardown(a_refusal_for_the_rate_repeats_the_id_of_a_request,
+                                        start_with_rate, stop),
+        cmocka_unit_test_setup_teardown(calls_of_one_principal_do_not_take_the_workers_of_others,
                                         start_with_calls, stop),
-        cmocka_unit_test_setup_teardown(short_calls_of_one_do_not_take_the_thread_of_others,
-                                        start_with_calls, stop),
+        cmocka_unit_test_setup_teardown(
+            short_calls_of_one_principal_do_not_take_the_thread_of_others, start_with_calls, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-static void each_name_has_places_of_its_own(void **state)
+static void each_name_may_have_its_own_number_of_calls_at_once(void **state)
 {
     struct rate_limit *rate_limit = rate_limit_create((struct rate_limit_limits){ .at_once = 2 });
 
@@ -48,7 +48,7 @@ static void tokens_come_back_with_time_up_to_the_burst(void **state)
     rate_limit_destroy(rate_limit);
 }
 
-static void permits_used_beyond_the_burst_come_back_first(void **state)
+static void charges_beyond_the_burst_delay_the_next_permit(void **state)
 {
     struct rate_limit *rate_limit =
         rate_limit_create((struct rate_limit_limits){ .per_second = 10, .burst = 5 });
@@ -63,7 +63,7 @@ static void permits_used_beyond_the_burst_come_back_first(void **state)
     rate_limit_destroy(rate_limit);
 }
 
-static void zero_is_no_limit(void **state)
+static void limits_of_zero_do_not_limit(void **state)
 {
     struct rate_limit *rate_limit = rate_limit_create((struct rate_limit_limits){ 0 });
     int64_t wait_ms;
@@ -79,7 +79,7 @@ static void zero_is_no_limit(void **state)
 }
 
 /* There are more names than chains in the table, so that some share a chain. */
-static void names_that_come_and_go_do_not_mix(void **state)
+static void thousands_of_names_are_limited_separately(void **state)
 {
     struct rate_limit *rate_limit = rate_limit_create((struct rate_limit_limits){ .at_once = 1 });
     char name[32];
@@ -100,7 +100,7 @@ static void names_that_come_and_go_do_not_mix(void **state)
 }
 
 /* Otherwise every address that ever tried to sign in would stay in memory. */
-static void names_that_got_everything_back_are_forgotten(void **state)
+static void names_with_a_full_burst_are_forgotten(void **state)
 {
     struct rate_limit *rate_limit =
         rate_limit_create((struct rate_limit_limits){ .per_second = 1, .burst = 10 });
@@ -121,12 +121,12 @@ static void names_that_got_everything_back_are_forgotten(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_name_has_places_of_its_own),
+        cmocka_unit_test(each_name_may_have_its_own_number_of_calls_at_once),
         cmocka_unit_test(tokens_come_back_with_time_up_to_the_burst),
-        cmocka_unit_test(permits_used_beyond_the_burst_come_back_first),
-        cmocka_unit_test(zero_is_no_limit),
-        cmocka_unit_test(names_that_come_and_go_do_not_mix),
-        cmocka_unit_test(names_that_got_everything_back_are_forgotten),
+        cmocka_unit_test(charges_beyond_the_burst_delay_the_next_permit),
+        cmocka_unit_test(limits_of_zero_do_not_limit),
+        cmocka_unit_test(thousands_of_names_are_limited_separately),
+        cmocka_unit_test(names_with_a_full_burst_are_forgotten),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

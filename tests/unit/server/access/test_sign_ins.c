@@ -313,7 +313,7 @@ static void *come_and_go(void *context)
     return NULL;
 }
 
-static void browsers_come_and_go_on_any_thread(void **state)
+static void browsers_may_sign_in_and_out_on_any_thread(void **state)
 {
     struct trial *trial = *state;
     atomic_int ends = 0;
@@ -341,7 +341,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_oldest_of_too_many_sign_ins_ends, begin, end),
         cmocka_unit_test_setup_teardown(a_change_that_cannot_be_stored_does_not_happen, begin, end),
         cmocka_unit_test_setup_teardown(listeners_learn_which_cookie_ended, begin, end),
-        cmocka_unit_test_setup_teardown(browsers_come_and_go_on_any_thread, begin, end),
+        cmocka_unit_test_setup_teardown(browsers_may_sign_in_and_out_on_any_thread, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -268,7 +268,7 @@ static void idle_strangers_make_room_for_new_clients(void **state)
 }
 
 /* The oldest connection is closed. */
-static void the_youngest_stranger_stays(void **state)
+static void the_newest_idle_strangers_keep_their_connections(void **state)
 {
     enum { ALL = 16 };
     struct http_client clients[ALL], other;
@@ -303,7 +303,7 @@ static struct rlimit allow_no_more_descriptors(void)
     return before;
 }
 
-static void without_descriptors_strangers_make_room(void **state)
+static void without_descriptors_idle_strangers_make_room(void **state)
 {
     enum { IDLE = 6, NEW = 3 };
     struct http_client idle[IDLE], others[NEW];
@@ -370,8 +370,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(connections_over_the_total_wait_for_a_place_and_get_it,
                                         start, stop),
         cmocka_unit_test_setup_teardown(idle_strangers_make_room_for_new_clients, start, stop),
-        cmocka_unit_test_setup_teardown(the_youngest_stranger_stays, start_alone, stop),
-        cmocka_unit_test_setup_teardown(without_descriptors_strangers_make_room, start, stop),
+        cmocka_unit_test_setup_teardown(the_newest_idle_strangers_keep_their_connections,
+                                        start_alone, stop),
+        cmocka_unit_test_setup_teardown(without_descriptors_idle_strangers_make_room, start, stop),
         cmocka_unit_test_setup_teardown(trusted_proxies_have_no_limit_of_connections,
                                         start_behind_proxies, stop),
     };

@@ -62,7 +62,7 @@ static bool header_has(const struct http_client *client, const char *name, const
 }
 
 /* A preflight carries no key. */
-static void a_preflight_of_an_allowed_page_is_answered_with_what_it_may_send(void **state)
+static void a_preflight_of_an_allowed_page_learns_what_it_may_send(void **state)
 {
     static const char *const headers[] = { "authorization",        "content-type", "mcp-session-id",
                                            "mcp-protocol-version", "mcp-method",   "mcp-name",
@@ -124,8 +124,8 @@ static void an_allowed_page_may_read_answers_and_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            a_preflight_of_an_allowed_page_is_answered_with_what_it_may_send, start, stop),
+        cmocka_unit_test_setup_teardown(a_preflight_of_an_allowed_page_learns_what_it_may_send,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(a_preflight_of_another_page_is_refused, start, stop),
         cmocka_unit_test_setup_teardown(an_allowed_page_may_read_answers_and_refusals, start, stop),
     };

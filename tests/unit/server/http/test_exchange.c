@@ -73,7 +73,7 @@ static void requests_sent_at_once_are_answered_in_order(void **state)
     http_close(&client);
 }
 
-static void a_body_comes_in_pieces(void **state)
+static void a_body_may_arrive_in_small_pieces(void **state)
 {
     struct http_client client;
     TEXT_AUTO request = { 0 };
@@ -170,7 +170,7 @@ static void a_length_far_over_the_limit_is_refused_at_once(void **state)
     http_close(&client);
 }
 
-static void headers_have_to_arrive_in_time_however_they_trickle(void **state)
+static void headers_that_trickle_in_time_out_too(void **state)
 {
     static const char request[] = "GET /health HTTP/1.1\r\nHost: localhost\r\nX: ";
     struct http_client client;
@@ -387,7 +387,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_connection_serves_many_requests, start, stop),
         cmocka_unit_test_setup_teardown(requests_sent_at_once_are_answered_in_order, start, stop),
-        cmocka_unit_test_setup_teardown(a_body_comes_in_pieces, start, stop),
+        cmocka_unit_test_setup_teardown(a_body_may_arrive_in_small_pieces, start, stop),
         cmocka_unit_test_setup_teardown(a_body_over_the_limit_is_read_to_its_end_and_refused, start,
                                         stop),
         cmocka_unit_test_setup_teardown(a_body_without_end_closes_the_connection, start, stop),
@@ -395,8 +395,7 @@ int main(void)
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_length_far_over_the_limit_is_refused_at_once, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(headers_have_to_arrive_in_time_however_they_trickle, start,
-                                        stop),
+        cmocka_unit_test_setup_teardown(headers_that_trickle_in_time_out_too, start, stop),
         cmocka_unit_test_setup_teardown(a_body_has_to_arrive_in_time, start, stop),
         cmocka_unit_test_setup_teardown(idle_streams_are_kept_alive_with_comments, start, stop),
         cmocka_unit_test_setup_teardown(a_call_over_the_queue_limit_is_asked_to_retry, start, stop),

@@ -66,7 +66,7 @@ static void must_answer(struct http_client *client, const char *part)
         fail_msg("%s", text_string(&body));
 }
 
-static void a_call_is_finished_and_answered(void **state)
+static void a_call_of_a_client_that_ended_its_side_is_answered(void **state)
 {
     static const char *const bodies[] = { PING, CALL("block", "3", "100"),
                                           CALL("block", "100", "20") };
@@ -83,7 +83,7 @@ static void a_call_is_finished_and_answered(void **state)
     }
 }
 
-static void every_request_is_answered(void **state)
+static void every_request_that_was_sent_before_the_end_is_answered(void **state)
 {
     struct http_client client;
 
@@ -264,8 +264,10 @@ static void the_connection_of_a_client_that_left_is_closed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_call_is_finished_and_answered, start, stop),
-        cmocka_unit_test_setup_teardown(every_request_is_answered, start, stop),
+        cmocka_unit_test_setup_teardown(a_call_of_a_client_that_ended_its_side_is_answered, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(every_request_that_was_sent_before_the_end_is_answered,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(an_old_client_that_ends_its_side_is_answered, start, stop),
         cmocka_unit_test_setup_teardown(a_stream_continues_to_its_result, start, stop),
         cmocka_unit_test_setup_teardown(leaving_a_stream_cancels_its_call, start, stop),

@@ -97,7 +97,7 @@ static void headers_of_a_later_request_have_to_arrive_in_time_too(void **state)
     }
 }
 
-static void headers_that_begin_together_with_the_request_before_have_to_end(void **state)
+static void unfinished_headers_after_a_complete_request_time_out(void **state)
 {
     struct http_client client;
 
@@ -109,7 +109,7 @@ static void headers_that_begin_together_with_the_request_before_have_to_end(void
     http_close(&client);
 }
 
-static void headers_that_begin_while_the_answer_is_made_have_to_end(void **state)
+static void unfinished_headers_behind_a_running_call_time_out(void **state)
 {
     struct http_client client;
 
@@ -217,10 +217,10 @@ int main(void)
             a_kept_connection_may_be_idle_for_longer_than_headers_may_take, start, stop),
         cmocka_unit_test_setup_teardown(headers_of_a_later_request_have_to_arrive_in_time_too,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(
-            headers_that_begin_together_with_the_request_before_have_to_end, start, stop),
-        cmocka_unit_test_setup_teardown(headers_that_begin_while_the_answer_is_made_have_to_end,
-                                        start, stop),
+        cmocka_unit_test_setup_teardown(unfinished_headers_after_a_complete_request_time_out, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(unfinished_headers_behind_a_running_call_time_out, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(
             a_client_that_leaves_a_stream_before_it_waits_is_noticed_soon, start_patient, stop),
         cmocka_unit_test_setup_teardown(a_client_that_sends_no_more_is_answered_and_closed,

@@ -10,7 +10,7 @@
 
 #include "server/http/public_url.h"
 
-static void is_made_of_the_setting_or_the_host(void **state)
+static void a_public_url_is_the_setting_or_else_the_host(void **state)
 {
     static const struct {
         const char *setting, *host, *wanted;
@@ -43,7 +43,7 @@ static void is_made_of_the_setting_or_the_host(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_made_of_the_setting_or_the_host),
+        cmocka_unit_test(a_public_url_is_the_setting_or_else_the_host),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

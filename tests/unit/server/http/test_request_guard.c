@@ -241,7 +241,7 @@ static void must_be_too_long(const char *begin, const char *piece, size_t times,
 }
 
 /* Requests for which libmicrohttpd would need more memory than a connection has. */
-static void heads_are_not_too_long(void **state)
+static void heads_that_are_too_long_are_refused(void **state)
 {
     (void)state;
     must_be_too_long("GET /", "a", 9500, " HTTP/1.1\r\n\r\n");
@@ -312,7 +312,7 @@ static void no_control_character_passes(void **state)
 }
 
 /* The lines that a client repeats are skipped; what follows them is still examined. */
-static void reads_what_differs_from_the_request_before(void **state)
+static void a_request_like_the_one_before_is_checked_again_where_it_differs(void **state)
 {
     static const char first[] = POST "Accept: */*\r\nContent-Length: 2\r\n\r\nhi";
     static const struct sample samples[] = {
@@ -338,13 +338,13 @@ static void reads_what_differs_from_the_request_before(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_what_differs_from_the_request_before),
+        cmocka_unit_test(a_request_like_the_one_before_is_checked_again_where_it_differs),
         cmocka_unit_test(requests_of_real_clients_pass),
         cmocka_unit_test(a_request_line_has_three_words),
         cmocka_unit_test(a_header_is_a_name_a_colon_and_a_value_on_one_line),
         cmocka_unit_test(a_body_has_one_length),
         cmocka_unit_test(chunks_are_a_size_and_as_many_bytes),
-        cmocka_unit_test(heads_are_not_too_long),
+        cmocka_unit_test(heads_that_are_too_long_are_refused),
         cmocka_unit_test(an_extension_of_a_chunk_is_not_too_long),
         cmocka_unit_test(requests_before_a_fault_may_be_read),
         cmocka_unit_test(no_control_character_passes),

@@ -41,7 +41,7 @@ static int ask(const char *verb, const char *path, const char *headers)
     return http_request(port(), verb, path, headers, strcmp(verb, "POST") == 0 ? PING : NULL, NULL);
 }
 
-static void paths_end_with_a_slash_or_without(void **state)
+static void a_path_may_end_with_one_slash(void **state)
 {
     (void)state;
     assert_int_equal(ask("POST", "/mcp", MCP_HEADERS), 200);
@@ -88,7 +88,7 @@ static void foreign_hosts_and_origins_are_refused_everywhere_but_at_the_probes(v
     assert_int_equal(ask("POST", "/mcp", MCP_HEADERS "Origin: http://localhost:3000\r\n"), 200);
 }
 
-static void headers_that_decide_may_not_come_twice(void **state)
+static void a_second_authorization_or_host_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(ask("POST", "/mcp", MCP_HEADERS "Authorization: a\r\nAuthorization: b\r\n"),
@@ -134,7 +134,7 @@ requests_that_two_could_read_differently_are_refused_and_the_connection_ends(voi
 }
 
 /* The host of the target is checked, not Host, which must be present nevertheless. */
-static void a_whole_uri_is_a_target_too(void **state)
+static void a_complete_uri_is_accepted_as_the_target(void **state)
 {
     char uri[64], evil[] = "http://evil.example.com/mcp";
     const struct {
@@ -173,7 +173,7 @@ static void a_whole_uri_is_a_target_too(void **state)
     }
 }
 
-static void a_client_that_takes_us_for_a_proxy_is_refused(void **state)
+static void requests_to_a_proxy_are_refused(void **state)
 {
     (void)state;
     assert_int_equal(ask_raw("CONNECT localhost:443 HTTP/1.1\r\nHost: localhost:443\r\n\r\n"), 400);
@@ -207,7 +207,7 @@ static void refusals_are_json(void **state)
     }
 }
 
-static void media_types_are_checked_leniently(void **state)
+static void media_types_may_have_parameters_and_wildcards(void **state)
 {
     (void)state;
     assert_int_equal(ask("POST", "/mcp", "Content-Type: application/json; charset=utf-8\r\n"), 200);
@@ -329,18 +329,18 @@ static void a_stream_ends_soon_after_its_key_is_revoked_however_busy_it_is(void 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(paths_end_with_a_slash_or_without, start, stop),
+        cmocka_unit_test_setup_teardown(a_path_may_end_with_one_slash, start, stop),
         cmocka_unit_test_setup_teardown(a_refused_verb_gets_the_allowed_ones, start, stop),
         cmocka_unit_test_setup_teardown(
             foreign_hosts_and_origins_are_refused_everywhere_but_at_the_probes, start, stop),
-        cmocka_unit_test_setup_teardown(headers_that_decide_may_not_come_twice, start, stop),
+        cmocka_unit_test_setup_teardown(a_second_authorization_or_host_is_refused, start, stop),
         cmocka_unit_test_setup_teardown(
             requests_that_two_could_read_differently_are_refused_and_the_connection_ends, start,
             stop),
-        cmocka_unit_test_setup_teardown(a_whole_uri_is_a_target_too, start, stop),
-        cmocka_unit_test_setup_teardown(a_client_that_takes_us_for_a_proxy_is_refused, start, stop),
+        cmocka_unit_test_setup_teardown(a_complete_uri_is_accepted_as_the_target, start, stop),
+        cmocka_unit_test_setup_teardown(requests_to_a_proxy_are_refused, start, stop),
         cmocka_unit_test_setup_teardown(refusals_are_json, start, stop),
-        cmocka_unit_test_setup_teardown(media_types_are_checked_leniently, start, stop),
+        cmocka_unit_test_setup_teardown(media_types_may_have_parameters_and_wildcards, start, stop),
         cmocka_unit_test_setup_teardown(metrics_are_well_formed_and_count_what_happened, start,
                                         stop),
         cmocka_unit_test_setup_teardown(with_keys_a_key_is_needed_and_a_role_for_some_tools, start,

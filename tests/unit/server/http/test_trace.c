@@ -32,7 +32,7 @@ static void reads_the_id_of_a_valid_traceparent(void **state)
     }
 }
 
-static void anything_else_has_no_id(void **state)
+static void invalid_traceparents_have_no_id(void **state)
 {
     static const char *const bad[] = {
         "",
@@ -86,7 +86,7 @@ static void log_of_request(const char *headers, const char *body, char *out, siz
     assert_int_equal(status, 200);
 }
 
-static void the_log_line_has_the_trace_id_and_nothing_else_of_it(void **state)
+static void the_log_line_has_no_part_of_the_trace_but_its_id(void **state)
 {
     char log[4096];
 
@@ -119,8 +119,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_the_id_of_a_valid_traceparent),
-        cmocka_unit_test(anything_else_has_no_id),
-        cmocka_unit_test(the_log_line_has_the_trace_id_and_nothing_else_of_it),
+        cmocka_unit_test(invalid_traceparents_have_no_id),
+        cmocka_unit_test(the_log_line_has_no_part_of_the_trace_but_its_id),
         cmocka_unit_test(a_log_line_without_a_valid_trace_has_none),
     };
 

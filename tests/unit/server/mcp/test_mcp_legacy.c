@@ -349,7 +349,7 @@ static void without_a_token_there_is_no_progress(void **state)
     assert_non_null(strstr(text_string(&reply), "\"steps\":2"));
 }
 
-static void a_client_that_takes_no_streams_gets_json(void **state)
+static void a_client_that_accepts_no_streams_gets_json(void **state)
 {
     json_auto_t *reply = NULL;
     int status;
@@ -364,7 +364,7 @@ static void a_client_that_takes_no_streams_gets_json(void **state)
     assert_int_equal(integer_at(reply, "result.structuredContent.steps"), 2);
 }
 
-static void a_client_that_takes_only_streams_gets_one(void **state)
+static void a_client_that_accepts_only_streams_gets_one(void **state)
 {
     TEXT_AUTO reply = { 0 };
 
@@ -572,8 +572,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             streams_of_calls_have_ids_and_a_first_event_where_the_revision_has_them, start, stop),
         cmocka_unit_test_setup_teardown(without_a_token_there_is_no_progress, start, stop),
-        cmocka_unit_test_setup_teardown(a_client_that_takes_no_streams_gets_json, start, stop),
-        cmocka_unit_test_setup_teardown(a_client_that_takes_only_streams_gets_one, start, stop),
+        cmocka_unit_test_setup_teardown(a_client_that_accepts_no_streams_gets_json, start, stop),
+        cmocka_unit_test_setup_teardown(a_client_that_accepts_only_streams_gets_one, start, stop),
         cmocka_unit_test_setup_teardown(
             cancelling_stops_the_call_and_ends_its_stream_without_an_answer, start, stop),
         cmocka_unit_test_setup_teardown(cancelling_reaches_no_call_of_another_session_or_id, start,

@@ -168,7 +168,7 @@ static void a_name_may_come_in_base64(void **state)
     assert_string_equal(text_at(reply, "result.structuredContent.text"), "x");
 }
 
-static void blanks_around_a_header_are_no_part_of_it(void **state)
+static void blanks_around_the_values_of_headers_are_ignored(void **state)
 {
     json_auto_t *reply = NULL;
     int status;
@@ -181,7 +181,7 @@ static void blanks_around_a_header_are_no_part_of_it(void **state)
     assert_string_equal(text_at(reply, "result.structuredContent.text"), "x");
 }
 
-static void a_session_header_means_nothing(void **state)
+static void a_session_header_is_ignored(void **state)
 {
     json_auto_t *reply = NULL;
     int status;
@@ -331,8 +331,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_unsupported_version_is_refused_with_the_supported_ones,
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_name_may_come_in_base64, start, stop),
-        cmocka_unit_test_setup_teardown(blanks_around_a_header_are_no_part_of_it, start, stop),
-        cmocka_unit_test_setup_teardown(a_session_header_means_nothing, start, stop),
+        cmocka_unit_test_setup_teardown(blanks_around_the_values_of_headers_are_ignored, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(a_session_header_is_ignored, start, stop),
         cmocka_unit_test_setup_teardown(only_post_is_allowed, start, stop),
         cmocka_unit_test_setup_teardown(disconnecting_cancels_a_call_whose_answer_is_a_stream,
                                         start, stop),

@@ -281,7 +281,7 @@ static void a_tool_may_end_its_connection_and_its_answer_waits(void **state)
     peer_end(&peer);
 }
 
-static void the_connection_stays_if_the_client_could_not_come_back(void **state)
+static void a_tool_does_not_end_a_connection_without_a_session(void **state)
 {
     TEXT_AUTO reply = { 0 };
 
@@ -615,7 +615,7 @@ int main(void)
         TEST(a_client_that_received_everything_gets_204),
         TEST(an_answer_nobody_waited_for_is_sent_to_the_client_that_comes_back),
         TEST(a_tool_may_end_its_connection_and_its_answer_waits),
-        TEST(the_connection_stays_if_the_client_could_not_come_back),
+        TEST(a_tool_does_not_end_a_connection_without_a_session),
         TEST(a_new_connection_takes_the_call_from_one_that_is_still_open),
         TEST(event_ids_are_useless_in_another_session_and_unknown_ones_refused),
         TEST(clients_with_the_same_ids_and_tokens_receive_only_their_own_messages),

@@ -178,7 +178,7 @@ static void a_missing_resource_has_the_code_of_its_era(void **state)
     assert_non_null(strstr(text_at(modern, "error.message"), "test://things/{id}"));
 }
 
-static void keeps_its_own_faults_to_itself(void **state)
+static void internal_errors_show_only_the_request_id(void **state)
 {
     json_auto_t *reply = ask("resources/read", "\"uri\":\"test://things/one\"");
 
@@ -221,7 +221,7 @@ static void completes_arguments_and_variables(void **state)
     assert_true(json_is_array(json_at(of_uri, "result.completion.values")));
 }
 
-static void refuses_params_with_a_sentence(void **state)
+static void refusals_of_params_name_the_wrong_member(void **state)
 {
     static const struct {
         const char *method, *members, *words;
@@ -262,7 +262,7 @@ static void refuses_params_with_a_sentence(void **state)
     }
 }
 
-static void the_header_repeats_what_is_read(void **state)
+static void a_missing_or_different_name_header_is_refused(void **state)
 {
     json_auto_t *missing = ask_modern("resources/read", NULL, "\"uri\":\"test://bytes\",");
     json_auto_t *other = ask_modern("prompts/get", "other", "\"name\":\"hello\",");
@@ -278,11 +278,11 @@ int main(void)
         cmocka_unit_test(lists_resources_and_templates),
         cmocka_unit_test(reads_bytes_as_base64),
         cmocka_unit_test(a_missing_resource_has_the_code_of_its_era),
-        cmocka_unit_test(keeps_its_own_faults_to_itself),
+        cmocka_unit_test(internal_errors_show_only_the_request_id),
         cmocka_unit_test(gets_a_prompt_with_its_argument),
         cmocka_unit_test(completes_arguments_and_variables),
-        cmocka_unit_test(refuses_params_with_a_sentence),
-        cmocka_unit_test(the_header_repeats_what_is_read),
+        cmocka_unit_test(refusals_of_params_name_the_wrong_member),
+        cmocka_unit_test(a_missing_or_different_name_header_is_refused),
     };
 
     return cmocka_run_group_tests(tests, start, stop);

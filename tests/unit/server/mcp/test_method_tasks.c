@@ -641,7 +641,7 @@ static void a_late_follower_gets_the_end(void **state)
     follower_close(&follower);
 }
 
-static void a_listener_without_tasks_learns_what_it_needs(void **state)
+static void a_listener_to_tasks_must_declare_the_extension(void **state)
 {
     json_auto_t *reply = NULL;
     int status;
@@ -674,7 +674,7 @@ int main(void)
         TEST(only_the_owner_or_an_admin_stops_or_answers),
         TEST(a_follower_of_a_task_gets_its_state_until_the_end),
         TEST(a_late_follower_gets_the_end),
-        TEST(a_listener_without_tasks_learns_what_it_needs),
+        TEST(a_listener_to_tasks_must_declare_the_extension),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,7 +66,7 @@ static json_t *post(const char *body, int *status)
     return mcp_post_once(port(), NULL, body, status);
 }
 
-static void an_answer_over_the_limit_asks_for_less(void **state)
+static void an_answer_over_the_limit_becomes_an_error_that_asks_for_less(void **state)
 {
     TEXT_AUTO call = { 0 };
     json_auto_t *reply = NULL;
@@ -127,7 +127,7 @@ static void json_that_cannot_be_read_is_refused_with_the_reason(void **state)
 }
 
 /* In a batch the list is made after slow calls; by then the connection's memory may be freed. */
-static void the_list_is_made_after_its_client_left(void **state)
+static void a_list_that_is_made_after_its_client_left_does_no_harm(void **state)
 {
     static const struct linger reset = { .l_onoff = 1 };
     atomic_int_fast64_t *connections = &served.server->http->open_connections;
@@ -150,10 +150,12 @@ static void the_list_is_made_after_its_client_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_answer_over_the_limit_asks_for_less, start, stop),
+        cmocka_unit_test_setup_teardown(
+            an_answer_over_the_limit_becomes_an_error_that_asks_for_less, start, stop),
         cmocka_unit_test_setup_teardown(a_resource_over_the_limit_is_an_error_that_names_it, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(the_list_is_made_after_its_client_left, start, stop),
+        cmocka_unit_test_setup_teardown(a_list_that_is_made_after_its_client_left_does_no_harm,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(json_that_cannot_be_read_is_refused_with_the_reason, start,
                                         stop),
     };

@@ -266,7 +266,7 @@ static void answers_to_questions_that_were_not_asked_have_no_effect(void **state
     assert_string_equal(text_at(answered, "result.content.0.text"), "Ann likes blue");
 }
 
-static void answers_of_earlier_rounds_travel_sealed(void **state)
+static void the_sealed_state_has_the_answers_of_earlier_rounds(void **state)
 {
     json_auto_t *first = NULL, *second = NULL, *done = NULL;
     TEXT_AUTO more = { 0 };
@@ -336,7 +336,7 @@ static void a_capability_that_was_not_declared_is_an_error_of_the_protocol(void 
     }
 }
 
-static void a_refusal_has_its_status_though_the_call_might_have_had_a_stream(void **state)
+static void a_refusal_of_a_call_with_streams_has_its_own_status(void **state)
 {
     json_auto_t *refused = NULL;
     int status;
@@ -373,7 +373,7 @@ static void answers_and_states_of_the_wrong_form_are_refused(void **state)
     }
 }
 
-static void a_state_is_good_for_its_own_request_alone(void **state)
+static void a_state_that_was_changed_or_is_of_another_request_is_refused(void **state)
 {
     char *sealed = ask_first(CONFIRM("a")), *tampered = memory_copy_text(sealed);
     json_auto_t *other = NULL, *spoilt = NULL, *lengthened = NULL;
@@ -456,12 +456,12 @@ int main(void)
         TEST(declining_has_no_effect_and_leaves_the_request_open),
         TEST(a_missing_answer_is_asked_for_again),
         TEST(answers_to_questions_that_were_not_asked_have_no_effect),
-        TEST(answers_of_earlier_rounds_travel_sealed),
+        TEST(the_sealed_state_has_the_answers_of_earlier_rounds),
         TEST(several_questions_go_in_one_round),
         TEST(a_capability_that_was_not_declared_is_an_error_of_the_protocol),
-        TEST(a_refusal_has_its_status_though_the_call_might_have_had_a_stream),
+        TEST(a_refusal_of_a_call_with_streams_has_its_own_status),
         TEST(answers_and_states_of_the_wrong_form_are_refused),
-        TEST(a_state_is_good_for_its_own_request_alone),
+        TEST(a_state_that_was_changed_or_is_of_another_request_is_refused),
         TEST(log_messages_are_sent_only_on_request),
         TEST(an_unknown_level_is_refused),
     };

@@ -149,7 +149,7 @@ static void a_call_whose_key_was_revoked_is_not_begun(void **state)
 
 /* The connection ends before the key does: with sessions the call continues without its connection.
  */
-static void a_call_whose_client_left_before_that_is_not_begun(void **state)
+static void a_call_whose_client_left_before_its_key_was_revoked_is_not_begun(void **state)
 {
     struct http_client holder, client;
 
@@ -237,8 +237,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_call_whose_key_was_revoked_is_not_begun, start, stop),
-        cmocka_unit_test_setup_teardown(a_call_whose_client_left_before_that_is_not_begun, start,
-                                        stop),
+        cmocka_unit_test_setup_teardown(
+            a_call_whose_client_left_before_its_key_was_revoked_is_not_begun, start, stop),
         cmocka_unit_test_setup_teardown(a_call_whose_key_is_valid_is_begun_though_its_client_left,
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_call_whose_modern_client_left_is_not_begun, start, stop),

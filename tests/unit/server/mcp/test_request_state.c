@@ -39,7 +39,7 @@ static void a_sealed_state_can_be_opened(void **state)
     json_decref(out.answers);
 }
 
-static void nobody_else_and_nothing_else_opens_it(void **state)
+static void a_state_is_refused_for_another_key_principal_request_or_a_late_time(void **state)
 {
     static const struct {
         const uint8_t *key;
@@ -82,7 +82,7 @@ static void every_changed_byte_is_noticed(void **state)
     }
 }
 
-static void answers_that_are_too_long_are_not_carried(void **state)
+static void answers_that_are_too_long_are_refused(void **state)
 {
     TEXT_AUTO long_text = { 0 };
     struct request_state sealing = { "rnd_1", "ann", "d1", 1000, NULL };
@@ -123,9 +123,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sealed_state_can_be_opened),
-        cmocka_unit_test(nobody_else_and_nothing_else_opens_it),
+        cmocka_unit_test(a_state_is_refused_for_another_key_principal_request_or_a_late_time),
         cmocka_unit_test(every_changed_byte_is_noticed),
-        cmocka_unit_test(answers_that_are_too_long_are_not_carried),
+        cmocka_unit_test(answers_that_are_too_long_are_refused),
         cmocka_unit_test(the_digest_distinguishes_requests),
     };
 

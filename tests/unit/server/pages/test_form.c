@@ -33,7 +33,7 @@ static void pairs_are_decoded(void **state)
     must_be("n%61me=%C3%A9", "name=\xC3\xA9");
 }
 
-static void text_that_is_no_escape_stays(void **state)
+static void invalid_escapes_stay_as_they_are(void **state)
 {
     (void)state;
     must_be("a=100%&b=%4&c=%zz&d=%4g", "a=100%|b=%4|c=%zz|d=%4g");
@@ -48,7 +48,7 @@ static void foreign_bytes_become_printable(void **state)
     must_be("a=%E2%80%AEright", "a=right");
 }
 
-static void there_are_bounds(void **state)
+static void values_beyond_the_limits_are_dropped_or_truncated(void **state)
 {
     struct form form = { 0 };
     TEXT_AUTO bytes = { 0 };
@@ -71,9 +71,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_are_decoded),
-        cmocka_unit_test(text_that_is_no_escape_stays),
+        cmocka_unit_test(invalid_escapes_stay_as_they_are),
         cmocka_unit_test(foreign_bytes_become_printable),
-        cmocka_unit_test(there_are_bounds),
+        cmocka_unit_test(values_beyond_the_limits_are_dropped_or_truncated),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

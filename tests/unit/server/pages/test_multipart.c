@@ -41,7 +41,7 @@ static void fields_and_a_file_are_read(void **state)
     must_be(FIELD("a", "") "--B--", "a=");
 }
 
-static void broken_ones_end_where_they_break(void **state)
+static void a_broken_body_keeps_only_its_complete_fields(void **state)
 {
     (void)state;
     must_be("", "");
@@ -81,7 +81,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_and_a_file_are_read),
-        cmocka_unit_test(broken_ones_end_where_they_break),
+        cmocka_unit_test(a_broken_body_keeps_only_its_complete_fields),
         cmocka_unit_test(the_boundary_is_that_of_the_header),
     };
 

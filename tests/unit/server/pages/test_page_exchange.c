@@ -95,7 +95,7 @@ static void a_file_comes_as_multipart(void **state)
 }
 
 /* Its sender has not signed in yet, so little is accepted. */
-static void a_form_without_a_file_is_short(void **state)
+static void a_form_without_a_file_is_limited_to_16384_bytes(void **state)
 {
     TEXT_AUTO body = { 0 };
 
@@ -228,7 +228,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_refused_file_closes_no_descriptor_of_others),
         TEST(a_file_comes_as_multipart),
-        TEST(a_form_without_a_file_is_short),
+        TEST(a_form_without_a_file_is_limited_to_16384_bytes),
         TEST(a_form_that_waited_does_nothing_for_a_revoked_key),
         TEST(asking_for_the_head_of_the_events_opens_no_stream),
     };

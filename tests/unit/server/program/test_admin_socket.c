@@ -140,7 +140,7 @@ static void the_socket_is_for_the_owner_alone(void **state)
     assert_int_equal(status.st_mode & 0777, 0600);
 }
 
-static void garbage_and_silence_delay_the_socket_only_briefly(void **state)
+static void garbage_does_not_stop_the_socket(void **state)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     json_auto_t *list = NULL;
@@ -156,7 +156,7 @@ static void garbage_and_silence_delay_the_socket_only_briefly(void **state)
     assert_non_null(list);
 }
 
-static void without_a_server_nobody_answers(void **state)
+static void a_request_without_a_server_learns_that_none_runs(void **state)
 {
     json_auto_t *request = json_pack("{s:s}", "command", "key_list");
     json_t *reply;
@@ -180,9 +180,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_role_that_is_changed_counts_at_once, start, stop),
         cmocka_unit_test_setup_teardown(wrong_requests_are_refused_with_a_sentence, start, stop),
         cmocka_unit_test_setup_teardown(the_socket_is_for_the_owner_alone, start, stop),
-        cmocka_unit_test_setup_teardown(garbage_and_silence_delay_the_socket_only_briefly, start,
+        cmocka_unit_test_setup_teardown(garbage_does_not_stop_the_socket, start, stop),
+        cmocka_unit_test_setup_teardown(a_request_without_a_server_learns_that_none_runs, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(without_a_server_nobody_answers, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

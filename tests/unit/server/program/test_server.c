@@ -71,7 +71,7 @@ static void stopping_lets_a_short_request_finish(void **state)
     http_close(&client);
 }
 
-static void stopping_cancels_what_takes_too_long_and_says_so(void **state)
+static void stopping_cancels_calls_that_take_too_long(void **state)
 {
     struct http_client client;
     TEXT_AUTO reply = { 0 };
@@ -254,8 +254,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(stopping_lets_a_short_request_finish, start, stop),
-        cmocka_unit_test_setup_teardown(stopping_cancels_what_takes_too_long_and_says_so, start,
-                                        stop),
+        cmocka_unit_test_setup_teardown(stopping_cancels_calls_that_take_too_long, start, stop),
         cmocka_unit_test_setup_teardown(stopping_ends_standing_streams_cleanly_and_stops_listening,
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_standing_stream_that_begins_while_it_stops_is_ended_too,

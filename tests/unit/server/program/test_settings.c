@@ -60,7 +60,7 @@ static void the_platforms_port_opens_to_all_unless_listen_is_set(void **state)
     assert_string_equal(settings.listen, "127.0.0.1:2");
 }
 
-static void addresses_are_not_counted_where_the_platform_has_a_proxy(void **state)
+static void behind_a_platforms_proxy_addresses_have_no_limit_by_default(void **state)
 {
     struct settings settings;
     struct error error;
@@ -104,7 +104,7 @@ int main(void)
         cmocka_unit_test_setup(defaults_serve_this_machine_alone, forget_environment),
         cmocka_unit_test_setup(the_platforms_port_opens_to_all_unless_listen_is_set,
                                forget_environment),
-        cmocka_unit_test_setup(addresses_are_not_counted_where_the_platform_has_a_proxy,
+        cmocka_unit_test_setup(behind_a_platforms_proxy_addresses_have_no_limit_by_default,
                                forget_environment),
         cmocka_unit_test_setup(bad_values_are_refused_by_name, forget_environment),
     };

@@ -46,14 +46,14 @@ static void check_tool(struct tool tool, const char *problem)
         check_tool(copy, problem);                                                                 \
     } while (0)
 
-static void refuses_a_tool_that_forgot_who_may_call_it_or_where_it_runs(void **state)
+static void refuses_a_tool_without_a_role_or_placement(void **state)
 {
     (void)state;
     WITHOUT("run_list", role = 0, "has no role");
     WITHOUT("run_list", placement = 0, "has no placement");
 }
 
-static void refuses_a_tool_that_forgot_what_it_does_to_others(void **state)
+static void refuses_a_tool_that_does_not_state_whether_it_destroys_or_spends(void **state)
 {
     (void)state;
     WITHOUT("deployment_remove", destroys = 0, "does not state");
@@ -82,7 +82,7 @@ static void refuses_arguments_and_members_without_a_type(void **state)
     WITHOUT("run_list", fields = outer, "member bare has no type");
 }
 
-static void refuses_resources_and_prompts_that_forgot_something(void **state)
+static void refuses_resources_and_prompts_without_a_role_or_placement(void **state)
 {
     struct resource resource = *resources[0];
     struct prompt prompt = *prompts[0];
@@ -103,7 +103,7 @@ static void refuses_resources_and_prompts_that_forgot_something(void **state)
     assert_non_null(strstr(error.message, "has no role"));
 }
 
-static void refuses_methods_and_routes_that_forgot_something(void **state)
+static void refuses_methods_and_routes_without_a_placement_era_or_role(void **state)
 {
     static const struct method unplaced[] = { { "ping", ERA_LEGACY }, { 0 } };
     static const struct method timeless[] = { { "ping", .placement = PLACE_INLINE }, { 0 } };
@@ -150,7 +150,7 @@ static void no_server_starts_with_a_tool_without_a_role(void **state)
     folder_remove(served.folder);
 }
 
-static void a_row_without_a_role_lets_nobody_in(void **state)
+static void a_row_without_a_role_admits_nobody(void **state)
 {
     (void)state;
     assert_true(role_allows(ROLE_ADMIN, ROLE_VIEWER));
@@ -162,7 +162,7 @@ static void a_row_without_a_role_lets_nobody_in(void **state)
     assert_false(role_find("none", &(enum role){ ROLE_NONE }));
 }
 
-static void asks_for_consent_nowhere_but_in_go_ahead(void **state)
+static void consent_cannot_be_asked_for_outside_go_ahead(void **state)
 {
     struct call call = { .change.tool = "sly" };
     const struct consent consent = { .name = "demo" };
@@ -178,15 +178,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accepts_every_table_of_the_program),
-        cmocka_unit_test(refuses_a_tool_that_forgot_who_may_call_it_or_where_it_runs),
-        cmocka_unit_test(refuses_a_tool_that_forgot_what_it_does_to_others),
+        cmocka_unit_test(refuses_a_tool_without_a_role_or_placement),
+        cmocka_unit_test(refuses_a_tool_that_does_not_state_whether_it_destroys_or_spends),
         cmocka_unit_test(refuses_a_tool_that_destroys_or_spends_money_without_a_go_ahead),
         cmocka_unit_test(refuses_arguments_and_members_without_a_type),
-        cmocka_unit_test(refuses_resources_and_prompts_that_forgot_something),
-        cmocka_unit_test(refuses_methods_and_routes_that_forgot_something),
+        cmocka_unit_test(refuses_resources_and_prompts_without_a_role_or_placement),
+        cmocka_unit_test(refuses_methods_and_routes_without_a_placement_era_or_role),
         cmocka_unit_test(no_server_starts_with_a_tool_without_a_role),
-        cmocka_unit_test(a_row_without_a_role_lets_nobody_in),
-        cmocka_unit_test(asks_for_consent_nowhere_but_in_go_ahead),
+        cmocka_unit_test(a_row_without_a_role_admits_nobody),
+        cmocka_unit_test(consent_cannot_be_asked_for_outside_go_ahead),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

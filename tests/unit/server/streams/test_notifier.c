@@ -197,7 +197,7 @@ static void refuses_subscriptions_to_what_does_not_exist_and_too_many(void **sta
     follower_close(&follower);
 }
 
-static void notifies_by_the_things_name(void **state)
+static void notifies_the_followers_of_the_named_deployment_only(void **state)
 {
     static const struct deployment row = { .name = "demo",
                                            .url = "http://127.0.0.1:9",
@@ -324,7 +324,7 @@ int main(void)
         TEST(notifies_a_session_at_most_once_a_second),
         TEST(notifies_nobody_else_and_nobody_who_unsubscribed),
         TEST(refuses_subscriptions_to_what_does_not_exist_and_too_many),
-        TEST(notifies_by_the_things_name),
+        TEST(notifies_the_followers_of_the_named_deployment_only),
         TEST(forgets_a_session_that_ended),
         TEST(notifies_a_listening_stream_only_of_what_it_asked_for),
         TEST(pages_are_notified_of_scrapes_every_few_seconds),

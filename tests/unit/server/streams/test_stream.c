@@ -245,7 +245,7 @@ static void an_event_too_large_to_store_is_replaced(void **state)
     rate_limit_destroy(bytes);
 }
 
-static void only_a_stream_that_was_primed_is_hung_up(void **state)
+static void hanging_up_ends_the_connection_of_a_primed_stream_only(void **state)
 {
     (void)state;
     stream_hang_up(stream);
@@ -278,7 +278,8 @@ int main(void)
                                         stop),
         cmocka_unit_test_setup_teardown(a_stream_that_is_over_is_resumed_to_its_end, start, stop),
         cmocka_unit_test_setup_teardown(an_event_too_large_to_store_is_replaced, start, stop),
-        cmocka_unit_test_setup_teardown(only_a_stream_that_was_primed_is_hung_up, start, stop),
+        cmocka_unit_test_setup_teardown(hanging_up_ends_the_connection_of_a_primed_stream_only,
+                                        start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

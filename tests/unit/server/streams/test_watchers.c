@@ -164,7 +164,7 @@ static void *notify(void *context)
     return NULL;
 }
 
-static void tabs_come_and_go_on_any_thread(void **state)
+static void tabs_may_be_added_and_removed_on_any_thread(void **state)
 {
     pthread_t threads[3];
 
@@ -187,7 +187,7 @@ int main(void)
         TEST(signing_out_ends_the_tabs_of_that_browser),
         TEST(beyond_a_limit_a_tab_is_refused_until_another_is_closed),
         TEST(one_principal_cannot_take_the_places_of_all),
-        TEST(tabs_come_and_go_on_any_thread),
+        TEST(tabs_may_be_added_and_removed_on_any_thread),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
