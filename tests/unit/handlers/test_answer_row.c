@@ -42,7 +42,7 @@ static void check_shown(const struct note *note, json_t *others, const char *exp
     free(written);
 }
 
-static void shows_members_and_others_in_the_order_of_the_fields(void **state)
+static void shows_members_and_further_values_in_the_order_of_the_fields(void **state)
 {
     char remark[] = "late", plan[] = "{\"users\":[1]}";
     struct note note = {
@@ -79,7 +79,7 @@ static void shows_empty_values_as_null_where_they_may_be_missing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shows_members_and_others_in_the_order_of_the_fields),
+        cmocka_unit_test(shows_members_and_further_values_in_the_order_of_the_fields),
         cmocka_unit_test(shows_empty_values_as_null_where_they_may_be_missing),
     };
 

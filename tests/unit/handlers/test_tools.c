@@ -126,7 +126,7 @@ static void describes_every_argument_somewhere(void **state)
     }
 }
 
-static void publishes_defaults_that_its_own_check_accepts(void **state)
+static void published_defaults_pass_the_check_of_arguments(void **state)
 {
     (void)state;
     for (size_t i = 0; tools[i] != NULL; i++) {
@@ -288,7 +288,7 @@ int main(void)
         cmocka_unit_test(explains_every_argument_and_every_member_of_an_answer),
         cmocka_unit_test(describes_every_record_somewhere),
         cmocka_unit_test(describes_every_argument_somewhere),
-        cmocka_unit_test(publishes_defaults_that_its_own_check_accepts),
+        cmocka_unit_test(published_defaults_pass_the_check_of_arguments),
         cmocka_unit_test(only_tools_that_read_have_the_role_viewer),
         cmocka_unit_test(plans_contain_each_parameter_of_the_tools_and_no_other),
         cmocka_unit_test(plan_read_has_the_defaults_of_sweep_plan),

@@ -68,7 +68,7 @@ static bool has_text(const struct chart *chart, const char *words)
 
 /* All requests of a cell that opsbrain measured are stored, so the curve has a step for each time,
  * not for each percentile. */
-static void a_tail_is_made_of_every_request(void **state)
+static void a_tail_chart_uses_every_request(void **state)
 {
     struct world *world = *state;
     struct call call = { .services = &world->services, .principal = { .role = ROLE_VIEWER } };
@@ -158,7 +158,7 @@ static void two_sides_are_drawn_as_run_compare_compares_them(void **state)
                   "\"run\" is missing: heat draws a run");
 }
 
-static void a_cost_needs_a_price(void **state)
+static void a_cost_chart_needs_a_price(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE];
@@ -205,7 +205,7 @@ static void scrape_with_restart(struct world *world, int64_t deployment, int64_t
     }
 }
 
-static void a_history_has_its_restarts_and_revisions(void **state)
+static void a_history_chart_shows_restarts_and_revisions(void **state)
 {
     struct world *world = *state;
     struct deployment deployment;
@@ -226,7 +226,7 @@ static void a_history_has_its_restarts_and_revisions(void **state)
     assert_true(has_text(&chart, "this server has no such series"));
 }
 
-static void a_page_is_refused_wrong_arguments_too(void **state)
+static void a_chart_of_a_page_is_refused_for_wrong_arguments(void **state)
 {
     struct world *world = *state;
     struct call call = { .services = &world->services, .principal = { .role = ROLE_VIEWER } };
@@ -245,13 +245,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(draws_the_plots_of_an_import),
-        cmocka_unit_test(a_tail_is_made_of_every_request),
+        cmocka_unit_test(a_tail_chart_uses_every_request),
         cmocka_unit_test(a_chart_that_cannot_be_drawn_is_refused),
         cmocka_unit_test(two_sides_are_drawn_as_run_compare_compares_them),
-        cmocka_unit_test(a_cost_needs_a_price),
+        cmocka_unit_test(a_cost_chart_needs_a_price),
         cmocka_unit_test(runs_of_one_name_are_distinguished),
-        cmocka_unit_test(a_history_has_its_restarts_and_revisions),
-        cmocka_unit_test(a_page_is_refused_wrong_arguments_too),
+        cmocka_unit_test(a_history_chart_shows_restarts_and_revisions),
+        cmocka_unit_test(a_chart_of_a_page_is_refused_for_wrong_arguments),
     };
 
     return world_run(tests);

@@ -125,7 +125,7 @@ static void refuses_a_secrets_value_without_repeating_it(void **state)
     assert_null(strstr(world->error.message, "AKIA"));
 }
 
-static void changes_only_what_is_named_as_a_new_revision(void **state)
+static void an_update_changes_only_what_it_names_and_makes_a_revision(void **state)
 {
     struct world *world = *state;
     json_auto_t *first = register_as(world, "demo",
@@ -257,7 +257,7 @@ static void does_not_wake_a_server_that_scales_to_zero(void **state)
     world_says(world, "Health     sleeps; not asked, so as not to wake it: model_health");
 }
 
-static void removes_only_what_is_confirmed(void **state)
+static void removes_a_deployment_only_if_its_name_is_repeated(void **state)
 {
     struct world *world = *state;
 
@@ -310,14 +310,14 @@ int main(void)
         cmocka_unit_test(refuses_urls_that_no_deployment_may_have),
         cmocka_unit_test(names_the_refused_name_or_url_without_a_secret_in_it),
         cmocka_unit_test(refuses_a_secrets_value_without_repeating_it),
-        cmocka_unit_test(changes_only_what_is_named_as_a_new_revision),
+        cmocka_unit_test(an_update_changes_only_what_it_names_and_makes_a_revision),
         cmocka_unit_test(refuses_a_change_of_an_outdated_revision),
         cmocka_unit_test(refusals_name_the_registered_deployments),
         cmocka_unit_test(lists_deployments_page_by_page),
         cmocka_unit_test(shows_a_dashboard_that_ends_in_the_next_step),
         cmocka_unit_test(shows_a_server_that_is_down_with_what_was_known_of_it),
         cmocka_unit_test(does_not_wake_a_server_that_scales_to_zero),
-        cmocka_unit_test(removes_only_what_is_confirmed),
+        cmocka_unit_test(removes_a_deployment_only_if_its_name_is_repeated),
         cmocka_unit_test(asks_the_user_where_the_removal_is_not_confirmed),
         cmocka_unit_test(removes_no_deployment_that_is_being_measured),
     };

@@ -29,7 +29,7 @@ static void managed_deployments_are_shown_with_cost_end_and_drift(void **state)
     assert_non_null(strstr(text_string(&world->text), "running on lab (created), 1.00 USD"));
 }
 
-static void stop_and_destroy_show_their_requests_and_ask(void **state)
+static void stop_and_destroy_show_their_requests_and_need_consent(void **state)
 {
     struct world *world = *state;
     json_auto_t *stopped = NULL, *started = NULL, *begun = NULL, *gone = NULL;
@@ -165,7 +165,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FLEET_TEST(deployment_remove_refuses_a_managed_deployment),
         FLEET_TEST(managed_deployments_are_shown_with_cost_end_and_drift),
-        FLEET_TEST(stop_and_destroy_show_their_requests_and_ask),
+        FLEET_TEST(stop_and_destroy_show_their_requests_and_need_consent),
         FLEET_TEST(an_update_of_a_managed_deployment_is_a_plan),
         FLEET_TEST(a_deployment_outlives_its_recipe),
         FLEET_TEST(an_extension_leaves_a_sweep_its_server),

@@ -31,7 +31,7 @@ static json_t *import(struct world *world, const json_t *recipe)
     return answer;
 }
 
-static void lists_page_by_page(void **state)
+static void lists_recipes_page_by_page(void **state)
 {
     struct world *world = *state;
     json_auto_t *first = world_ok(world, "recipe_list", "{\"provider\":\"cloud_run\",\"limit\":3}");
@@ -50,7 +50,7 @@ static void lists_page_by_page(void **state)
     assert_null(json_object_get(second, "next_cursor"));
 }
 
-static void lists_the_requested_recipes(void **state)
+static void lists_only_the_recipes_that_match(void **state)
 {
     struct world *world = *state;
     json_auto_t *marked =
@@ -184,8 +184,8 @@ static void an_import_replaces_no_other_recipe(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_page_by_page),
-        cmocka_unit_test(lists_the_requested_recipes),
+        cmocka_unit_test(lists_recipes_page_by_page),
+        cmocka_unit_test(lists_only_the_recipes_that_match),
         cmocka_unit_test(shows_whether_a_recipe_fits_and_what_it_costs),
         cmocka_unit_test(shows_no_hardware_and_no_kind_of_price_on_this_machine),
         cmocka_unit_test(shows_why_a_recipe_cannot_work),

@@ -169,7 +169,7 @@ static void says_which_rules_could_not_be_applied(void **state)
 }
 
 /* The file has no lengths of answers, but the user who imports it knows them. */
-static void stated_facts_count_as_the_file_s_own(void **state)
+static void stated_facts_count_as_facts_of_the_file(void **state)
 {
     static const char file[] =
         "concurrency,context_size,req_per_sec,avg_latency\n1,8,1.25,0.8\n2,8,2.5,0.8\n";
@@ -206,7 +206,7 @@ int main(void)
         cmocka_unit_test(reports_what_is_wrong_with_an_import),
         cmocka_unit_test(finds_the_copy_of_another_import),
         cmocka_unit_test(says_which_rules_could_not_be_applied),
-        cmocka_unit_test(stated_facts_count_as_the_file_s_own),
+        cmocka_unit_test(stated_facts_count_as_facts_of_the_file),
         cmocka_unit_test(audits_every_published_file),
     };
 

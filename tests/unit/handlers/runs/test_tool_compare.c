@@ -219,7 +219,7 @@ static void find_runs(struct world *world, const char *sweep, char out[4][ID_SIZ
     }
 }
 
-static void compares_runs_of_one_sweep_in_pairs_also_where_they_are_named(void **state)
+static void compares_named_runs_of_one_sweep_in_pairs(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], runs[4][ID_SIZE];
@@ -406,7 +406,7 @@ int main(void)
         cmocka_unit_test(cells_that_the_audit_finds_wrong_are_skipped),
         cmocka_unit_test(compares_the_runs_of_one_sweep),
         cmocka_unit_test(compares_the_two_deployments_of_one_sweep),
-        cmocka_unit_test(compares_runs_of_one_sweep_in_pairs_also_where_they_are_named),
+        cmocka_unit_test(compares_named_runs_of_one_sweep_in_pairs),
         cmocka_unit_test(compares_the_repetitions_that_both_deployments_have_finished),
         cmocka_unit_test(refuses_calls_that_name_neither_a_sweep_of_two_nor_two_sides),
         cmocka_unit_test(compares_imports),

@@ -41,7 +41,7 @@ static void starts_no_second_sweep_for_the_same_key(void **state)
                   ERROR_CONFLICT, "idempotency key");
 }
 
-static void wants_the_go_ahead_for_large_sweeps(void **state)
+static void large_sweeps_need_the_go_ahead(void **state)
 {
     struct world *world = *state;
     json_auto_t *plan = NULL;
@@ -240,7 +240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sweep_start_returns_the_sweep_and_its_job),
         cmocka_unit_test(starts_no_second_sweep_for_the_same_key),
-        cmocka_unit_test(wants_the_go_ahead_for_large_sweeps),
+        cmocka_unit_test(large_sweeps_need_the_go_ahead),
         cmocka_unit_test(starts_the_plan_that_the_digest_names),
         cmocka_unit_test(leaves_no_sweep_behind_where_the_server_is_down),
         cmocka_unit_test(starts_no_sweep_of_a_model_that_the_server_does_not_have),

@@ -106,7 +106,8 @@ static void connections_are_limited_for_each_address(void **state)
     http_close(&other);
 }
 
-/* A principal with access has made a request here, and then one that anybody may make. */
+/* Connects, and makes the connection known by a request that needs access. A request that anybody
+ * may make follows. */
 static void become_known(struct http_client *client)
 {
     connect_now(client);

@@ -98,7 +98,8 @@ static void a_second_authorization_or_host_is_refused(void **state)
     assert_int_equal(ask("POST", "/mcp", MCP_HEADERS "Transfer-Encoding: identity\r\n"), 400);
 }
 
-/* The status of the answer to these exact bytes, on a connection that must then be closed. */
+/* Sends these exact bytes, and returns the status of the answer. The server must then close the
+ * connection. */
 static int ask_raw(const char *request)
 {
     struct http_client client;

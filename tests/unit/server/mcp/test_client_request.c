@@ -104,7 +104,7 @@ static void call_tool(struct asker *asker, const char *tool, const char *argumen
     assert_int_equal(http_read_head(&asker->call), 200);
 }
 
-/* The next message on the call's stream; new reference. */
+/* Returns the next message on the call's stream; the caller releases it. */
 static json_t *receive(struct asker *asker)
 {
     TEXT_AUTO event = { 0 };

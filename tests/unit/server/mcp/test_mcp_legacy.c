@@ -34,7 +34,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* MCP_HEADERS and the session's header. Free it. */
+/* Returns MCP_HEADERS with the session's header; the caller frees the text. */
 static char *session_headers(const char *session)
 {
     struct text headers = { 0 };
@@ -270,7 +270,7 @@ static void progress_comes_before_the_result_on_the_requests_own_stream_and_only
     http_close(&client);
 }
 
-/* Begins a session of that revision, and returns its id; free it. */
+/* Begins a session of that revision, and returns its id, which the caller frees. */
 static char *initialize_as(const char *version)
 {
     struct http_client client;
@@ -289,7 +289,7 @@ static char *initialize_as(const char *version)
     return session;
 }
 
-/* How many lines of the text begin like this. */
+/* Returns how many lines of the text begin like this. */
 static int count_lines(const char *text, const char *start)
 {
     int count = strncmp(text, start, strlen(start)) == 0;

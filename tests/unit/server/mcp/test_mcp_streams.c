@@ -134,7 +134,7 @@ static bool peer_receive(struct peer *peer)
     }
 }
 
-/* The next message, which must come; free it. */
+/* Returns the next message, which must come; the caller releases it. */
 static json_t *peer_message(struct peer *peer)
 {
     struct error error;
@@ -149,7 +149,8 @@ static json_t *peer_message(struct peer *peer)
     return json;
 }
 
-/* The answer, which may follow progress; then the stream must end. */
+/* Returns the answer, which may follow progress; then the stream must end. The caller releases it.
+ */
 static json_t *peer_answer(struct peer *peer)
 {
     json_t *json = peer_message(peer);

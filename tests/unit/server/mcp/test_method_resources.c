@@ -111,7 +111,7 @@ static json_t *ask(const char *method, const char *members)
     return reply;
 }
 
-/* The same in 2026-07-28; `name` is what Mcp-Name repeats, or NULL. */
+/* Asks as a client of 2026-07-28; `name` is the value of Mcp-Name, or NULL. */
 static json_t *ask_modern(const char *method, const char *name, const char *members)
 {
     TEXT_AUTO headers = { 0 };

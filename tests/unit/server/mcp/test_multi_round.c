@@ -59,7 +59,7 @@ static json_t *send_round(const char *tool, const char *capabilities, const char
 #define CONFIRM(name) "\"arguments\":{\"name\":\"" name "\"},"
 #define YES "\"inputResponses\":{\"sure\":{\"action\":\"accept\",\"content\":{\"ok\":true}}},"
 
-/* "requestState" as a member of params, of a result or text. */
+/* Returns "requestState" with this value as a member of params; the caller frees it. */
 static char *state_member(const char *sealed)
 {
     struct text member = { 0 };

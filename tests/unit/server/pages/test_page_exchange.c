@@ -94,7 +94,7 @@ static void a_file_comes_as_multipart(void **state)
     assert_int_equal(atomic_load(&served.server->pages.files), 0);
 }
 
-/* Its sender has not signed in yet, so little is accepted. */
+/* The sender of a form may not have signed in yet, so little is accepted. */
 static void a_form_without_a_file_is_limited_to_16384_bytes(void **state)
 {
     TEXT_AUTO body = { 0 };
@@ -131,7 +131,7 @@ static void revoke_keys(void)
     assert_true(authority_refresh(served.server->authority, &error));
 }
 
-/* The headers of a browser that signed in, and the token of its forms. */
+/* Signs in; writes the headers of the browser, and the token of its forms. */
 static void sign_in(const char *key, struct text *headers, char token[DIGEST_TEXT_SIZE])
 {
     struct change change = { .actor = { .client = "", .request_id = "" },
@@ -165,7 +165,7 @@ static void set_idle(void *idle)
     atomic_store((atomic_int *)idle, 1);
 }
 
-/* The number of a tool's calls in the audit log. */
+/* Returns the number of a tool's calls in the audit log. */
 static size_t count_calls(const char *tool)
 {
     const struct audit_filter filter = { .tool = tool };

@@ -120,7 +120,7 @@ static void stopping_ends_standing_streams_cleanly_and_stops_listening(void **st
     free(session);
 }
 
-/* Whether nobody can connect to the port any more. */
+/* Returns whether nobody can connect to the port any more. */
 static bool is_closed_within_five_seconds(void)
 {
     struct sockaddr_in address = { .sin_family = AF_INET,

@@ -79,7 +79,7 @@ static void follower_close(struct follower *follower)
     free(follower->session);
 }
 
-/* The next message; free it. */
+/* Returns the next message; the caller releases it. */
 static json_t *receive(struct http_client *client, struct text *pending, struct text *event)
 {
     json_t *json = NULL;
