@@ -100,8 +100,8 @@ static bool completes(const struct small_request *ask, const char *path, const j
     return answers && json_array_size(json_object_get(answer, "choices")) > 0;
 }
 
-/* Asks the named model for one token. Some servers list nothing, or fail to, and load a model when
- * a request names it. */
+/* Asks the named model for one token. Some servers list nothing, or have no list, and load a model
+ * when a request names it. */
 static bool answers_by_name(struct probe *probe)
 {
     struct small_request ask =

@@ -6,7 +6,7 @@
 #include "fleet/engine_metrics.h"
 #include "fleet/small_request.h"
 
-/* engine_metrics_scrape within the deadline of `ask`; it can be cancelled. */
+/* As engine_metrics_scrape, but within the deadline of `ask`, and `ask` can cancel it. */
 CHECKED bool metrics_map_fetch(const struct small_request *ask, struct engine_metrics_snapshot *out,
                                struct error *error);
 /* The same, also appending the page itself to *body. */

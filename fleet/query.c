@@ -209,7 +209,7 @@ static CHECKED bool read_plain_answer(struct exchange *exchange, struct error *e
     return true;
 }
 
-/* ---- How it ended ---- */
+/* ---- How the exchange ended ---- */
 
 static CHECKED bool fail(struct query_result *result, enum failure failure, struct error *error,
                          enum error_kind kind, const char *sentence)

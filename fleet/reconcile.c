@@ -6,8 +6,8 @@
 #include "base/json/json.h"
 
 /* Requests are counted exactly. An engine may count up to two tokens per request more than its
- * usage reports (begin and end of sequence). This excess is tolerated if it also counts requests;
- * if it does not, only tokens can reveal other clients, so less is tolerated. */
+ * usage reports (begin and end of sequence). This excess is tolerated if the engine also counts
+ * requests; if it does not, only tokens can reveal other clients, so less is tolerated. */
 #define TOKENS_SHARE 0.01
 #define TOKENS_PER_REQUEST 2.0
 #define TOKENS_LEAST 2.0

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which servers the process may call, and with which secret: every call to a model server goes
- * through this. */
+/* Which servers the process may call, and with which secret: every call to a model server gets its
+ * address and credential here. */
 #pragma once
 
 #include "base/net/endpoint.h"

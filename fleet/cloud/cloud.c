@@ -250,7 +250,7 @@ static CHECKED bool read_reply(const struct exchange *exchange, bool done,
         error_set(error, ERROR_UPSTREAM, "%.*s answered %ld with a body that is not JSON",
                   (int)strcspn(host_of(exchange->url), "/"), host_of(exchange->url), out->status);
     } else if (answered)
-        error_ignore(explain(exchange, response, out, error)); /* it always returns false */
+        error_ignore(explain(exchange, response, out, error)); /* explain() always returns false */
     else
         out->verdict = judge_failure(exchange, response);
     if (out->retry_after_s <= 0)

@@ -37,9 +37,9 @@ struct cloud_credential {
     enum cloud_kind kind;
     char file[CLOUD_FILE_SIZE]; /* in the secrets folder; "" for the kinds without one */
 };
-/* INVALID if the kind needs a file and none is named, or has no file and one is named. A file is
- * named by a-z, 0-9, '-', '_' and '.', without a path and with a '.' in it: secrets of deployments
- * have no '.', so no deployment can name the file. */
+/* INVALID if a file is missing, wrong, or named for a kind that has none. A file's name has no
+ * path, consists of a-z, 0-9, '-', '_' and '.', and has a '.': names of deployments' secrets have
+ * none, so no deployment can use the file as its secret. */
 CHECKED bool cloud_credential_check(const struct cloud_credential *credential, struct error *error);
 
 struct cloud_reply;
@@ -89,10 +89,10 @@ const struct outbound_tls *cloud_tls(const struct cloud *cloud);
 
 /* What an answer means for the caller's next step. */
 enum cloud_verdict {
-    CLOUD_DONE = 1, /* 2xx, and it is an answer of an API */
+    CLOUD_DONE = 1, /* 2xx, with a body that an API sends */
     CLOUD_AGAIN,    /* nothing was done: send the same request again after retry_after_s */
     CLOUD_LOST,    /* the request was sent and may have been carried out: read the resource first */
-    CLOUD_REFUSED, /* it cannot succeed unless the request or the caller's rights change */
+    CLOUD_REFUSED, /* the request cannot succeed unless it or the caller's rights change */
 };
 
 struct cloud_reply {

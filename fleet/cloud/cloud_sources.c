@@ -22,7 +22,7 @@
 #define TOKEN_ANSWER_BYTES 65536
 #define METADATA_MS 3000
 #define TOKEN_MS 15000
-#define REREAD_MS 60000 /* a pod's token is read again so often, because Kubernetes rotates it */
+#define REREAD_MS 60000 /* between two reads of a pod's token, which Kubernetes rotates */
 
 /* ---- Token answers ---- */
 

@@ -5,7 +5,7 @@
 
 #include "base/core/text.h"
 
-#define EARLY_MS 300000 /* a token is renewed so long before it expires */
+#define EARLY_MS 300000 /* how long before its end a token is renewed */
 
 /* A token that is valid for less than twice EARLY_MS in all is renewed at half of that time. */
 static bool is_fresh(const struct cloud_token *token, int64_t now_ms)

@@ -7,7 +7,7 @@
 #include "fleet/cloud/cloud.h"
 
 struct machine_settings {
-    const char *folder;     /* of the records: it has a folder for each server */
+    const char *folder;     /* of the records, with a folder for each server */
     const char *work;       /* folder of the programs' working folders; "": a default */
     const char *programs;   /* absolute paths that may be run, separated by commas; "": none */
     const char *models;     /* folder that containers may see, read-only; "": none */

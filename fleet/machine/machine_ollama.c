@@ -166,8 +166,8 @@ static bool is_loaded(struct machine_watch *watch)
     return false;
 }
 
-/* Ollama answers before it unloads a model, and does not unload it while it answers a client. If
- * Ollama does not run, or has no such model (404), the model is not loaded. */
+/* Ollama answers this request before the model is unloaded, and keeps the model loaded while it
+ * answers a client. If Ollama does not run, or has no such model (404), the model is not loaded. */
 static CHECKED bool end(struct machine_watch *watch, struct error *error)
 {
     MACHINE_HTTP_REPLY_AUTO reply = { 0 };

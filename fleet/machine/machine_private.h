@@ -45,6 +45,7 @@ CHECKED bool machine_server_fill(const struct machine *machine, const char *name
 /* Appends the model servers that listen on the usual ports of engines or on the port of the admin's
  * Ollama, and are not yet in `servers`; each is named ENGINE-PORT. */
 void machine_search(const struct machine *machine, json_t *servers);
-/* Finds one of these servers by its name. NOT_FOUND if no such server listens. New reference. */
+/* Finds a server that machine_search lists by its name. NOT_FOUND if no such server listens. New
+ * reference. */
 CHECKED bool machine_search_find(const struct machine *machine, const char *name, json_t **out,
                                  struct error *error);

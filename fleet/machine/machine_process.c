@@ -51,7 +51,7 @@ bool machine_process_lives(const struct machine_process *process)
     return is_there(process, &stat) && !process_stat_has_ended(&stat);
 }
 
-/* ---- Ending it ---- */
+/* ---- Ending a process ---- */
 
 static void pause_ms(long ms)
 {

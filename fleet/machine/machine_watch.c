@@ -29,8 +29,8 @@ static bool is_at_its_end(const struct machine_watch *watch)
     return watch->ends_ms != 0 && clock_utc_ms() >= watch->ends_ms;
 }
 
-/* If the record is gone, the server is not wanted; if it cannot be read now, what it said before
- * remains valid. */
+/* If the record is gone, the server is not wanted; if it cannot be read now, the values read before
+ * remain valid. */
 bool machine_watch_goes_on(struct machine_watch *watch)
 {
     json_auto_t *record = NULL;
@@ -237,8 +237,8 @@ static void finish(struct machine_watch *watch, bool failed, const struct error 
     write_status(watch);
 }
 
-/* Ends what a killed watchdog left: its program ended with it, but the program's children may still
- * run. */
+/* Ends what a killed watchdog left: the program ended with its watchdog, but the program's children
+ * may still run. */
 static void end_remains(struct machine_watch *watch)
 {
     json_auto_t *status = NULL;

@@ -53,7 +53,7 @@ static void show(const struct apply *apply, const struct observed *observed)
     job_run_progress(apply->run, steps + phase_done(observed->phase), steps + 1, message);
 }
 
-/* Observes once. The caller repeats it if it fails; *problem says why. */
+/* Observes once. If that fails, *problem says why, and the caller tries again. */
 static CHECKED bool observe(struct apply *apply, struct error *problem)
 {
     struct observed *observed = &apply->plan.observed;

@@ -8,7 +8,7 @@
 
 /* How far a step has got, according to the journal. */
 enum apply_stage {
-    STAGE_NEW,   /* not requested, or the provider reported that it did not carry it out */
+    STAGE_NEW,   /* not requested, or the platform reported that it did not carry out the request */
     STAGE_MAYBE, /* requested, and no answer is known */
     STAGE_WAITS, /* accepted, and to be polled */
     STAGE_DONE,

@@ -77,7 +77,7 @@ static CHECKED bool still_exists(const struct apply *apply, size_t index, struct
     return true;
 }
 
-/* Sends the request. The error is set unless it is done or accepted. */
+/* Sends the request. `error` is set unless the request is done or accepted. */
 static CHECKED bool send(struct apply *apply, size_t index, enum step_state *state, int64_t *wait_s,
                          struct error *error)
 {
@@ -156,8 +156,8 @@ static bool has_all(const json_t *existing, const json_t *wanted)
 }
 
 /* Finds out whether a change whose answer is not known was made. A change that names the revision
- * to which it applies (etag) would be refused the second time, so the resource is compared with it.
- */
+ * to which it applies (etag) would be refused the second time, so the resource is compared with the
+ * change instead. */
 static CHECKED bool settle_change(struct apply *apply, size_t index, enum step_state *state,
                                   struct error *error)
 {

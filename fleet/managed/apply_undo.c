@@ -29,7 +29,7 @@ static bool is_gone(enum apply_found found, bool was_lost, unsigned *absences)
 {
     if (found != FOUND_NOTHING) {
         *absences = 0;
-        return found == FOUND_FOREIGN; /* it is not touched */
+        return found == FOUND_FOREIGN; /* the resource of others is not touched */
     }
     return ++*absences > (was_lost ? 1U : 0U);
 }

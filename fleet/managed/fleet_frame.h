@@ -16,7 +16,7 @@ struct fleet_frame {
     struct store *store;
     const struct catalog *catalog;
     const struct provider *const *providers; /* ends with NULL */
-    char instance[ID_SIZE]; /* this database's id, a label on everything that it creates */
+    char instance[ID_SIZE]; /* this database's id, a label on everything that opsbrain creates */
     /* True after the database was moved or restored: clouds are only read until an admin resumes.
      * NULL: never */
     const atomic_bool *only_reads;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the provider "compute_engine" share. A deployment is one instance of its name,
- * with GPUs or TPUs, which the platform itself stops or deletes at its end; beside it are a
- * firewall and the secret of its key (google_machine.h). Private to compute*.c. */
+/* What the files of the provider "compute_engine" share. A deployment is one instance of the same
+ * name, with GPUs or TPUs, which the platform itself stops or deletes at its end; beside it are a
+ * firewall and the secret with its key (google_machine.h). Private to compute*.c. */
 #pragma once
 
 #include "fleet/providers/google_machine.h"

@@ -30,7 +30,7 @@ static void read_state(const json_t *instance, struct observed *out)
             observed_set_state(out, statuses[i].state, statuses[i].phase,
                                json_get_text(instance, "statusMessage", ""));
     if (strcmp(word, "RUNNING") == 0 && out->instance[0] == '\0')
-        observed_set_state(out, "ready", "ready", ""); /* it is not ours, and reports no phases */
+        observed_set_state(out, "ready", "ready", ""); /* a machine of others reports no phases */
 }
 
 static const char *script_of(const json_t *instance)

@@ -62,7 +62,7 @@ struct google_list {
     size_t *count;
     /* A provider fills in those that it uses: */
     char url[512];    /* of the resource */
-    char queued[512]; /* of the queued resource that requests it */
+    char queued[512]; /* of the queued resource that requests a node */
     struct google_machine machine;
     struct google_end end;
 };
@@ -83,7 +83,7 @@ CHECKED bool google_steps(const struct google_verbs *verbs, enum provider_verb v
  * summary. The returned step is valid until the next one is added. */
 struct step *google_add(const struct google_list *list, const char *name, const char *method,
                         const char *url, const char *summary);
-/* Adds a condition "secret-NAME" for each secret of the recipe: it must exist. */
+/* Adds a condition "secret-NAME" for each secret of the recipe: the secret must exist. */
 void google_add_secrets(const struct google_list *list);
 /* INVALID if the recipe names a secret that Secret Manager cannot have. */
 CHECKED bool google_check_secrets(const struct recipe *recipe, struct error *error);
@@ -112,7 +112,7 @@ void google_end_name(const struct desired *desired, const char *what, const char
                      struct google_end *out);
 /* Step "end-account": creates the account, without any rights. */
 void google_end_add_account(const struct google_list *list);
-/* Steps "end-before" and "end": create the job. `body` NULL: its request has none. */
+/* Steps "end-before" and "end": create the job. `body` NULL: the job's request has none. */
 void google_end_add_job(const struct google_list *list, const char *method, const char *url,
                         const char *body);
 /* Step "end": changes the time of the existing job, so that a running server is never without an

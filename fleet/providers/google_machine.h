@@ -36,9 +36,9 @@ int google_machine_port(const json_t *labels, const char *script);
 /* Sets the server's address if `address` is an IPv4 address. */
 void google_machine_set_address(const char *address, int port, struct observed *out);
 
-/* Adds the steps "key", "key-right" and "firewall", which precede the machine. */
+/* Adds the steps "key", "key-right" and "firewall", which precede the creation of the machine. */
 void google_machine_add(const struct google_list *list);
-/* Adds the steps "remove-firewall" and "remove-key", which follow it. */
+/* Adds the steps "remove-firewall" and "remove-key", which follow the removal of the machine. */
 void google_machine_add_removals(const struct google_list *list);
 
 /* INVALID if the target names no zone or no service account, or if its source ranges would open the

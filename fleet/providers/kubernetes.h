@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the files of the provider "kubernetes". A deployment is a Deployment and a Service of
- * its name and, for its end, a CronJob NAME-end with an account that may change only that
+ * the same name and, if it has an end, a CronJob NAME-end with an account that may change only that
  * Deployment. Private to kubernetes*.c. */
 #pragma once
 

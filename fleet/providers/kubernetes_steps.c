@@ -20,7 +20,7 @@ static const struct object {
     const char *suffix;
     json_t *(*body)(const struct desired *desired);
     const char *summary;
-    bool is_bare; /* it has no members that could conflict with another writer's */
+    bool is_bare; /* the object has no members that could conflict with another writer's */
 } end_objects[] = {
     { "end-account", "ServiceAccount", "/api/v1", "serviceaccounts", "-end", kubernetes_end_account,
       "the account that ends the deployment", true },

@@ -54,8 +54,9 @@ struct step {
      * such as that a secret exists. If it succeeds, its outcome is STEP_DONE or STEP_WAIT. */
     char dry_run_url[1024];
     char resource[512];  /* URL of what it creates or changes, which is read after a lost reply */
-    char undo_url[1024]; /* DELETE it to undo this step; "" if there is nothing to undo */
-    bool creates;        /* undone if this plan made it and is cancelled */
+    char undo_url[1024]; /* a DELETE of this URL undoes the step; "" if there is nothing to undo */
+    /* the step creates its resource, which is deleted if the plan fails or is cancelled */
+    bool creates;
     bool absent_is_done; /* a 404 is success, as for a deletion */
     /* How long an accepted request may take; 0: as long as a server may take to become ready;
      * STEP_WAITS_TO_END: until the deployment's end, as for capacity. */
@@ -73,7 +74,7 @@ enum step_state {
     STEP_RETRY,  /* not carried out: send the same request again, after reply->retry_after_s */
     STEP_LOST,   /* perhaps carried out: compare `resource`, then continue or send it again */
     STEP_EXISTS, /* a resource of that name exists, ours or somebody else's */
-    STEP_FAILED, /* it cannot succeed; `error` says why */
+    STEP_FAILED, /* the step cannot succeed; `error` says why */
 };
 
 /* The observed state. Filled by `observe` and `list`; free with observed_finish. */
@@ -98,7 +99,7 @@ struct observed {
     char at_end[16];                   /* from its labels, as of desired_at_end; "": none */
     int64_t replicas, ready_replicas;
     json_t *labels; /* all labels, if a change replaces them all; else NULL */
-    json_t *fields; /* those compared for drift, flat: {"image": ..., "replicas": 1}; or NULL */
+    json_t *fields; /* fields compared for drift, flat: {"image": ..., "replicas": 1}; or NULL */
 };
 void observed_finish(struct observed *observed);
 /* Sets the state, and the message from the provider's text, printable and bounded. */

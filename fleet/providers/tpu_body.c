@@ -66,7 +66,8 @@ static void add_kind_of_machine(const struct desired *desired, json_t *node)
 {
     int64_t disk_gb = recipe_integer(desired->recipe, "disk_gb", 0);
 
-    if (tpu_is_flex_start(desired) && disk_gb > 0) /* only its API version has this member */
+    /* only the API version of flex-start has this member */
+    if (tpu_is_flex_start(desired) && disk_gb > 0)
         json_object_set_new(
             node, "bootDiskConfig",
             json_pack("{s:o}", "diskSizeGb", json_sprintf("%lld", (long long)disk_gb)));

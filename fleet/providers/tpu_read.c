@@ -25,7 +25,8 @@ static void add_text(json_t *fields, const char *name, const json_t *object, con
         json_object_set_new(fields, name, json_string(text));
 }
 
-/* Adds the last part of a name, because the platform returns the full name for it. */
+/* Adds the last part of a name, because the platform returns the full name even if a request gave
+ * only that part. */
 static void add_last(json_t *fields, const char *name, const json_t *object)
 {
     const char *text = json_get_text(object, name, NULL);
@@ -159,8 +160,8 @@ static void read_address(const json_t *node, bool is_inside, struct observed *ou
                                google_machine_port(json_object_get(node, "labels"), script), out);
 }
 
-/* A running machine of ours then reports its phases itself; one that is not ours
- * counts as ready. */
+/* A machine of ours that runs is still starting its server, and reports its phases itself; one that
+ * is not ours counts as ready. */
 static void read_node_state(const json_t *node, struct observed *out)
 {
     static const struct {

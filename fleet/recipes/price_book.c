@@ -142,7 +142,7 @@ static bool applies(const struct price_row *row, const char *item, const char *p
     return json_array_size(row->regions) == 0;
 }
 
-/* The sum of a recipe's items while it is made. */
+/* The sum of a recipe's items while they are added up. */
 struct adding {
     const struct price_book *book;
     const char *place, *kind;
