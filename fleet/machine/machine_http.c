@@ -55,13 +55,13 @@ static CHECKED bool explain(const char *path, const struct machine_http_reply *r
                             struct error *error)
 {
     const json_t *problem = json_object_get(reply->body, "error");
-    const char *said =
+    const char *message =
         json_is_string(problem)
             ? json_string_value(problem)
             : json_get_text(problem, "message", json_get_text(reply->body, "message", ""));
     TEXT_AUTO shown = { 0 };
 
-    text_add_printable(&shown, said, strlen(said), MESSAGE_BYTES);
+    text_add_printable(&shown, message, strlen(message), MESSAGE_BYTES);
     return error_set(error, reply->status == 404 ? ERROR_NOT_FOUND : ERROR_UPSTREAM,
                      "%.*s answered %ld%s%s", (int)strcspn(path, "?"), path, reply->status,
                      shown.length == 0 ? "" : ": ", text_string(&shown));

@@ -22,13 +22,14 @@ static void warn_of_unreachable(const json_t *page, json_t *warnings)
 
 /* Warns if there are more pages than are read. */
 static CHECKED bool read_pages(struct cloud *cloud, const char *place,
-                               const struct google_collection *of, const struct google_found *found,
-                               json_t *warnings, struct error *error)
+                               const struct google_collection *collection,
+                               const struct google_found *found, json_t *warnings,
+                               struct error *error)
 {
     char url[512], next[512] = "";
 
-    snprintf(url, sizeof url, "%sprojects/%.63s/%s/%.63s/%s", of->service, found->target->project,
-             of->places, place, of->query);
+    snprintf(url, sizeof url, "%sprojects/%.63s/%s/%.63s/%s", collection->service,
+             found->target->project, collection->places, place, collection->query);
     for (int page = 0; page < PAGES_MAX; page++) {
         CLOUD_REPLY_AUTO reply = { 0 };
         TEXT_AUTO whole = { 0 };
@@ -38,7 +39,7 @@ static CHECKED bool read_pages(struct cloud *cloud, const char *place,
         percent_encode(next, "", &whole);
         if (!cloud_read(cloud, text_string(&whole), &reply, error))
             return false;
-        of->read(reply.body, found);
+        collection->read(reply.body, found);
         warn_of_unreachable(reply.body, warnings);
         token = json_get_text(reply.body, "nextPageToken", "");
         if (token[0] == '\0')
@@ -46,8 +47,8 @@ static CHECKED bool read_pages(struct cloud *cloud, const char *place,
         if (text_copy(next, sizeof next, token) < strlen(token))
             break;
     }
-    json_array_append_new(
-        warnings, json_sprintf("there are more %s in %.63s than were read", of->what, place));
+    json_array_append_new(warnings, json_sprintf("there are more %s in %.63s than were read",
+                                                 collection->what, place));
     return true;
 }
 
@@ -61,8 +62,9 @@ bool google_list(struct cloud *cloud, const struct fleet_target *target,
     *out = NULL;
     *count = 0;
     for (size_t i = 0; i < target->place_count && done; i++)
-        for (const struct google_collection *of = collections; of->service != NULL && done; of++)
-            done = read_pages(cloud, target->places[i], of, &found, warnings, error);
+        for (const struct google_collection *collection = collections;
+             collection->service != NULL && done; collection++)
+            done = read_pages(cloud, target->places[i], collection, &found, warnings, error);
     if (done)
         return true;
     observed_list_free(*out, *count);

@@ -36,40 +36,41 @@ static const struct generation *find(const char *hardware)
 
 /* ---- The machine ---- */
 
-static CHECKED bool check_type(const struct recipe *recipe, const struct generation *of,
+static CHECKED bool check_type(const struct recipe *recipe, const struct generation *generation,
                                struct error *error)
 {
     const char *type = recipe_text(recipe, "cloud_tpu.accelerator_type", "");
     const char *runtime = recipe_text(recipe, "cloud_tpu.runtime_version", "");
-    size_t prefix = strlen(of->prefix);
+    size_t prefix = strlen(generation->prefix);
     int64_t cores;
 
-    if (strncmp(type, of->prefix, prefix) != 0 || !text_to_integer(type + prefix, 1, 65536, &cores))
+    if (strncmp(type, generation->prefix, prefix) != 0
+        || !text_to_integer(type + prefix, 1, 65536, &cores))
         return error_set(error, ERROR_INVALID,
                          "the recipe's \"cloud_tpu.accelerator_type\" is \"%.40s\": for %s it is "
                          "like %s8",
-                         type, of->hardware, of->prefix);
-    if (cores != recipe->chips * of->cores)
+                         type, generation->hardware, generation->prefix);
+    if (cores != recipe->chips * generation->cores)
         return error_set(error, ERROR_INVALID,
                          "%s has %lld chips, but the recipe's \"chips\" is %lld", type,
-                         (long long)(cores / of->cores), (long long)recipe->chips);
-    return strcmp(runtime, of->runtime) == 0
+                         (long long)(cores / generation->cores), (long long)recipe->chips);
+    return strcmp(runtime, generation->runtime) == 0
            || error_set(error, ERROR_INVALID,
                         "the recipe's \"cloud_tpu.runtime_version\" is \"%.60s\": %s runs %s",
-                        runtime, type, of->runtime);
+                        runtime, type, generation->runtime);
 }
 
-static CHECKED bool check_chips(const struct recipe *recipe, const struct generation *of,
+static CHECKED bool check_chips(const struct recipe *recipe, const struct generation *generation,
                                 struct error *error)
 {
     int64_t parts = recipe_integer(recipe, "arguments.--tensor-parallel-size", 1);
     char chips[32];
 
     snprintf(chips, sizeof chips, " %lld ", (long long)recipe->chips);
-    if (strstr(of->chips, chips) == NULL)
+    if (strstr(generation->chips, chips) == NULL)
         return error_set(error, ERROR_INVALID,
                          "one machine of %s has this many chips:%s(the recipe's \"chips\" is %lld)",
-                         of->hardware, of->chips, (long long)recipe->chips);
+                         generation->hardware, generation->chips, (long long)recipe->chips);
     return parts <= recipe->chips
            || error_set(error, ERROR_INVALID,
                         "the model is split over %lld chips (--tensor-parallel-size), and the "
@@ -79,13 +80,13 @@ static CHECKED bool check_chips(const struct recipe *recipe, const struct genera
 
 static CHECKED bool check_machine(const struct recipe *recipe, struct error *error)
 {
-    const struct generation *of = find(recipe->hardware);
+    const struct generation *generation = find(recipe->hardware);
 
-    if (of == NULL)
+    if (generation == NULL)
         return error_set(error, ERROR_INVALID,
                          TITLE " queues v5e, v5p and v6e, and the recipe's hardware is \"%s\"",
                          recipe->hardware);
-    return check_type(recipe, of, error) && check_chips(recipe, of, error);
+    return check_type(recipe, generation, error) && check_chips(recipe, generation, error);
 }
 
 /* ---- How it is bought ---- */

@@ -110,14 +110,14 @@ static CHECKED bool check_number(const struct recipe_member *member, const char 
 }
 
 static CHECKED bool check_count(const struct recipe_member *member, const char *path,
-                                const json_t *value, size_t count, const char *of,
+                                const json_t *value, size_t count, const char *group,
                                 struct error *error)
 {
     char what[128];
 
     if ((double)count >= member->low && (double)count <= member->high)
         return true;
-    snprintf(what, sizeof what, "%s with %.0f to %.0f entries", of, member->low, member->high);
+    snprintf(what, sizeof what, "%s with %.0f to %.0f entries", group, member->low, member->high);
     return refuse(path, value, what, error);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server monitor against real model servers: its verdict on an attempt while others use the
- * server too. */
+/* The server monitor against simulated model servers: its verdict on an attempt, for example while
+ * others use the server too. */
 #include "fleet/server_monitor.h"
 
 #include <setjmp.h>

@@ -28,8 +28,9 @@ struct world {
     int tokens, identities, calls; /* how often each was requested */
     int valid;                     /* the number of the only access token that is accepted */
     int life_s;
-    int status;     /* of the answers to calls; 0: 200 */
-    int good_after; /* after so many calls, the status is 200; 0: it does not change */
+    int status; /* HTTP status of the answers to calls; 0: 200 */
+    /* number of calls after which the status is 200; 0: the status does not change */
+    int good_after;
     const char *answer, *type;
     bool breaks_off, without_flavor, token_down;
     char last_bearer[256], last_path[256], last_type[64], last_body[4096];

@@ -25,17 +25,18 @@
 #include "tests/unit/support/folder.h"
 
 #define FLEET_THINGS 64
-#define FLEET_EXTENDS_STOPPED "stops-to-be-extended" /* a type of machine */
-/* How often an operation is polled until it is done, and a server in each phase of its start. */
+/* Type of a machine that must be stopped to change its end. */
+#define FLEET_EXTENDS_STOPPED "stops-to-be-extended"
+/* Polls until an operation is done, and polls of a server in each phase of its start. */
 #define FLEET_POLLS 2
 
 struct fleet_thing {
     char url[128];
     bool exists;
-    char instance[64], deployment[64]; /* its labels */
+    char instance[64], deployment[64]; /* from its labels */
     int created;                       /* how often it was created */
     int64_t replicas, ends_ms;
-    char at_end[16]; /* its label for this; "": none */
+    char at_end[16]; /* from its labels; "": none */
     int polls;       /* polls since it was changed */
     int changes;
 };
@@ -65,7 +66,7 @@ struct fleet_world {
     bool recipe_is_gone, recipe_breaks_rule;
     bool needs_etag;      /* a change must name the current revision, and a 0 is not shown */
     bool extends_stopped; /* the end of a server can only be changed while it is stopped */
-    char address[64];     /* of every server; "": an address without a server */
+    char address[64];     /* the address of every server; "": the default, at which none listens */
     char twins_on[64];    /* a target where others have servers of the same names; "": none */
 };
 
@@ -441,7 +442,7 @@ static inline bool fleet_test_key(struct cloud *cloud, const struct observed *ob
 }
 
 static const struct provider fleet_test_provider = {
-    .name = "kubernetes", /* recipes know it; the frame knows none */
+    .name = "kubernetes", /* a name that recipes may have; the frame depends on none */
     .title = "The test's cloud",
     .verbs = VERB_BIT(VERB_CREATE) | VERB_BIT(VERB_UPDATE) | VERB_BIT(VERB_START)
              | VERB_BIT(VERB_STOP) | VERB_BIT(VERB_SCALE) | VERB_BIT(VERB_EXTEND)

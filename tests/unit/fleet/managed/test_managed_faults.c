@@ -31,8 +31,8 @@ static void kill_9_at_any_point_neither_doubles_nor_loses_a_resource(void **stat
 }
 
 /* The process is killed while it creates, the plan is cancelled, and the next process is killed
- * while it deletes: at every second event, so that it is killed before one request and after the
- * next. */
+ * while it deletes: at every second event, so that some kills come before a request and some after
+ * one. */
 static void kill_9_while_undoing_leaves_nothing(void **state)
 {
     struct rig *rig = *state;

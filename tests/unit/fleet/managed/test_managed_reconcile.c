@@ -103,7 +103,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Runs a round so many minutes later. */
+/* Advances the clock by so many minutes, and runs a round. */
 static struct managed_round after(struct rig *rig, int64_t minutes)
 {
     struct managed_round round;

@@ -118,11 +118,11 @@ static void each_rule_has_a_case(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct recipe recipe = changed(book, cases[i].recipe, cases[i].changes);
-        struct recipe_lint_case of = { &recipe, cases[i].place, cases[i].kind };
+        struct recipe_lint_case candidate = { &recipe, cases[i].place, cases[i].kind };
         json_auto_t *warnings = json_array();
         struct error error = { 0 };
 
-        if (recipe_lint(&of, warnings, &error) == cases[i].refused)
+        if (recipe_lint(&candidate, warnings, &error) == cases[i].refused)
             fail_msg("%s %s: \"%s\"", cases[i].recipe, cases[i].changes, error.message);
         if (cases[i].sentence == NULL)
             assert_int_equal(json_array_size(warnings), 1);
@@ -149,11 +149,11 @@ static void recipes_that_can_work_are_not_refused(void **state)
 
         for (size_t j = 0; j == 0 || j < json_array_size(places); j++) {
             const char *place = json_string_value(json_array_get(places, j));
-            struct recipe_lint_case of = { &recipes[i], place == NULL ? "" : place, "" };
+            struct recipe_lint_case candidate = { &recipes[i], place == NULL ? "" : place, "" };
             json_auto_t *warnings = json_array();
             struct error error;
 
-            is_accepted = recipe_lint(&of, warnings, &error) && is_accepted;
+            is_accepted = recipe_lint(&candidate, warnings, &error) && is_accepted;
         }
         if (!is_accepted && strcmp(recipes[i].status, "cannot_work") != 0)
             fail_msg("%s is refused where it should work", recipes[i].name);
@@ -198,14 +198,14 @@ static void a_plan_warns_in_sentences_and_of_each_thing_once(void **state)
 
     (void)state;
     for (size_t i = 0; i < count; i++) {
-        const struct recipe_lint_case of = { &recipes[i], "", "" };
+        const struct recipe_lint_case candidate = { &recipes[i], "", "" };
         const struct desired desired = {
             .recipe = &recipes[i], .target = &target, .place = "", .kind = ""
         };
         json_auto_t *warnings = json_array();
         struct error error;
 
-        if (!recipe_lint(&of, warnings, &error))
+        if (!recipe_lint(&candidate, warnings, &error))
             continue;
         provider_find(recipes[i].provider)->lint(&desired, warnings);
         check_sentences(recipes[i].name, warnings);
