@@ -86,7 +86,8 @@ static json_t *read_quoted(struct yaml *yaml, const char **at)
     if (*start == '\'')
         return json_stringn(text_string(&text), text.length);
     out = json_loadb(start, (size_t)(end + 1 - start), JSON_DECODE_ANY, NULL);
-    return out != NULL ? out : refuse(yaml, "a quoted text has an escape that JSON lacks");
+    return out != NULL ? out
+                       : refuse(yaml, "a text in double quotes must be a valid string of JSON");
 }
 
 /* The length of a plain text: up to a comment and, in a flow collection, to one of `stops` or the
@@ -109,13 +110,20 @@ static void skip_blanks(const char **at)
     *at += strspn(*at, " ");
 }
 
+static json_t *refuse_open_collection(struct yaml *yaml)
+{
+    return refuse(yaml, "a {...} or [...] does not end on its line");
+}
+
 static json_t *read_flow_scalar(struct yaml *yaml, const char **at)
 {
     size_t length;
 
     if (**at == '"' || **at == '\'')
         return read_quoted(yaml, at);
-    if (**at == '\0' || strchr("&*!|>%@`", **at) != NULL)
+    if (**at == '\0')
+        return refuse_open_collection(yaml);
+    if (strchr("&*!|>%@`", **at) != NULL)
         return refuse(yaml, "only plain and quoted texts are supported here");
     length = plain_length(*at, ",[]{}");
     *at += length;
@@ -166,8 +174,10 @@ static json_t *read_flow_list(struct yaml *yaml, const char **at)
         skip_blanks(at);
         if (**at == ',')
             ++*at;
+        else if (**at == '\0')
+            return refuse_open_collection(yaml);
         else if (**at != end)
-            return refuse(yaml, "a {...} or [...] does not end on its line");
+            return refuse(yaml, "the values in a {...} or [...] need a ',' between them");
     }
     ++*at;
     return json_incref(out);

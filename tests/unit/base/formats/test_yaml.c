@@ -77,6 +77,9 @@ static void test_unsupported_yaml_is_refused_with_its_line(void **state)
     check_refuses("a: \"x\n", "does not end");
     check_refuses("a: \"x\" y\n", "after the value");
     check_refuses("a: {b: c\n", "does not end on its line");
+    check_refuses("a: [b,\n  c]\n", "does not end on its line");
+    check_refuses("a: [\"b\" c]\n", "need a ',' between");
+    check_refuses("a: \"b\tc\"\n", "double quotes");
     check_refuses("a: 1\na: 2\n", "line 2: a key occurs twice");
     check_refuses("a: {b: 1, b: 2}\n", "twice");
     check_refuses("just a text\n", "was expected");
