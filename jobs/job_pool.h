@@ -73,11 +73,11 @@ struct job_question {
     const char *method; /* "elicitation/create", "sampling/createMessage" or "roots/list" */
     json_t *params;     /* an object, borrowed */
 };
-/* *answers: a new object with the answer to each question by its key. If one is missing it fails
- * with INPUT_REQUIRED: return JOB_END_YIELDED at once. The job then waits, shown as JOB_WAITING,
- * without a thread and across restarts; once all are answered, its kind's function is called again
- * from the start and gets the answers here. So do nothing before asking that must not be done
- * twice. CANCELLED: the run should stop. */
+/* *answers: a new object with the answer to each question by its key. INPUT_REQUIRED if an answer
+ * is missing: return JOB_END_YIELDED at once. The job then waits, shown as JOB_WAITING, without a
+ * thread and across restarts; once all are answered, its kind's function is called again from the
+ * start and gets the answers here. So do nothing before asking that must not be done twice.
+ * CANCELLED: the run should stop. */
 CHECKED bool job_run_ask(struct job_run *run, const struct job_question *questions, size_t count,
                          json_t **answers, struct error *error);
 

@@ -26,7 +26,7 @@ size_t rate_limit_count(struct rate_limit *rate_limit);
 bool rate_limit_enter(struct rate_limit *rate_limit, const char *name);
 void rate_limit_leave(struct rate_limit *rate_limit, const char *name);
 /* Spends a permit. Returns false if none is left; *wait_ms is the time until the next
- * one. */
+ * permit. */
 bool rate_limit_spend(struct rate_limit *rate_limit, const char *name, int64_t now_ns,
                       int64_t *wait_ms);
 /* Spends permits for something that was already used, even more than are left: the bucket then

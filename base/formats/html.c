@@ -106,7 +106,7 @@ bool html_is_safe_url(const char *url)
     return strncmp(url, "//", 2) != 0;
 }
 
-/* Whether the value of the attribute would be run as a script, a style or a document. */
+/* Whether a browser treats the value of the attribute as a script, a style sheet or a document. */
 static bool is_code(const char *name)
 {
     return strncmp(name, "on", 2) == 0 || strcmp(name, "style") == 0 || strcmp(name, "srcdoc") == 0;

@@ -24,7 +24,7 @@ struct table *table_create(void)
     return memory_zeroed(1, sizeof(struct table));
 }
 
-/* The number of characters: the columns of a terminal that they need, unless some are wide. */
+/* The number of characters. Each needs one column of a terminal, unless it is wide. */
 static size_t width_of(const char *string)
 {
     size_t width = 0;

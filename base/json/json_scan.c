@@ -230,8 +230,8 @@ static enum json_scan_token read_word(struct json_scan *scan, const char *word,
     return token;
 }
 
-/* Reads NaN or Infinity, which are not JSON, as null. Returns FAILED, without an error, if there is
- * something else. */
+/* Reads NaN or Infinity, which are not JSON, as null. Returns FAILED, and does not set the problem,
+ * if there is something else. */
 static enum json_scan_token read_nan(struct json_scan *scan)
 {
     static const char *const words[] = { "NaN", "Infinity", "-Infinity" };

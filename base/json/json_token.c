@@ -91,7 +91,7 @@ static void add_digit(struct decimal *decimal, char digit)
 
 static int64_t read_exponent(const char *text, const char *end)
 {
-    static const int64_t enough = INT64_C(1) << 40; /* larger than any input has digits */
+    static const int64_t enough = INT64_C(1) << 40; /* no input has this many digits */
     bool negative = text < end && *text == '-';
     int64_t value = 0;
 

@@ -101,7 +101,7 @@ struct measurement {
     double ceiling_chunks_s, ceiling_share;
     bool client_limited; /* the error is too large, or the client had no CPU left */
     bool client_late;    /* the slowest percent of latencies may be lag_p99_ms too long */
-    bool machine_busy;   /* either of these, because others used this machine */
+    bool machine_busy;   /* one of these two is set because other processes used this machine */
 
     bool contaminated; /* the server also worked for others, each time the cell was measured */
     bool unsettled;    /* the warm-up ended at its limit, before two windows agreed */

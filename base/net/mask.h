@@ -27,7 +27,7 @@ enum mask_kind {
 };
 
 /* Replaces the secret by "(hidden)" everywhere in the text. `is_truncated`: the text was truncated,
- * so that at its end 8 bytes of the secret suffice to be hidden. */
+ * so 8 or more bytes of the secret at the end of the text are hidden too. */
 void mask_text(const struct mask *mask, enum mask_kind kind, bool is_truncated, struct text *text);
 /* The same in a string, which counts as truncated if it fills its array. */
 void mask_string(const struct mask *mask, enum mask_kind kind, char *string, size_t size);

@@ -54,7 +54,7 @@ static const char *without_place(const char *message)
 
 static void show_bar(struct follow *follow, const json_t *job, const char *message)
 {
-    struct terminal terminal = terminal_look(fileno(stderr));
+    struct terminal terminal = terminal_of(fileno(stderr));
     TEXT_AUTO line = { 0 };
 
     if (!terminal.is_drawable)

@@ -21,8 +21,8 @@ const char client_statuses[] =
 
 bool client_open(struct client *client, struct error *error)
 {
-    *client = (struct client){ .out = terminal_look(STDOUT_FILENO),
-                               .err = terminal_look(fileno(stderr)) };
+    *client =
+        (struct client){ .out = terminal_of(STDOUT_FILENO), .err = terminal_of(fileno(stderr)) };
     client->remote.can_ask = client->err.is_terminal && isatty(STDIN_FILENO) == 1;
     return outbound_global_init(error) && login_read(&client->remote.login, error);
 }

@@ -175,8 +175,7 @@ bool client_asks_for_help(int argc, char *const *argv)
 
 int client_help_show(const char *name)
 {
-    struct client client = { .out = terminal_look(STDOUT_FILENO),
-                             .err = terminal_look(STDERR_FILENO) };
+    struct client client = { .out = terminal_of(STDOUT_FILENO), .err = terminal_of(STDERR_FILENO) };
     TEXT_AUTO text = { 0 }, shown = { 0 };
     struct error error;
 

@@ -151,7 +151,7 @@ static void draw(struct watch *watch)
     size_t abreast, blocks, rows;
     TEXT_AUTO lines = { 0 };
 
-    watch->drawn = terminal_look(fileno(stdout));
+    watch->drawn = terminal_of(fileno(stdout));
     abreast = watch->drawn.columns >= PAIR_COLUMNS ? 2 : 1;
     blocks = (SERIES + abreast - 1) / abreast;
     rows = watch->drawn.rows / blocks > 3 ? (watch->drawn.rows - 1) / blocks - 1 : 2;
@@ -196,7 +196,7 @@ static bool is_over(void *context)
     watch->ended = watch->ended || key == 'q' || key == 'Q' || interrupt_seen(&watch->interrupt);
     if (watch->ended || !watch->live)
         return watch->ended;
-    now = terminal_look(fileno(stdout));
+    now = terminal_of(fileno(stdout));
     if (now.columns != watch->drawn.columns || now.rows != watch->drawn.rows)
         draw(watch);
     return false;

@@ -31,7 +31,7 @@ static char *read_line(void)
 
 static void show(const char *text)
 {
-    struct terminal terminal = terminal_look(fileno(stderr));
+    struct terminal terminal = terminal_of(fileno(stderr));
     TEXT_AUTO worded = { 0 }, clean = { 0 };
 
     wording_add_answer(text, &worded);

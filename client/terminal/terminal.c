@@ -25,7 +25,7 @@ static bool may_colour(void)
     return refused == NULL || refused[0] == '\0';
 }
 
-struct terminal terminal_look(int descriptor)
+struct terminal terminal_of(int descriptor)
 {
     struct terminal terminal = { .columns = COLUMNS_DEFAULT, .rows = ROWS_DEFAULT };
     struct winsize size;

@@ -23,7 +23,7 @@ enum terminal_colour {
     STYLE_COUNT
 };
 
-/* Finds out what the descriptor is. */
-struct terminal terminal_look(int descriptor);
+/* Asks the kernel and the environment; a size that is not known is 80 columns and 24 rows. */
+struct terminal terminal_of(int descriptor);
 /* The sequence that switches to the style, "" without colours. STYLE_PLAIN ends any other style. */
 const char *terminal_style(const struct terminal *terminal, enum terminal_colour style);

@@ -41,7 +41,7 @@ void command_output_table_print(struct table *table)
 
 void command_output_text(const char *text)
 {
-    struct terminal terminal = terminal_look(STDOUT_FILENO);
+    struct terminal terminal = terminal_of(STDOUT_FILENO);
     TEXT_AUTO shown = { 0 };
 
     display_width_begin();
