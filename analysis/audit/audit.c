@@ -72,9 +72,9 @@ const struct audit_rule audit_rules[] = {
       "rates with the counts they were computed from", audit_needs_rates_twice,
       .of_imports = true },
     { "compute_roofline", "more arithmetic per second than the hardware can do", 14,
-      audit_check_compute, "hardware and model", audit_needs_roofline },
+      audit_check_compute, "hardware, model and token rates", audit_needs_compute },
     { "bandwidth_roofline", "weights read faster than the memory allows", 14, audit_check_bandwidth,
-      "hardware and model", audit_needs_roofline },
+      "hardware, model and token rates", audit_needs_bandwidth },
     { 0 },
 };
 

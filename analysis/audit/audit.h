@@ -38,7 +38,7 @@ struct findings {
     struct finding *at; /* in the order of the rules */
     size_t count;
     enum audit_use uses[AUDIT_RULES_MAX]; /* of each rule, in their order */
-    /* What the figures were compared with; NULL: not known. */
+    /* What the figures were compared with, unless a row names its own; NULL: not known. */
     const struct hardware *hardware;
     const struct model *model;
 };
@@ -87,6 +87,7 @@ const char *finding_length_unit(const struct evidence *evidence);
 size_t findings_applied(const struct findings *findings); /* the number of rules applied */
 /* Writes which rules were applied, and which were not because the run lacks figures. */
 void findings_write_uses(const struct findings *findings, struct text *out);
-/* New references. {"applied": [rule], "not_applied": [{"lacks", "rules"}]} */
+/* {"applied": [rule], "not_applied": [{"lacks", "rules"}]}. New reference. */
 json_t *findings_uses_json(const struct findings *findings);
+/* A list of the findings. New reference. */
 json_t *findings_json(const struct evidence *evidence, const struct findings *findings);

@@ -10,13 +10,12 @@
 
 /* A cell counts as cached if more than this share of its input tokens came from the cache. */
 #define CACHED_SHARE 0.1
-/* The first cell, which has the fewest users at its length, is more than this many times slower
- * than the next: CACHED_TIMES, or GROWING_TIMES if the times of first cells grow with the prompt.
- */
+/* The cell with the fewest users read the prompt that the next one found in the cache if it is more
+ * than CACHED_TIMES slower, or GROWING_TIMES if the times of such cells grow with the prompt, and
+ * by more than CACHED_MS. */
 #define CACHED_TIMES 2
 #define GROWING_TIMES 1.5
-#define CACHED_MS 100     /* and it is slower by more than this */
-#define LENGTH_NEEDED 512 /* shorter prompts are read too fast to distinguish from other delays */
+#define CACHED_MS 100
 /* tokens/s: if the first prompt was read more slowly than this, something else took the time, such
  * as a compilation */
 #define PREFILL_SPEED 500
@@ -106,7 +105,7 @@ static bool grows_with_length(const struct audit_places *places, const struct au
         const struct audit_place *other = &places->at[i];
         double lengths = other->length / first->length, times = other->mean_ms / first->mean_ms;
 
-        if (!other->is_measured || !(other->length >= LENGTH_NEEDED)
+        if (!other->is_measured || !(other->length >= AUDIT_CACHE_LENGTH)
             || !(lengths >= 2 || lengths <= 0.5) || !audit_place_is_lowest(places, other))
             continue;
         if (lengths >= 2 && times < 1)
@@ -121,7 +120,7 @@ const struct audit_place *audit_cache_first_hit(const struct audit_places *place
 {
     const struct audit_place *later;
 
-    if (places->cache_is_off || !first->is_measured || !(first->length >= LENGTH_NEEDED)
+    if (places->cache_is_off || !first->is_measured || !(first->length >= AUDIT_CACHE_LENGTH)
         || !audit_place_is_lowest(places, first) || cached_share(first->cell) > CACHED_SHARE)
         return NULL;
     later = audit_place_next_level(places, first);
@@ -226,7 +225,7 @@ static bool names_one_prompt(const char *text)
     return false;
 }
 
-/* The prompt that all measured rows with a prompt share, if there are at least two; else NULL. */
+/* The prompt that all measured rows with a prompt share, if there are two such rows; else NULL. */
 static const char *one_prompt(const struct evidence *evidence)
 {
     const char *only = NULL;

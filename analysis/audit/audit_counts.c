@@ -4,7 +4,7 @@
 
 #include "analysis/audit/audit_parts.h"
 
-#define RECOUNTED_WITHIN 0.02
+#define RECOUNTED_WITHIN 0.02 /* counts within this share of each other are equal */
 /* special tokens at both ends that only one of the counts may include */
 #define ENDING_TOKENS 2
 #define COMPARED_CELLS_MAX 1000 /* how many other cells each cell is compared with */
@@ -22,8 +22,9 @@ static double extra_prompt_tokens(const struct evidence_cell *cell)
 }
 
 /* Whether two tokenizers counted the prompt: then the difference of their counts grows with the
- * prompt's length. This is judged by the prompt of the same run whose length differs most; if none
- * is much longer or shorter, by whether the difference is more than a template adds. */
+ * prompt's length. This is judged by the cell of the same run whose prompts differ most in length;
+ * if none has much longer or shorter ones, by whether the difference is more than a template adds.
+ */
 static bool has_other_prompt_count(const struct evidence *evidence,
                                    const struct evidence_cell *cell)
 {
@@ -125,5 +126,5 @@ void audit_check_lengths(struct audit *audit)
     finding->arithmetic.data[--finding->arithmetic.length] = '\0';
     text_add(&finding->consequence,
              "Report the measured lengths, not the requested ones, and compare only with runs "
-             "that have the same.");
+             "of the same measured lengths.");
 }

@@ -126,7 +126,7 @@ static bool is_refused_at_once(const struct audit_places *places, const struct a
 static void mark_refused_lengths(const struct evidence *evidence, bool *out)
 {
     AUDIT_PLACES_AUTO places = audit_places_of(evidence);
-    double served = NAN; /* the longest length in the run */
+    double served = NAN; /* the longest length that was served in the run */
     bool refused = false;
 
     for (size_t i = 0; i < places.count; i++) {

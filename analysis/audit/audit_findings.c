@@ -18,7 +18,7 @@ size_t findings_applied(const struct findings *findings)
     return count;
 }
 
-/* The first rule that lacks the same figures. */
+/* Whether the rule lacks figures, and is the first that lacks these. */
 static bool is_first_need(const struct findings *findings, size_t rule)
 {
     if (findings->uses[rule] != RULE_LACKS_FIGURES)

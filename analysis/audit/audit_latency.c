@@ -6,18 +6,19 @@
 #include "analysis/audit/audit_parts.h"
 
 #define NEAR_TIMEOUT 0.97     /* a latency of this share of a timeout, or more, is equal to it */
-#define PAST_LATENCY 1.05     /* a request may take this many times as long as the timeout; */
-#define PAST_BURST 1.2        /* a burst, whose last requests begin late, this many times */
+#define PAST_LATENCY 1.05     /* the timeout times this is the longest a request may take */
+#define PAST_BURST 1.2        /* likewise for a burst, whose last requests begin late */
 #define ROUNDS_OF_A_BURST 1.5 /* requests per user: a cell with more is no burst */
-#define TIMEOUT_CELLS 2       /* cells at one unstated timeout: a single one may be chance */
-#define TIMEOUT_SHARE 0.5 /* of the cells that lost requests, at least this share did so at it */
+#define TIMEOUT_CELLS 2       /* with fewer cells, an unstated timeout may be chance */
+#define TIMEOUT_SHARE 0.5 /* so is one that less than this share of the cells with losses ends at  \
+                           */
 #define LOST_SHARE 0.01   /* a cell lost requests if at least this share of them failed */
 /* A single cell shows a timeout if it lost at least the share ALONE_LOST of its requests, and its
  * highest latency differs from the timeout by at most the share ALONE_WITHIN. */
 #define ALONE_LOST 0.05
 #define ALONE_WITHIN 0.015
-#define USUAL_WITHIN 0.1 /* relative to p95 / mean of other cells */
-#define BUNCHED 1.05     /* percentiles this close to one another are those of the timeout */
+#define USUAL_WITHIN 0.1 /* p95 / mean is usual if it is within this share of the other cells' */
+#define BUNCHED 1.05     /* percentiles that differ by at most this factor end at a timeout */
 
 /* ---- Timeouts ---- */
 
@@ -28,8 +29,8 @@ static double cell_rounds(const struct evidence_cell *cell)
 }
 
 /* How long a burst took, which is as long as its slowest request took: the duration reported, or
- * one computed from the rate of successful requests. NaN: the cell is no burst, or it is not known.
- */
+ * one computed from the rate of successful requests. NaN: the cell is no burst, or the
+ * time is not known. */
 static double burst_s(const struct evidence_cell *cell)
 {
     double succeeded =
@@ -281,40 +282,79 @@ void audit_check_samples(struct audit *audit)
 
 /* ---- Contradictions ---- */
 
-static bool latency_is_disordered(const struct evidence_latency *latency)
+/* Writes the first contradiction among the latency's percentiles; false: there is none. */
+static bool find_disorder(const struct evidence_latency *latency, const char *metric,
+                          struct text *out)
 {
-    const double in_order[] = { latency->min_ms, latency->p50_ms, latency->p90_ms,
-                                latency->p95_ms, latency->p99_ms, latency->max_ms };
-    double last = 0;
+    const struct {
+        const char *name;
+        double ms;
+    } in_order[] = {
+        { "minimum", latency->min_ms }, { "p50", latency->p50_ms }, { "p90", latency->p90_ms },
+        { "p95", latency->p95_ms },     { "p99", latency->p99_ms }, { "maximum", latency->max_ms },
+    };
+    size_t last = 0;
 
     for (size_t i = 0; i < sizeof in_order / sizeof *in_order; i++) {
-        if (isnan(in_order[i]))
+        if (isnan(in_order[i].ms))
             continue;
-        if (in_order[i] < 0 || in_order[i] < last * 0.999)
+        if (in_order[i].ms < 0)
+            text_addf(out, "the %s of %s is negative, %.4g ms", in_order[i].name, metric,
+                      in_order[i].ms);
+        else if (in_order[i].ms < in_order[last].ms * 0.999)
+            text_addf(out, "the %s of %s, %.4g ms, is below its %s, %.4g ms", in_order[i].name,
+                      metric, in_order[i].ms, in_order[last].name, in_order[last].ms);
+        if (out->length > 0)
             return true;
-        last = in_order[i];
+        last = i;
     }
-    return latency->mean_ms < 0 || latency->mean_ms > latency->max_ms * 1.001;
+    return false;
+}
+
+/* The same for the latency's mean. */
+static bool find_odd_mean(const struct evidence_latency *latency, const char *metric,
+                          struct text *out)
+{
+    if (latency->mean_ms < 0)
+        text_addf(out, "the mean of %s is negative, %.4g ms", metric, latency->mean_ms);
+    else if (latency->mean_ms > latency->max_ms * 1.001)
+        text_addf(out, "the mean of %s, %.4g ms, is above its maximum, %.4g ms", metric,
+                  latency->mean_ms, latency->max_ms);
+    return out->length > 0;
+}
+
+/* The same for all latencies of the cell. */
+static bool find_contradiction(const struct evidence_cell *cell, struct text *out)
+{
+    double ttft_ms = cell->latency[METRIC_TTFT].mean_ms, e2e_ms = audit_cell_mean_ms(cell);
+
+    for (enum metric i = 0; i < METRIC_COUNT; i++)
+        if (find_disorder(&cell->latency[i], metric_name(i), out)
+            || find_odd_mean(&cell->latency[i], metric_name(i), out))
+            return true;
+    if (ttft_ms > e2e_ms * 1.001)
+        text_addf(out, "the mean of ttft, %.4g ms, is above that of e2e, %.4g ms", ttft_ms, e2e_ms);
+    return out->length > 0;
 }
 
 static bool is_disordered(const struct evidence_cell *cell)
 {
-    for (int i = 0; i < METRIC_COUNT; i++)
-        if (latency_is_disordered(&cell->latency[i]))
-            return true;
-    return cell->latency[METRIC_TTFT].mean_ms > audit_cell_mean_ms(cell) * 1.001;
+    TEXT_AUTO contradiction = { 0 };
+
+    return find_contradiction(cell, &contradiction);
 }
 
 void audit_check_order(struct audit *audit)
 {
     struct finding *finding = audit_find_cells(audit, FINDING_WRONG, is_disordered);
+    TEXT_AUTO contradiction = { 0 };
+    const struct evidence_cell *cell;
 
     if (finding == NULL)
         return;
-    text_addf(
-        &finding->arithmetic,
-        "row %lld: a higher percentile is below a lower one, a mean above the maximum, a TTFT "
-        "above the E2E latency, or a time is negative",
-        (long long)audit->evidence->cells[finding->cells[0]].row);
+    cell = audit_first_cell(audit, finding);
+    find_contradiction(cell, &contradiction);
+    text_addf(&finding->arithmetic, "row %lld: %s", (long long)cell->row,
+              text_string(&contradiction));
     text_add(&finding->consequence, "At least one of these figures is not what its name says.");
 }

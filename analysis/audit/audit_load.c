@@ -11,10 +11,10 @@
  * or pauses at most PAUSE_S after each request. */
 #define PAUSE_SHARE 0.5
 #define PAUSE_S 0.1
-#define PLATEAU_WITHIN 0.15
-#define PLATEAU_LEVELS 3
-#define RUNS_MAX 100   /* the most runs examined in one file */
-#define BURST_ROUNDS 2 /* with fewer requests per user there is no steady state */
+#define PLATEAU_WITHIN 0.15 /* levels whose requests in flight differ by less are a plateau, */
+#define PLATEAU_LEVELS 3    /* if there are at least this many of them */
+#define RUNS_MAX 100        /* the most runs examined in one file */
+#define BURST_ROUNDS 2      /* with fewer requests per user there is no steady state */
 
 /* The requests in flight: measured in our own runs, else by Little's law (throughput x mean
  * latency). */
@@ -25,7 +25,7 @@ static double in_flight(const struct evidence_cell *cell)
     return cell->request_throughput * audit_cell_mean_ms(cell) / 1000;
 }
 
-/* One request for each user, but none for those who think. */
+/* One request for each user, but none for a user who is thinking. */
 static double expected_in_flight(const struct evidence_cell *cell)
 {
     double expected = cell->concurrency_expected;
@@ -68,7 +68,7 @@ static int compare_level_cells(const void *left, const void *right)
 }
 
 /* The measured cells whose number of users is known, by users and requests in flight: those of the
- * same run as `of`, or of all runs if it is NULL. The caller frees the array. */
+ * same run as `of`, or of all runs if `of` is NULL. The caller frees the array. */
 static struct level_cell *level_cells(const struct evidence *evidence,
                                       const struct evidence_cell *of, const bool *is_bad,
                                       size_t *count)
@@ -260,7 +260,7 @@ static size_t plateau_begin(const struct level *levels, size_t last)
     return first;
 }
 
-/* Searches from the highest level down: there may be another plateau below the first. */
+/* Searches from the highest level down: a run may have several plateaus. */
 static void check_run_plateau(struct audit *audit, const struct evidence_cell *of)
 {
     size_t count;
@@ -311,8 +311,9 @@ void audit_check_requests(struct audit *audit)
     if (finding == NULL)
         return;
     last = &audit->evidence->cells[finding->cells[finding->cell_count - 1]];
-    text_addf(&finding->arithmetic, "%.15g requests in all for %.15g users (row %lld)",
-              audit_cell_requests(last), audit_cell_users(last), (long long)last->row);
+    text_addf(&finding->arithmetic, "%.15g request%s in all for %.15g users (row %lld)",
+              audit_cell_requests(last), audit_plural(audit_cell_requests(last)),
+              audit_cell_users(last), (long long)last->row);
     text_add(&finding->consequence,
              "So many users were never active at once: read each of these cells as a burst of its "
              "requests.");
@@ -340,9 +341,9 @@ void audit_check_burst(struct audit *audit)
         return;
     last = &audit->evidence->cells[finding->cells[finding->cell_count - 1]];
     text_addf(&finding->arithmetic,
-              "%.15g requests for %.15g user%s (row %lld): fewer than %d for each user",
-              requests_reported(last), audit_cell_users(last), audit_plural(audit_cell_users(last)),
-              (long long)last->row, BURST_ROUNDS);
+              "%.15g request%s for %.15g users (row %lld): fewer than %d for each user",
+              requests_reported(last), audit_plural(requests_reported(last)),
+              audit_cell_users(last), (long long)last->row, BURST_ROUNDS);
     text_add(
         &finding->consequence,
         "Most of the requests start at once, and the last ones run alone: neither throughput nor "

@@ -7,8 +7,6 @@
 #include "analysis/audit/audit_needs.h"
 #include "analysis/audit/audit_places.h"
 
-#define LENGTH_OF_CACHE 512 /* the times of shorter prompts do not reveal a cache */
-
 /* ---- What a cell has ------------------------------------------------------------------------- */
 
 static bool has_any_cell(const struct audit *audit,
@@ -134,7 +132,7 @@ static bool has_cache_counts(const struct evidence_cell *cell)
 
 static bool is_long_and_timed(const struct evidence_cell *cell)
 {
-    return audit_cell_is_measured(cell) && cell->input_length >= LENGTH_OF_CACHE
+    return audit_cell_is_measured(cell) && cell->input_length >= AUDIT_CACHE_LENGTH
            && (!isnan(cell->latency[METRIC_TTFT].p50_ms) || !isnan(audit_cell_mean_ms(cell)));
 }
 

@@ -25,4 +25,6 @@ bool audit_needs_lengths(const struct audit *audit);
 bool audit_needs_both_counts(const struct audit *audit);
 bool audit_needs_cache(const struct audit *audit);
 bool audit_needs_rates_twice(const struct audit *audit);
-bool audit_needs_roofline(const struct audit *audit); /* hardware and model are in the catalogue */
+/* Hardware and model of at least one cell are in the catalogue, and the cell has rates. */
+bool audit_needs_compute(const struct audit *audit);
+bool audit_needs_bandwidth(const struct audit *audit);

@@ -5,14 +5,17 @@
 
 #include "analysis/audit/audit_parts.h"
 
+/* Shorter prompts are read too fast to distinguish from other delays. In tokens or words. */
+#define AUDIT_CACHE_LENGTH 512
+
 struct audit_place {
     bool is_measured;
     double users, length, output;
     double mean_ms; /* E2E */
     const struct evidence_cell *cell;
     size_t pass;             /* number of its run (audit_passes) */
-    size_t run, run_end;     /* the cells of its run are at[run] to at[run_end - 1], */
-    size_t shape, shape_end; /* and those of them with the same length at[shape] and so on */
+    size_t run, run_end;     /* at[run] to at[run_end - 1] are the cells of its run, */
+    size_t shape, shape_end; /* at[shape] to at[shape_end - 1] those of its length in the run */
     const struct evidence_cell *run_first; /* the run's first cell in the order of the file */
 };
 
@@ -29,10 +32,11 @@ void audit_places_finish(struct audit_places *places);
 
 bool audit_place_same_length(const struct audit_place *a, const struct audit_place *b);
 bool audit_place_same_output(const struct audit_place *a, const struct audit_place *b);
-/* The measured cell of the same shape with the next larger number of users, or NULL. */
+/* The measured cell of the same input and output length with the next larger number of users; NULL:
+ * there is none. */
 const struct audit_place *audit_place_next_level(const struct audit_places *places,
                                                  const struct audit_place *place);
-/* Whether no cell of the same shape has fewer users. */
+/* Whether no cell of the same input and output length has fewer users. */
 bool audit_place_is_lowest(const struct audit_places *places, const struct audit_place *place);
 /* Whether the server's flags turn the prefix cache off. */
 bool audit_cache_is_off(const struct evidence_facts *facts);

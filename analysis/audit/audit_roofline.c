@@ -70,14 +70,14 @@ static struct roof roof_of(const struct audit *audit, const struct evidence_cell
     return roof;
 }
 
-bool audit_needs_roofline(const struct audit *audit)
+/* Whether the share of at least one cell is known. */
+static bool has_share(const struct audit *audit,
+                      double (*share_of)(const struct audit *audit,
+                                         const struct evidence_cell *cell))
 {
-    for (size_t i = 0; i < audit->evidence->cell_count; i++) {
-        const struct roof roof = roof_of(audit, &audit->evidence->cells[i]);
-
-        if (roof.hardware != NULL && roof.model != NULL)
+    for (size_t i = 0; i < audit->evidence->cell_count; i++)
+        if (isfinite(share_of(audit, &audit->evidence->cells[i])))
             return true;
-    }
     return false;
 }
 
@@ -123,6 +123,11 @@ static double compute_share(const struct audit *audit, const struct evidence_cel
     if (roof.hardware == NULL || roof.model == NULL || !audit_cell_is_measured(cell))
         return NAN;
     return tokens_through(cell) * 2 * roof.model->active_parameters / peak_flops(audit, &roof);
+}
+
+bool audit_needs_compute(const struct audit *audit)
+{
+    return has_share(audit, compute_share);
 }
 
 /* Finds the cells above a share; *worst is the cell with the highest. NULL: there are none. */
@@ -202,6 +207,11 @@ static double bandwidth_share(const struct audit *audit, const struct evidence_c
         return NAN;
     return stream_speed(cell) * least_weights(roof.model)
            / (roof.chips * roof.hardware->bandwidth_bytes_per_s);
+}
+
+bool audit_needs_bandwidth(const struct audit *audit)
+{
+    return has_share(audit, bandwidth_share);
 }
 
 void audit_check_bandwidth(struct audit *audit)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on the rows: which of them are duplicates, copies, or mislabelled. */
+/* Rules on the rows: which of them are duplicates in one file, or copies of another run. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -194,8 +194,8 @@ void audit_check_duplicates(struct audit *audit)
     if (finding == NULL)
         return;
     text_addf(&finding->arithmetic,
-              "%zu of %zu cells repeat the load and lengths of an earlier row", finding->cell_count,
-              evidence->cell_count);
+              "cells that repeat the load and lengths of an earlier row: %zu of %zu",
+              finding->cell_count, evidence->cell_count);
     describe_spread(evidence, firsts, finding);
     text_add(&finding->consequence,
              "The file holds two runs or more: separate them, and do not average them.");

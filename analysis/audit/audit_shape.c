@@ -3,8 +3,8 @@
 
 #include "analysis/audit/audit_places.h"
 
-/* A first cell whose mean latency is more than COLD_TIMES that of a cell with more users, and more
- * than COLD_MS above it, includes a cold start. */
+/* A first cell includes a cold start if its mean latency is more than COLD_TIMES that of the next
+ * level of users, and more than COLD_MS above it; or DISORDER_TIMES and COLD_WRONG_MS. */
 #define COLD_TIMES 2
 #define COLD_MS 100
 /* Beyond both of these differences the cell shows nothing but a cold start. */

@@ -187,7 +187,7 @@ void audit_check_unknown_output(struct audit *audit)
     finding = audit_find_cells(audit, FINDING_CAUTION, counts_nothing);
     if (finding == NULL)
         return;
-    text_addf(&finding->arithmetic, "%zu cells have no number of output tokens",
+    text_addf(&finding->arithmetic, "cells without a number of output tokens: %zu",
               finding->cell_count);
     text_add(&finding->consequence,
              "Requests of unknown length: do not compare them with another workload, and draw no "
@@ -225,7 +225,7 @@ void audit_check_client(struct audit *audit)
 
     if (finding == NULL)
         return;
-    text_addf(&finding->arithmetic, "%zu cells have the warning client_limited",
+    text_addf(&finding->arithmetic, "cells with the warning client_limited: %zu",
               finding->cell_count);
     text_add(
         &finding->consequence,
@@ -244,11 +244,13 @@ void audit_check_contaminated(struct audit *audit)
     if (finding == NULL)
         return;
     text_addf(&finding->arithmetic,
-              "in %zu cells the server also worked for others, each time they were measured: "
+              "cells during whose every measurement the server also worked for other clients: %zu; "
               "run_show with `cell` says how this was detected",
               finding->cell_count);
-    text_add(&finding->consequence,
-             "Others used the server meanwhile: these cells show less than it can do alone.");
+    text_add(
+        &finding->consequence,
+        "Other clients used the server meanwhile: undisturbed, it can do more than these cells "
+        "show.");
 }
 
 static bool is_uneven(const struct evidence_cell *cell)
@@ -263,7 +265,7 @@ void audit_check_uneven(struct audit *audit)
     if (finding == NULL)
         return;
     text_addf(&finding->arithmetic,
-              "in %zu cells the server stalled or changed its speed, each time they were measured: "
+              "cells during whose every measurement the server stalled or changed its speed: %zu; "
               "their reasons say how",
               finding->cell_count);
     text_add(&finding->consequence,
@@ -292,27 +294,42 @@ static bool disagrees(double rate, double count, double duration_s)
                || rate - rate_off > most * (1 + RATES_WITHIN));
 }
 
-static bool has_odd_rates(const struct evidence_cell *cell)
+/* Writes the first of the cell's rates that disagrees with its other figures; false: none does. */
+static bool find_odd_rate(const struct evidence_cell *cell, struct text *out)
 {
     double both = cell->input_throughput + cell->output_throughput;
 
-    return audit_cell_is_measured(cell)
-           && (disagrees(cell->request_throughput, cell->succeeded, cell->duration_s)
-               || disagrees(cell->output_throughput, cell->output_tokens, cell->duration_s)
-               || (both > 0 && fabs(cell->total_throughput / both - 1) > RATES_WITHIN));
+    if (disagrees(cell->request_throughput, cell->succeeded, cell->duration_s))
+        text_addf(out, "%.5g requests/s, but %.15g requests succeeded in %.5g s",
+                  cell->request_throughput, cell->succeeded, cell->duration_s);
+    else if (disagrees(cell->output_throughput, cell->output_tokens, cell->duration_s))
+        text_addf(out, "%.5g output tokens/s, but %.15g output tokens in %.5g s",
+                  cell->output_throughput, cell->output_tokens, cell->duration_s);
+    else if (both > 0 && fabs(cell->total_throughput / both - 1) > RATES_WITHIN)
+        text_addf(out, "%.5g tokens/s in total, but %.5g input and %.5g output tokens/s",
+                  cell->total_throughput, cell->input_throughput, cell->output_throughput);
+    return out->length > 0;
+}
+
+static bool has_odd_rates(const struct evidence_cell *cell)
+{
+    TEXT_AUTO odd = { 0 };
+
+    return audit_cell_is_measured(cell) && find_odd_rate(cell, &odd);
 }
 
 void audit_check_rates(struct audit *audit)
 {
     struct finding *finding;
     const struct evidence_cell *cell;
+    TEXT_AUTO odd = { 0 };
 
     finding = audit_find_cells(audit, FINDING_CAUTION, has_odd_rates);
     if (finding == NULL)
         return;
     cell = audit_first_cell(audit, finding);
-    text_addf(&finding->arithmetic, "row %lld: %.5g requests/s, but %.15g succeeded in %.5g s",
-              (long long)cell->row, cell->request_throughput, cell->succeeded, cell->duration_s);
+    find_odd_rate(cell, &odd);
+    text_addf(&finding->arithmetic, "row %lld: %s", (long long)cell->row, text_string(&odd));
     text_add(&finding->consequence,
-             "A rate was computed from another duration or other requests than the row says.");
+             "A rate was computed from another duration or other counts than the row says.");
 }

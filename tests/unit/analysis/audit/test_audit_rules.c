@@ -99,7 +99,7 @@ static void finds_runs_that_were_appended(void **state)
     again->output_throughput = again->duration_s = NAN;
     again->concurrency_actual = 4;
     says(&only(trial, "duplicate_cells")->arithmetic,
-         "1 of 7 cells repeat the load and lengths of an earlier row");
+         "cells that repeat the load and lengths of an earlier row: 1 of 7");
 }
 
 /* The same run with another id, without the row of 1 user and 128 tokens. */
@@ -248,9 +248,20 @@ static void finds_latencies_that_contradict_one_another(void **state)
     struct trial *trial = *state;
 
     trial->evidence.cells[0].latency[METRIC_E2E].p95_ms = 10;
-    only(trial, "disorder");
+    assert_string_equal(text_string(&only(trial, "disorder")->arithmetic),
+                        "row 2: the p95 of e2e, 10 ms, is below its p50, 317.8 ms");
     trial->evidence.cells[0].latency[METRIC_E2E].p95_ms = -1.7e12;
-    only(trial, "disorder");
+    assert_string_equal(text_string(&only(trial, "disorder")->arithmetic),
+                        "row 2: the p95 of e2e is negative, -1.7e+12 ms");
+    trial->evidence.cells[0].latency[METRIC_E2E].p95_ms = NAN;
+    trial->evidence.cells[0].latency[METRIC_E2E].max_ms = 317.8;
+    trial->evidence.cells[0].latency[METRIC_TTFT].mean_ms = 400;
+    trial->evidence.cells[0].latency[METRIC_TTFT].max_ms = 400;
+    assert_string_equal(text_string(&only(trial, "disorder")->arithmetic),
+                        "row 2: the mean of ttft, 400 ms, is above that of e2e, 317.8 ms");
+    trial->evidence.cells[0].latency[METRIC_TTFT].max_ms = 300;
+    assert_string_equal(text_string(&only(trial, "disorder")->arithmetic),
+                        "row 2: the mean of ttft, 400 ms, is above its maximum, 300 ms");
 }
 
 static void finds_outputs_too_short_to_judge_generation(void **state)
@@ -304,7 +315,8 @@ static void finds_cached_prompts_estimates_and_limits_of_the_client(void **state
     only(trial, "client_limited");
     cell->client_limited = false;
     cell->contaminated = true;
-    says(&only(trial, "contaminated")->arithmetic, "in 1 cells");
+    says(&only(trial, "contaminated")->arithmetic,
+         "measurement the server also worked for other clients: 1");
 }
 
 static void finds_lengths_that_were_not_requested(void **state)
@@ -327,8 +339,19 @@ static void finds_rates_that_counts_do_not_give(void **state)
 {
     struct trial *trial = *state;
 
-    trial->evidence.cells[5].duration_s *= 2;
-    only(trial, "rates_disagree");
+    struct evidence_cell *cell = &trial->evidence.cells[5];
+
+    cell->duration_s *= 2;
+    says(&only(trial, "rates_disagree")->arithmetic,
+         "row 7: 33.167 requests/s, but 3200 requests succeeded in 192.96 s");
+    cell->duration_s /= 2;
+    cell->total_throughput = 10;
+    cell->input_throughput = 10;
+    says(&only(trial, "rates_disagree")->arithmetic,
+         "row 7: 10 tokens/s in total, but 10 input and ");
+    cell->total_throughput = NAN;
+    cell->output_tokens = 10 * cell->output_throughput * cell->duration_s;
+    says(&only(trial, "rates_disagree")->arithmetic, " output tokens/s, but ");
 }
 
 static void finds_queues_in_front_of_the_server(void **state)
@@ -365,6 +388,37 @@ static void finds_weights_read_faster_than_the_memory_can(void **state)
     trial->evidence.cells[0].latency[METRIC_TPOT].mean_ms = 0.05;
     trial->input.chips = 2;
     says(&only(trial, "bandwidth_roofline")->arithmetic, "6700 GB/s");
+}
+
+static enum audit_use use_of(const struct trial *trial, const char *rule)
+{
+    size_t i = 0;
+
+    while (strcmp(audit_rules[i].name, rule) != 0)
+        i++;
+    return trial->findings.uses[i];
+}
+
+static void without_rates_the_hardware_is_compared_with_nothing(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->input.model = "google/gemma-4-12B-it";
+    trial->input.hardware = "H100";
+    audit(trial);
+    assert_int_equal(use_of(trial, "compute_roofline"), RULE_APPLIED);
+    assert_int_equal(use_of(trial, "bandwidth_roofline"), RULE_APPLIED);
+    for (size_t i = 0; i < trial->evidence.cell_count; i++)
+        trial->evidence.cells[i].request_throughput = NAN;
+    audit(trial);
+    assert_int_equal(use_of(trial, "compute_roofline"), RULE_LACKS_FIGURES);
+    assert_int_equal(use_of(trial, "bandwidth_roofline"), RULE_APPLIED);
+    for (size_t i = 0; i < trial->evidence.cell_count; i++) {
+        trial->evidence.cells[i].output_throughput = NAN;
+        trial->evidence.cells[i].latency[METRIC_TPOT].mean_ms = NAN;
+    }
+    audit(trial);
+    assert_int_equal(use_of(trial, "bandwidth_roofline"), RULE_LACKS_FIGURES);
 }
 
 static void writes_spans_and_lists_rows(void **state)
@@ -520,6 +574,7 @@ int main(void)
         TEST(finds_queues_in_front_of_the_server),
         TEST(finds_more_arithmetic_than_the_hardware_has),
         TEST(finds_weights_read_faster_than_the_memory_can),
+        TEST(without_rates_the_hardware_is_compared_with_nothing),
         TEST(a_duration_near_a_usual_timeout_is_not_a_timeout),
         TEST(a_large_grid_of_one_run_is_clean),
         TEST(two_thousand_runs_of_one_cell_each_are_audited),

@@ -157,7 +157,7 @@ static void says_which_rules_could_not_be_applied(void **state)
     world_says(world, "Rules applied (");
     world_says(world, "Not applied for lack of numbers of successful requests: failed_speed, "
                       "low_success, all_failed, misnamed_failure, censored_tail.");
-    world_says(world, "Not applied for lack of hardware and model: compute_roofline, "
+    world_says(world, "Not applied for lack of hardware, model and token rates: compute_roofline, "
                       "bandwidth_roofline.");
     assert_true(contains_name(json_object_get(answer, "applied"), "duplicate_cells"));
     assert_false(contains_name(json_object_get(answer, "applied"), "actual_load"));
