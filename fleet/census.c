@@ -77,7 +77,8 @@ static bool pair_up(struct pairing *pairing, size_t later)
 
 /* Returns true if the first census may have missed the instance `later`: instances that have done
  * nothing yet look alike, so it counted them as one. */
-static bool was_unused(const struct census *first, const struct engine_metrics_snapshot *later)
+static bool may_have_been_missed(const struct census *first,
+                                 const struct engine_metrics_snapshot *later)
 {
     for (size_t i = 0; i < first->count; i++)
         if (!(first->instances[i].generation_tokens_total > 0)
@@ -98,7 +99,7 @@ static bool have_same_instances(const struct census *first, const struct census 
         memset(pairing.tried, 0, sizeof pairing.tried);
         if (pair_up(&pairing, i))
             paired++;
-        else if (!was_unused(first, &last->instances[i]))
+        else if (!may_have_been_missed(first, &last->instances[i]))
             return false;
     }
     return paired == first->count;

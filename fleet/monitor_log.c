@@ -11,7 +11,7 @@
 #define FIGURES_LIMIT 64
 #define GAP_LEAST_SCRAPES 4
 #define GAP_LEAST_MS 3000
-#define GAP_FACTOR 5 /* a gap is longer than the usual interval by this factor */
+#define GAP_FACTOR 5 /* a gap is longer than this many usual intervals */
 
 void monitor_log_finish(struct monitor_log *log)
 {

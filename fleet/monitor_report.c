@@ -8,7 +8,8 @@
 
 #include "base/json/json.h"
 
-#define FOREIGN_SCRAPES 3 /* fewer may be chance */
+#define FOREIGN_SCRAPES 3 /* with fewer scrapes an excess may be chance */
+/* Our own requests times this, and one more: what the server may have on average. */
 #define FOREIGN_SHARE 1.05
 #define FOREIGN_LEAST 1.0 /* a request that has just ended may still be counted as running */
 

@@ -8,8 +8,10 @@
 #include "fleet/metrics_map.h"
 #include "fleet/small_request.h"
 
-#define SCRAPES_IF_DOUBTFUL 12  /* at the start, or if something indicates several instances */
-#define SCRAPES_WITHOUT_START 2 /* if only counters can distinguish instances */
+/* Further scrapes at the start, or if something indicates several instances. */
+#define SCRAPES_IF_DOUBTFUL 12
+/* Further scrapes if only counters can distinguish instances. */
+#define SCRAPES_WITHOUT_START 2
 #define SHORTEST_PAUSE_NS 10000000
 #define PAUSE_VARIES_NS 30000000 /* so that we do not stay in step with another scraper */
 #define RETURN_WITHIN_NS 1000000000

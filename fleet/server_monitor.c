@@ -26,7 +26,7 @@
 #define STILL_S 3.0          /* counters that stand still so long overrule a gauge that says busy */
 #define COUNTING_LIMIT_S 2.0 /* how long the server may take to count what it has answered */
 #define BROKEN_LIMIT_S 2.0   /* how long the metrics may be unavailable if no request failed */
-#define RETURN_LIMIT_S 60.0  /* how long they may be unavailable if requests failed too */
+#define RETURN_LIMIT_S 60.0  /* how long the metrics may be unavailable if requests failed too */
 #define CONFIRM_SCRAPES 8    /* to detect other instances under the same address */
 #define CONFIRM_PAUSE_NS 25000000
 #define CENSUS_PAUSE_NS 5000000

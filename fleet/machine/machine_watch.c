@@ -12,7 +12,7 @@
 /* Minimum between two writes of a status in which only the log line changed. */
 #define SHOW_NS INT64_C(1000000000)
 #define PROBE_MS 2000
-#define AGAIN_TICKS 5 /* between two tries to end the server */
+#define AGAIN_TICKS 5 /* ticks between two tries to end the server */
 #define CHECK_NS INT64_C(1000000000)
 
 /* ---- The wanted state ---- */

@@ -5,7 +5,7 @@
 
 #include "fleet/managed/apply_private.h"
 
-#define FAILED_POLLS 3 /* a single poll may show "failed" between two states */
+#define FAILED_POLLS 3 /* in a row: a single poll may show "failed" between two states */
 
 static bool has_wanted_end(const struct apply *apply, const struct observed *observed)
 {

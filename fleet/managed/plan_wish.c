@@ -7,7 +7,8 @@
 #include "fleet/recipes/recipe_lint.h"
 
 #define SHORTEST_LIFE_MS (10 * 60000LL)
-#define RECALLED_PLANS 100 /* the newest plans are searched for a recipe that was removed */
+/* How many of the newest plans are searched for a recipe that was removed. */
+#define RECALLED_PLANS 100
 
 static CHECKED bool find_managed(struct making *making, struct error *error)
 {

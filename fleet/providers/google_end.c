@@ -10,7 +10,7 @@
 #include "fleet/providers/google.h"
 
 #define SCHEDULER "https://cloudscheduler.googleapis.com/v1/"
-#define LONGEST_MS (INT64_C(364) * 86400000) /* a schedule has no year */
+#define LONGEST_MS (INT64_C(364) * 86400000) /* under a year, because a schedule has no year */
 
 void google_end_name(const struct desired *desired, const char *what, const char *region,
                      struct google_end *out)

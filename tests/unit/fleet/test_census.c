@@ -67,7 +67,7 @@ static void instances_unused_at_the_first_census_are_added_up_too(void **state)
     assert_float_equal(generated(&one, &last), 60, 1e-9);
 }
 
-static void does_not_guess_if_the_instances_changed(void **state)
+static void the_growth_is_not_known_if_the_instances_changed(void **state)
 {
     const struct census two = CENSUS(100, 200), three = CENSUS(110, 210, 300);
     const struct census less = CENSUS(110, 150), one = CENSUS(400);
@@ -118,7 +118,7 @@ static void a_census_during_which_an_instance_worked_is_incomplete(void **state)
     assert_false(census_is_complete(&census));
 }
 
-static void busy_instances_are_not_counted(void **state)
+static void the_growth_is_not_known_while_instances_are_busy(void **state)
 {
     struct census first = CENSUS(100, 200), moving = { 0 }, busy = CENSUS(110, 210);
 
@@ -140,10 +140,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adds_up_the_counters_of_all_instances),
         cmocka_unit_test(instances_unused_at_the_first_census_are_added_up_too),
-        cmocka_unit_test(does_not_guess_if_the_instances_changed),
+        cmocka_unit_test(the_growth_is_not_known_if_the_instances_changed),
         cmocka_unit_test(instances_are_distinguished_by_all_counters),
         cmocka_unit_test(a_census_during_which_an_instance_worked_is_incomplete),
-        cmocka_unit_test(busy_instances_are_not_counted),
+        cmocka_unit_test(the_growth_is_not_known_while_instances_are_busy),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

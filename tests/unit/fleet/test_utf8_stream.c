@@ -29,7 +29,7 @@ static void joins_characters_wherever_they_were_split(void **state)
     }
 }
 
-static void replaces_what_cannot_be_shown(void **state)
+static void replaces_nul_and_invalid_utf8(void **state)
 {
     struct utf8_stream stream = { 0 };
     TEXT_AUTO out = { 0 };
@@ -60,7 +60,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(joins_characters_wherever_they_were_split),
-        cmocka_unit_test(replaces_what_cannot_be_shown),
+        cmocka_unit_test(replaces_nul_and_invalid_utf8),
         cmocka_unit_test(stops_at_the_limit_between_characters),
     };
 

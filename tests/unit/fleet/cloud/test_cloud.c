@@ -159,7 +159,7 @@ static void test_reads_are_repeated_and_changes_never(void **state)
     cloud_destroy(cloud);
 }
 
-static void test_endpoints_are_names_of_the_table(void **state)
+static void test_endpoints_of_unknown_names_or_without_http_urls_are_refused(void **state)
 {
     struct cloud_endpoints *endpoints = NULL;
     struct error error;
@@ -185,7 +185,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_reads_are_repeated_and_changes_never, set_up,
                                         tear_down),
-        cmocka_unit_test(test_endpoints_are_names_of_the_table),
+        cmocka_unit_test(test_endpoints_of_unknown_names_or_without_http_urls_are_refused),
     };
     struct error error;
 

@@ -212,7 +212,7 @@ static pid_t start_without_home(void)
     return pid;
 }
 
-static void without_a_home_no_process_counts_as_left_behind(void **state)
+static void no_process_is_killed_for_an_empty_home(void **state)
 {
     pid_t innocent = start_without_home();
     struct machine_process process;
@@ -281,7 +281,7 @@ int main(int argc, char **argv)
         TEST(the_children_of_a_program_end_with_it),
         TEST(children_left_by_a_killed_watchdog_are_ended),
         TEST(a_process_that_reuses_the_number_is_not_touched),
-        TEST(without_a_home_no_process_counts_as_left_behind),
+        TEST(no_process_is_killed_for_an_empty_home),
         TEST(the_message_of_a_program_that_ends_has_its_last_line),
         TEST(a_program_that_listens_for_other_machines_is_ended),
         TEST(a_second_server_of_the_same_name_is_refused),

@@ -295,7 +295,7 @@ static void an_image_that_is_not_named_by_its_digest_is_refused(void **state)
     }
 }
 
-static void a_container_that_ends_is_noticed(void **state)
+static void a_server_whose_container_ends_fails(void **state)
 {
     struct world *world = *state;
     json_auto_t *shown = NULL;
@@ -405,7 +405,7 @@ static bool fails_first(void *context, enum fake_moment moment, const struct fak
     return ++first->count;
 }
 
-static void a_model_is_unloaded_however_often_it_takes(void **state)
+static void the_request_to_unload_a_model_is_repeated_until_it_is_unloaded(void **state)
 {
     struct world *world = *state;
 
@@ -437,7 +437,7 @@ static void a_server_whose_model_is_unavailable_fails(void **state)
 
 /* ---- Servers that opsbrain did not start ---- */
 
-static void servers_of_others_are_found(void **state)
+static void servers_of_others_are_found_and_cannot_be_destroyed(void **state)
 {
     struct world *world = *state;
     json_auto_t *all = NULL;
@@ -460,7 +460,7 @@ static void servers_of_others_are_found(void **state)
                      404);
 }
 
-static void the_check_lists_its_findings(void **state)
+static void the_check_reports_each_need_and_whether_it_is_met(void **state)
 {
     struct world *world = *state;
     json_auto_t *body = NULL;
@@ -489,15 +489,15 @@ int main(int argc, char **argv)
         TEST(a_destruction_is_carried_out_once_the_container_can_be_ended),
         TEST(a_server_whose_image_is_unavailable_fails),
         TEST(an_image_that_is_not_named_by_its_digest_is_refused),
-        TEST(a_container_that_ends_is_noticed),
+        TEST(a_server_whose_container_ends_fails),
         TEST(images_are_found_by_name),
         TEST(without_a_socket_there_are_no_containers),
         TEST(a_model_is_pulled_loaded_and_unloaded),
         TEST(a_model_is_unloaded_at_its_end),
-        TEST(a_model_is_unloaded_however_often_it_takes),
+        TEST(the_request_to_unload_a_model_is_repeated_until_it_is_unloaded),
         TEST(a_server_whose_model_is_unavailable_fails),
-        TEST(servers_of_others_are_found),
-        TEST(the_check_lists_its_findings),
+        TEST(servers_of_others_are_found_and_cannot_be_destroyed),
+        TEST(the_check_reports_each_need_and_whether_it_is_met),
     };
 #undef TEST
 

@@ -102,7 +102,7 @@ static void check_reason(struct rig *rig, const char *plan_id, const char *expec
     fleet_plan_finish(&plan);
 }
 
-static void a_request_that_meets_a_busy_platform_is_repeated(void **state)
+static void a_request_to_a_busy_platform_is_repeated(void **state)
 {
     static const char *const at[] = { "/service/", "?operation" };
     struct rig *rig = *state;
@@ -128,7 +128,7 @@ static void a_request_that_is_refused_too_often_fails_with_the_last_reason(void 
     check_world(rig, "busy", 1, false);
 }
 
-static void a_lost_answer_is_settled_by_the_resource(void **state)
+static void after_a_lost_answer_the_resource_shows_whether_the_request_was_done(void **state)
 {
     static const char *const at[] = { "/guard/", "/service/", "/grant/" };
     struct rig *rig = *state;
@@ -143,7 +143,7 @@ static void a_lost_answer_is_settled_by_the_resource(void **state)
     }
 }
 
-static void a_lost_change_is_not_sent_twice(void **state)
+static void a_change_whose_answer_was_lost_is_not_sent_twice(void **state)
 {
     static const struct {
         enum provider_verb verb;
@@ -393,10 +393,10 @@ int main(void)
         RIG_TEST(kill_9_at_any_point_neither_doubles_nor_loses_a_resource),
         RIG_TEST(kill_9_while_undoing_leaves_nothing),
         RIG_TEST(kill_9_during_a_destroy_still_destroys),
-        RIG_TEST(a_request_that_meets_a_busy_platform_is_repeated),
+        RIG_TEST(a_request_to_a_busy_platform_is_repeated),
         RIG_TEST(a_request_that_is_refused_too_often_fails_with_the_last_reason),
-        RIG_TEST(a_lost_answer_is_settled_by_the_resource),
-        RIG_TEST(a_lost_change_is_not_sent_twice),
+        RIG_TEST(after_a_lost_answer_the_resource_shows_whether_the_request_was_done),
+        RIG_TEST(a_change_whose_answer_was_lost_is_not_sent_twice),
         RIG_TEST(a_failed_plan_is_undone_with_the_reason),
         RIG_TEST(a_refused_request_without_a_resource_fails_with_both_reasons),
         RIG_TEST(a_failed_undo_is_reported_with_the_reason),

@@ -147,7 +147,7 @@ static void a_contradictory_recipe_is_refused(void **state)
     assert_non_null(strstr(error.message, "use a Blackwell GPU"));
 }
 
-static void data_missing_from_the_catalogue_is_not_known(void **state)
+static void without_data_in_the_catalogue_the_fit_is_not_known(void **state)
 {
     static const char *const unknown[][2] = {
         { "tpu-gemma-4-31b-v5p4", "how much memory programs see" },
@@ -175,7 +175,7 @@ int main(void)
         cmocka_unit_test(bytes_of_a_token_agree_with_reports),
         cmocka_unit_test(a_model_that_is_too_large_is_refused_with_the_arithmetic),
         cmocka_unit_test(a_contradictory_recipe_is_refused),
-        cmocka_unit_test(data_missing_from_the_catalogue_is_not_known),
+        cmocka_unit_test(without_data_in_the_catalogue_the_fit_is_not_known),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

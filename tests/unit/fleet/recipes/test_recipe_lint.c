@@ -111,7 +111,7 @@ static bool contains(const json_t *warnings, const char *sentence)
     return false;
 }
 
-static void each_rule_has_a_case(void **state)
+static void each_case_is_refused_or_warned_of_by_its_rule(void **state)
 {
     struct recipe_book *book = embedded();
 
@@ -219,7 +219,7 @@ static void a_plan_warns_in_sentences_and_of_each_thing_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_rule_has_a_case),
+        cmocka_unit_test(each_case_is_refused_or_warned_of_by_its_rule),
         cmocka_unit_test(recipes_that_can_work_are_not_refused),
         cmocka_unit_test(a_plan_warns_in_sentences_and_of_each_thing_once),
     };
