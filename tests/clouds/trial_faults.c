@@ -193,7 +193,7 @@ static const char *clean_up(struct trial_rig *rig, char state[16])
     struct error error;
     json_auto_t *left = NULL;
     char *touched;
-    bool is_done;
+    bool is_done, is_touched;
 
     rig->site.trial->set(&rig->site, "");
     fake_faults_set(&rig->site.faults, NULL, 0);
@@ -208,8 +208,9 @@ static const char *clean_up(struct trial_rig *rig, char state[16])
     }
     touched = trial_site_touched(&rig->site);
     left = trial_site_made(&rig->site);
+    is_touched = touched != NULL;
     free(touched);
-    return touched != NULL             ? "a foreign resource was changed"
+    return is_touched                  ? "a foreign resource was changed"
            : json_array_size(left) > 0 ? "the destroy left resources"
                                        : NULL;
 }

@@ -134,13 +134,14 @@ static void a_refusal_for_the_rate_repeats_the_id_of_a_request(void **state)
         json_decref(mcp_post_on(&client, alice, PING("1"), &status));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_auto_t *reply = mcp_post_on(&client, alice, cases[i].body, &status);
-        char *id = json_object_get(reply, "id") ? json_write(json_object_get(reply, "id")) : NULL;
+        char *id;
 
-        if (status != 429) { /* a slow machine: a second passed */
-            free(id);
-            continue;
+        while (status != 429) { /* a slow machine: a second passed */
+            json_decref(reply);
+            reply = mcp_post_on(&client, alice, cases[i].body, &status);
         }
         assert_non_null(reply);
+        id = json_object_get(reply, "id") ? json_write(json_object_get(reply, "id")) : NULL;
         if (cases[i].id == NULL)
             assert_null(id);
         else
