@@ -34,10 +34,10 @@ bool managed_adopt(const struct fleet_frame *frame, const struct managed_adoptio
     const char *at_end =
         ends_ms == 0 ? NULL : managed_adopt_at_end(adoption->target, adoption->observed);
     json_auto_t *wish = json_pack("{s:s, s:s*}", "place", adoption->place, "at_end", at_end);
-    json_auto_t *sighting = managed_document_sighting(adoption->observed);
+    json_auto_t *observation = managed_document_observation(adoption->observed);
     json_auto_t *door = managed_document_door(adoption->observed);
     FREE_AUTO char *wish_text = json_write(wish);
-    FREE_AUTO char *observed_text = json_write(sighting);
+    FREE_AUTO char *observed_text = json_write(observation);
     FREE_AUTO char *door_text = json_write(door);
     struct fleet_managed_row row = {
         .wish = wish_text, .observed = observed_text, .door = door_text, .ends_ms = ends_ms

@@ -53,10 +53,10 @@ static char *write_door(const struct apply *apply)
 static CHECKED enum job_end finish_done(struct apply *apply, char **outcome, struct error *error)
 {
     bool destroyed = apply_is(apply, VERB_DESTROY), stopped = apply_is(apply, VERB_STOP);
-    json_auto_t *sighting = managed_document_sighting(&apply->plan.observed);
-    FREE_AUTO char *observed = json_write(sighting);
+    json_auto_t *observation = managed_document_observation(&apply->plan.observed);
+    FREE_AUTO char *observed = json_write(observation);
     FREE_AUTO char *baseline =
-        json_write(apply->plan.observed.fields == NULL ? sighting : apply->plan.observed.fields);
+        json_write(apply->plan.observed.fields == NULL ? observation : apply->plan.observed.fields);
     FREE_AUTO char *wish = json_write(apply->plan.wish);
     FREE_AUTO char *door = write_door(apply);
     const struct fleet_plan_end end = { .state = "done",

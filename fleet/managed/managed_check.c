@@ -92,11 +92,11 @@ bool managed_check_is_same(const struct fleet_managed_row *row, const char *targ
 }
 
 static void describe(const struct fleet_managed_row *row, const struct observed *observed,
-                     const char *state, const json_t *sighting, struct managed_check *out)
+                     const char *state, const json_t *observation, struct managed_check *out)
 {
     TEXT_AUTO drift = { 0 };
 
-    describe_drift(row->baseline, sighting, &drift);
+    describe_drift(row->baseline, observation, &drift);
     out->is_trouble = strcmp(state, "failed") == 0 || drift.length > 0;
     if (!observed->exists)
         snprintf(out->sentence, sizeof out->sentence, "%s",
@@ -116,15 +116,15 @@ static CHECKED bool store(const struct fleet_frame *frame, const struct fleet_ma
 {
     int64_t now_ms = frame->now_ms();
     const char *state = managed_check_state(row, observed, now_ms);
-    json_auto_t *sighting = managed_document_sighting(observed);
-    FREE_AUTO char *written = json_write(sighting);
-    struct fleet_sighting noted = { .id = row->id,
-                                    .plan_id = row->plan_id,
-                                    .state = state,
-                                    .observed = written,
-                                    .now_ms = now_ms };
+    json_auto_t *observation = managed_document_observation(observed);
+    FREE_AUTO char *written = json_write(observation);
+    struct fleet_observation noted = { .id = row->id,
+                                       .plan_id = row->plan_id,
+                                       .state = state,
+                                       .observed = written,
+                                       .now_ms = now_ms };
 
-    describe(row, observed, state, sighting, out);
+    describe(row, observed, state, observation, out);
     noted.problem = out->is_trouble ? out->sentence : "";
     out->changed = strcmp(row->state, state) != 0 || strcmp(row->problem, noted.problem) != 0;
     return fleet_managed_note(frame->store, &noted, error);
@@ -138,10 +138,10 @@ bool managed_check_run(const struct fleet_frame *frame, const struct fleet_manag
 
     *out = (struct managed_check){ 0 };
     if (!observe(frame, row, &observed, error)) {
-        const struct fleet_sighting noted = { .id = row->id,
-                                              .plan_id = row->plan_id,
-                                              .problem = error->message,
-                                              .now_ms = frame->now_ms() };
+        const struct fleet_observation noted = { .id = row->id,
+                                                 .plan_id = row->plan_id,
+                                                 .problem = error->message,
+                                                 .now_ms = frame->now_ms() };
         struct error problem;
 
         if (!fleet_managed_note(frame->store, &noted, &problem))

@@ -68,7 +68,7 @@ bool managed_document_steps(const json_t *list, struct step **out, size_t *count
     return true;
 }
 
-json_t *managed_document_observed(const struct observed *observed)
+json_t *managed_document_basis(const struct observed *observed)
 {
     return json_pack("{s:b, s:b, s:s, s:s, s:s, s:s, s:I, s:I, s:O*}", "exists", observed->exists,
                      "ours", observed->ours, "uid", observed->uid, "state", observed->state,
@@ -127,9 +127,9 @@ void managed_document_differences(const json_t *before, const json_t *after, siz
     }
 }
 
-json_t *managed_document_sighting(const struct observed *observed)
+json_t *managed_document_observation(const struct observed *observed)
 {
-    json_t *out = managed_document_observed(observed);
+    json_t *out = managed_document_basis(observed);
     json_auto_t *more =
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "phase", observed->phase,
                   "message", observed->message, "address", observed->address, "image_digest",

@@ -9,7 +9,7 @@ json_t *managed_document_step(const struct step *step); /* new reference */
 CHECKED bool managed_document_steps(const json_t *list, struct step **out, size_t *count,
                                     struct error *error);
 /* Writes what a plan depends on: existence, state, revision and fields. New reference. */
-json_t *managed_document_observed(const struct observed *observed);
+json_t *managed_document_basis(const struct observed *observed);
 /* Writes the server's door: what a provider needs to return the server's key, and the address to
  * which that key is sent. New reference. */
 json_t *managed_document_door(const struct observed *observed);
@@ -20,4 +20,4 @@ void managed_document_read_door(const json_t *door, struct observed *out);
 void managed_document_differences(const json_t *before, const json_t *after, size_t limit,
                                   struct text *out);
 /* Writes the complete observed state, for deployment_show. New reference. */
-json_t *managed_document_sighting(const struct observed *observed);
+json_t *managed_document_observation(const struct observed *observed);

@@ -79,7 +79,7 @@ void plan_document_write(const struct making *making, struct managed_plan *plan)
         provider_verb_name(making->wish.verb), "deployment", plan->row.deployment, "instance",
         making->frame->instance, "wish", plan->wish, "target", "name", target->name, "revision",
         (json_int_t)target->revision, "recipe", recipe_json(plan), "observed",
-        managed_document_observed(&plan->observed), "price", price_json(making, plan), "ends_ms",
+        managed_document_basis(&plan->observed), "price", price_json(making, plan), "ends_ms",
         (json_int_t)plan->row.ends_ms, "steps", steps_json(plan));
     canonical = json_write_canonical(plan->document);
     digest_sha256_text(canonical, strlen(canonical), plan->row.digest);

@@ -159,7 +159,7 @@ bool fleet_managed_count(struct sql_connection *connection, const char *plan_id,
 static CHECKED bool apply_note(struct sql_connection *connection, void *context,
                                struct error *error)
 {
-    const struct fleet_sighting *sighting = context;
+    const struct fleet_observation *observation = context;
     SQL_AUTO sql = sql_begin(
         connection,
         "UPDATE fleet_managed SET state = coalesce(?2, state), observed = coalesce(?3, observed), "
@@ -167,21 +167,21 @@ static CHECKED bool apply_note(struct sql_connection *connection, void *context,
         "ended_ms = CASE WHEN ?2 = 'gone' THEN ?5 ELSE ended_ms END "
         "WHERE id = ?1 AND plan_id = ?6 AND state <> 'gone'");
 
-    sql_bind_text(&sql, 1, sighting->id);
-    sql_bind_text(&sql, 2, sighting->state);
-    sql_bind_text(&sql, 3, sighting->observed);
-    sql_bind_text(&sql, 4, sighting->problem);
-    sql_bind_integer(&sql, 5, sighting->now_ms);
-    sql_bind_text(&sql, 6, sighting->plan_id);
-    return job_execute(connection, COUNT "WHERE id = ?1 AND state <> 'gone'", sighting->id,
-                       sighting->now_ms, error)
+    sql_bind_text(&sql, 1, observation->id);
+    sql_bind_text(&sql, 2, observation->state);
+    sql_bind_text(&sql, 3, observation->observed);
+    sql_bind_text(&sql, 4, observation->problem);
+    sql_bind_integer(&sql, 5, observation->now_ms);
+    sql_bind_text(&sql, 6, observation->plan_id);
+    return job_execute(connection, COUNT "WHERE id = ?1 AND state <> 'gone'", observation->id,
+                       observation->now_ms, error)
            && sql_run(&sql, error);
 }
 
-bool fleet_managed_note(struct store *store, const struct fleet_sighting *sighting,
+bool fleet_managed_note(struct store *store, const struct fleet_observation *observation,
                         struct error *error)
 {
-    struct fleet_sighting copy = *sighting;
+    struct fleet_observation copy = *observation;
 
     return database_write(store->main, apply_note, &copy, error);
 }

@@ -46,14 +46,14 @@ CHECKED bool fleet_managed_adopt(struct store *store, const struct fleet_managed
 
 /* Stores an observation, with the time up to which its cost is now counted. If another plan has
  * changed the row since it was read, only the cost is updated. */
-struct fleet_sighting {
+struct fleet_observation {
     const char *id, *plan_id; /* as in the row when it was read */
     const char *state;        /* NULL: unchanged */
     const char *observed;     /* JSON; NULL: it could not be observed */
     const char *problem;
     int64_t now_ms;
 };
-CHECKED bool fleet_managed_note(struct store *store, const struct fleet_sighting *sighting,
+CHECKED bool fleet_managed_note(struct store *store, const struct fleet_observation *observation,
                                 struct error *error);
 /* Records a warning of the deployment's end; *first: it was not given before. `level` is as in
  * `warned`. */

@@ -23,9 +23,10 @@ static inline void reply_check_text(const char *text, size_t size)
 /* Checks that the form in which it is shown and stored is JSON. */
 static inline void reply_check_observed(const struct observed *now)
 {
-    json_auto_t *sighting = managed_document_sighting(now);
+    json_auto_t *observation = managed_document_observation(now);
 
-    must(json_object_get(sighting, "phase") != NULL && json_object_get(sighting, "state") != NULL);
+    must(json_object_get(observation, "phase") != NULL
+         && json_object_get(observation, "state") != NULL);
     CHECK_TEXT(now->name);
     CHECK_TEXT(now->resource);
     CHECK_TEXT(now->uid);

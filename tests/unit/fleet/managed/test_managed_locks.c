@@ -135,9 +135,9 @@ static int tear_down(void **state)
 /* Stores an observation. */
 static void note(struct rig *rig, const struct observed *observed)
 {
-    json_auto_t *sighting = managed_document_sighting(observed);
-    FREE_AUTO char *seen = json_write(sighting);
-    struct fleet_sighting noted = { .plan_id = "", .observed = seen, .problem = "" };
+    json_auto_t *observation = managed_document_observation(observed);
+    FREE_AUTO char *observed_text = json_write(observation);
+    struct fleet_observation noted = { .plan_id = "", .observed = observed_text, .problem = "" };
     struct fleet_managed_row row;
     bool found;
 
@@ -150,11 +150,11 @@ static void note(struct rig *rig, const struct observed *observed)
 /* Adopts a server at the address in `door`. */
 static void manage(struct rig *rig, const struct observed *door, const struct observed *observed)
 {
-    json_auto_t *bound = managed_document_door(door);
-    FREE_AUTO char *written = json_write(bound);
+    json_auto_t *door_json = managed_document_door(door);
+    FREE_AUTO char *door_text = json_write(door_json);
     char wish[] = "{}";
     struct fleet_managed_row row = {
-        .deployment = "gemma", .target = "lab", .rights = "adopted", .wish = wish, .door = written
+        .deployment = "gemma", .target = "lab", .rights = "adopted", .wish = wish, .door = door_text
     };
 
     assert_done(rig, fleet_managed_adopt(rig->store, &row, 1, NULL, &rig->error));

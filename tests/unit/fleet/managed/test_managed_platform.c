@@ -57,8 +57,8 @@ static int tear_down(void **state)
 
 static void manage(struct rig *rig, const char *name, const char *place)
 {
-    json_auto_t *wished = json_pack("{s:s}", "place", place);
-    FREE_AUTO char *wish = json_write(wished);
+    json_auto_t *wish_json = json_pack("{s:s}", "place", place);
+    FREE_AUTO char *wish = json_write(wish_json);
     struct observed at = { 0 };
     char url[128];
     struct fleet_thing *thing;
@@ -68,8 +68,8 @@ static void manage(struct rig *rig, const char *name, const char *place)
     thing->exists = true;
     thing->replicas = 2;
     snprintf(at.address, sizeof at.address, "http://127.0.0.1:9/%s", name);
-    json_auto_t *bound = managed_document_door(&at);
-    FREE_AUTO char *door = json_write(bound);
+    json_auto_t *door_json = managed_document_door(&at);
+    FREE_AUTO char *door = json_write(door_json);
     struct fleet_managed_row row = {
         .target = "lab", .rights = "watched", .wish = wish, .door = door
     };

@@ -512,7 +512,7 @@ static void a_plan_whose_job_is_over_gets_another(void **state)
 static void spending_is_counted_while_it_runs(void **state)
 {
     struct ledger *ledger = *state;
-    struct fleet_sighting sighting = { .observed = "{\"state\":\"ready\"}", .problem = "" };
+    struct fleet_observation observation = { .observed = "{\"state\":\"ready\"}", .problem = "" };
     struct fleet_managed_row row;
     struct fleet_plan_row plan;
     bool found, first;
@@ -522,27 +522,27 @@ static void spending_is_counted_while_it_runs(void **state)
     begin(ledger, &plan); /* at NOW + 1 */
     finish(ledger, &plan, "running");
     assert_ok(ledger, fleet_managed_find(ledger->store, "gemma", &row, &found, &ledger->error));
-    sighting.id = row.id;
-    sighting.plan_id = "pln_an_older_one";
-    sighting.state = "gone";
-    sighting.now_ms = NOW + 1;
-    assert_ok(ledger, fleet_managed_note(ledger->store, &sighting, &ledger->error));
-    sighting.plan_id = row.plan_id;
-    sighting.state = NULL;
-    sighting.now_ms = NOW + 1 + 2 * HOUR_MS;
-    assert_ok(ledger, fleet_managed_note(ledger->store, &sighting, &ledger->error));
+    observation.id = row.id;
+    observation.plan_id = "pln_an_older_one";
+    observation.state = "gone";
+    observation.now_ms = NOW + 1;
+    assert_ok(ledger, fleet_managed_note(ledger->store, &observation, &ledger->error));
+    observation.plan_id = row.plan_id;
+    observation.state = NULL;
+    observation.now_ms = NOW + 1 + 2 * HOUR_MS;
+    assert_ok(ledger, fleet_managed_note(ledger->store, &observation, &ledger->error));
     assert_ok(ledger, fleet_managed_warn(ledger->store, row.id, 1, &first, &ledger->error));
     assert_true(first);
     assert_ok(ledger, fleet_managed_warn(ledger->store, row.id, 1, &first, &ledger->error));
     assert_false(first);
-    sighting.state = "gone";
+    observation.state = "gone";
     fleet_managed_finish(&row);
     assert_ok(ledger, fleet_managed_find(ledger->store, "gemma", &row, &found, &ledger->error));
     assert_true(row.spent_usd > 3.99 && row.spent_usd < 4.01);
     assert_string_equal(row.observed, "{\"state\":\"ready\"}");
-    sighting.id = row.id;
-    sighting.plan_id = row.plan_id;
-    assert_ok(ledger, fleet_managed_note(ledger->store, &sighting, &ledger->error));
+    observation.id = row.id;
+    observation.plan_id = row.plan_id;
+    assert_ok(ledger, fleet_managed_note(ledger->store, &observation, &ledger->error));
     fleet_managed_finish(&row);
     assert_ok(ledger, fleet_managed_find(ledger->store, "gemma", &row, &found, &ledger->error));
     assert_false(found);
