@@ -10,9 +10,8 @@
 #define PAST_BURST 1.2        /* likewise for a burst, whose last requests begin late */
 #define ROUNDS_OF_A_BURST 1.5 /* requests per user: a cell with more is no burst */
 #define TIMEOUT_CELLS 2       /* with fewer cells, an unstated timeout may be chance */
-#define TIMEOUT_SHARE 0.5 /* so is one that less than this share of the cells with losses ends at  \
-                           */
-#define LOST_SHARE 0.01   /* a cell lost requests if at least this share of them failed */
+#define TIMEOUT_SHARE 0.5     /* so may one that fewer of the cells with losses end at */
+#define LOST_SHARE 0.01       /* a cell lost requests if at least this share of them failed */
 /* A single cell shows a timeout if it lost at least the share ALONE_LOST of its requests, and its
  * highest latency differs from the timeout by at most the share ALONE_WITHIN. */
 #define ALONE_LOST 0.05

@@ -107,8 +107,8 @@ void cell_grid_each(const struct cell_grid *grid,
 {
     for (size_t output = 0; output < grid->outputs.count; output++)
         for (size_t row = 0; row < grid->contexts.count; row++)
-            for (size_t user = 0; user < grid->loads.count; user++) {
-                const struct grid_point point = cell_grid_point(grid, output, row, user);
+            for (size_t load = 0; load < grid->loads.count; load++) {
+                const struct grid_point point = cell_grid_point(grid, output, row, load);
 
                 each(context, &point);
             }

@@ -44,18 +44,18 @@ void cell_grid_finish(struct cell_grid *grid);
 struct grid_point cell_grid_point(const struct cell_grid *grid, size_t output, size_t context,
                                   size_t load);
 
-/* Calls `each` for every point of the grid, by output length, then by context. */
+/* Calls `each` for every point of the grid, by output length, then context, then load. */
 void cell_grid_each(const struct cell_grid *grid,
                     void (*each)(void *context, const struct grid_point *point), void *context);
 
-/* CELL_MEASURED if at least one repetition was measured, else the worst state of any repetition;
- * CELL_PENDING if there are no cells. */
+/* The first of measured, failed, infeasible, inferred and skipped that is the state of a
+ * repetition; CELL_PENDING if none is. */
 enum cell_state grid_point_state(const struct grid_point *point);
 size_t grid_point_count(const struct grid_point *point, enum cell_state state);
 /* Whether the point can be compared: it was measured, and in every measured repetition at least
  * 99 % of the requests succeeded and the server worked for nobody else. */
 bool grid_point_is_sound(const struct grid_point *point);
-/* The word that is shown instead of a figure: "failed", "too long", "skipped", "-". */
+/* The word that is shown instead of a figure: "failed", "too long", "skipped", "inferred", "-". */
 const char *grid_point_word(const struct grid_point *point);
 
 /* What the server monitor reported for the cell; NULL: nothing. New reference. */

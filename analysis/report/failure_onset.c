@@ -59,8 +59,8 @@ struct failure_onset failure_onset_find(const struct cell_grid *grid, size_t out
 {
     struct failure_onset first = { 0 };
 
-    for (size_t user = 0; user < grid->loads.count; user++) {
-        const struct grid_point point = cell_grid_point(grid, output, context, user);
+    for (size_t load = 0; load < grid->loads.count; load++) {
+        const struct grid_point point = cell_grid_point(grid, output, context, load);
         const struct cell_row *cell = worst_of(&point);
 
         if (!first.found && cell != NULL)

@@ -44,7 +44,7 @@ static const struct shown shown[] = {
     SHOWN("Whole request p99, ms", latency[METRIC_E2E].p99_ms),
 };
 
-/* Writes a size or a fact with all its digits, or "?" if it is not known. Returns `out`. */
+/* Returns a size or a fact, written into `out` with up to ten digits; "?": it is not known. */
 static const char *exact(double value, char out[NUMBER_SIZE])
 {
     if (isnan(value))

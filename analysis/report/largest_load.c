@@ -32,8 +32,8 @@ struct largest_load largest_load_find(const struct cell_grid *grid, const struct
     struct largest_load out = { .exact = true };
     size_t missed = 0;
 
-    for (size_t user = 0; user < grid->loads.count; user++) {
-        struct grid_point point = cell_grid_point(grid, output, context, user);
+    for (size_t load = 0; load < grid->loads.count; load++) {
+        struct grid_point point = cell_grid_point(grid, output, context, load);
         struct largest_load_level level = level_of(&point, limits);
 
         if (!level.judged) {

@@ -6,10 +6,10 @@
 #include "base/core/memory.h"
 
 #define DOUBT 1.5       /* a bound allows for this multiple of the noise */
-#define DOUBT_LIMIT 0.9 /* but for less than all of the figure, so that it stays positive */
-#define DOUBT_MOST 0.02 /* and for less where tokens/s are compared with a share of the peak */
-#define SPAN 1.9 /* loads this far apart show a trend: closer ones may share one padded batch */
-#define STEPS 50 /* between two points, to find the largest value there */
+#define DOUBT_LIMIT 0.9 /* but at most for this share of the figure, so that it stays positive */
+#define DOUBT_MOST 0.02 /* the same where tokens/s are compared with a share of the peak */
+#define SPAN 1.9        /* loads that differ by less than this factor may share one padded batch */
+#define STEPS 50        /* between two points, to find the largest value there */
 
 /* Requests wait for others to end if the server itself counts at least the share WAITING of them as
  * waiting. Or if the time to the first token grew by at least the share WAIT_SHARE of the request's

@@ -249,8 +249,8 @@ const struct point_warning point_warnings[] = {
       true, lost_requests, NULL },
     { "held",
       "users waited during the complete window for an answer that did not come before the cell "
-      "ended, "
-      "and no figure includes their wait: the server hangs, or window_s is shorter than a request",
+      "ended, and no figure includes their wait: the server hangs, or window_s is shorter than a "
+      "request",
       true, held_users, NULL },
     { "partly_measured",
       "not every repetition could be measured; the figures are those of the measured ones", true,

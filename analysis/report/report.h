@@ -34,5 +34,5 @@ json_t *report_verdict(const struct report_input *input);
 void report_findings(const struct report_input *input, struct text *out);
 /* The same as an object per output length, with members of report_json. New reference. */
 json_t *report_findings_json(const struct report_input *input);
-/* What else the figures say, as a list of sentences. New reference. */
+/* The key takeaways of report_markdown, as a list of sentences. New reference. */
 json_t *report_takeaways(const struct report_input *input);

@@ -8,8 +8,8 @@
 
 static bool is_any_measured(const struct cell_grid *grid, size_t output, size_t context)
 {
-    for (size_t user = 0; user < grid->loads.count; user++) {
-        const struct grid_point point = cell_grid_point(grid, output, context, user);
+    for (size_t load = 0; load < grid->loads.count; load++) {
+        const struct grid_point point = cell_grid_point(grid, output, context, load);
 
         if (grid_point_state(&point) == CELL_MEASURED)
             return true;

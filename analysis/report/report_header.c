@@ -196,7 +196,7 @@ static json_t *client_to_json(const struct report_input *input)
                      most->ceiling_share);
 }
 
-/* The first run whose fingerprint differs from the first one's; NULL: none does. */
+/* The first run whose fingerprint differs from the first known fingerprint; NULL: none does. */
 static const struct run_row *find_other(const struct report_input *input)
 {
     const char *first = NULL;
@@ -362,10 +362,9 @@ static void add_plan(const struct report_input *input, struct text *out)
               (long long)json_get_integer(plan, "seed", 0));
     add_turns(input, out);
     if (strcmp(json_get_text(plan, "search", "full"), "full") != 0)
-        text_add(out,
-                 "- adaptive search: only the loads that determine saturation and limits were "
-                 "measured; \"inferred\" is shown\n  in place of the others' figures: sweep_show "
-                 "gives the reason for each\n");
+        text_add(out, "- adaptive search: only the loads that determine saturation and limits were "
+                      "measured; \"inferred\" is shown\n  in place of the figures of the other "
+                      "loads: sweep_show gives the reason for each\n");
     if (is_open(plan))
         add_list(plan, "request_rate", "requests per second", out);
     add_list(plan, "concurrency", is_open(plan) ? "most requests in flight" : "users", out);

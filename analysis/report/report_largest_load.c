@@ -99,8 +99,9 @@ void report_limit_write(const struct report_input *input, const struct cell_grid
         return;
     text_add(out, "### Largest load that meets the limits\n\nLimits: ");
     add_limits(&limits, out);
-    text_add(out, ".\n\">=\": no larger load that was measured misses them, or loads between are "
-                  "unknown.\n\n");
+    text_add(out,
+             ".\n\">=\": no larger load that was measured misses the limits, or loads between are "
+             "unknown.\n\n");
     table = table_create();
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
         table_column(table, headings[i], true);

@@ -115,7 +115,7 @@ json_t *report_warnings_to_json(const struct cell_grid *grid)
 
 /* ---- Cold starts ---- */
 
-/* Whether the first request took more than twice the warm median, and over 100 ms longer. */
+/* Whether the first request's TTFT was more than twice the warm median, and over 100 ms longer. */
 static bool was_cold(const struct cell_row *cell)
 {
     double cold_ms = cell->measurement.cold_ttft_ms;

@@ -13,8 +13,8 @@ struct peak peak_find(const struct cell_grid *grid, size_t output)
     struct peak best = { 0 };
 
     for (size_t context = 0; context < grid->contexts.count; context++)
-        for (size_t user = 0; user < grid->loads.count; user++) {
-            struct grid_point point = cell_grid_point(grid, output, context, user);
+        for (size_t load = 0; load < grid->loads.count; load++) {
+            struct grid_point point = cell_grid_point(grid, output, context, load);
             double tokens = repetition_stats_mean(&point, QUANTITY_OUTPUT_TOKENS);
 
             if (grid_point_is_sound(&point) && tokens > best.output_tokens_per_s)
@@ -121,8 +121,8 @@ static struct sound_points sound_points_of(const struct cell_grid *grid, size_t 
     struct sound_points out = { memory_zeroed(grid->loads.count + 1, sizeof *out.points),
                                 memory_zeroed(grid->loads.count + 1, sizeof *out.curve), 0 };
 
-    for (size_t user = 0; user < grid->loads.count; user++) {
-        struct grid_point point = cell_grid_point(grid, output, context, user);
+    for (size_t load = 0; load < grid->loads.count; load++) {
+        struct grid_point point = cell_grid_point(grid, output, context, load);
 
         if (!grid_point_is_sound(&point)
             || !(repetition_stats_mean(&point, QUANTITY_OUTPUT_TOKENS) > 0))
@@ -134,13 +134,13 @@ static struct sound_points sound_points_of(const struct cell_grid *grid, size_t 
 }
 
 static enum cell_state state_below(const struct cell_grid *grid, size_t output, size_t context,
-                                   size_t user)
+                                   size_t load)
 {
     struct grid_point below;
 
-    if (user == 0)
+    if (load == 0)
         return CELL_MEASURED;
-    below = cell_grid_point(grid, output, context, user - 1);
+    below = cell_grid_point(grid, output, context, load - 1);
     return grid_point_state(&below);
 }
 
@@ -148,8 +148,8 @@ static enum cell_state state_below(const struct cell_grid *grid, size_t output, 
 static bool is_any_lost_above(const struct cell_grid *grid, size_t output, size_t context,
                               double load)
 {
-    for (size_t user = 0; user < grid->loads.count; user++) {
-        struct grid_point point = cell_grid_point(grid, output, context, user);
+    for (size_t i = 0; i < grid->loads.count; i++) {
+        struct grid_point point = cell_grid_point(grid, output, context, i);
 
         if (point.load > load
             && (grid_point_state(&point) == CELL_MEASURED
@@ -165,8 +165,8 @@ static double find_doubled(const struct cell_grid *grid, size_t output, size_t c
 {
     double base = NAN;
 
-    for (size_t user = 0; user < grid->loads.count; user++) {
-        struct grid_point point = cell_grid_point(grid, output, context, user);
+    for (size_t load = 0; load < grid->loads.count; load++) {
+        struct grid_point point = cell_grid_point(grid, output, context, load);
         double latency = repetition_stats_mean(&point, QUANTITY_E2E_P50);
 
         if (!grid_point_is_sound(&point) || !isfinite(latency))
@@ -174,7 +174,7 @@ static double find_doubled(const struct cell_grid *grid, size_t output, size_t c
         if (isnan(base))
             base = latency;
         else if (latency >= 2 * base) {
-            enum cell_state below = state_below(grid, output, context, user);
+            enum cell_state below = state_below(grid, output, context, load);
 
             *at_most = below == CELL_PENDING || below == CELL_INFERRED;
             return point.load;

@@ -91,11 +91,12 @@ static void add_saturation(json_t *sentences, const struct cell_grid *grid, size
     takeaways_add(sentences, &text);
 }
 
-/* The longest context that is sound at this load; 0: none besides the first. */
-static size_t longest_sound(const struct cell_grid *grid, size_t output, size_t user)
+/* Index of the longest context that is sound at the load with this index; 0: none but the first may
+ * be. */
+static size_t longest_sound(const struct cell_grid *grid, size_t output, size_t load)
 {
     for (size_t context = grid->contexts.count; context-- > 1;) {
-        const struct grid_point point = cell_grid_point(grid, output, context, user);
+        const struct grid_point point = cell_grid_point(grid, output, context, load);
 
         if (grid_point_is_sound(&point))
             return context;
@@ -130,10 +131,10 @@ static void add_ttft_change(struct text *text, const struct grid_point *from,
 static void add_context(json_t *sentences, const struct cell_grid *grid, size_t output,
                         const struct peak *peak)
 {
-    size_t user = index_of(&grid->loads, peak->point.load);
-    size_t longest = longest_sound(grid, output, user);
-    const struct grid_point from = cell_grid_point(grid, output, 0, user);
-    const struct grid_point to = cell_grid_point(grid, output, longest, user);
+    size_t at = index_of(&grid->loads, peak->point.load);
+    size_t longest = longest_sound(grid, output, at);
+    const struct grid_point from = cell_grid_point(grid, output, 0, at);
+    const struct grid_point to = cell_grid_point(grid, output, longest, at);
     char load[LOAD_SIZE], change[32];
     struct text text = { 0 };
     double loss;
@@ -197,7 +198,7 @@ static const char *is_or_are(size_t count)
     return count == 1 ? "is" : "are";
 }
 
-static void add_failures(json_t *sentences, const struct tally *tally)
+static void add_counts(json_t *sentences, const struct tally *tally)
 {
     struct text text = { 0 };
 
@@ -259,7 +260,7 @@ json_t *takeaways_find(const struct cell_grid *grid)
         add_first_failure(sentences, grid, output);
     }
     cell_grid_each(grid, count_point, &tally);
-    add_failures(sentences, &tally);
+    add_counts(sentences, &tally);
     if (tally.states[CELL_MEASURED] > 0)
         add_trust(sentences, grid, &tally);
     return sentences;
