@@ -25,7 +25,7 @@ int64_t clock_monotonic_ns(void)
 }
 
 /* Calls the kernel directly: libraries that fake a process's clocks intercept libc's functions, and
- * their times are to be compared with the real one. */
+ * the faked wall clock is to be compared with the real uptime. */
 int64_t clock_uptime_ms(void)
 {
     struct timespec now = { 0 };

@@ -328,7 +328,7 @@ bool bench_follow(struct bench *bench, int *status, struct error *error)
     bool done = true, over = false;
 
     interrupt_begin(&follow.interrupt);
-    remote->cancelled = interrupt_seen;
+    remote->cancelled = interrupt_arrived;
     remote->context = &follow.interrupt;
     while (done && !over) {
         done = poll_sweep(&follow, &over, status, error);

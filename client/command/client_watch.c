@@ -17,7 +17,7 @@
 #include "client/terminal/readable.h"
 #include "client/terminal/screen.h"
 
-#define SAMPLES_MAX 1024 /* samples: more than a terminal has columns for */
+#define SAMPLES_MAX 1024 /* more samples than fit into the width of a terminal */
 #define PAIR_COLUMNS 60  /* from this number of columns charts are drawn in pairs */
 #define ROWS_MAX 16      /* rows of a chart */
 #define RETRY_MS 1000
@@ -102,7 +102,7 @@ static void make_chart(const struct watch *watch, size_t which, size_t columns, 
     text_addf(&lines[0], "%s: %s", series[which].title,
               line_chart_figure(watch->count > 0 ? values[watch->count - 1] : NAN, figure));
     if (watch->count > 0 && !is_known(watch, which))
-        text_add(&lines[1], "      this server has no such series");
+        text_add(&lines[1], "      no values so far");
     else
         line_chart_render(values, watch->count, columns, rows, lines + 1);
 }
@@ -135,7 +135,7 @@ static void add_head(const struct watch *watch, struct text *out)
     TEXT_AUTO head = { 0 };
 
     text_add_printable(&head, watch->deployment, strlen(watch->deployment), 64);
-    text_addf(&head, "  %.19sZ  q ends it", clock_format_utc(clock_utc_ms(), time));
+    text_addf(&head, "  %.19sZ  q: quit", clock_format_utc(clock_utc_ms(), time));
     if (watch->failure.kind != ERROR_NONE) {
         text_add(&head, "  ");
         text_add_printable(&head, watch->failure.message, strlen(watch->failure.message), 300);
@@ -191,9 +191,9 @@ static bool is_over(void *context)
     char key = watch->live ? screen_key(&watch->screen) : '\0';
     struct terminal now;
 
-    /* Ctrl-C, which is not a signal here */
-    watch->interrupt.seen = watch->interrupt.seen || key == '\3';
-    watch->ended = watch->ended || key == 'q' || key == 'Q' || interrupt_seen(&watch->interrupt);
+    /* in raw mode Ctrl-C is a key, not a signal */
+    watch->interrupt.arrived = watch->interrupt.arrived || key == '\3';
+    watch->ended = watch->ended || key == 'q' || key == 'Q' || interrupt_arrived(&watch->interrupt);
     if (watch->ended || !watch->live)
         return watch->ended;
     now = terminal_of(fileno(stdout));
@@ -312,7 +312,7 @@ static int carry_out(struct watch *watch, int argc, char *const *given)
     watch->live = watch->client.out.is_drawable && !watch->client.json;
     if (!run(watch, arguments, &error))
         return client_fail(&watch->client, &error);
-    return watch->interrupt.seen ? STATUS_INTERRUPTED : STATUS_DONE;
+    return watch->interrupt.arrived ? STATUS_INTERRUPTED : STATUS_DONE;
 }
 
 int client_watch(int argc, char *const *argv)

@@ -17,9 +17,9 @@ struct login {
 
 /* Finds the server that the command line calls, and its key, which the caller must overwrite. */
 CHECKED bool login_read(struct login *out, struct error *error);
-/* The same for a given server, for example one found by its data folder. */
+/* Finds the key of a given server, for example one found by its data folder. */
 CHECKED bool login_read_for(const char *url, struct login *out, struct error *error);
-/* Checks a server's address as people write it, with or without "/mcp". */
+/* Checks a server's address, with or without "/mcp", and copies it to `out` without. */
 CHECKED bool login_url(const char *written, char out[LOGIN_URL_SIZE], struct error *error);
 /* Stores the server, which becomes the default, and its key; "" deletes a stored key. */
 CHECKED bool login_store(const struct login *login, struct error *error);

@@ -46,7 +46,7 @@ static bool read_line(struct interrupt *interrupt, struct text *out)
     while (interrupt_until_input(interrupt, STDIN_FILENO) && read(STDIN_FILENO, &c, 1) == 1
            && handle_key(out, c, &cancelled))
         continue;
-    return !cancelled && !interrupt->seen;
+    return !cancelled && !interrupt->arrived;
 }
 
 static void trim(struct text *text)

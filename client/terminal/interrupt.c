@@ -30,8 +30,8 @@ bool interrupt_sleep(struct interrupt *interrupt, int64_t milliseconds)
 {
     struct pollfd descriptor = { .fd = interrupt->descriptor, .events = POLLIN };
 
-    interrupt->seen = interrupt->seen || poll(&descriptor, 1, (int)milliseconds) > 0;
-    return !interrupt->seen;
+    interrupt->arrived = interrupt->arrived || poll(&descriptor, 1, (int)milliseconds) > 0;
+    return !interrupt->arrived;
 }
 
 bool interrupt_until_input(struct interrupt *interrupt, int descriptor)
@@ -40,11 +40,11 @@ bool interrupt_until_input(struct interrupt *interrupt, int descriptor)
                                     { .fd = descriptor, .events = POLLIN } };
 
     if (poll(descriptors, 2, -1) > 0 && descriptors[0].revents != 0)
-        interrupt->seen = true;
-    return !interrupt->seen;
+        interrupt->arrived = true;
+    return !interrupt->arrived;
 }
 
-bool interrupt_seen(void *context)
+bool interrupt_arrived(void *context)
 {
     return !interrupt_sleep(context, 0);
 }
@@ -60,6 +60,6 @@ void interrupt_end(struct interrupt *interrupt)
     close(interrupt->descriptor);
     interrupt->descriptor = -1;
     list_signals(&signals);
-    if (!interrupt->seen)
+    if (!interrupt->arrived)
         pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
 }

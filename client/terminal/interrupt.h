@@ -7,16 +7,16 @@
 
 struct interrupt {
     int descriptor; /* -1: signals end the process, as usual */
-    bool seen;
+    bool arrived;   /* one of the signals */
 };
 
 /* From now on this thread only records the signals; other threads do not receive them. */
 void interrupt_begin(struct interrupt *interrupt);
-/* Whether there was a signal; the context is a struct interrupt. */
-bool interrupt_seen(void *context);
+/* Whether one of the signals arrived; the context is a struct interrupt. */
+bool interrupt_arrived(void *context);
 /* Waits for this time; false: a signal came before its end. */
 bool interrupt_sleep(struct interrupt *interrupt, int64_t milliseconds);
 /* Waits until the descriptor can be read, or is at its end; false: a signal came first. */
 bool interrupt_until_input(struct interrupt *interrupt, int descriptor);
-/* Signals end the process again, unless one was seen: then they stay blocked until it ends. */
+/* Lets signals end the process again, unless one has arrived: then they stay blocked. */
 void interrupt_end(struct interrupt *interrupt);

@@ -4,9 +4,9 @@
 
 #include "base/core/text.h"
 
-/* Draws the newest values, the last at the right, on a scale from 0 to a round number, at least
- * the largest. Adds each row to an element of `lines`, exactly `columns` wide, with the bounds of
- * the scale before the first and the last row. A value that is not finite is a gap. */
+/* Draws the newest values, the last at the right, on a scale from 0 to a round number that is
+ * not below the largest. Adds each row to an element of `lines`, exactly `columns` wide, with the
+ * bounds of the scale before the first and the last row. A value that is not finite is a gap. */
 void line_chart_render(const double *values, size_t count, size_t columns, size_t rows,
                        struct text *lines);
 /* The number of values that fit into this many columns. */
