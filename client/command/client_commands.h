@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands that ask a running server. Each gets its own name as argv[0] and returns the exit
- * status. */
+/* The commands of the client, most of which call a running server. Each gets its own name as
+ * argv[0] and returns the exit status. */
 #pragma once
 
 #include "base/core/error.h"
@@ -12,7 +12,7 @@ int client_logout(int argc, char *const *argv);
 int client_call_command(int argc, char *const *argv);  /* opsbrain call TOOL name=value ... */
 int client_tools_command(int argc, char *const *argv); /* opsbrain tools */
 int client_completion(int argc, char *const *argv);    /* opsbrain completion bash|zsh|fish */
-int client_complete(int argc, char *const *argv);      /* called by those scripts */
+int client_complete(int argc, char *const *argv); /* called by the scripts of client_completion */
 
 /* A command that is the short name of a tool (client/command/tool_words.h), or a tool's own name.
  */

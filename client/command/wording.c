@@ -132,7 +132,7 @@ static size_t word_length(const char *text)
 }
 
 /* A part of a path, an address or a file's name does not count as a word. */
-static bool is_whole(const char *line, const char *at, size_t length)
+static bool is_separate_word(const char *line, const char *at, size_t length)
 {
     return (at == line || strchr("/.:-@#", at[-1]) == NULL)
            && !(at[length] == '.' && isalnum((unsigned char)at[length + 1]));
@@ -150,11 +150,11 @@ static void add_line(struct rewriting *rewriting, const char *line, size_t lengt
         } else if (word == 0) {
             text_add_char(rewriting->out, *at++);
         } else {
-            bool whole = is_whole(line, at, word);
+            bool separate = is_separate_word(line, at, word);
 
-            if (!whole)
+            if (!separate)
                 text_add_bytes(rewriting->out, at, word);
-            taken = whole && add_word(rewriting, at, word) ? add_list(rewriting, at + word) : 0;
+            taken = separate && add_word(rewriting, at, word) ? add_list(rewriting, at + word) : 0;
             at += word + taken;
         }
     }

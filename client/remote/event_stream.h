@@ -10,7 +10,7 @@ struct event_stream {
     bool after_return; /* the last line ended with a CR: an LF after it does not end another line */
 };
 
-/* Called with each event's data; false stops. */
+/* Called with each event's data; returns false to stop the reading. */
 typedef bool event_stream_handle(void *context, const char *data, size_t length);
 
 /* Reads the next piece. False if `handle` stopped it. */

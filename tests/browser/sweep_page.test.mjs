@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user starts a sweep from the page and watches it: it fills without a reload, even when the server is killed and restarted.
+// A user starts a sweep and watches its page: the page fills without a reload, even when the server is killed and restarted.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from '../e2e/support/clients.mjs';

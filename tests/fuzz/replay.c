@@ -33,8 +33,8 @@ static void replay_file(const char *folder, const char *name)
     length = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
     run_exact(bytes, length);
-    for (size_t cut = 0; cut < length; cut += 1 + length / PREFIXES)
-        run_exact(bytes, cut);
+    for (size_t prefix = 0; prefix < length; prefix += 1 + length / PREFIXES)
+        run_exact(bytes, prefix);
 }
 
 int main(int argc, char **argv)

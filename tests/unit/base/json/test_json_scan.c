@@ -196,7 +196,7 @@ static bool assert_agreed(const char *bytes, size_t length)
     if (accepted != (parsed != NULL))
         fail_msg("scanner and parser disagree on: %.*s", (int)length, bytes);
     if (accepted && !json_equal(parsed, built))
-        fail_msg("scanner and parser see different things in: %.*s", (int)length, bytes);
+        fail_msg("scanner and parser read different values from: %.*s", (int)length, bytes);
     free(exact);
     return accepted;
 }
