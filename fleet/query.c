@@ -231,7 +231,7 @@ static CHECKED bool explain_stop(struct exchange *exchange, struct error *error)
                   (double)exchange->query->ttft_timeout_ms / 1000);
         break;
     case FAILURE_IDLE_TIMEOUT:
-        text_addf(&sentence, "the answer stalled for %g s after %lld chunks",
+        text_addf(&sentence, "the answer stalled for %g s (chunks received before: %lld)",
                   (double)exchange->query->idle_timeout_ms / 1000, (long long)result->chunks);
         break;
     default:
@@ -290,7 +290,7 @@ static double seconds_between(int64_t from_ns, int64_t to_ns)
     return from_ns > 0 && to_ns >= from_ns ? (double)(to_ns - from_ns) / 1e9 : NAN;
 }
 
-/* Leaves tokens_per_s unset for a single chunk, which gives no time between tokens. */
+/* Leaves tokens_per_s NaN for a single chunk, which gives no time between tokens. */
 static void note_times(const struct exchange *exchange)
 {
     struct query_result *result = exchange->result;

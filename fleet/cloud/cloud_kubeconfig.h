@@ -12,9 +12,10 @@ struct cloud_kubeconfig {
     char *authorities, *certificate, *key; /* PEM; never NULL, "" for none */
 };
 
-/* Reads YAML or JSON. INVALID with the reason for what is not supported: commands that print a
- * credential, passwords, files elsewhere on the machine, unverified TLS. No error repeats a secret.
- * In both cases the caller frees *out with cloud_kubeconfig_finish. */
+/* Reads YAML or JSON. INVALID if the kubeconfig has what is not supported: a command that prints a
+ * credential, a password, a file elsewhere on the machine, or unverified TLS; the message says
+ * which. No error repeats a secret. In both cases the caller frees *out with
+ * cloud_kubeconfig_finish. */
 CHECKED bool cloud_kubeconfig_parse(const char *bytes, size_t length, struct cloud_kubeconfig *out,
                                     struct error *error);
 void cloud_kubeconfig_finish(struct cloud_kubeconfig *kubeconfig); /* wipes it */

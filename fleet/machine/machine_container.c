@@ -15,7 +15,7 @@
 #define PROCESSES_MAX 4096
 #define GIB (INT64_C(1) << 30)
 
-/* ---- What is created ---- */
+/* ---- The body of a container ---- */
 
 static json_t *variables_of(const json_t *record, const char *key)
 {
@@ -178,7 +178,7 @@ static CHECKED bool create(struct machine_watch *watch, struct error *error)
     return machine_http_call(&http, "POST", path, body, &reply, error);
 }
 
-/* ---- Its life ---- */
+/* ---- From start to removal ---- */
 
 static CHECKED bool start(struct machine_watch *watch, struct error *error)
 {
@@ -199,10 +199,11 @@ static CHECKED bool check(struct machine_watch *watch, struct error *error)
         return true;
     if (!call(watch, "GET", "/json", &reply, &why))
         return reply.status != 404 /* the socket may answer later */
-               || error_set(error, ERROR_UPSTREAM, "its container was removed by something else");
+               || error_set(error, ERROR_UPSTREAM,
+                            "the container was removed by something other than opsbrain");
     state = json_object_get(reply.body, "State");
     return json_get_boolean(state, "Running", false)
-           || error_set(error, ERROR_UPSTREAM, "its container ended with status %lld%s%.100s",
+           || error_set(error, ERROR_UPSTREAM, "the container ended with status %lld%s%.100s",
                         (long long)json_get_integer(state, "ExitCode", -1),
                         json_get_text(state, "Error", "")[0] == '\0' ? "" : ": ",
                         json_get_text(state, "Error", ""));

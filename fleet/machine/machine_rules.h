@@ -15,8 +15,8 @@ struct machine_rules {
     char containers[CONFIG_TEXT_SIZE], ollama[CONFIG_TEXT_SIZE];
 };
 
-/* Copies the settings. INVALID: the message names one that is not an absolute path, or not on
- * loopback. */
+/* Copies the settings. INVALID if a path is not absolute, or if the address of Ollama is not a URL
+ * on loopback; the message names the setting. */
 CHECKED bool machine_rules_read(const struct machine_settings *settings, struct machine_rules *out,
                                 struct error *error);
 /* Checks that this server may be started now: its program is listed and not writable by everybody,

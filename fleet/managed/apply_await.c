@@ -120,7 +120,7 @@ enum apply_end apply_await(struct apply *apply, struct error *error)
         if (!apply_check_end(apply, error))
             return APPLY_FAILED;
         if (is_overdue(apply, &since_ms)) {
-            error_set(error, ERROR_TIMEOUT, "%s is %s after %lld minutes: %.300s",
+            error_set(error, ERROR_TIMEOUT, "%s is %s after %lld min: %.300s",
                       apply->plan.row.deployment, is_observed ? observed->state : "not observable",
                       (long long)(apply_patience_ms(apply) / 60000),
                       is_observed ? observed->message : problem.message);

@@ -31,6 +31,7 @@ bool apply_note(struct apply *apply, size_t step, const char *action, const char
     return true;
 }
 
+/* The stage after a row with this action and outcome; any other row leaves the stage unchanged. */
 static const struct {
     const char *action, *outcome;
     enum apply_stage stage;
@@ -86,7 +87,7 @@ bool apply_recall(struct apply *apply, struct error *error)
     return true;
 }
 
-static bool only_reads(const struct managed_plan *plan, const char *name)
+static bool is_read_step(const struct managed_plan *plan, const char *name)
 {
     size_t step = find_step(plan, name);
 
@@ -105,7 +106,7 @@ bool apply_changed_nothing(const struct apply *apply)
         bool is_refusal =
             strcmp(rows[i].outcome, "failed") == 0 || strcmp(rows[i].outcome, "retry") == 0;
 
-        if (only_reads(&apply->plan, rows[i].step))
+        if (is_read_step(&apply->plan, rows[i].step))
             continue;
         if (rows[i].outcome[0] == '\0')
             unanswered++;

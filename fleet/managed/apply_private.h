@@ -36,7 +36,7 @@ struct apply {
     char problem[480]; /* why the plan is undone */
 };
 
-/* Why a part of the run ended. FAILED: `error` says why. */
+/* How a part of the run ended. APPLY_FAILED: `error` says why. */
 enum apply_end { APPLY_DONE = 1, APPLY_FAILED, APPLY_STOPPED };
 
 static inline bool apply_is(const struct apply *apply, enum provider_verb verb)
@@ -73,16 +73,16 @@ CHECKED bool apply_check_end(const struct apply *apply, struct error *error);
 /* Returns how long a server may take to become ready: the frame's limit, and the time that the
  * recipe's startup probe allows. */
 int64_t apply_patience_ms(const struct apply *apply);
-/* Waits before the next poll, longer in each round and at least `least_s`. Returns false if the run
- * should stop. */
+/* Waits before the next poll: in each round twice as long, up to 8 times the first pause, and at
+ * least `least_s`. Returns false if the run should stop. */
 bool apply_pause(const struct apply *apply, unsigned round, int64_t least_s);
 
 /* Sends the plan's requests that are not done yet, in order. */
 CHECKED enum apply_end apply_steps(struct apply *apply, struct error *error);
 /* Waits until the provider shows that the plan is carried out; plan.observed is the last state. */
 CHECKED enum apply_end apply_await(struct apply *apply, struct error *error);
-/* Updates the registry afterwards: a running server is registered and watched, a stopped one is not
- * watched, and a removed one is not registered. */
+/* Updates the registry afterwards: a running server is registered and, after its creation or start,
+ * watched; a stopped one is not watched, and a removed one is retired. */
 CHECKED bool apply_keep_registered(const struct apply *apply, struct error *error);
 /* Deletes what this plan made, the last first, and waits until each is gone. */
 CHECKED enum apply_end apply_undo(struct apply *apply, struct error *error);

@@ -253,7 +253,7 @@ static CHECKED bool check_wait(struct apply *apply, size_t index, struct error *
     if (own->stage != STAGE_WAITS || step->wait_s == STEP_WAITS_TO_END || waited_ms <= limit_ms)
         return true;
     error_set(&problem, ERROR_TIMEOUT,
-              "the request \"%s\" was accepted and is not done after %lld minutes", step->name,
+              "the request \"%s\" was accepted and is not done after %lld min", step->name,
               (long long)(waited_ms / 60000));
     if (!note_outcome(apply, index, "poll", STEP_FAILED, &problem, error))
         return false;

@@ -12,7 +12,7 @@
 
 #define RETRY_MS 1000 /* between checks for a busy store, or for an admin who resumes */
 
-/* ---- The end ---- */
+/* ---- Ending a plan ---- */
 
 static CHECKED bool end_plan(struct apply *apply, const struct fleet_plan_end *end,
                              struct error *error)
@@ -169,9 +169,9 @@ static bool await_resume(struct apply *apply)
     while (only_reads != NULL && atomic_load(only_reads)) {
         enum job_stop stop;
 
-        job_run_progress(
-            apply->run, 0, 1,
-            "waits: the database was moved or restored; `opsbrain fleet resume` continues it");
+        job_run_progress(apply->run, 0, 1,
+                         "waits: the database was moved or restored; `opsbrain fleet resume` "
+                         "continues the plan");
         stop = job_run_wait(apply->run, RETRY_MS);
         if (stop == JOB_STOP_CANCEL) {
             job_run_undoes(apply->run);

@@ -119,7 +119,7 @@ static void warn(const struct managed_reconciler *reconciler, const struct fleet
         return;
     if (!fleet_managed_warn(reconciler->frame->store, row->id, level, &first, &error) || !first)
         return;
-    snprintf(sentence, sizeof sentence, "it ends in %lld minutes (%s)%s",
+    snprintf(sentence, sizeof sentence, "it ends in %lld min (%s)%s",
              (long long)((left_ms + MINUTE_MS - 1) / MINUTE_MS), row->at_end,
              is_watched ? "" : ": deployment_extend plans a later end");
     report(reconciler, row->deployment, sentence, true);

@@ -52,8 +52,8 @@ static CHECKED bool check_type(const struct recipe *recipe, const struct generat
                          type, generation->hardware, generation->prefix);
     if (cores != recipe->chips * generation->cores)
         return error_set(error, ERROR_INVALID,
-                         "%s has %lld chips, but the recipe's \"chips\" is %lld", type,
-                         (long long)(cores / generation->cores), (long long)recipe->chips);
+                         "%s has another number of chips (%lld) than the recipe's \"chips\" (%lld)",
+                         type, (long long)(cores / generation->cores), (long long)recipe->chips);
     return strcmp(runtime, generation->runtime) == 0
            || error_set(error, ERROR_INVALID,
                         "the recipe's \"cloud_tpu.runtime_version\" is \"%.60s\": %s runs %s",

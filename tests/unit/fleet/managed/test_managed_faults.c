@@ -361,7 +361,7 @@ static void an_operation_that_never_ends_is_given_up(void **state)
     check_world(rig, "slow", 1, false);
     assert_done(rig, fleet_plan_find(rig->store, id, &plan, &rig->error));
     assert_string_equal(plan.reason,
-                        "the request \"service\" was accepted and is not done after 45 minutes");
+                        "the request \"service\" was accepted and is not done after 45 min");
     fleet_plan_finish(&plan);
     assert_done(rig, fleet_journal_list(rig->store, id, &rows, &count, &rig->error));
     assert_string_equal(rows[4].action, "poll");

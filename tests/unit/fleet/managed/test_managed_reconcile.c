@@ -150,15 +150,13 @@ static void an_end_is_announced_an_hour_and_ten_minutes_before_once_each(void **
     after(rig, 59);
     assert_int_equal(rig->reports, 0);
     after(rig, 1);
-    assert_string_equal(
-        rig->reported,
-        "gemma: it ends in 60 minutes (destroy): deployment_extend plans a later end");
+    assert_string_equal(rig->reported,
+                        "gemma: it ends in 60 min (destroy): deployment_extend plans a later end");
     after(rig, 30);
     assert_int_equal(rig->reports, 1);
     after(rig, 20);
-    assert_string_equal(
-        rig->reported,
-        "gemma: it ends in 10 minutes (destroy): deployment_extend plans a later end");
+    assert_string_equal(rig->reported,
+                        "gemma: it ends in 10 min (destroy): deployment_extend plans a later end");
     after(rig, 5);
     assert_int_equal(rig->reports, 2);
 }
@@ -170,7 +168,7 @@ static void the_end_of_a_watched_deployment_is_announced_without_advice(void **s
 
     manage(rig, "gemma", "watched", 120 * MINUTE_MS, "destroy");
     after(rig, 60);
-    assert_string_equal(rig->reported, "gemma: it ends in 60 minutes (destroy)");
+    assert_string_equal(rig->reported, "gemma: it ends in 60 min (destroy)");
 }
 
 static void a_deployment_is_ended_once_at_its_end(void **state)

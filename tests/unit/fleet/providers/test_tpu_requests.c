@@ -264,8 +264,8 @@ static void test_recipes_that_cannot_work_are_refused_with_the_reason(void **sta
         { "tpu-gemma-4-26b-v6e1", "26B", true },
         { "tpu-gemma-4-31b-v6e1", "31B", true },
         { "tpu-gemma-4-e4b-v5e1", "E4B", true },
-        { "tpu-gemma-4-12b-v6e4-on-v6e1", "v6e-4 has 4 chips, but the recipe's \"chips\" is 1",
-          false },
+        { "tpu-gemma-4-12b-v6e4-on-v6e1",
+          "v6e-4 has another number of chips (4) than the recipe's \"chips\" (1)", false },
     };
     struct google_world *world = *state;
     struct catalog *catalog;
@@ -295,7 +295,7 @@ static void test_recipes_that_the_platform_would_refuse_are_refused(void **state
     static const struct {
         const char *member, *json, *part;
     } rows[] = {
-        { "chips", "1", "v6e-4 has 4 chips, but the recipe's \"chips\" is 1" },
+        { "chips", "1", "v6e-4 has another number of chips (4) than the recipe's \"chips\" (1)" },
         { "hardware", "\"nvidia-l4\"", "queues v5e, v5p and v6e" },
         { "hardware", "\"google-tpu-v5p\"", "is like v5p-8" },
         { "arguments", "{\"--tensor-parallel-size\":8}", "split over 8 chips" },
