@@ -14,10 +14,9 @@
 
 /* ---- Which server ---- */
 
-/* Finds out whether a server answers that can measure the model server; with --data none is asked.
- * The address of a model server, such
- * as http://127.0.0.1:8000, is meant as seen from this machine: unless OPSBRAIN_URL names a server,
- * only one on this machine is asked. */
+/* Finds out whether a server is running that can measure the model server; with --data none is
+ * asked. The model server's address, such as http://127.0.0.1:8000, is meant as seen from this
+ * machine: so unless OPSBRAIN_URL names a server, only one on this machine is asked. */
 static CHECKED bool is_answering(struct bench *bench, bool *answering, struct error *error)
 {
     const char *named = getenv("OPSBRAIN_URL");
@@ -45,8 +44,9 @@ static CHECKED bool choose_folder(const struct bench *bench, struct text *out, s
     else if (home != NULL && home[0] == '/')
         text_addf(out, "%s/.local/share/opsbrain", home);
     else
-        return error_set(error, ERROR_INVALID,
-                         "neither XDG_DATA_HOME nor HOME is set: name a folder with --data");
+        return error_set(
+            error, ERROR_INVALID,
+            "neither XDG_DATA_HOME nor HOME is an absolute path: name a folder with --data");
     return true;
 }
 
@@ -96,8 +96,8 @@ static void trim(const char *url, char out[LOGIN_URL_SIZE])
     }
 }
 
-/* Sets bench->deployment if a deployment has this URL. Adds the names in use to the object `names`.
- */
+/* Sets bench->deployment if a deployment has this URL. Adds the names that are in use to the object
+ * `names`. */
 static CHECKED bool find_registered(struct bench *bench, const char *url, json_t *names,
                                     struct error *error)
 {

@@ -111,7 +111,7 @@ static void a_refusal_names_what_is_not_a_network(void **state)
     }
 }
 
-static void connections_have_addresses_of_both_versions(void **state)
+static void an_ipv4_peer_of_an_ipv6_socket_has_its_ipv4_address_and_a_unix_peer_none(void **state)
 {
     struct sockaddr_storage storage = { .ss_family = AF_INET6 };
     struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&storage;
@@ -135,7 +135,7 @@ int main(void)
         cmocka_unit_test(the_network_of_a_client_is_a_64_or_an_ipv4_address),
         cmocka_unit_test(networks_contain_their_addresses),
         cmocka_unit_test(a_refusal_names_what_is_not_a_network),
-        cmocka_unit_test(connections_have_addresses_of_both_versions),
+        cmocka_unit_test(an_ipv4_peer_of_an_ipv6_socket_has_its_ipv4_address_and_a_unix_peer_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -208,7 +208,7 @@ static void reads_where_a_secret_may_be_sent(void **state)
     assert_string_equal(origins[0], "https://lab.example.com");
     assert_string_equal(origins[1], "http://[::1]:8000");
     free(origins);
-    write_secret(*state, "TOKEN.origins", "", 0); /* nowhere */
+    write_secret(*state, "TOKEN.origins", "", 0); /* an empty list: to no origin */
     assert_true(secret_origins_read(*state, "TOKEN", &origins, &count, &found, &error));
     assert_true(found);
     assert_int_equal(count, 0);
