@@ -149,8 +149,8 @@ static void end_each(const struct remains *remains, process_test *is_one)
     }
 }
 
-/* Reaps the leader last: until then its number, which is also the group's, is given to no other
- * process. */
+/* Reaps the leader only after its group was killed: until then its number, which is also the
+ * group's, is given to no other process. */
 void machine_process_end(const struct machine_process *process, int grace_ms)
 {
     struct process_stat stat;

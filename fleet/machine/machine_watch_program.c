@@ -93,7 +93,7 @@ static CHECKED bool launch(struct machine_watch *watch, int output, uid_t accoun
 
     if (!machine_program_start(&program, &pid, error))
         return false;
-    machine_process_find(pid, &watch->process); /* it exists until it is reaped */
+    machine_process_find(pid, &watch->process); /* finds it: it exists until it is reaped */
     return true;
 }
 

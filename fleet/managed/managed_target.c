@@ -12,6 +12,7 @@ const char *const managed_target_members[] = {
     "bucket",  "reservation", "door",    NULL,
 };
 
+/* Where the values of managed_target_members are stored, in the same order. */
 static const struct {
     size_t offset, size;
 } members[] = {
@@ -84,7 +85,7 @@ static CHECKED bool find_provider(const struct fleet_frame *frame, const char *n
             return true;
         text_addf(&names, "%s%s", names.length == 0 ? "" : ", ", (*row)->name);
     }
-    return error_set(error, ERROR_INVALID, "\"provider\" is \"%.31s\": there are %s", name,
+    return error_set(error, ERROR_INVALID, "\"provider\" is \"%.31s\": it must be one of %s", name,
                      text_string(&names));
 }
 
@@ -95,7 +96,7 @@ static CHECKED bool read_credential(const struct fleet_target_row *row,
     text_copy(out->file, sizeof out->file, row->credential_file);
     if (out->kind == 0)
         return error_set(error, ERROR_INVALID,
-                         "\"credential\" is \"%.23s\": it is none, workload_identity, "
+                         "\"credential\" is \"%.23s\": it must be none, workload_identity, "
                          "service_account_file, kubeconfig or in_cluster",
                          row->credential);
     return cloud_credential_check(out, error);

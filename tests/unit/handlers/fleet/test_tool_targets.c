@@ -13,7 +13,7 @@ static void only_admins_register_targets_and_name_their_credential(void **state)
     as(world, "root", ROLE_ADMIN, NULL);
     world_refused(world, "target_register",
                   "{\"name\":\"x\",\"provider\":\"azure\",\"credential\":\"none\"}", ERROR_INVALID,
-                  "there are kubernetes");
+                  "it must be one of kubernetes");
     world_refused(world, "target_register",
                   "{\"name\":\"x\",\"provider\":\"kubernetes\",\"credential\":\"none\"}",
                   ERROR_INVALID, "\"project\" is needed");
