@@ -56,7 +56,7 @@ const char *chart_latency_title(enum metric metric);
 /* 3. Speed for each user against throughput per chip: a point per load, a line per context. */
 void chart_pareto(const struct chart_runs *runs, struct chart *out);
 
-/* 7. Can the figures be right? The measured load, divided by the requested one. */
+/* 7. Can the figures be right? The measured load, divided by the expected one. */
 void chart_residuals(const struct chart_runs *runs, struct chart *out);
 
 /* A deployment and what it costs. */

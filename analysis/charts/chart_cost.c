@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does a million tokens cost under a limit? Draws the price at the cheapest load of each
- * deployment that meets the limit. */
+/* What does a million tokens cost under a limit? For each deployment, draws the price at the
+ * cheapest load that meets the limit. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define SUBTITLE_NAME_ROOM 300
 #define SECONDS_PER_HOUR 3600
 
-/* A load and its price per million tokens; it meets every limit from `ttft_ms` upwards. */
+/* A load and its price per million tokens; the load meets every limit from `ttft_ms` upwards. */
 struct offer {
     double ttft_ms, usd, load;
 };

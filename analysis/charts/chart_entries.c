@@ -138,8 +138,8 @@ static void keep_largest_slice(struct chart_grid *grid)
 
 /* ---- Marks ---- */
 
-/* Returns the bit of the mark, which is added to the grid's marks if it is new; 0: there is no room
- * for it. */
+/* Returns the bit of the mark, which is added to the grid's marks if it is new; 0: the name is
+ * empty or too long, or the grid has CHART_MARKS_MAX others. */
 static uint64_t mark_bit(struct chart_grid *grid, const char *name, size_t length)
 {
     struct chart_mark *mark;
@@ -176,7 +176,7 @@ static int compare_indices(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* A finding that names no cells applies to all of them. */
+/* A finding that names no cells applies to all cells. */
 static bool is_found(const struct finding *finding, size_t index)
 {
     return finding->cell_count == 0

@@ -165,7 +165,7 @@ static void describe_counts(const struct chart_grid *grid, struct text *parts)
             chart_part(parts, "%zu %s", count, counted[i].word);
     }
     if (chart_grid_marked(grid) > 0)
-        chart_part(parts, "%zu marked", chart_grid_marked(grid));
+        chart_part(parts, "%zu marked with a warning", chart_grid_marked(grid));
 }
 
 /* The file's name, unless the title already contains it. */

@@ -20,7 +20,7 @@ struct chart_entry; /* private */
 struct chart_point {
     double load, row; /* the row: a context, or an output length */
     enum chart_state state;
-    bool is_marked;      /* with a warning that most points do not have */
+    bool is_marked;      /* with a warning that is not common (struct chart_mark) */
     double failed_share; /* share of the requests, in the worst repetition; 0: none, or not known */
     double samples;      /* requests answered, in the smallest repetition; NaN: not known */
     const struct chart_entry *entries; /* the cells of all repetitions */
@@ -69,7 +69,7 @@ const struct chart_point *chart_grid_at(const struct chart_grid *grid, size_t ro
 size_t chart_grid_count(const struct chart_grid *grid, enum chart_state state);
 /* The row with the most measured points; the first one if there are none. */
 size_t chart_grid_fullest_row(const struct chart_grid *grid);
-size_t chart_grid_marked(const struct chart_grid *grid);
+size_t chart_grid_marked(const struct chart_grid *grid); /* the number of marked points */
 
 /* The figure whose double is at `offset` in struct evidence_cell. */
 struct chart_figure chart_point_figure(const struct chart_point *point, size_t offset);

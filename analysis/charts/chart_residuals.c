@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws the load in flight divided by the requested load: if it is not near 1, the figures are
+/* Draws the measured load divided by the expected one: if the ratio is not near 1, the figures are
  * those of another load. */
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "analysis/charts/chart_rows.h"
 #include "base/core/memory.h"
 
-#define BAND 0.1
+#define BAND 0.1         /* a ratio that differs from 1 by less is in the shaded band */
 #define RATIO_LEAST 1.25 /* the axis shows at least the ratios from 1 / this to this */
 #define DODGE_MAX 24     /* distance of the outermost contexts from their load */
 #define MARKER_SIDE 8
@@ -46,6 +46,7 @@ static double measured_of(const struct chart_grid *grid, const struct evidence_c
                                               : cell->request_throughput * mean_ms / 1000;
 }
 
+/* The requested load; for users who think, the requests in flight that they make on average. */
 static double expected_of(const struct chart_entry *entry)
 {
     double expected = entry->cell->concurrency_expected;
@@ -127,8 +128,8 @@ static void write_words(const struct residuals *residuals, const struct chart_en
 
     write_marks(residuals, entry, &marks);
     chart_write_place(residuals->grid, entry->load, entry->row, out);
-    text_addf(out, ": %s measured",
-              scale_number(measured_of(residuals->grid, entry->cell), number));
+    text_addf(out, ": %s %s", scale_number(measured_of(residuals->grid, entry->cell), number),
+              residuals->grid->is_rate ? "requests/s answered" : "requests in flight");
     if (marks.length > 0)
         text_addf(out, "; %s", text_string(&marks));
 }
@@ -303,7 +304,7 @@ static void draw(struct residuals *residuals, double top)
     draw_bands(residuals, box);
     chart_axis_y(&residuals->chart->drawing, &residuals->y, box.x, box.x + box.width,
                  residuals->grid->is_rate ? "requests/s answered / planned"
-                                          : "requests in flight / users planned");
+                                          : "requests in flight / expected");
     chart_axis_loads(&residuals->chart->drawing, residuals->grid, &residuals->x, box);
     drawing_line(&residuals->chart->drawing, (struct spot){ box.x, scale_at(&residuals->y, 1) },
                  (struct spot){ box.x + box.width, scale_at(&residuals->y, 1) },

@@ -238,7 +238,7 @@ void chart_tail(const char *name, const char *metric, const struct chart_tail *c
     describe_row(&tail, &parts);
     chart_part(&parts, "%s",
                are_complete(&tail)
-                   ? "ends at one request of n"
+                   ? "each line ends at the slowest request"
                    : "a step from percentile to percentile, as far as they are known");
     chart_part(&parts, "hollow: fewer than %d samples", CHART_SAMPLES_FEW);
     top = chart_lines(&out->drawing, TEXT_SUBTITLE, PAINT_MUTED, CHART_TITLE_Y + 3, &parts) + 14;

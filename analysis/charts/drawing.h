@@ -85,7 +85,7 @@ struct drawing {
     char *title; /* heap; what the picture shows */
     struct shape *shapes;
     size_t count, capacity;
-    struct box *texts; /* of all texts */
+    struct box *texts; /* of all texts, and other boxes to keep free of texts */
     size_t text_count, text_capacity;
 };
 #define DRAWING_AUTO __attribute__((cleanup(drawing_finish))) struct drawing

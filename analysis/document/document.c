@@ -112,7 +112,7 @@ static void write_foot(const struct document *document, struct html *html)
     html_text(html, "The figures of all cells are also in this file as JSON, in the element with "
                     "the id \"data\".");
     if (document->page != NULL) {
-        html_text(html, " Its page: ");
+        html_text(html, " The report's page: ");
         html_element(html, "a", document->page, { "href", document->page });
     }
     html_close(html, "p");

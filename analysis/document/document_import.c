@@ -40,7 +40,7 @@ static size_t *saturation_of(const struct chart_grid *grid)
 struct saturated_rows {
     double low, high; /* the smallest and the largest load at which a row is saturated */
     size_t parts;     /* of the sentence */
-    size_t uncertain; /* rows for which the figures do not show it */
+    size_t uncertain; /* rows for which the figures show no such load */
 };
 
 /* Writes a sentence in which neighbouring rows that saturate at the same load are one part. */
@@ -85,7 +85,8 @@ static void add_saturation_sentence(const struct chart_grid *grid, json_t *sente
 
     if (found.parts > PARTS_SHOWN)
         write_range(grid, &found, &text);
-    text_add(&text, found.parts > 0 ? "." : "The figures show no load at which it is saturated.");
+    text_add(&text,
+             found.parts > 0 ? "." : "The figures show no load at which the server is saturated.");
     if (found.uncertain > 0 && found.parts > 0)
         text_addf(&text, " For %zu of %zu %ss the figures do not show it.", found.uncertain,
                   grid->row_count, row_word(grid));

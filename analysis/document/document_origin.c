@@ -94,7 +94,8 @@ static void write_run(const struct evidence *run, struct html *html)
     write_fact(run->imported ? "SHA-256" : "fingerprint", run->digest, html);
     write_fact(run->imported ? "imported by" : "measured by", run->principal, html);
     if (run->created_ms > 0)
-        write_fact("at", clock_format_utc(run->created_ms, time), html);
+        write_fact(run->imported ? "imported at" : "measured from",
+                   clock_format_utc(run->created_ms, time), html);
     write_fact("corrects", run->corrects, html);
     write_fact("corrected by", run->corrected_by, html);
     write_fact("notes", run->notes, html);
