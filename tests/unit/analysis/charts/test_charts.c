@@ -82,7 +82,7 @@ static void are_sound_with_audit(const char *run, const struct evidence *evidenc
 
 /* ---- Runs ---- */
 
-static void made_runs_of_every_kind(void **state)
+static void charts_of_made_runs_are_sound(void **state)
 {
     (void)state;
     for (int i = 0; i < RUNS; i++) {
@@ -96,7 +96,7 @@ static void made_runs_of_every_kind(void **state)
     }
 }
 
-static void runs_of_every_shape(void **state)
+static void charts_of_runs_of_every_shape_are_sound(void **state)
 {
     (void)state;
     for (const struct shape_of_run *shape = shapes_of_runs; shape->name != NULL; shape++) {
@@ -108,7 +108,7 @@ static void runs_of_every_shape(void **state)
     }
 }
 
-static void runs_of_other_shapes(void **state)
+static void charts_of_runs_of_other_shapes_are_sound(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof other_runs / sizeof other_runs[0]; i++) {
@@ -378,7 +378,7 @@ static void a_ratio_beyond_the_axis_is_drawn_at_its_end(void **state)
         evidence_finish(&evidence[i]);
 }
 
-static void runs_with_repetitions(void **state)
+static void charts_of_repetitions_are_sound(void **state)
 {
     const struct shape_of_run shape = { "repeated", "m", 17, 3, ALL(EVIDENCE_MEASURED), "", 1 };
     struct evidence evidence[3];
@@ -395,7 +395,7 @@ static void runs_with_repetitions(void **state)
         evidence_finish(&evidence[i]);
 }
 
-static void histories_of_any_length(void **state)
+static void charts_of_histories_of_any_length_are_sound(void **state)
 {
     static const int64_t ends[] = { 86400000, 60000, 86400000ll * 400, 1, 0 };
 
@@ -479,7 +479,7 @@ static void draw_published(const char *name, const struct text *bytes)
     fits_a_chat(name, &evidence);
 }
 
-static void published_results(void **state)
+static void charts_of_published_results_are_sound(void **state)
 {
     char folder[4096];
 
@@ -492,9 +492,9 @@ static void published_results(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(made_runs_of_every_kind),
-        cmocka_unit_test(runs_of_every_shape),
-        cmocka_unit_test(runs_of_other_shapes),
+        cmocka_unit_test(charts_of_made_runs_are_sound),
+        cmocka_unit_test(charts_of_runs_of_every_shape_are_sound),
+        cmocka_unit_test(charts_of_runs_of_other_shapes_are_sound),
         cmocka_unit_test(unmeasured_cells_have_no_figure_and_no_colour),
         cmocka_unit_test(large_grids_say_what_they_show),
         cmocka_unit_test(labels_that_matter_are_there_once),
@@ -505,10 +505,10 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_limit_crosses_no_failure),
         cmocka_unit_test(names_take_no_more_room_than_they_need),
         cmocka_unit_test(a_ratio_beyond_the_axis_is_drawn_at_its_end),
-        cmocka_unit_test(runs_with_repetitions),
-        cmocka_unit_test(histories_of_any_length),
+        cmocka_unit_test(charts_of_repetitions_are_sound),
+        cmocka_unit_test(charts_of_histories_of_any_length_are_sound),
         cmocka_unit_test(the_largest_pictures_fit_a_chat),
-        cmocka_unit_test(published_results),
+        cmocka_unit_test(charts_of_published_results_are_sound),
     };
 
     save_folder = count > 2 && strcmp(arguments[1], "--save") == 0 ? arguments[2] : NULL;

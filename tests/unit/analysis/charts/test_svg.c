@@ -71,7 +71,7 @@ static void shapes_without_a_position_are_not_drawn(void **state)
 }
 
 /* A right-to-left word does not move the text after it. */
-static void the_direction_of_a_name_ends_with_it(void **state)
+static void a_right_to_left_name_does_not_turn_what_follows(void **state)
 {
     DRAWING_AUTO drawing;
 
@@ -96,7 +96,7 @@ static void a_long_text_ends_in_an_ellipsis(void **state)
 }
 
 /* The viewer's font may be wider than ours. */
-static void a_subtitle_keeps_its_width(void **state)
+static void a_subtitle_states_its_width_to_the_viewer(void **state)
 {
     static const char subtitle[] = "a subtitle may be as wide as the picture";
     double width = font_measure(subtitle, text_kind_size(TEXT_SUBTITLE), FONT_REGULAR);
@@ -135,9 +135,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_shape_is_written),
         cmocka_unit_test(shapes_without_a_position_are_not_drawn),
-        cmocka_unit_test(the_direction_of_a_name_ends_with_it),
+        cmocka_unit_test(a_right_to_left_name_does_not_turn_what_follows),
         cmocka_unit_test(a_long_text_ends_in_an_ellipsis),
-        cmocka_unit_test(a_subtitle_keeps_its_width),
+        cmocka_unit_test(a_subtitle_states_its_width_to_the_viewer),
         cmocka_unit_test(a_text_is_not_drawn_over_another),
     };
 

@@ -115,7 +115,7 @@ static void reports_cells_whose_tokens_every_run_estimated(void **state)
     assert_null(comparison->cells[0].run);
 }
 
-static void skips_what_a_run_has_twice(void **state)
+static void skips_a_cell_that_a_run_has_twice(void **state)
 {
     struct trial *trial = *state;
 
@@ -279,7 +279,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(skips_cells_that_cannot_be_compared),
         TRIAL(reports_cells_whose_tokens_every_run_estimated),
-        TRIAL(skips_what_a_run_has_twice),
+        TRIAL(skips_a_cell_that_a_run_has_twice),
         TRIAL(a_disturbed_pair_is_skipped_only_in_its_cell),
         TRIAL(a_failure_is_never_skipped_with_only_its_pair),
         TRIAL(the_ratio_counts_every_pair_by_the_same_cells),

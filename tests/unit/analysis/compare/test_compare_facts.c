@@ -78,7 +78,7 @@ static void expect_refusal(struct trial *trial, const struct refusal *refusal, b
     trial->factors[0] = trial->accepted[0] = NULL;
 }
 
-static void refuses_what_was_not_named(void **state)
+static void refuses_differences_that_are_neither_factors_nor_accepted(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
@@ -112,7 +112,7 @@ static void without_lists_of_names_no_fact_may_differ(void **state)
     assert_int_equal(trial->comparison.refused, 1);
 }
 
-static void refuses_runs_that_are_not_repetitions(void **state)
+static void refuses_a_difference_within_a_side_even_in_a_factor(void **state)
 {
     struct trial *trial = *state;
 
@@ -122,7 +122,7 @@ static void refuses_runs_that_are_not_repetitions(void **state)
     assert_true(trial->comparison.differences[0].within_a_side);
 }
 
-static void an_unknown_value_equals_nothing_except_within_one_sweep(void **state)
+static void two_unknown_regions_are_equal_only_within_one_sweep(void **state)
 {
     struct trial *trial = *state;
 
@@ -199,10 +199,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TRIAL(the_form_of_requests_belongs_to_the_deployment),
-        cmocka_unit_test(refuses_what_was_not_named),
+        cmocka_unit_test(refuses_differences_that_are_neither_factors_nor_accepted),
         TRIAL(without_lists_of_names_no_fact_may_differ),
-        TRIAL(refuses_runs_that_are_not_repetitions),
-        TRIAL(an_unknown_value_equals_nothing_except_within_one_sweep),
+        TRIAL(refuses_a_difference_within_a_side_even_in_a_factor),
+        TRIAL(two_unknown_regions_are_equal_only_within_one_sweep),
         TRIAL(two_deployments_may_differ_in_all_but_the_work),
     };
 

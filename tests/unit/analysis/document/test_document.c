@@ -182,7 +182,7 @@ static void document_is_sound(const char *what, const struct text *document,
 
 /* ---- Runs ---- */
 
-static void runs_of_every_shape(void **state)
+static void documents_of_runs_of_every_shape_are_sound(void **state)
 {
     (void)state;
     for (const struct shape_of_run *shape = shapes_of_runs; shape->name != NULL; shape++) {
@@ -195,7 +195,7 @@ static void runs_of_every_shape(void **state)
     }
 }
 
-static void made_runs_of_every_kind(void **state)
+static void documents_of_made_runs_are_sound(void **state)
 {
     (void)state;
     for (int i = 0; i < MADE_RUNS; i++) {
@@ -225,7 +225,7 @@ static void check_file(const char *name, const struct text *bytes)
     document_is_sound(name, &document, &evidence);
 }
 
-static void published_results(void **state)
+static void documents_of_published_results_are_sound(void **state)
 {
     char folder[4096];
 
@@ -408,9 +408,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_of_a_comparison_that_do_not_fit_are_counted),
         cmocka_unit_test(rows_without_a_context_are_not_separated),
-        cmocka_unit_test(runs_of_every_shape),
-        cmocka_unit_test(made_runs_of_every_kind),
-        cmocka_unit_test(published_results),
+        cmocka_unit_test(documents_of_runs_of_every_shape_are_sound),
+        cmocka_unit_test(documents_of_made_runs_are_sound),
+        cmocka_unit_test(documents_of_published_results_are_sound),
         cmocka_unit_test(repetitions_have_rows_of_their_own),
         cmocka_unit_test(foreign_text_is_never_markup),
         cmocka_unit_test(the_policy_allows_only_the_style),

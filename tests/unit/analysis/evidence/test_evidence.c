@@ -39,7 +39,7 @@ static void an_open_loop_has_a_rate_and_no_users(void **state)
     evidence_finish(&evidence);
 }
 
-static void shows_what_our_own_run_measured(void **state)
+static void evidence_of_our_own_run_has_what_it_measured(void **state)
 {
     struct run_row run = own_run("{\"model\":\"gemma\",\"engine\":\"vllm\",\"hardware\":null,"
                                  "\"limits\":{\"max_instances\":3}}");
@@ -70,7 +70,7 @@ static void shows_what_our_own_run_measured(void **state)
     assert_true(isnan(cell->request_rate_asked));
 }
 
-static void shows_rates_and_corrections_of_our_own_run(void **state)
+static void evidence_of_our_own_run_has_its_rates_and_corrections(void **state)
 {
     struct run_row run = own_run("{}");
     struct cells cells = { 0 };
@@ -143,7 +143,7 @@ static void json_gives_back_what_is_known_and_no_more(void **state)
     json_decref(read.original);
 }
 
-static void facts_are_kept_or_unknown(void **state)
+static void json_of_facts_gives_back_what_is_known(void **state)
 {
     struct evidence_facts read;
     EVIDENCE_AUTO evidence;
@@ -161,7 +161,7 @@ static void facts_are_kept_or_unknown(void **state)
     assert_true(read.chips == 1 && isnan(read.max_instances));
 }
 
-static void there_is_a_limit_to_cells(void **state)
+static void cells_beyond_the_limit_are_not_added(void **state)
 {
     EVIDENCE_AUTO evidence;
 
@@ -176,12 +176,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_open_loop_has_a_rate_and_no_users),
-        cmocka_unit_test(shows_what_our_own_run_measured),
-        cmocka_unit_test(shows_rates_and_corrections_of_our_own_run),
+        cmocka_unit_test(evidence_of_our_own_run_has_what_it_measured),
+        cmocka_unit_test(evidence_of_our_own_run_has_its_rates_and_corrections),
         cmocka_unit_test(a_cell_without_requests_has_no_figures),
         cmocka_unit_test(json_gives_back_what_is_known_and_no_more),
-        cmocka_unit_test(facts_are_kept_or_unknown),
-        cmocka_unit_test(there_is_a_limit_to_cells),
+        cmocka_unit_test(json_of_facts_gives_back_what_is_known),
+        cmocka_unit_test(cells_beyond_the_limit_are_not_added),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

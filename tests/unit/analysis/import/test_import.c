@@ -54,7 +54,7 @@ static void csv_takes_units_from_the_names_of_columns(void **state)
     remarks(&evidence, "requests per second, since at 1 user it is the inverse");
 }
 
-static void csv_without_failures_has_those_that_did_not_succeed(void **state)
+static void csv_without_failures_counts_planned_requests_that_did_not_succeed(void **state)
 {
     static const char TABLE[] = "concurrency,num_requests,completed,failed,req_per_s\n"
                                 "4,200,75,,4\n4,200,75,5,4\n";
@@ -92,7 +92,7 @@ static void csv_rows_of_several_models_have_no_one_model(void **state)
     remarks(&evidence, "the rows differ in \"model\"");
 }
 
-static void csv_says_what_is_wrong(void **state)
+static void refusals_of_csv_say_what_is_wrong(void **state)
 {
     (void)state;
     refuses("", NULL, "the file is empty");
@@ -133,7 +133,7 @@ static void reads_vllm_results_one_after_the_other(void **state)
     assert_int_equal(cell->state, EVIDENCE_MEASURED);
 }
 
-static void guidellm_calls_tpot_itl(void **state)
+static void the_itl_of_guidellm_is_read_as_tpot(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -345,7 +345,7 @@ static void serving_reports_describe_the_machine_too(void **state)
     assert_true(isnan(cell->output_throughput));
 }
 
-static void summaries_have_cells_by_name(void **state)
+static void members_of_a_summary_are_cells(void **state)
 {
     EVIDENCE_AUTO evidence;
 
@@ -360,7 +360,7 @@ static void summaries_have_cells_by_name(void **state)
     assert_string_equal(evidence.cells[1].error, "boom");
 }
 
-static void json_says_where_it_is_wrong(void **state)
+static void refusals_of_json_say_what_is_wrong_and_where(void **state)
 {
     (void)state;
     refuses("{\"benchmarks\": [{\"metrics\": {]}", "guidellm", "the JSON is wrong at byte 29");
@@ -408,12 +408,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csv_keeps_a_grid_that_was_appended_to_itself),
         cmocka_unit_test(csv_takes_units_from_the_names_of_columns),
-        cmocka_unit_test(csv_without_failures_has_those_that_did_not_succeed),
+        cmocka_unit_test(csv_without_failures_counts_planned_requests_that_did_not_succeed),
         cmocka_unit_test(csv_does_not_guess_what_a_throughput_counts),
         cmocka_unit_test(csv_rows_of_several_models_have_no_one_model),
-        cmocka_unit_test(csv_says_what_is_wrong),
+        cmocka_unit_test(refusals_of_csv_say_what_is_wrong),
         cmocka_unit_test(reads_vllm_results_one_after_the_other),
-        cmocka_unit_test(guidellm_calls_tpot_itl),
+        cmocka_unit_test(the_itl_of_guidellm_is_read_as_tpot),
         cmocka_unit_test(aiperf_states_its_units),
         cmocka_unit_test(aiperf_reports_what_the_server_counted),
         cmocka_unit_test(an_aiperf_sweep_is_a_cell_per_combination),
@@ -423,8 +423,8 @@ int main(void)
         cmocka_unit_test(inference_perf_reports_both_counts_of_the_output),
         cmocka_unit_test(inference_perf_counts_in_seconds),
         cmocka_unit_test(serving_reports_describe_the_machine_too),
-        cmocka_unit_test(summaries_have_cells_by_name),
-        cmocka_unit_test(json_says_where_it_is_wrong),
+        cmocka_unit_test(members_of_a_summary_are_cells),
+        cmocka_unit_test(refusals_of_json_say_what_is_wrong_and_where),
         cmocka_unit_test(every_published_file_is_understood),
     };
 

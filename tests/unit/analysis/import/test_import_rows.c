@@ -129,7 +129,7 @@ static void a_refusal_of_unknown_rows_says_how_to_state_columns(void **state)
     "{\"num_prompts\": 8, \"completed\": 8, \"total_input_tokens\": 64, \"request_throughput\": "  \
     "4.5, \"max_concurrency\": 2, \"mean_ttft\": 0.25, \"p99_tpot\": 0.01}"
 
-static void a_result_without_units_is_not_mistaken_for_vllms(void **state)
+static void a_result_whose_latencies_have_no_unit_is_not_read_as_vllm(void **state)
 {
     static const char *const stated[] = { "mean_ttft=mean_ttft_s", "p99_tpot=p99_tpot_s", NULL };
     EVIDENCE_AUTO unstated, seconds;
@@ -225,7 +225,7 @@ int main(void)
         cmocka_unit_test(a_caller_states_what_columns_mean),
         cmocka_unit_test(impossible_columns_are_refused),
         cmocka_unit_test(a_refusal_of_unknown_rows_says_how_to_state_columns),
-        cmocka_unit_test(a_result_without_units_is_not_mistaken_for_vllms),
+        cmocka_unit_test(a_result_whose_latencies_have_no_unit_is_not_read_as_vllm),
         cmocka_unit_test(a_file_of_another_tool_is_not_read_as_the_one_named),
         cmocka_unit_test(a_refusal_names_the_nearest_format),
         cmocka_unit_test(figures_that_are_not_read_get_a_remark),

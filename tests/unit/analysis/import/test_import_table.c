@@ -10,7 +10,8 @@ static void read_table(const char *text, struct evidence *out)
     assert_string_equal(out->format, "csv");
 }
 
-/* Checks that the second of two rows has 2 users, a context of 1024, 250 ms and 8 requests/s. */
+/* Checks that the table has two rows, the second with 2 users, a context of 1024, 250 ms and 8
+ * requests/s. */
 static void is_usual(const char *text)
 {
     EVIDENCE_AUTO evidence;
@@ -25,7 +26,7 @@ static void is_usual(const char *text)
     assert_float_equal(cell->request_throughput, 8, 1e-9);
 }
 
-static void any_separator_and_any_line_end_will_do(void **state)
+static void every_separator_and_line_end_is_read(void **state)
 {
     (void)state;
     is_usual("users,input_len,avg_latency_ms,rps\n1,1024,200,5\n2,1024,250,8\n");
@@ -158,7 +159,7 @@ static void a_word_in_place_of_a_figure_describes_the_row(void **state)
     assert_null(evidence.remarks);
 }
 
-static void a_level_that_cannot_be_read_is_not_a_duplicate(void **state)
+static void rows_whose_users_are_words_are_not_duplicates(void **state)
 {
     const struct audit_input input = { .chips = NAN };
     struct audit_input with = input;
@@ -172,7 +173,7 @@ static void a_level_that_cannot_be_read_is_not_a_duplicate(void **state)
     assert_int_equal(findings.count, 0);
 }
 
-static void rates_are_known_by_what_they_count(void **state)
+static void headings_say_what_a_rate_counts(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -216,7 +217,7 @@ static void a_heading_of_several_lines_is_refused(void **state)
             "csv", "the heading has several lines");
 }
 
-static void a_table_without_rows_says_why(void **state)
+static void refusals_of_a_table_without_rows_say_why(void **state)
 {
     (void)state;
     refuses("users,rps\n", "csv", "a heading and no row below it");
@@ -227,7 +228,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tokens_are_per_request_if_the_figures_show_it),
-        cmocka_unit_test(any_separator_and_any_line_end_will_do),
+        cmocka_unit_test(every_separator_and_line_end_is_read),
         cmocka_unit_test(text_around_the_rows_is_skipped),
         cmocka_unit_test(figures_come_in_many_forms),
         cmocka_unit_test(a_context_in_thousands_gets_a_remark_on_how_it_was_read),
@@ -235,11 +236,11 @@ int main(void)
         cmocka_unit_test(shares_above_one_are_read_as_percentages),
         cmocka_unit_test(more_successes_than_requests_give_no_success_rate),
         cmocka_unit_test(a_word_in_place_of_a_figure_describes_the_row),
-        cmocka_unit_test(a_level_that_cannot_be_read_is_not_a_duplicate),
-        cmocka_unit_test(rates_are_known_by_what_they_count),
+        cmocka_unit_test(rows_whose_users_are_words_are_not_duplicates),
+        cmocka_unit_test(headings_say_what_a_rate_counts),
         cmocka_unit_test(limits_of_the_deployment_are_facts),
         cmocka_unit_test(a_heading_of_several_lines_is_refused),
-        cmocka_unit_test(a_table_without_rows_says_why),
+        cmocka_unit_test(refusals_of_a_table_without_rows_say_why),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Adds a valid row of the run with this number of users, `slow` times as slow as others. */
+/* Adds a valid row of the run with this number of users, `slow` times as slow as usual. */
 static void add_row(struct trial *trial, const char *run, int users, double slow)
 {
     double seconds = (0.3 + users * 0.005) * slow;
@@ -71,7 +71,8 @@ static void audit(struct trial *trial)
     audit_run(&input, &trial->findings);
 }
 
-/* Audits the file: exactly this rule finds so many cells (NULL: no rule finds any). */
+/* Audits the file and checks that only this rule finds anything, in this many cells; NULL: that no
+ * rule does. */
 static void finds(struct trial *trial, const char *rule, size_t cells)
 {
     audit(trial);
@@ -135,7 +136,7 @@ static void no_tables_are_written_for_too_many_runs(void **state)
     shows(&report, "## Trial", false);
 }
 
-static void repetitions_that_say_so_are_not_appended_runs(void **state)
+static void rows_with_a_trial_number_are_not_appended_runs(void **state)
 {
     struct trial *trial = *state;
 
@@ -146,7 +147,7 @@ static void repetitions_that_say_so_are_not_appended_runs(void **state)
     assert_int_equal(json_array_size(trial->evidence.remarks), 0);
 }
 
-static void a_label_that_differs_in_each_row_makes_no_run(void **state)
+static void a_label_that_differs_in_each_row_distinguishes_no_runs(void **state)
 {
     struct trial *trial = *state;
 
@@ -160,7 +161,7 @@ static void a_label_that_differs_in_each_row_makes_no_run(void **state)
     assert_string_equal(trial->evidence.cells[0].variant, "");
 }
 
-static void a_label_of_each_run_makes_them_two(void **state)
+static void a_label_shared_by_several_rows_distinguishes_runs(void **state)
 {
     struct trial *trial = *state;
 
@@ -184,7 +185,7 @@ static void a_slow_first_request_is_found_in_its_own_run(void **state)
 }
 
 /* The requested lengths distinguish cells even without a context column. */
-static void longer_answers_are_not_a_slow_first_request(void **state)
+static void a_cell_with_more_output_tokens_is_not_a_cold_start(void **state)
 {
     struct trial *trial = *state;
 
@@ -263,11 +264,11 @@ int main(void)
         TEST(two_models_in_one_table_are_not_the_same_cells),
         TEST(each_model_of_a_file_has_tables_of_its_own),
         TEST(no_tables_are_written_for_too_many_runs),
-        TEST(repetitions_that_say_so_are_not_appended_runs),
-        TEST(a_label_that_differs_in_each_row_makes_no_run),
-        TEST(a_label_of_each_run_makes_them_two),
+        TEST(rows_with_a_trial_number_are_not_appended_runs),
+        TEST(a_label_that_differs_in_each_row_distinguishes_no_runs),
+        TEST(a_label_shared_by_several_rows_distinguishes_runs),
         TEST(a_slow_first_request_is_found_in_its_own_run),
-        TEST(longer_answers_are_not_a_slow_first_request),
+        TEST(a_cell_with_more_output_tokens_is_not_a_cold_start),
         TEST(results_of_vllm_are_distinguished_by_measured_lengths),
         TEST(results_of_vllm_with_two_datasets_have_no_one_dataset),
         TEST(requests_without_any_limit_are_a_burst),

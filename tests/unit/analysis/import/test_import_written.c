@@ -51,7 +51,7 @@ static void results_in_a_list_are_cells(void **state)
     refused("[" RESULT("1") ", {]", strlen("[" RESULT("1") ", {]"), "the JSON is wrong");
 }
 
-static void not_a_number_is_not_known(void **state)
+static void nan_is_an_unknown_value(void **state)
 {
     static const char file[] =
         "{\"num_prompts\": 8, \"request_rate\": Infinity, \"mean_tpot_ms\": NaN, "
@@ -161,7 +161,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_in_a_list_are_cells),
-        cmocka_unit_test(not_a_number_is_not_known),
+        cmocka_unit_test(nan_is_an_unknown_value),
         cmocka_unit_test(numbers_written_as_text_are_numbers),
         cmocka_unit_test(an_old_result_shows_its_failures_by_what_is_missing),
         cmocka_unit_test(an_old_guidellm_reports_counts_and_model),

@@ -54,7 +54,7 @@ static void an_empty_sweep_is_an_empty_grid(void **state)
     cell_grid_finish(&grid);
 }
 
-static void says_what_became_of_a_point(void **state)
+static void a_point_has_the_state_of_its_repetitions(void **state)
 {
     static const struct {
         enum cell_state first, second, together;
@@ -119,7 +119,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sorts_cells_into_their_places),
         cmocka_unit_test(an_empty_sweep_is_an_empty_grid),
-        cmocka_unit_test(says_what_became_of_a_point),
+        cmocka_unit_test(a_point_has_the_state_of_its_repetitions),
         cmocka_unit_test(a_point_that_lost_requests_is_not_sound),
         cmocka_unit_test(names_the_class_that_failed_most),
     };

@@ -49,7 +49,7 @@ static struct cells good(void)
     return cells;
 }
 
-static void a_good_cell_has_none(void **state)
+static void a_good_cell_has_no_warning(void **state)
 {
     struct cells cells = good();
 
@@ -73,11 +73,11 @@ static void each_measuring_mistake_has_a_warning(void **state)
     assert_only(&cells, "concurrency ");
     cells = good(), m->concurrency_actual = 60.8;
     assert_only(&cells, "");
-    cells = good(), m->concurrency_actual = 32, m->concurrency_expected = 33; /* they think */
+    cells = good(), m->concurrency_actual = 32, m->concurrency_expected = 33; /* users think */
     assert_only(&cells, "");
     cells = good(), m->concurrency_expected = 64, m->concurrency_actual = 60.7;
     assert_only(&cells, "concurrency ");
-    cells = good(), cells.rows[0].request_rate = 2.5; /* as many as come */
+    cells = good(), cells.rows[0].request_rate = 2.5; /* an open loop */
     cells.rows[0].concurrency = 10000;
     assert_only(&cells, "");
     cells = good(), m->overloaded = true;
@@ -98,7 +98,7 @@ static void each_measuring_mistake_has_a_warning(void **state)
     assert_only(&cells, "");
     cells = good(), m->output_tokens_differing = 1;
     assert_only(&cells, "output_length ");
-    m->output_tokens_differing = -1; /* some, uncounted */
+    m->output_tokens_differing = -1; /* some; how many is not known */
     assert_only(&cells, "output_length ");
     cells = good(), m->cached_tokens = m->input_tokens / 50;
     assert_only(&cells, "cached ");
@@ -176,7 +176,7 @@ static void only_doubts_about_the_figures_mark_them(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_good_cell_has_none),
+        cmocka_unit_test(a_good_cell_has_no_warning),
         cmocka_unit_test(each_measuring_mistake_has_a_warning),
         cmocka_unit_test(the_servers_own_metrics_give_warnings),
         cmocka_unit_test(repetitions_that_disagree_have_a_warning),

@@ -93,7 +93,7 @@ static void says_that_a_cut_off_latency_is_a_lower_bound(void **state)
     assert_written(&figure, "30000");
 }
 
-static void says_that_a_tail_of_few_requests_is_weak(void **state)
+static void a_p99_of_few_requests_has_a_tilde(void **state)
 {
     struct cells cells = { 0 };
     struct repetition_stats figure;
@@ -143,7 +143,7 @@ int main(void)
         cmocka_unit_test(shows_no_spread_for_one_repetition),
         cmocka_unit_test(never_includes_the_speed_of_a_failed_repetition),
         cmocka_unit_test(says_that_a_cut_off_latency_is_a_lower_bound),
-        cmocka_unit_test(says_that_a_tail_of_few_requests_is_weak),
+        cmocka_unit_test(a_p99_of_few_requests_has_a_tilde),
         cmocka_unit_test(says_nothing_of_decoding_below_16_output_tokens),
         cmocka_unit_test(larger_numbers_have_fewer_decimals),
     };

@@ -44,14 +44,12 @@ static void a_queue_is_saturation_though_throughput_grew(void **state)
     many->witness = witness;
     struct saturation s = of_first_context(&cells);
     check_sentence(&s, "saturated between 4 and 16 users (measure 6, 8, 12 next); the server runs "
-                       "about 4 requests at "
-                       "once");
+                       "about 4 requests at once");
     many->witness = NULL;
     many->measurement.latency[METRIC_TTFT].p50_ms = 6020; /* only the latency shows it */
     s = of_first_context(&cells);
     check_sentence(&s, "saturated between 4 and 16 users (measure 6, 8, 12 next); the server runs "
-                       "about 4 requests at "
-                       "once");
+                       "about 4 requests at once");
     many->measurement.latency[METRIC_TTFT].p50_ms = 20; /* nothing shows it */
     s = of_first_context(&cells);
     check_sentence(&s, "not saturated below 4; throughput may still grow at 16 users, the largest "
@@ -123,7 +121,7 @@ static void an_open_loop_whose_queue_grows_is_saturated(void **state)
     assert_int_equal(of_first_context(&cells).at.load, 12);
 }
 
-static void says_that_greater_loads_lost_requests(void **state)
+static void greater_loads_that_lost_requests_are_reported(void **state)
 {
     struct cells cells = { 0 };
 
@@ -136,7 +134,7 @@ static void says_that_greater_loads_lost_requests(void **state)
     assert_true(of_first_context(&cells).lost);
 }
 
-static void says_what_was_not_measured_below(void **state)
+static void a_doubling_above_an_unmeasured_load_is_at_most_there(void **state)
 {
     struct cells cells = { 0 };
     struct saturation s;
@@ -153,7 +151,7 @@ static void says_what_was_not_measured_below(void **state)
     assert_true(s.doubled_at_most);
 }
 
-static void says_nothing_of_a_single_load(void **state)
+static void one_sound_load_shows_no_saturation(void **state)
 {
     struct cells cells = { 0 };
 
@@ -226,9 +224,9 @@ int main(void)
         cmocka_unit_test(finds_the_smallest_load_near_the_peak),
         cmocka_unit_test(the_greatest_load_is_not_taken_for_saturation),
         cmocka_unit_test(an_open_loop_whose_queue_grows_is_saturated),
-        cmocka_unit_test(says_that_greater_loads_lost_requests),
-        cmocka_unit_test(says_what_was_not_measured_below),
-        cmocka_unit_test(says_nothing_of_a_single_load),
+        cmocka_unit_test(greater_loads_that_lost_requests_are_reported),
+        cmocka_unit_test(a_doubling_above_an_unmeasured_load_is_at_most_there),
+        cmocka_unit_test(one_sound_load_shows_no_saturation),
         cmocka_unit_test(skips_points_that_lost_requests),
         cmocka_unit_test(finds_the_peak_over_all_contexts),
         cmocka_unit_test(there_is_no_peak_where_nothing_was_measured),

@@ -45,8 +45,7 @@ static void writes_peak_saturation_context_and_failures(void **state)
         "Peak: 2000 output tokens/s (20.0 requests/s) with 64 users at context 4: TTFT p50 220 ms, "
         "then 50.0 tokens/s for each user.\n"
         "At context 4: saturated between 38 and 256 users (measure 48, 96, 128 next); more users "
-        "mostly "
-        "wait longer; the E2E median has doubled by 64 users.\n"
+        "mostly wait longer; the E2E median has doubled by 64 users.\n"
         "With 64 users, from context 4 to 512: output tokens/s falls by 25 %, TTFT p50 goes from "
         "220 to 440 ms.\n"
         "The smallest load, 1 user at context 4: TTFT p50 110 ms, then 100 tokens/s for each "
@@ -57,7 +56,7 @@ static void writes_peak_saturation_context_and_failures(void **state)
         "nothing.\n");
 }
 
-static void a_change_of_less_than_half_a_percent_is_none(void **state)
+static void a_change_of_less_than_half_a_percent_stays_the_same(void **state)
 {
     struct cells cells = { 0 };
     TEXT_AUTO text = { 0 };
@@ -96,7 +95,7 @@ static void says_that_a_second_repetition_without_figures_gives_no_spread(void *
     assert_null(strstr(text_string(&text), "There is one repetition"));
 }
 
-static void says_why_nothing_was_measured(void **state)
+static void a_failed_single_cell_gives_its_failure_and_the_counts(void **state)
 {
     struct cells cells = { 0 };
     TEXT_AUTO text = { 0 };
@@ -114,10 +113,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_peak_saturation_context_and_failures),
-        cmocka_unit_test(a_change_of_less_than_half_a_percent_is_none),
+        cmocka_unit_test(a_change_of_less_than_half_a_percent_stays_the_same),
         cmocka_unit_test(gives_the_widest_confidence_interval),
         cmocka_unit_test(says_that_a_second_repetition_without_figures_gives_no_spread),
-        cmocka_unit_test(says_why_nothing_was_measured),
+        cmocka_unit_test(a_failed_single_cell_gives_its_failure_and_the_counts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
