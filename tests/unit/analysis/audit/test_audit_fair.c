@@ -267,7 +267,7 @@ static void the_pause_of_one_user_is_not_a_user_missing(void **state)
     assert_nothing_found(trial);
 }
 
-static void our_own_failed_cell_reports_no_speed(void **state)
+static void a_speed_in_our_own_failed_cell_is_not_reported(void **state)
 {
     struct trial *trial = *state;
     struct evidence_cell *cell = &trial->evidence.cells[5];
@@ -467,7 +467,7 @@ int main(void)
         TEST(cached_cells_are_found_and_not_the_one_that_filled_the_cache),
         TEST(each_model_of_a_file_is_compared_with_its_own_size),
         TEST(the_pause_of_one_user_is_not_a_user_missing),
-        TEST(our_own_failed_cell_reports_no_speed),
+        TEST(a_speed_in_our_own_failed_cell_is_not_reported),
         TEST(a_context_that_fails_at_once_with_one_user_was_too_long),
         TEST(the_refusal_shown_is_of_the_shortest_context_and_few_users),
         TEST(cells_in_which_all_requests_failed_are_reported),

@@ -168,7 +168,7 @@ static void write_classes(enum theme theme, struct text *out)
     }
 }
 
-static void the_style_sheet_has_these_colours(void **state)
+static void the_style_sheet_has_the_colours_of_the_palette(void **state)
 {
     TEXT_AUTO expected = { 0 };
     TEXT_AUTO css = { 0 };
@@ -192,7 +192,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(text_has_a_contrast_of_at_least_4_5),
         cmocka_unit_test(faint_marks_have_a_contrast_of_at_least_3),
         cmocka_unit_test(colours_differ_without_full_colour_vision),
-        cmocka_unit_test(the_style_sheet_has_these_colours),
+        cmocka_unit_test(the_style_sheet_has_the_colours_of_the_palette),
     };
 
     writes = count > 1 && strcmp(arguments[1], "--write") == 0;

@@ -103,7 +103,7 @@ static void widths_equal(enum font_weight weight, const char *bytes, size_t leng
     FT_Done_FreeType(library);
 }
 
-static void the_table_of_widths_is_the_fonts(void **state)
+static void the_table_of_widths_has_those_of_the_fonts(void **state)
 {
     (void)state;
     widths_equal(FONT_REGULAR, font_inter_regular, font_inter_regular_length);
@@ -123,7 +123,7 @@ int main(void)
         cmocka_unit_test(a_png_has_a_palette_of_8_bits),
         cmocka_unit_test(the_machines_fonts_do_not_matter),
         cmocka_unit_test(a_large_drawing_is_scaled_to_the_most_pixels),
-        cmocka_unit_test(the_table_of_widths_is_the_fonts),
+        cmocka_unit_test(the_table_of_widths_has_those_of_the_fonts),
         cmocka_unit_test(all_digits_have_the_same_width),
     };
 

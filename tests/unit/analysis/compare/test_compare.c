@@ -39,7 +39,7 @@ static struct rates simulate(struct trial *trial, int pairs, double factor, uint
     return rates;
 }
 
-static void finds_a_difference_between_equals_in_one_of_twenty(void **state)
+static void equal_sides_differ_in_one_of_twenty_comparisons(void **state)
 {
     struct trial *trial = *state;
     struct rates rates = simulate(trial, 2000, 1, 1);
@@ -51,7 +51,7 @@ static void finds_a_difference_between_equals_in_one_of_twenty(void **state)
 }
 
 /* With a spread of 2 % between runs and 3 % between cells, 5 repetitions a side detect 5 %. */
-static void sees_a_slowdown_of_five_percent_at_five_repetitions(void **state)
+static void five_repetitions_detect_a_slowdown_of_five_percent(void **state)
 {
     struct trial *trial = *state;
     struct rates rates = simulate(trial, 2000, 1 / 1.05, 2);
@@ -61,7 +61,7 @@ static void sees_a_slowdown_of_five_percent_at_five_repetitions(void **state)
     assert_true(rates.covered >= 0.93 && rates.covered <= 0.97);
 }
 
-static void pairs_of_equals_differ_in_one_of_twenty(void **state)
+static void equal_pairs_differ_in_one_of_twenty_comparisons(void **state)
 {
     struct trial *trial = *state;
     struct rates rates;
@@ -74,10 +74,10 @@ static void pairs_of_equals_differ_in_one_of_twenty(void **state)
     assert_true(rates.some_faster + rates.some_slower <= 0.07);
 }
 
-/* The client limits the fastest one in 15 cells, and with 5 repetitions half of the cells lose a
+/* The client limits the fastest cells, one in 15, and with 5 repetitions half of the cells lose a
  * pair. This favours neither side, because a limited cell excludes its pair, whichever side was
  * fast. */
-static void disturbed_pairs_make_no_difference_between_equals(void **state)
+static void disturbed_pairs_favour_no_side(void **state)
 {
     struct trial *trial = *state;
     struct rates rates;
@@ -94,7 +94,7 @@ static void disturbed_pairs_make_no_difference_between_equals(void **state)
 }
 
 /* A drift of 10 % between repetitions hides 5 % from a comparison of means, but not of pairs. */
-static void pairs_see_through_a_drift_that_hides_a_slowdown(void **state)
+static void pairs_detect_a_slowdown_that_a_drift_hides_from_means(void **state)
 {
     struct trial *trial = *state;
     struct rates apart, paired;
@@ -228,11 +228,11 @@ static void tests_as_welch_did(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TRIAL(finds_a_difference_between_equals_in_one_of_twenty),
-        TRIAL(sees_a_slowdown_of_five_percent_at_five_repetitions),
-        TRIAL(pairs_of_equals_differ_in_one_of_twenty),
-        TRIAL(disturbed_pairs_make_no_difference_between_equals),
-        TRIAL(pairs_see_through_a_drift_that_hides_a_slowdown),
+        TRIAL(equal_sides_differ_in_one_of_twenty_comparisons),
+        TRIAL(five_repetitions_detect_a_slowdown_of_five_percent),
+        TRIAL(equal_pairs_differ_in_one_of_twenty_comparisons),
+        TRIAL(disturbed_pairs_favour_no_side),
+        TRIAL(pairs_detect_a_slowdown_that_a_drift_hides_from_means),
         cmocka_unit_test(tests_pairs_as_student_did),
         TRIAL(finds_the_pairs_of_runs_that_were_measured_in_turns),
         TRIAL(knows_which_direction_is_better),

@@ -66,7 +66,7 @@ static const struct spoilt {
     { limit_client, OUTPUT_THROUGHPUT, CELL_CLIENT_LIMITED, 1 },
     { contaminate, OUTPUT_THROUGHPUT, CELL_CONTAMINATED, 1 },
     { move_cell, OUTPUT_THROUGHPUT, CELL_MISSING, 1 },
-    { double_cell, OUTPUT_THROUGHPUT, CELL_MISSING, 2 }, /* the other is there twice */
+    { double_cell, OUTPUT_THROUGHPUT, CELL_MISSING, 2 }, /* the run has the other one twice */
     { shorten, TPOT_P50, CELL_SHORT_OUTPUT, 1 },
     { lengthen, E2E_P50, CELL_OTHER_OUTPUT, 1 },
     { zero, OUTPUT_THROUGHPUT, CELL_NO_FIGURE, 1 },
@@ -174,7 +174,7 @@ static void a_disturbed_pair_is_skipped_only_in_its_cell(void **state)
     expect_disturbance_described(trial);
     disturb(trial, 3, 0);
     assert_int_equal(compare(trial)->cells[0].pairs_left_out, 2);
-    disturb(trial, 9, 0); /* two pairs are left of five */
+    disturb(trial, 9, 0); /* two of five pairs remain */
     assert_int_equal(compare(trial)->cells[0].why, CELL_CONTAMINATED);
     assert_int_equal(trial->comparison.compared, CELLS - 1);
     trial->paired = false;
@@ -194,7 +194,7 @@ static void a_failure_is_never_skipped_with_only_its_pair(void **state)
 }
 
 /* Every cell lacks a pair: the ratio is over the pairs that no cell lacks. */
-static void the_ratio_counts_every_pair_by_the_same_cells(void **state)
+static void the_ratio_is_over_the_pairs_that_no_cell_lacks(void **state)
 {
     struct trial *trial = *state;
     struct generator generator;
@@ -218,7 +218,7 @@ static void the_ratio_counts_every_pair_by_the_same_cells(void **state)
     assert_non_null(strstr(trial->comparison.reason, "too few pairs count in every cell"));
 }
 
-static void unjudged_cells_claim_nothing(void **state)
+static void every_cell_of_a_comparison_is_judged(void **state)
 {
     struct trial *trial = *state;
     const struct estimate estimate = { 0 };
@@ -282,8 +282,8 @@ int main(void)
         TRIAL(skips_a_cell_that_a_run_has_twice),
         TRIAL(a_disturbed_pair_is_skipped_only_in_its_cell),
         TRIAL(a_failure_is_never_skipped_with_only_its_pair),
-        TRIAL(the_ratio_counts_every_pair_by_the_same_cells),
-        TRIAL(unjudged_cells_claim_nothing),
+        TRIAL(the_ratio_is_over_the_pairs_that_no_cell_lacks),
+        TRIAL(every_cell_of_a_comparison_is_judged),
         TRIAL(says_so_when_every_cell_was_skipped),
         TRIAL(compares_cells_of_unknown_success_if_that_is_accepted),
         TRIAL(writes_tables_that_fit_a_terminal),

@@ -235,7 +235,7 @@ static void documents_of_published_results_are_sound(void **state)
     assert_true(published_each(folder, check_file) > 0);
 }
 
-static void repetitions_have_rows_of_their_own(void **state)
+static void a_document_of_repetitions_names_them_in_a_column(void **state)
 {
     struct evidence runs[3];
     TEXT_AUTO document = { 0 };
@@ -411,7 +411,7 @@ int main(void)
         cmocka_unit_test(documents_of_runs_of_every_shape_are_sound),
         cmocka_unit_test(documents_of_made_runs_are_sound),
         cmocka_unit_test(documents_of_published_results_are_sound),
-        cmocka_unit_test(repetitions_have_rows_of_their_own),
+        cmocka_unit_test(a_document_of_repetitions_names_them_in_a_column),
         cmocka_unit_test(foreign_text_is_never_markup),
         cmocka_unit_test(the_policy_allows_only_the_style),
         cmocka_unit_test(a_comparison_begins_with_its_verdict_and_the_differences),

@@ -98,7 +98,7 @@ static void a_vllm_result_reads_back(void **state)
 
     (void)state;
     make_trip(&trip, "vllm");
-    assert_int_equal(trip.after.cell_count, 3); /* no place for what was never tried */
+    assert_int_equal(trip.after.cell_count, 3); /* the cell that was not tried is skipped */
     for (size_t i = 0; i < 3; i++)
         same_cell(&trip.before.cells[i], &trip.after.cells[i]);
     same_number("requests", 1000, trip.after.cells[0].requests_asked);
@@ -151,7 +151,7 @@ static void an_open_loop_is_exported_from_the_send(void **state)
     assert_non_null(strstr(text_string(&file), "\"request_latency\":{\"unit\":\"ms\",\"avg\":500"));
 }
 
-static void aiperf_calls_tpot_its_itl(void **state)
+static void tpot_is_exported_as_the_itl_of_aiperf(void **state)
 {
     struct trip trip;
     json_auto_t *first = NULL;
@@ -170,7 +170,7 @@ static void aiperf_calls_tpot_its_itl(void **state)
     trip_finish(&trip);
 }
 
-static void aiperf_gets_back_the_second_token_and_the_first_of_the_answer(void **state)
+static void ttst_and_ttfo_read_back_from_aiperf(void **state)
 {
     static const enum metric metrics[] = { METRIC_TTST, METRIC_TTFO };
     const struct exporter *exporter = exporter_find("aiperf");
@@ -198,7 +198,7 @@ static void aiperf_gets_back_the_second_token_and_the_first_of_the_answer(void *
     trip_finish(&trip);
 }
 
-static void a_percentile_that_a_timeout_cut_is_not_passed_on(void **state)
+static void a_percentile_that_a_timeout_cut_off_is_not_exported(void **state)
 {
     struct trip trip;
 
@@ -217,7 +217,7 @@ static void a_table_reads_back_with_every_cell(void **state)
     (void)state;
     make_trip(&trip, "csv");
     assert_int_equal(trip.after.cell_count, 4);
-    assert_null(trip.after.remarks); /* it knows each of its columns */
+    assert_null(trip.after.remarks); /* the importer knows every column */
     assert_int_equal(trip.after.input_unit, LENGTH_TOKENS);
     for (size_t i = 0; i < 4; i++) {
         same_cell(&trip.before.cells[i], &trip.after.cells[i]);
@@ -310,9 +310,9 @@ int main(void)
         cmocka_unit_test(a_vllm_result_reads_back),
         cmocka_unit_test(a_vllm_result_has_no_null),
         cmocka_unit_test(an_open_loop_is_exported_from_the_send),
-        cmocka_unit_test(aiperf_calls_tpot_its_itl),
-        cmocka_unit_test(aiperf_gets_back_the_second_token_and_the_first_of_the_answer),
-        cmocka_unit_test(a_percentile_that_a_timeout_cut_is_not_passed_on),
+        cmocka_unit_test(tpot_is_exported_as_the_itl_of_aiperf),
+        cmocka_unit_test(ttst_and_ttfo_read_back_from_aiperf),
+        cmocka_unit_test(a_percentile_that_a_timeout_cut_off_is_not_exported),
         cmocka_unit_test(a_table_reads_back_with_every_cell),
         cmocka_unit_test(a_serving_report_has_a_place_for_every_cell),
         cmocka_unit_test(a_run_in_which_nothing_succeeded_reads_back),

@@ -31,7 +31,7 @@ static void vllm_prints_its_figures_and_options(void **state)
     is_near(cell->latency[METRIC_TTFT].mean_ms, 120.5);
     is_near(cell->latency[METRIC_TTFT].p50_ms, 118);
     is_near(cell->latency[METRIC_TPOT].p99_ms, 16);
-    is_near(cell->latency[METRIC_ICL].p99_ms, 29); /* its ITL */
+    is_near(cell->latency[METRIC_ICL].p99_ms, 29); /* the tool calls it ITL */
     assert_true(isnan(cell->latency[METRIC_ITL].mean_ms));
     is_near(cell->latency[METRIC_E2E].mean_ms, 1034);
     assert_int_equal(cell->state, EVIDENCE_MEASURED);
@@ -63,7 +63,7 @@ static void sglang_prints_a_burst(void **state)
     assert_string_equal(evidence.facts.tool, "sglang bench_serving");
     assert_string_equal(evidence.facts.model, "toy/model");
     cell = &evidence.cells[0];
-    is_near(cell->concurrency, 12); /* all at once */
+    is_near(cell->concurrency, 12); /* all started at once */
     assert_true(isnan(cell->request_rate_asked));
     is_near(cell->input_length, 768); /* drawn from a half up to all of it */
     is_near(cell->output_tokens_asked, 150);
@@ -127,7 +127,7 @@ static void aiperf_and_genai_perf_write_tables_of_metrics(void **state)
     is_near(cell->output_tokens_mean, 32);
     is_near(cell->latency[METRIC_E2E].p95_ms, 470);
     is_near(cell->latency[METRIC_TTFT].deviation_ms, 9);
-    is_near(cell->latency[METRIC_TPOT].mean_ms, 10.5); /* its ITL */
+    is_near(cell->latency[METRIC_TPOT].mean_ms, 10.5); /* the tool calls it ITL */
     is_near(cell->latency[METRIC_ICL].max_ms, 30);
     remarks(&aiperf, "Prefill Throughput Per User");
     remarks(&aiperf, "has neither the load nor the lengths");

@@ -84,7 +84,7 @@ static void numbers_written_as_text_are_numbers(void **state)
 }
 
 /* Versions that did not report failures sent all planned requests. */
-static void an_old_result_shows_its_failures_by_what_is_missing(void **state)
+static void planned_requests_that_an_old_result_lacks_have_failed(void **state)
 {
     static const char file[] = "{\"num_prompts\": 400, \"completed\": 100, \"total_input_tokens\": "
                                "51200, \"request_throughput\": 4.5}";
@@ -163,7 +163,7 @@ int main(void)
         cmocka_unit_test(results_in_a_list_are_cells),
         cmocka_unit_test(nan_is_an_unknown_value),
         cmocka_unit_test(numbers_written_as_text_are_numbers),
-        cmocka_unit_test(an_old_result_shows_its_failures_by_what_is_missing),
+        cmocka_unit_test(planned_requests_that_an_old_result_lacks_have_failed),
         cmocka_unit_test(an_old_guidellm_reports_counts_and_model),
         cmocka_unit_test(aiperf_reports_what_the_cache_served),
         cmocka_unit_test(a_byte_order_mark_is_skipped),

@@ -210,7 +210,7 @@ static void shows_the_rates_of_an_open_loop(void **state)
     assert_int_equal(json_array_size(json_object_get(json, "request_rates")), 3);
 }
 
-static void a_limit_that_is_not_bracketed_is_marked(void **state)
+static void limits_are_met_up_to_at_least_a_load_if_the_next_is_unknown(void **state)
 {
     struct fixture f;
     TEXT_AUTO lines = { 0 };
@@ -369,7 +369,7 @@ static void a_failed_cell_has_no_speed_anywhere(void **state)
     assert_null(strstr(written, "7777"));
 }
 
-static void says_nothing_of_decoding_from_one_token(void **state)
+static void itl_and_tpot_of_answers_of_one_token_are_not_shown(void **state)
 {
     struct fixture f;
     TEXT_AUTO text = { 0 };
@@ -503,14 +503,14 @@ int main(void)
         cmocka_unit_test(shows_how_the_load_of_an_open_loop_arrived),
         cmocka_unit_test(shows_the_largest_load_that_meets_the_limits),
         cmocka_unit_test(shows_the_rates_of_an_open_loop),
-        cmocka_unit_test(a_limit_that_is_not_bracketed_is_marked),
+        cmocka_unit_test(limits_are_met_up_to_at_least_a_load_if_the_next_is_unknown),
         cmocka_unit_test(shows_matrices_peak_saturation_failures_and_takeaways),
         cmocka_unit_test(begins_with_the_verdict_and_the_takeaways),
         cmocka_unit_test(of_one_context_all_figures_are_one_table),
         cmocka_unit_test(of_one_load_all_figures_are_one_table_too),
         cmocka_unit_test(shows_how_near_the_load_generator_was_to_its_ceiling),
         cmocka_unit_test(a_failed_cell_has_no_speed_anywhere),
-        cmocka_unit_test(says_nothing_of_decoding_from_one_token),
+        cmocka_unit_test(itl_and_tpot_of_answers_of_one_token_are_not_shown),
         cmocka_unit_test(warns_that_different_runs_are_not_repetitions),
         cmocka_unit_test(lists_marks_cold_starts_and_interrupted_attempts),
         cmocka_unit_test(the_json_has_the_same_figures),
