@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the pages of runs, sweeps and comparisons: the report's sections, and its file. */
+/* Shared by the pages of runs, sweeps and comparisons: the report's sections, and the
+ * report as a file. */
 #pragma once
 
 #include "handlers/runs/report_document.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /runs, /runs/{id} and its files. */
+/* /runs, /runs/{id} and the run's files. */
 #pragma once
 
 #include "web/page.h"

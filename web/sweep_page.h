@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /sweeps, /sweeps/{id} and its files. */
+/* /sweeps, /sweeps/{id} and the sweep's files. */
 #pragma once
 
 #include "web/page.h"

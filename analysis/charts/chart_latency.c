@@ -414,7 +414,7 @@ static void write_legend(const struct latency *latency, struct text *out)
         chart_part(out, "dash: %s", strrchr(latency->tail->title, ' ') + 1);
     if (latency->grid->repetitions > 1)
         chart_part(out, "broad: lowest to highest repetition");
-    chart_part(out, "hollow: fewer than %d samples, or no spread", CHART_SAMPLES_FEW);
+    chart_part(out, "hollow: fewer than %d samples, or no known tail", CHART_SAMPLES_FEW);
     if (chart_grid_count(latency->grid, CHART_FAILED) > 0)
         chart_part(out, "\xc3\x97 failed");
 }

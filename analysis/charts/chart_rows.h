@@ -16,7 +16,8 @@ struct chart_rows {
     bool is_sample;
 };
 struct chart_rows chart_rows_choose(const struct chart_grid *grid);
-/* Adds to the subtitle that it is a sample, and how the other rows are shown. */
+/* If the rows are a sample, adds to the subtitle how many they are, and how the others are shown.
+ */
 void chart_rows_describe(const struct chart_rows *rows, const struct chart_grid *grid,
                          const char *others, struct text *parts);
 

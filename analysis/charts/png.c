@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Colours that look alike are written as the most frequent of them, and the palette contains the
- * most frequent of all. A drawing has few: any others are at the edges of letters, where the
- * nearest entry of the palette is good enough. */
+ * most frequent of all. Colours that it lacks are at the edges of letters, where its nearest
+ * entry is good enough. */
 #include "analysis/charts/png.h"
 
 #include <arpa/inet.h>
@@ -185,7 +185,7 @@ static void add_palette(struct text *out, const struct colours *colours)
     add_chunk(out, "PLTE", bytes, 3 * colours->palette_count);
 }
 
-/* Writes rows of indices, each after a zero: no filter, which compresses palettes best. */
+/* Writes rows of indices, each after a zero byte: no filter, which compresses palettes best. */
 static void add_pixels(struct text *out, const struct colours *colours, const uint32_t *pixels,
                        size_t width, size_t height, size_t stride)
 {
