@@ -186,8 +186,8 @@ struct measured {
     size_t count;
 };
 
-/* The standard deviation of each figure, as a share, and how much wider its stated interval is than
- * the true one: short windows with few requests state very wide ones. */
+/* The standard deviation of each figure, as a share of the figure, and by which factor its stated
+ * interval is wider than the true one: short windows with few requests state very wide ones. */
 struct noise {
     double share, widened;
 };
