@@ -9,7 +9,8 @@
 #include "base/core/error.h"
 
 enum fault {
-    /* The request is refused with an error status; of several such faults, the first one counts. */
+    /* The request is refused with an error status; of several such faults, the first in this list
+     * counts. */
     FAULT_UNAUTHORIZED,
     FAULT_TOO_LONG,
     FAULT_RATE_LIMITED,

@@ -26,7 +26,7 @@ struct http_request {
     bool chunked;
     size_t head_bytes; /* 0 until the head is complete */
     size_t body_bytes; /* the declared length or, if `chunked`, the bytes decoded so far */
-    size_t consumed;   /* bytes of the input that the request has taken (chunked: so far) */
+    size_t consumed;   /* bytes of the input that belong to the request (chunked: so far) */
 };
 
 /* Parses `input`, which begins with the request's first byte and may grow between calls. Decodes a

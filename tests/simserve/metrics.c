@@ -42,7 +42,7 @@ void metrics_prompt(struct metrics *metrics, const struct truth_record *record, 
     metrics->prefix_hits += (uint64_t)record->cached_tokens;
 }
 
-/* As in vLLM, the prompt counts when its first token is out. */
+/* As in vLLM, the prompt is counted when the first output token is produced. */
 void metrics_first_token(struct metrics *metrics, const struct truth_record *record, int64_t now_ns)
 {
     observe(&metrics->ttft, ttft_limits, now_ns - record->read_ns);

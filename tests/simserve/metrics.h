@@ -15,7 +15,8 @@ struct config;
 #define METRICS_POSITIONS 64 /* draft tokens per step, at most */
 
 struct metrics_histogram {
-    uint64_t buckets[METRICS_BUCKETS + 1]; /* not cumulative; the last is +Inf */
+    uint64_t buckets[METRICS_BUCKETS
+                     + 1]; /* not cumulative; the one after the last finite limit is +Inf */
     uint64_t count;
     double sum;
 };

@@ -51,8 +51,8 @@ struct sequence {
     double owed_tokens; /* with fractional tokens_per_chunk: the fraction not yet produced */
     const char *finish_reason;
 
-    struct text held;  /* output that is held back */
-    struct timer hold; /* sends it */
+    struct text held;  /* output that is not sent yet */
+    struct timer hold; /* sends `held` */
     struct {
         int64_t events;   /* complete events in `held` */
         int64_t contents; /* content chunks among them */

@@ -211,7 +211,8 @@ static void process_ready(struct server *server)
     }
 }
 
-/* Returns the time to sleep: until the next timer, or none if connections are ready. */
+/* Returns the time to sleep: until the next timer (an hour without one), or none if connections are
+ * ready. */
 static struct timespec sleep_time(const struct server *server)
 {
     int64_t wait = timers_next_ns(&server->timers);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the page of a large A/B sweep weighs with its style sheets and script, and what it leaves
- * to its files. */
+/* The size of a large A/B sweep's page, with its style sheets and script. Its cells are in a file
+ * that the page links to. */
 #include "tests/unit/support/tool_sweeps.h"
 #include "web/assets/assets.h"
 #include "web/frame.h"
 
 #define PAGE_BYTES 150000
 #define STYLE_BYTES 8192
-#define CELLS (2 * 12 * 13)
+#define CELLS (2 * 12 * 13) /* deployments x loads x contexts */
 
 static bool not_cancelled(void *host)
 {
@@ -78,7 +78,7 @@ static void compare_deployments(struct world *world, char out[ID_SIZE])
     sweep_measured(world, out, CELLS, "completed", "");
 }
 
-static void an_ab_sweep_of_312_cells_stays_within_the_budget(void **state)
+static void the_page_of_an_ab_sweep_of_312_cells_stays_within_its_byte_budget(void **state)
 {
     struct world *world = *state;
     size_t style = *asset_find("style.css")->length;
@@ -103,7 +103,7 @@ static void an_ab_sweep_of_312_cells_stays_within_the_budget(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_ab_sweep_of_312_cells_stays_within_the_budget),
+        cmocka_unit_test(the_page_of_an_ab_sweep_of_312_cells_stays_within_its_byte_budget),
     };
 
     return world_run(tests);
