@@ -81,8 +81,8 @@ size_t answer_page_limit(const struct call *call);
  * has none. INVALID: it is not a cursor. */
 CHECKED bool answer_page_cursor(const struct call *call, int64_t *out, struct error *error);
 /* How many of the `count` rows belong on this page. The rows are the newest first, and at most
- * limit + 1 of them were fetched. A page never ends between two rows of the same time, because the
- * cursor is a time. */
+ * limit + 1 of them were fetched. A page does not end between two rows of the same time, because
+ * the cursor is a time, unless all its rows have that time. */
 size_t answer_page_length(size_t count, size_t limit,
                           int64_t (*time_of)(const void *rows, size_t index), const void *rows);
 /* Sets next_cursor, and mentions it in the text. `cursor` NULL: this is the last page. */

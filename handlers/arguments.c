@@ -123,8 +123,8 @@ static CHECKED bool check_text(const struct param *param, const json_t *value, s
 
     if (outside((double)length, param->low, param->high))
         return error_set(error, ERROR_INVALID,
-                         "\"%s\" is %zu bytes long: it must be from %.0f to %.0f", param->name,
-                         length, param->low, param->high);
+                         "\"%s\" is %zu byte%s long: it must be from %.0f to %.0f", param->name,
+                         length, length == 1 ? "" : "s", param->low, param->high);
     return check_harmless(param, json_string_value(value), error);
 }
 
@@ -174,9 +174,11 @@ static CHECKED bool check_texts(const struct param *param, const json_t *value, 
 
     json_array_foreach(value, i, item) {
         if (outside((double)json_string_length(item), param->item_low, param->item_high))
-            return error_set(
-                error, ERROR_INVALID, "\"%s\"[%zu] is %zu bytes long: it must be from %.0f to %.0f",
-                param->name, i, json_string_length(item), param->item_low, param->item_high);
+            return error_set(error, ERROR_INVALID,
+                             "\"%s\"[%zu] is %zu byte%s long: it must be from %.0f to %.0f",
+                             param->name, i, json_string_length(item),
+                             json_string_length(item) == 1 ? "" : "s", param->item_low,
+                             param->item_high);
         if (!check_harmless(param, json_string_value(item), error))
             return false;
     }
@@ -198,8 +200,9 @@ static CHECKED bool check_text_map(const struct param *param, const json_t *valu
                              param->name, value_show_text(key, shown));
         if (outside((double)json_string_length(item), param->item_low, param->item_high))
             return error_set(
-                error, ERROR_INVALID, "\"%s\".%s is %zu bytes long: it must be from %.0f to %.0f",
-                param->name, key, json_string_length(item), param->item_low, param->item_high);
+                error, ERROR_INVALID, "\"%s\".%s is %zu byte%s long: it must be from %.0f to %.0f",
+                param->name, key, json_string_length(item),
+                json_string_length(item) == 1 ? "" : "s", param->item_low, param->item_high);
         if (!check_harmless(param, key, error)
             || !check_harmless(param, json_string_value(item), error))
             return false;

@@ -29,8 +29,7 @@ static void write_key(const struct consent *consent, char out[64])
     snprintf(out, 64, "%.40s-%.16s", consent->key, digest);
 }
 
-static CHECKED bool ask_person(struct call *call, const struct consent *consent,
-                               struct error *error)
+static CHECKED bool ask_user(struct call *call, const struct consent *consent, struct error *error)
 {
     json_auto_t *shown = form(consent), *answers = NULL;
     char key[64];
@@ -50,8 +49,7 @@ static CHECKED bool ask_person(struct call *call, const struct consent *consent,
     if (strcmp(json_get_text(answer, "action", ""), "accept") == 0
         && json_get_boolean(json_object_get(answer, "content"), consent->key, false))
         return true;
-    return error_set(error, ERROR_CANCELLED, "%s: the person who was asked did not consent",
-                     consent->declined);
+    return error_set(error, ERROR_CANCELLED, "%s: the user did not consent", consent->declined);
 }
 
 bool consent_get(struct call *call, const struct consent *consent, struct error *error)
@@ -63,7 +61,7 @@ bool consent_get(struct call *call, const struct consent *consent, struct error 
         return error_set(error, ERROR_INTERNAL, "%s asks for consent outside its go_ahead()",
                          call->change.tool);
     if (confirm == NULL || consent->elsewhere != NULL)
-        return ask_person(call, consent, error);
+        return ask_user(call, consent, error);
     if (strcmp(confirm, consent->name) == 0)
         return true;
     return error_set(error, ERROR_INVALID, "\"confirm\" is %s: it must repeat the name \"%s\"",

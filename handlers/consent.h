@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks a person for consent to what a call is about to do. */
+/* Asks the user for consent to what a call is about to do. */
 #pragma once
 
 #include "handlers/tool.h"
@@ -26,8 +26,8 @@ struct consent {
     const char *elsewhere;
 };
 
-/* Only for a tool's go_ahead(). Returns true if `confirm` repeats the name, or the person at the
- * client agrees. INVALID: `confirm` is a different name, or the client cannot ask; the error then
+/* Only for a tool's go_ahead(). Returns true if `confirm` repeats the name, or the client's
+ * user agrees. INVALID: `confirm` is a different name, or the client cannot ask; the error then
  * shows the summary and says how to confirm. FORBIDDEN: the client cannot ask, and `elsewhere` says
- * how a person agrees. CANCELLED: the person did not agree. */
+ * how a person agrees. CANCELLED: the user did not agree. */
 CHECKED bool consent_get(struct call *call, const struct consent *consent, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions to a person: elicitation/create, as a form at the client or as a page. */
+/* Questions to the user: elicitation/create, as a form at the client or as a page. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 
 #include "base/core/error.h"
 
-/* Returns true if the question `params` sends the person to a page instead of showing a form. */
+/* Returns true if the question `params` sends the user to a page instead of showing a form. */
 bool elicitation_is_by_url(const json_t *params);
 /* Checks that `result` answers the question `params`: it needs an action and, if a form was
  * accepted, the fields that the form requires. INVALID: says what is wrong. */

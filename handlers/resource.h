@@ -39,7 +39,8 @@ void resource_variable(const struct resource *resource, char out[INSTANCE_VALUE_
 /* Writes the URI of one instance to `out`. */
 void resource_uri(const struct resource *resource, const char *value, char out[RESOURCE_URI_SIZE]);
 
-/* Finds the row for a URI, and the variable's value. NOT_FOUND: lists the forms of URIs. */
+/* Finds the row for a URI, and the variable's value. NOT_FOUND: the message lists the
+ * forms of URIs. */
 CHECKED bool resource_match(const struct resource *const *table, const char *uri,
                             const struct resource **out, char value[INSTANCE_VALUE_SIZE],
                             struct error *error);

@@ -130,7 +130,7 @@ struct tool {
     enum role role;             /* the lowest role that may call it */
     enum placement placement;
     bool read_only, idempotent, open_world; /* hints of MCP's annotations, as is `destroys` */
-    /* A tool that only reads states neither of these two, every other tool states both. */
+    /* A tool that only reads states neither of these two; every other tool states both. */
     enum stated destroys; /* it removes or replaces what others rely on */
     /* It costs money, or keeps a model server busy for longer than a short question. */
     enum stated spends_money;
@@ -195,7 +195,7 @@ struct call {
     void (*progress)(struct call *call, double progress, double total, const char *message);
     /* The client receives progress, and so knows that its call is still running. */
     bool is_followed;
-    /* Returns true if others wait for the thread that this call occupies. NULL: none do. */
+    /* Returns true if other calls wait for the thread that this one occupies. NULL: none do. */
     bool (*is_wanted)(void *host);
     bool (*cancelled)(void *host); /* never NULL; may be passed on, with `host` as its context */
     /* Asks the client; never NULL. *answers: a new object with the result of each question by its
@@ -207,7 +207,8 @@ struct call {
     CHECKED bool (*ask)(struct call *call, const struct question *questions, size_t count,
                         json_t **answers, struct error *error);
     /* Closes the connection that waits for the answer, while the call goes on; never NULL. The
-     * client connects again to get the answer. Does nothing if the client's protocol has no way. */
+     * client connects again to get the answer. Does nothing if the client's protocol has no way to
+     * do so. */
     void (*close_stream)(struct call *call);
     /* Sends a message to the client's log if the client requested this severity; never NULL. `data`
      * is any JSON value, which this function releases; `logger` names the source, or is NULL. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rewrites a parameter's help, which is written for callers of the tool, for the person who fills
+/* Rewrites a parameter's help, which is written for callers of the tool, for the user who fills
  * in its form. */
 #pragma once
 

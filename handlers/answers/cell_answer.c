@@ -338,7 +338,8 @@ static size_t count_alike(const struct cell_row *cells, size_t count, const stru
     return alike;
 }
 
-/* Adds each reason why cells have no figures once. A reason may contain text from the server. */
+/* Adds the reasons that cells state, each of them once. A reason may contain text from the
+ * server. */
 static void add_reasons(const struct cell_row *cells, size_t count, struct text *out)
 {
     char load[CELL_LOAD_SIZE];

@@ -28,10 +28,11 @@ const struct field deployment_answer_fields[] = {
     { "model", VALUE_TEXT, .optional = true, .help = "Intended model; missing: the server's first.",
       ROW_TEXT_OR_NULL(struct deployment, model) },
     { "model_revision", VALUE_TEXT, .included = INCLUDED_OUTSIDE_LISTS, .optional = true,
-      .help = "Of the weights, as registered.",
+      .help = "Revision of the weights, as registered.",
       ROW_TEXT_OR_NULL(struct deployment, model_revision) },
     { "quantization", VALUE_TEXT, .included = INCLUDED_OUTSIDE_LISTS, .optional = true,
-      .help = "Of the weights, as registered.", ROW_TEXT_OR_NULL(struct deployment, quantization) },
+      .help = "Format of the weights, as registered.",
+      ROW_TEXT_OR_NULL(struct deployment, quantization) },
     { "chips", VALUE_INTEGER, .included = INCLUDED_OUTSIDE_LISTS, .optional = true,
       .help = "Accelerators of an instance, as registered.",
       ROW_INTEGER_OR_NULL(struct deployment, chips) },
@@ -57,7 +58,7 @@ const struct field deployment_answer_fields[] = {
     { "created_at", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "First registration, UTC.", ROW_TIME(struct deployment, created_ms) },
     { "changed_at", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .optional = true,
-      .help = "This revision, UTC.", ROW_TIME(struct deployment, changed_ms) },
+      .help = "When this revision was made, UTC.", ROW_TIME(struct deployment, changed_ms) },
     { 0 },
 };
 
@@ -93,7 +94,7 @@ void deployment_answer_describe(const struct deployment *deployment, struct text
     add_setting(out, "engine", deployment->engine);
     add_setting(out, "hardware", deployment->hardware);
     if (deployment->chips > 0)
-        text_addf(out, "%" PRId64 " chips, ", deployment->chips);
+        text_addf(out, "chips %" PRId64 ", ", deployment->chips);
     add_setting(out, "region", deployment->region);
     add_setting(out, "secret", deployment->secret);
     add_setting(out, "labels", deployment->labels);

@@ -24,12 +24,12 @@ const struct field import_answer_fields[] = {
     { "facts", VALUE_OBJECT,
       .help =
           "What is known of model, engine, hardware, price and limits: from the file, or as the "
-          "importing person stated. What is missing is not known." },
+          "importing user stated. What is missing is not known." },
     { "input_unit", VALUE_TEXT, .help = "Unit of input lengths: tokens, words, or unknown." },
     { "remarks", VALUE_LIST, .sparse = true, .foreign = true,
       .help = "Remarks of the import: assumed units, columns kept as text, rows skipped." },
     { "notes", VALUE_TEXT, .foreign = true, .optional = true,
-      .help = "Notes of the importing person." },
+      .help = "Notes of the importing user." },
     { "other_names", VALUE_LIST, .sparse = true, .foreign = true,
       .help = "Other names under which the same file was imported." },
     { "cells", VALUE_LIST, .sparse = true,
@@ -207,8 +207,8 @@ static CHECKED bool add_detail(const struct call *call, const struct evidence *e
                          position, evidence->cell_count - 1);
     detail = evidence_cell_json(&evidence->cells[position]);
     written = json_dumps(detail, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-    answer_quote(&answer->text, "\nThis row, and as it is in the file", written, strlen(written),
-                 12000);
+    answer_quote(&answer->text, "\nThis row as it was read, and as it is in the file", written,
+                 strlen(written), 12000);
     json_object_set_new(
         answer->structured, "detail",
         json_pack("{s:I, s:O}", "position", (json_int_t)position, "measurement", detail));

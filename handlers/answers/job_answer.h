@@ -18,8 +18,8 @@ void job_answer_describe(const struct job *job, struct text *out); /* one line *
 /* Copies the id of the job that the argument `job` names by its own id, which is not checked, or by
  * its sweep's. NOT_FOUND: there is no such sweep. */
 CHECKED bool job_answer_id(const struct call *call, char out[ID_SIZE], struct error *error);
-/* FORBIDDEN: the job is not the caller's, who is no admin. `what` names the job; `principal` is its
- * owner; `act` is what the caller wants to do, such as "stop it". */
+/* FORBIDDEN: the job is not the caller's, and the caller is not an admin. `what` names the job;
+ * `principal` is its owner; `act` is what the caller wants to do, such as "stop it". */
 CHECKED bool job_answer_check_owner(const struct call *call, const char *what,
                                     const char *principal, const char *act, struct error *error);
 /* If the job measures a sweep, sets the answer's page to the sweep's page. */

@@ -32,7 +32,7 @@ const struct field managed_answer_fields[] = {
       ROW_NUMBER(struct fleet_managed_row, spent_usd) },
     { "ends_at", VALUE_TEXT, .optional = true, .help = "When it ends, UTC; missing: never.",
       ROW_TIME(struct fleet_managed_row, ends_ms) },
-    { "at_end", VALUE_TEXT, .optional = true, .help = "stop or destroy.",
+    { "at_end", VALUE_TEXT, .optional = true, .help = "What happens then: stop or destroy.",
       ROW_TEXT_OR_NULL(struct fleet_managed_row, at_end) },
     { "plan", VALUE_TEXT, .optional = true, .help = "The newest plan that changed it." },
     { 0 },

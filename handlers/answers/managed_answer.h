@@ -7,5 +7,5 @@
 
 extern const struct field managed_answer_fields[];
 json_t *managed_answer_json(const struct fleet_managed_row *row); /* new reference */
-/* Adds one line: "running on lab, 1.20 USD per hour, 3.40 so far; ends ...". */
+/* Adds one line: "running on lab (created), 1.20 USD per hour, 3.40 so far; no end". */
 void managed_answer_describe(const struct fleet_managed_row *row, struct text *out);

@@ -85,7 +85,8 @@ static void begin(struct pictures *pictures, const uint8_t digest[DIGEST_BYTES])
     pictures->drawing++;
 }
 
-/* Removes the oldest pictures, except those that are being drawn, which have no bytes yet. */
+/* Removes the least recently used pictures, except those that are being drawn, which have no bytes
+ * yet. */
 static void make_room(struct pictures *pictures)
 {
     while (pictures->counts.bytes > pictures->bytes_max) {

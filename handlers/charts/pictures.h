@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws pictures (PNG), and keeps those used last, by the digest of what they show, so that none is
- * drawn twice. Callers check beforehand who may see the figures. Thread safe. */
+/* Draws pictures (PNG), and keeps the most recently used ones, by the digest of what they show, so
+ * that these are not drawn again. Callers check beforehand who may see the figures. Thread safe. */
 #pragma once
 
 #include "analysis/charts/drawing.h"

@@ -7,8 +7,8 @@
 #include "handlers/answer_row.h"
 
 static const struct field range_fields[] = {
-    { "count", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL, .help = "Rows that have it." },
-    { "mean", VALUE_NUMBER, .optional = true, .help = "Mean; missing: no row has it." },
+    { "count", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL, .help = "Rows with such a length." },
+    { "mean", VALUE_NUMBER, .optional = true, .help = "Mean; missing: no row has such a length." },
     { "min", VALUE_INTEGER, .help = "Shortest." },
     { "median", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL, .help = "Median." },
     { "max", VALUE_INTEGER, .help = "Longest." },
@@ -19,8 +19,8 @@ static const struct field lengths_fields[] = {
     { "estimated", VALUE_BOOLEAN, .sparse = true,
       .help = "True: estimated at 4 bytes a token; a sweep has the server's count." },
     { "repeated", VALUE_INTEGER, .sparse = true, .help = "Prompts that occur more than once." },
-    { "input_tokens", VALUE_OBJECT, .help = "Of prompts.", .fields = range_fields },
-    { "output_tokens", VALUE_OBJECT, .help = "Of answers.", .fields = range_fields,
+    { "input_tokens", VALUE_OBJECT, .help = "Lengths of prompts.", .fields = range_fields },
+    { "output_tokens", VALUE_OBJECT, .help = "Lengths of answers.", .fields = range_fields,
       .described_in = "input_tokens" },
     { 0 },
 };
@@ -33,13 +33,14 @@ const struct field dataset_fields[] = {
       ROW_TEXT(struct dataset_entry, digest) },
     { "kind", VALUE_TEXT, .help = "prompts, or lengths of prompts that opsbrain generates.",
       ROW_TEXT(struct dataset_entry, kind) },
-    { "count", VALUE_INTEGER, .help = "How many.", ROW_INTEGER(struct dataset_entry, rows) },
+    { "count", VALUE_INTEGER, .help = "Number of prompts or lengths.",
+      ROW_INTEGER(struct dataset_entry, rows) },
     { "skipped", VALUE_INTEGER, .sparse = true,
       .help = "Records of the file that could not be sent.",
       ROW_INTEGER(struct dataset_entry, skipped) },
     { "file_bytes", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL, .help = "Size of the file.",
       ROW_INTEGER(struct dataset_entry, file_bytes) },
-    { "lengths", VALUE_OBJECT, .help = "In tokens.", .fields = lengths_fields,
+    { "lengths", VALUE_OBJECT, .help = "Lengths in tokens.", .fields = lengths_fields,
       ROW_HEAP_JSON(struct dataset_entry, lengths) },
     { "principal", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .help = "Who imported it.",
       ROW_TEXT(struct dataset_entry, principal) },
@@ -88,7 +89,7 @@ void dataset_describe(const struct dataset_entry *entry, struct text *out)
     if (json_get_boolean(lengths, "estimated", false))
         text_add(out, ", estimated at 4 bytes a token");
     if (json_get_integer(lengths, "repeated", 0) > 0)
-        text_addf(out, "; %" PRId64 " prompts occur more than once",
+        text_addf(out, "; prompts that occur more than once: %" PRId64,
                   json_get_integer(lengths, "repeated", 0));
     if (entry->skipped > 0)
         text_addf(out, "; %" PRId64 " record%s could not be sent and %s skipped", entry->skipped,

@@ -5,7 +5,7 @@
 #include "handlers/period.h"
 
 static const struct param params[] = {
-    PARAMS_PERIOD, /* of the import */
+    PARAMS_PERIOD, /* in which the dataset was imported */
     { 0 },
 };
 
@@ -35,8 +35,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     dataset_entries_free(entries, count);
     answer->structured = json_pack("{s:o}", "datasets", list);
     if (json_array_size(list) == 0) {
-        text_add(&answer->text,
-                 count == 0 ? "There is no dataset.\n" : "No dataset was imported at that time.\n");
+        text_add(&answer->text, count == 0 ? "There is no dataset.\n"
+                                           : "No dataset was imported in that period.\n");
         answer_next(answer, "dataset_import; without one, sweeps generate their prompts");
     }
     return true;

@@ -16,7 +16,7 @@
           .help = "Commit or tag of the weights, which no server reports; results are compared "   \
                   "by it." },                                                                      \
         { "quantization", VALUE_TEXT, .high = 63, .rare = true,                                    \
-          .help = "Of the weights, such as w4a16, fp8 or none; results are compared by it." },     \
+          .help = "Format of the weights: w4a16, fp8, none, ...; results are compared by it." },   \
         { "engine", VALUE_TEXT, .high = 31, .rare = true,                                          \
           .help = "Such as vllm, llama.cpp, sglang or ollama; default: as reported." },            \
         { "hardware", VALUE_TEXT, .high = 127,                                                     \

@@ -5,6 +5,7 @@
 
 #include "handlers/tool.h"
 
+/* Seconds for which viewers get the same answer. */
 #define HEALTH_KEPT_S 30
 
 struct health_memory;

@@ -61,7 +61,7 @@ void registration_answer(const struct call *call, const struct deployment *deplo
     bool reachable =
         deployment_endpoint_discover(call->services, deployment, &endpoint, &facts, &problem);
     const char *next = reachable
-                           ? "model_health; sweep_start with it alone finds where it saturates"
+                           ? "model_health; sweep_start with only its name finds where it saturates"
                            : "once it runs, model_health; deployment_update corrects a wrong "
                              "URL, model or secret";
 

@@ -14,7 +14,7 @@
         { "reachable", VALUE_BOOLEAN, .optional = (is_optional),                                   \
           .help = "Did the server list its models just now?" },                                    \
         { "problem", VALUE_TEXT, .foreign = true, .optional = true,                                \
-          .help = "Why not; missing: it did." },                                                   \
+          .help = "Why it is not reachable; missing: it is." },                                    \
         { "model", VALUE_TEXT, .optional = true, .help = "Model that requests will go to." },      \
         { "context_tokens", VALUE_INTEGER, .optional = true,                                       \
           .help =                                                                                  \
@@ -24,7 +24,7 @@
         { "bound", VALUE_TEXT, .optional = true,                                                   \
           .help = "Where its secret may be sent from now on." },                                   \
     {                                                                                              \
-        "warning", VALUE_TEXT, .optional = true, .help = "About its secret."                       \
+        "warning", VALUE_TEXT, .optional = true, .help = "What is wrong with its secret's value."  \
     }
 extern const struct field registration_answer_fields[];
 /* Asks the server for its models, and writes the answer of deployment_register or

@@ -10,7 +10,7 @@
 #include "handlers/period.h"
 
 static const struct param params[] = {
-    PARAMS_PERIOD, /* of the time when the current revision was made */
+    PARAMS_PERIOD, /* in which the current revision was made */
     PARAM_LIMIT,
     PARAM_CURSOR,
     { 0 },
@@ -97,7 +97,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     answer->structured = json_pack("{s:o}", "deployments", list);
     if (shown == 0) {
         text_add(&answer->text, period.since_ms + period.until_ms > 0
-                                    ? "No deployment was registered or changed at that time.\n"
+                                    ? "No deployment was registered or changed in that period.\n"
                                     : "No deployment is registered.\n");
         answer_next(answer, "deployment_register");
     } else

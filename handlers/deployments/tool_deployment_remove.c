@@ -41,7 +41,7 @@ static CHECKED bool check_unmanaged(struct store *store, const char *name, struc
     return false;
 }
 
-/* Called again once the person has agreed, since that may take minutes. */
+/* Called again once the user has agreed, since that may take minutes. */
 static CHECKED bool check(const struct call *call, struct deployment *out, struct error *error)
 {
     const char *name = call_text(call, "deployment");
@@ -116,8 +116,8 @@ const struct tool tool_deployment_remove = {
     .name = "deployment_remove",
     .title = "Remove a deployment from the registry",
     .help = "Takes a deployment out of the registry; its server and everything measured stay.",
-    .more = "Its metrics are no longer watched. Only its owner and admins may, with consent, and "
-            "while no sweep is using it.",
+    .more = "Its metrics are no longer watched. Only its owner and admins may remove it, with "
+            "consent, and while no sweep is using it.",
     .sets = SET_FLEET,
     .params = params,
     .fields = fields,

@@ -44,7 +44,7 @@ static const struct field model_fields[] = {
     { "details", VALUE_OBJECT, .included = INCLUDED_IN_DETAIL,
       .help = "What else it reports of itself." },
     { "observed_at", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .optional = true,
-      .help = "When it first said so, UTC." },
+      .help = "When it first reported this, UTC." },
     { 0 },
 };
 
@@ -183,7 +183,7 @@ static const char *next_step(const struct view *view)
         return "model_health once it should be up; deployment_update corrects a wrong URL, model "
                "or secret";
     if (view->sweep_count == 0)
-        return "model_health; sweep_start with it alone finds where it saturates";
+        return "model_health; sweep_start with only its name finds where it saturates";
     if (sweep_answer_is_active(&view->sweeps[0]))
         return "job_show with the sweep and wait_s 600";
     return "run_report for its newest sweep, or sweep_plan for another";

@@ -17,7 +17,7 @@
 static const struct param params[] = {
     PARAM_DEPLOYMENT,
     { "revision", VALUE_INTEGER, .low = 1, .high = 1e9, .rare = true,
-      .help = "The revision that you read: refused if it has changed since." },
+      .help = "The revision that you read: refused if there is a newer one." },
     { "url", VALUE_TEXT, .low = 1, .high = 1024, .help = URL_HELP, .more = URL_MORE },
     PARAMS_DEPLOYMENT_SETTINGS,
     { "owner", VALUE_TEXT, .low = 1, .high = 63, .rare = true,
@@ -121,7 +121,7 @@ static CHECKED bool check_move(struct call *call, const struct deployment *befor
                && deployment_check_idle(call->services->store, before->name, error));
 }
 
-/* Reads the current state, and computes the new one. Called again once the person has agreed, since
+/* Reads the current state, and computes the new one. Called again once the user has agreed, since
  * that may take minutes. */
 static CHECKED bool read(struct call *call, struct deployment *before, struct deployment *after,
                          struct error *error)
@@ -148,7 +148,7 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
 
 /* ---- The change ---- */
 
-/* *changed: whether the store changed, which a repeated call does not. */
+/* *changed: whether the store changed; a repeated call changes nothing. */
 static CHECKED bool store(struct call *call, const struct deployment *before,
                           struct deployment *after, bool *changed, struct error *error)
 {
@@ -197,10 +197,11 @@ const struct tool tool_deployment_update = {
     .title = "Change a deployment's settings",
     .help = "Changes a deployment's settings: only those you name; \"\" clears a text.",
     .more =
-        "Of a managed deployment, recipe and overrides plan a change of the server itself, which "
-        "deployment_apply carries out: the old one serves until the new one is ready, and the "
-        "earlier recipe and overrides go back to it. All else changes the registry alone, as a "
-        "new revision: earlier results still refer to the old one. Only its owner and admins may "
+        "If the deployment is managed, recipe and overrides plan a change of the server itself, "
+        "which deployment_apply carries out: the old server serves until the new one is ready, "
+        "and a plan with the earlier recipe and overrides goes back to it. All other arguments "
+        "change the registry alone, as a new revision: earlier results still refer to the old one. "
+        "Only its owner and admins may "
         "change URL and secret; a new URL needs consent, and no running sweep. The settings are "
         "those of deployment_register.",
     .sets = SET_FLEET,

@@ -37,7 +37,7 @@ static const struct field fields[] = {
     { "ttft_s", VALUE_NUMBER, .optional = true,
       .help = "Seconds from sending to the first token." },
     { "asked_s_ago", VALUE_NUMBER, .optional = true,
-      .help = "Seconds since the model was asked, for a viewer; missing: now." },
+      .help = "For a viewer, seconds since the model was asked; missing: it was asked now." },
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -183,7 +183,8 @@ static CHECKED bool check(struct call *call, const struct deployment *deployment
 static void describe_age(struct answer *answer, double age_s)
 {
     json_object_set_new(answer->structured, "asked_s_ago", json_real(age_s));
-    text_addf(&answer->text, "It was asked %.0f s ago: for a viewer at most every %d s.\n", age_s,
+    text_addf(&answer->text,
+              "It was asked %.0f s ago: for viewers it is asked at most every %d s.\n", age_s,
               HEALTH_KEPT_S);
 }
 

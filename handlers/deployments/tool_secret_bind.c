@@ -4,18 +4,20 @@
 #include "handlers/deployments/secret_answer.h"
 
 static const struct param params[] = {
-    { "secret", VALUE_TEXT, .low = 1, .high = 63, .help = "Its name; default: only list." },
+    { "secret", VALUE_TEXT, .low = 1, .high = 63,
+      .help = "Name of the secret; without: only list." },
     { "origin", VALUE_TEXT, .low = 1, .high = 1024,
-      .help = "Such as https://model.example.com:8443." },
+      .help = "An origin, such as https://model.example.com:8443." },
     { "unbind", VALUE_BOOLEAN, .initial = "false", .help = "True: remove the binding." },
     { 0 },
 };
 
 static const struct field fields[] = {
     { "changed", VALUE_BOOLEAN, .help = "False: nothing was written." },
-    { "warning", VALUE_TEXT, .optional = true, .help = "About its value." },
+    { "warning", VALUE_TEXT, .optional = true, .help = "What is wrong with its value." },
     { "secrets", VALUE_LIST, .help = "All secrets.", .fields = secret_answer_fields },
-    { "unbound", VALUE_LIST, .help = "Deployments that cannot be called.",
+    { "unbound", VALUE_LIST,
+      .help = "Deployments that cannot be called, since their secret is not bound.",
       .fields = secret_answer_unbound_fields },
     { 0 },
 };
@@ -31,8 +33,10 @@ static CHECKED bool bind_secret(struct call *call, bool *changed, struct text *o
     if (secret == NULL && url == NULL)
         return true;
     if (secret == NULL || url == NULL)
-        return error_set(error, ERROR_INVALID, "\"%s\" is missing: give both, or neither to list",
-                         secret == NULL ? "secret" : "origin");
+        return error_set(
+            error, ERROR_INVALID,
+            "\"%s\" is missing: give both \"secret\" and \"origin\", or neither to list",
+            secret == NULL ? "secret" : "origin");
     if (!secret_access_bind(&call->services->access, secret, url, !unbind, &call->change, origin,
                             changed, error))
         return false;
@@ -71,7 +75,7 @@ const struct tool tool_secret_bind = {
     .name = "secret_bind",
     .title = "Bind a secret to where it may be sent",
     .help = "Lets a secret be sent to one more origin (scheme, host, port); without arguments "
-            "lists them.",
+            "it lists all.",
     .more = "A secret is sent only to origins that it is bound to. The list also names the "
             "deployments whose secret is not bound.",
     .sets = SET_FLEET,

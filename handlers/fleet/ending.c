@@ -30,7 +30,7 @@ static void describe(const struct managed_plan *plan, struct text *out)
                   plan->steps[i].url);
 }
 
-/* A person may take an hour to answer. Meanwhile another server may have been created under the
+/* The user may take an hour to answer. Meanwhile another server may have been created under the
  * deployment's name. */
 static CHECKED bool check_same(const struct call *call, enum provider_verb verb,
                                const struct managed_plan *shown, struct error *error)
@@ -61,7 +61,7 @@ bool ending_go_ahead(struct call *call, enum provider_verb verb, const char *tit
     if (!make(call, verb, &plan, error))
         return false;
     describe(&plan, &shown);
-    text_addf(&summary, "To %s %s on %s: %zu requests, the first is \"%.120s\".", plan.row.verb,
+    text_addf(&summary, "This would %s %s on %s (requests: %zu; first: \"%.120s\").", plan.row.verb,
               plan.row.deployment, plan.row.target, plan.step_count,
               plan.step_count == 0 ? "none" : plan.steps[0].summary);
     text_addf(&declined, "%s stays as it is", plan.row.deployment);

@@ -28,7 +28,8 @@ bool managed_update_is_requested(const struct call *call, bool *requested, struc
         if (*requested && !known)
             return error_set(error, ERROR_INVALID,
                              "\"%s\" is a setting of the registry, and \"recipe\" and "
-                             "\"overrides\" plan a change of the server: use a call for each",
+                             "\"overrides\" plan a change of the server: make one call for the "
+                             "setting and another one for the plan",
                              name);
     }
     return true;

@@ -12,7 +12,7 @@
       .low = 1,                                                                                    \
       .high = 63,                                                                                  \
       .rare = true,                                                                                \
-      .help = "Of a managed deployment: plans a change to this recipe, or the same one again." },  \
+      .help = "If it is managed: plans a change to this recipe, or the same one again." },         \
     {                                                                                              \
         "overrides", VALUE_TEXT_MAP,                                                               \
             .high = 32, .item_high = 200, .rare = true,                                            \

@@ -26,7 +26,7 @@ CHECKED bool plan_answer(const struct call *call, const struct fleet_plan_row *r
 CHECKED bool plan_answer_make(struct call *call, const struct managed_wish *wish,
                               struct answer *answer, struct error *error);
 /* Fills a wish from the arguments deployment, target, recipe, region, kind, at_end, life_s and
- * replicas; those that the call does not give are "" or 0. Its texts are the call's. */
+ * replicas; those that the call does not give are "" or 0. Its texts are borrowed from the call. */
 struct managed_wish plan_answer_wish(const struct call *call, enum provider_verb verb);
 /* The argument `overrides`, with numbers and booleans in place of their texts; {} without it. New
  * reference. */

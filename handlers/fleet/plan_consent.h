@@ -5,7 +5,7 @@
 #include "handlers/tool.h"
 #include "store/fleet/fleet_plans.h"
 
-/* Shows the plan's requests to the person at the client, and asks for consent. Only for a tool's
+/* Shows the plan's requests to the client's user, and asks for consent. Only for a tool's
  * go_ahead(). FORBIDDEN: the client cannot ask; the error says how a person agrees elsewhere. */
 CHECKED bool plan_consent_ask(struct call *call, const struct fleet_plan_row *row,
                               struct error *error);

@@ -13,10 +13,11 @@ static json_t *show_origin(const void *member)
 
 const struct field recipe_answer_fields[] = {
     { "name", VALUE_TEXT, .help = "Its name.", ROW_TEXT(struct recipe, name) },
-    { "title", VALUE_TEXT, .included = INCLUDED_OUTSIDE_LISTS, .help = "For people.",
+    { "title", VALUE_TEXT, .included = INCLUDED_OUTSIDE_LISTS, .help = "Title for people.",
       ROW_TEXT(struct recipe, title) },
-    { "provider", VALUE_TEXT, .help = "Where it is deployed.", ROW_TEXT(struct recipe, provider) },
-    { "engine", VALUE_TEXT, .included = INCLUDED_OUTSIDE_LISTS, .help = "What serves it.",
+    { "provider", VALUE_TEXT, .help = "Platform that it is for.",
+      ROW_TEXT(struct recipe, provider) },
+    { "engine", VALUE_TEXT, .included = INCLUDED_OUTSIDE_LISTS, .help = "Engine that serves it.",
       ROW_TEXT(struct recipe, engine) },
     { "model", VALUE_TEXT, .help = "Checkpoint.", ROW_TEXT(struct recipe, model) },
     { "quantization", VALUE_TEXT, .included = INCLUDED_OUTSIDE_LISTS, .sparse = true,

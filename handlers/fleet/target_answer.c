@@ -8,7 +8,8 @@
 
 const struct field target_answer_fields[] = {
     { "name", VALUE_TEXT, .help = "Its name.", ROW_TEXT(struct fleet_target_row, name) },
-    { "revision", VALUE_INTEGER, .help = "Counts changes; a plan holds for one revision.",
+    { "revision", VALUE_INTEGER,
+      .help = "Incremented by every change; a plan is valid for one revision.",
       ROW_INTEGER(struct fleet_target_row, revision) },
     { "provider", VALUE_TEXT,
       .help = "The platform: cloud_run, compute_engine, cloud_tpu, kubernetes or local.",
@@ -30,7 +31,7 @@ const struct field target_answer_fields[] = {
       ROW_TEXT_OR_NULL(struct fleet_target_row, proxy) },
     { "usd_per_hour", VALUE_NUMBER, .help = "Most that one deployment may cost.",
       ROW_NUMBER(struct fleet_target_row, deployment_usd) },
-    { "total_usd_per_hour", VALUE_NUMBER, .help = "Most that all of them may cost.",
+    { "total_usd_per_hour", VALUE_NUMBER, .help = "Most that all deployments there may cost.",
       ROW_NUMBER(struct fleet_target_row, total_usd) },
     { "life_limit_s", VALUE_INTEGER, .optional = true, .help = "Longest life; missing: any.",
       ROW_INTEGER_OR_NULL(struct fleet_target_row, life_limit_s) },
@@ -94,8 +95,8 @@ void target_answer_describe(const struct fleet_target_row *row, struct text *out
     text_add(out, "Regions: ");
     describe_regions(row, out);
     text_addf(out,
-              "; at most %.2f USD per hour for one deployment, %.2f for all. An agent "
-              "alone: %.2f.%s%s%s%s\nCredential: %s%s%s\n",
+              "; at most %.2f USD per hour for one deployment, %.2f for all. An agent may "
+              "approve %.2f alone.%s%s%s%s\nCredential: %s%s%s\n",
               row->deployment_usd, row->total_usd, row->agent_usd,
               row->needs_two ? " Two people must agree." : "",
               row->allows_no_end ? " Deployments without an end are allowed." : "",

@@ -15,8 +15,9 @@
 
 static const struct param params[] = {
     { "deployment", VALUE_TEXT, .required = true, .low = 1, .high = 63,
-      .help = "Its name on the platform, and here." },
-    { "target", VALUE_TEXT, .required = true, .low = 1, .high = 63, .help = "Of target_list." },
+      .help = "Its name on the platform and in opsbrain." },
+    { "target", VALUE_TEXT, .required = true, .low = 1, .high = 63,
+      .help = "Name from target_list." },
     { "region", VALUE_TEXT, .high = 63, .help = "Where it runs; default: the target's first." },
     { "may_end", VALUE_BOOLEAN, .initial = "false",
       .help = "Whether opsbrain may stop and destroy it." },
@@ -67,7 +68,7 @@ static CHECKED bool find(const struct call *call, struct managed_target *target,
                      wish.deployment, wish.target);
 }
 
-/* A person may take an hour to answer. The consent is for one particular server, whose state may
+/* The user may take an hour to answer. The consent is for one particular server, whose state may
  * have changed meanwhile, and for its address, because a key may be sent there. */
 static CHECKED bool check_same(const struct call *call, const struct observed *shown,
                                struct error *error)
@@ -82,11 +83,11 @@ static CHECKED bool check_same(const struct call *call, const struct observed *s
     same = strcmp(now.uid, shown->uid) == 0
                ? strcmp(now.address, shown->address) == 0
                      || error_set(error, ERROR_CONFLICT,
-                                  "%s is at \"%.200s\" by now, and \"%.200s\" was shown: call "
+                                  "%s is now at \"%.200s\", but \"%.200s\" was shown: call "
                                   "deployment_adopt again",
                                   call_text(call, "deployment"), now.address, shown->address)
                : error_set(error, ERROR_CONFLICT,
-                           "%s is a different server by now (%s) than was shown (%s): call "
+                           "%s is now another server (%s) than the one that was shown (%s): call "
                            "deployment_adopt again",
                            call_text(call, "deployment"), now.uid, shown->uid);
     observed_finish(&now);

@@ -47,7 +47,7 @@ static CHECKED bool check_now(const struct call *call, const struct fleet_plan_r
     return good;
 }
 
-/* A plan that has begun needs nothing more: the call only repeats the answer. A person may take an
+/* A plan that has begun needs nothing more: the call only repeats the answer. The user may take an
  * hour to answer: the plan is then checked again. */
 static CHECKED bool check(struct call *call, const struct fleet_plan_row *row, struct error *error)
 {

@@ -26,9 +26,9 @@ const struct tool tool_deployment_destroy = {
     .title = "Destroy a managed deployment",
     .help =
         "Deletes all that opsbrain made for a deployment on its platform, and retires its name. It "
-        "shows what goes, and asks.",
+        "shows the requests, and asks.",
     .more =
-        "It is done when the platform shows that nothing is left. What was measured on it stays.",
+        "The job is done when the platform shows that nothing is left. What was measured stays.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = plan_answer_begun_fields,

@@ -10,13 +10,15 @@
 #include "handlers/fleet/target_answer.h"
 
 static const struct param params[] = {
-    { "target", VALUE_TEXT, .required = true, .low = 1, .high = 63, .help = "Of target_list." },
+    { "target", VALUE_TEXT, .required = true, .low = 1, .high = 63,
+      .help = "Name from target_list." },
     { 0 },
 };
 
 static const struct field server_fields[] = {
     { "name", VALUE_TEXT, .foreign = true, .help = "Its name on the platform." },
-    { "state", VALUE_TEXT, .help = "pending, starting, ready, stopped, failed or deleting." },
+    { "state", VALUE_TEXT,
+      .help = "pending, starting, ready, stopping, stopped, failed or deleting." },
     { "place", VALUE_TEXT, .optional = true, .help = "Region or zone." },
     { "address", VALUE_TEXT, .optional = true, .foreign = true, .help = "Where it can be called." },
     { "machine", VALUE_TEXT, .optional = true, .foreign = true, .help = "What it runs on." },

@@ -13,9 +13,11 @@ static const char *const ends[] = { "destroy", "stop", NULL };
 
 static const struct param params[] = {
     { "deployment", VALUE_TEXT, .required = true, .low = 1, .high = 63,
-      .help = "Name that it gets." },
-    { "target", VALUE_TEXT, .required = true, .low = 1, .high = 63, .help = "Of target_list." },
-    { "recipe", VALUE_TEXT, .required = true, .low = 1, .high = 63, .help = "Of recipe_list." },
+      .help = "Name for the new deployment." },
+    { "target", VALUE_TEXT, .required = true, .low = 1, .high = 63,
+      .help = "Name from target_list." },
+    { "recipe", VALUE_TEXT, .required = true, .low = 1, .high = 63,
+      .help = "Name from recipe_list." },
     { "overrides", VALUE_TEXT_MAP, .high = 32, .item_high = 200,
       .help = "Other values for members that the recipe opens, as [\"max_model_len=8192\"]." },
     { "region", VALUE_TEXT, .high = 63, .help = "Region or zone; default: the target's first." },
@@ -25,7 +27,7 @@ static const struct param params[] = {
     { "life_s", VALUE_INTEGER, .high = LIFE_MAX_S, .initial = "0",
       .help = "Seconds from now until it ends; 0: no end, where the target allows that." },
     { "at_end", VALUE_CHOICE, .choices = ends, .initial = "\"destroy\"",
-      .help = "What happens at its end." },
+      .help = "What happens when it ends." },
     { 0 },
 };
 

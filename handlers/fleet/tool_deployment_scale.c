@@ -6,7 +6,7 @@
 static const struct param params[] = {
     PARAM_MANAGED_DEPLOYMENT,
     { "replicas", VALUE_INTEGER, .required = true, .low = 1, .high = 64,
-      .help = "How many from then on." },
+      .help = "The new number of replicas." },
     { 0 },
 };
 

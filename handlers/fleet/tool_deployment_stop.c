@@ -25,8 +25,9 @@ const struct tool tool_deployment_stop = {
     .name = "deployment_stop",
     .title = "Stop a managed deployment",
     .help = "Stops the server of a managed deployment, so that it costs no more; deployment_start "
-            "starts it again. It shows what goes, and asks.",
-    .more = "It is done when the platform shows that it is stopped. Refused while a sweep uses it.",
+            "starts it again. It shows the requests, and asks.",
+    .more = "The job is done when the platform shows the server as stopped. Refused while a sweep "
+            "uses it.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = plan_answer_begun_fields,

@@ -21,7 +21,7 @@ static const struct field waiting_fields[] = {
     { "deployment", VALUE_TEXT, .help = "The deployment's name." },
     { "target", VALUE_TEXT, .help = "The target on which it runs." },
     { "usd_per_hour", VALUE_NUMBER, .optional = true,
-      .help = "What the deployment then costs; missing: not known." },
+      .help = "What the deployment will cost; missing: not known." },
     { "by", VALUE_TEXT, .help = "Who planned it." },
     { "good_until", VALUE_TEXT, .help = "It can be applied until then, UTC." },
     { 0 },
@@ -30,7 +30,7 @@ static const struct field waiting_fields[] = {
 static const struct field fields[] = {
     { "managed", VALUE_LIST, .help = "In order of name.", .fields = managed_answer_fields },
     { "usd_per_hour", VALUE_NUMBER,
-      .help = "What the running ones cost together, as far as known." },
+      .help = "What those that are not stopped cost together, as far as known." },
     { "waiting", VALUE_LIST, .sparse = true, .fields = waiting_fields,
       .help = "Plans that have not begun, the newest first." },
     FIELD_NEXT_STEP,
@@ -97,7 +97,7 @@ const struct tool tool_fleet_list = {
     .title = "List what is managed, with cost and end",
     .help = "Lists the deployments that opsbrain made or adopted: state, drift, what each costs "
             "and has cost, and when it ends; and the plans that wait.",
-    .more = "As last observed, at most some minutes ago.",
+    .more = "Their states are as last observed, at most some minutes ago.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

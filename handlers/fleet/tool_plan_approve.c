@@ -44,8 +44,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_plan_approve = {
     .name = "plan_approve",
     .title = "Agree to a plan",
-    .help = "Asks the person at this client to agree to a plan. Where a target demands two people, "
-            "another principal does so.",
+    .help = "Asks the user of this client to agree to a plan. Where a target needs two people, the "
+            "second one calls it as another principal.",
     .more = "An agent cannot agree: where the client cannot ask, an administrator runs "
             "`opsbrain plan approve ID`.",
     .sets = SET_DEPLOY,

@@ -30,7 +30,7 @@ const struct tool tool_plan_show = {
     .help =
         "A plan of a deployment as it was made: requests, cost, end, who agreed, and what became "
         "of it.",
-    .more = "fleet_list has the ids of those that wait.",
+    .more = "fleet_list has the ids of plans that wait.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = plan_answer_fields,

@@ -41,9 +41,9 @@ static CHECKED bool check(const struct call *call, const struct recipe *recipe, 
     return true;
 }
 
-/* Stores the recipe. Its own number of revision is ignored: the store counts revisions. */
-static CHECKED bool keep(struct call *call, struct recipe *recipe, bool *existed,
-                         struct error *error)
+/* Stores the recipe. The revision that its text states is ignored: the store counts revisions. */
+static CHECKED bool store_recipe(struct call *call, struct recipe *recipe, bool *existed,
+                                 struct error *error)
 {
     struct recipe_import row;
     char *document;
@@ -70,7 +70,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 
     if (!recipe_parse(text, strlen(text), &recipe, error))
         return false;
-    done = check(call, &recipe, error) && keep(call, &recipe, &existed, error);
+    done = check(call, &recipe, error) && store_recipe(call, &recipe, &existed, error);
     if (done) {
         answer->structured = json_pack("{s:o, s:b}", "recipe", recipe_answer_json(&recipe),
                                        "already_known", (int)existed);

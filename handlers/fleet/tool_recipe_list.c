@@ -12,10 +12,11 @@ static const char *const statuses[] = { "verified", "reported", "cannot_work", N
 
 static const struct param params[] = {
     { "provider", VALUE_TEXT, .low = 1, .high = 31,
-      .help = "Only of this one: cloud_run, cloud_tpu, compute_engine, kubernetes, local." },
-    { "model", VALUE_TEXT, .low = 1, .high = 120, .help = "Only with this in the model's name." },
-    { "hardware", VALUE_TEXT, .low = 1, .high = 63, .help = "Only with this in its name: l4." },
-    { "status", VALUE_CHOICE, .choices = statuses, .help = "Only these." },
+      .help = "Only for this platform: cloud_run, cloud_tpu, compute_engine, kubernetes, local." },
+    { "model", VALUE_TEXT, .low = 1, .high = 120, .help = "Only models with this in their name." },
+    { "hardware", VALUE_TEXT, .low = 1, .high = 63,
+      .help = "Only hardware with this in its name, such as l4." },
+    { "status", VALUE_CHOICE, .choices = statuses, .help = "Only recipes with this status." },
     PARAM_LIMIT,
     PARAM_CURSOR,
     { 0 },
@@ -132,7 +133,7 @@ const struct tool tool_recipe_list = {
             "whether that was seen to work.",
     .more =
         "Recipes come with opsbrain, from the team's folder, or from an import. What cannot work "
-        "is listed too, with the reason: recipe_show.",
+        "is listed too; recipe_show gives the reason.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

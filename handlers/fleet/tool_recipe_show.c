@@ -42,10 +42,10 @@ static const struct field price_fields[] = {
 };
 
 static const struct field fields[] = {
-    { "recipe", VALUE_OBJECT, .help = "In short.", .fields = recipe_answer_fields,
+    { "recipe", VALUE_OBJECT, .help = "Its summary.", .fields = recipe_answer_fields,
       .described_in = "recipe_list" },
-    { "source", VALUE_TEXT, .help = "Where it was read." },
-    { "as_of", VALUE_TEXT, .help = "When it was read, YYYY-MM-DD." },
+    { "source", VALUE_TEXT, .help = "Where the recipe is from." },
+    { "as_of", VALUE_TEXT, .help = "When the source was read, YYYY-MM-DD." },
     { "fit", VALUE_OBJECT, .help = "Whether it fits the accelerators' memory.",
       .fields = fit_fields },
     { "price", VALUE_OBJECT, .help = "What it would cost, as an estimate.",
@@ -53,7 +53,7 @@ static const struct field fields[] = {
     { "overrides", VALUE_OBJECT, .sparse = true,
       .help = "What a plan may change: its value and its range." },
     { "places", VALUE_TEXTS, .sparse = true, .help = "Regions or zones that have the hardware." },
-    { "kinds", VALUE_TEXTS, .sparse = true, .help = "Kinds that its price may be of." },
+    { "kinds", VALUE_TEXTS, .sparse = true, .help = "Ways in which its capacity can be bought." },
     { "command", VALUE_TEXTS, .sparse = true, .help = "What the container is started with." },
     { "notes", VALUE_TEXTS, .sparse = true, .help = "What to know before using it." },
     { "warnings", VALUE_TEXTS, .sparse = true, .help = "What is allowed but unwise." },
@@ -157,7 +157,7 @@ static void write_sentences(const char *heading, const json_t *list, struct text
 static void write_overrides(const struct recipe *recipe, struct text *out)
 {
     json_auto_t *opened = recipe_overrides(recipe);
-    const char *name, *comma = "Opened: ";
+    const char *name, *comma = "May be changed: ";
     json_t *range;
 
     json_object_foreach(opened, name, range) {

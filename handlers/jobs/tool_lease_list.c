@@ -9,24 +9,26 @@
 #include "store/ledger/jobs.h"
 
 static const struct param params[] = {
-    PARAMS_PERIOD, /* of the time when the lease was granted, or since when it waits */
+    PARAMS_PERIOD, /* in which the lease was granted, or its job began to wait */
     { "limit", VALUE_INTEGER, .low = 1, .high = 500, .initial = "20",
-      .help = "Each endpoint's in order." },
+      .help = "Waiting jobs per endpoint." },
     { 0 },
 };
 
 static const struct field lease_fields[] = {
     { "endpoint", VALUE_TEXT, .help = "Host and port.", ROW_TEXT(struct endpoint_lease, endpoint) },
-    { "held", VALUE_BOOLEAN, .help = "True: holds it; false: waits in line." },
-    { "place", VALUE_INTEGER, .optional = true, .help = "In line, from 1; missing: holds it." },
+    { "held", VALUE_BOOLEAN, .help = "True: the job holds the endpoint; false: it waits in line." },
+    { "place", VALUE_INTEGER, .optional = true,
+      .help = "Place in line, from 1; missing: it holds the endpoint." },
     { "job", VALUE_TEXT, .help = "Its job.", ROW_TEXT(struct endpoint_lease, job_id) },
     { "principal", VALUE_TEXT, .help = "Who started it.",
       ROW_TEXT(struct endpoint_lease, principal) },
     { "purpose", VALUE_TEXT, .help = "What the job works on, such as its sweep.",
       ROW_TEXT(struct endpoint_lease, purpose) },
-    { "asked_at", VALUE_TEXT, .optional = true, .help = "In line since, UTC.",
+    { "asked_at", VALUE_TEXT, .optional = true, .help = "When the job asked for the endpoint, UTC.",
       ROW_TIME(struct endpoint_lease, asked_ms) },
-    { "granted_at", VALUE_TEXT, .optional = true, .help = "Held since, UTC; missing: waits.",
+    { "granted_at", VALUE_TEXT, .optional = true,
+      .help = "Since when it holds the endpoint, UTC; missing: it waits.",
       ROW_TIME(struct endpoint_lease, granted_ms) },
     { 0 },
 };

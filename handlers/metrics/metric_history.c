@@ -313,7 +313,7 @@ static CHECKED bool read_figure(struct store *store, const struct metric_history
 
 /* ---- A stored series ---- */
 
-/* Names existing series, the most similar ones first. */
+/* Names existing series, first those that contain the requested name. */
 static CHECKED bool refuse_series(struct store *store, const struct metric_history_request *request,
                                   struct error *error)
 {

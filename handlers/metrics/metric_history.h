@@ -63,11 +63,11 @@ void metric_history_summarize(const struct metric_history *history,
                               struct metric_history_summary *out);
 
 /* Computes the percentile of each step (in the histogram's unit times `scale`) from the growth of
- * the buckets of the histograms named `family` whose labels match. *found: there are such series.
- * Values are assumed to be evenly spread within a bucket, as histogram_quantile of Prometheus does;
- * beyond the last finite limit the result is that limit. It is NaN, and out->why says why, where
- * label sets with different buckets would be added up, or +Inf is the only bucket. Private to
- * handlers/metrics/. */
+ * the buckets of the histograms named `family` whose labels match. *found: they have scrapes in the
+ * range. Values are assumed to be evenly spread within a bucket, as histogram_quantile of
+ * Prometheus does; beyond the last finite limit the result is that limit. It is NaN, and out->why
+ * says why, where label sets with different buckets would be added up, or +Inf is the only bucket.
+ * Private to handlers/metrics/. */
 CHECKED bool metric_history_percentile(struct store *store,
                                        const struct metric_history_request *request,
                                        const char *family, double scale, struct metric_history *out,

@@ -78,8 +78,8 @@ static int by_limit(const void *a, const void *b)
     return x->limit < y->limit ? -1 : x->limit > y->limit;
 }
 
-/* Says why the step's buckets give no percentile; NULL: they do. Only if all label sets have the
- * same buckets, every scrape has every limit. */
+/* Says why the step's buckets give no percentile; NULL: they do. If all label sets have the same
+ * buckets, every limit is in the same number of scrapes. */
 static const char *problem_of(const struct buckets *buckets, size_t step)
 {
     const struct bucket *last = &buckets->rows[buckets->count - 1];
@@ -99,7 +99,8 @@ static const char *problem_of(const struct buckets *buckets, size_t step)
     return present > 1 ? NULL : "the histogram has no bucket except +Inf";
 }
 
-/* Computes the percentile of one step. Returns false if nothing was observed in it. Buckets are
+/* Computes the percentile of one step; it is NaN if the buckets give none. Returns false if nothing
+ * was observed in the step. Buckets are
  * cumulative, but one that was read slightly earlier may lag behind a lower one: hence the running
  * maximum. */
 static bool percentile_of(const struct buckets *buckets, size_t step, double share,

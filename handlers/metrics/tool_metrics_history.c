@@ -23,7 +23,7 @@ static const struct param params[] = {
     { "metric", VALUE_CHOICE, .choices = metric_history_names,
       .help = "One figure step by step; default: a summary of all." },
     { "series", VALUE_TEXT, .low = 1, .high = 127,
-      .help = "Instead: a series under the server's own name, such as vllm:request_success_total.",
+      .help = "Instead: a series by the server's name, such as vllm:request_success_total.",
       .more =
           "A histogram too, such as vllm:request_prefill_time_seconds. Label sets are added up." },
     { "labels", VALUE_TEXT_MAP, .low = 0, .high = 8, .item_low = 0, .item_high = 200, .rare = true,
@@ -34,7 +34,7 @@ static const struct param params[] = {
               "the default), increase, value. Histograms (ttft_ms, itl_ms, e2e_ms, queue_ms): "
               "percentile (the default), mean." },
     { "percentile", VALUE_NUMBER, .low = 0, .high = 100, .initial = "99", .rare = true,
-      .help = "Of histograms: 50, 99, 99.9, ..." },
+      .help = "Percentile of histograms: 50, 99, 99.9, ..." },
     { "minutes", VALUE_NUMBER, .low = 1, .high = METRIC_RANGE_MINUTES_MAX, .initial = "60",
       .help = "How far back: 1440 is a day, 10080 a week." },
     { "until_minutes_ago", VALUE_NUMBER, .low = 0, .high = METRIC_RANGE_MINUTES_MAX, .initial = "0",
@@ -42,7 +42,8 @@ static const struct param params[] = {
     { "step_s", VALUE_INTEGER, .low = 1, .high = 31536000,
       .help = "Seconds per step; default: so that all fits." },
     { "points", VALUE_INTEGER, .low = 2, .high = 500, .initial = "60", .rare = true,
-      .help = "Most steps in an answer; of more, the newest come first (see next_cursor)." },
+      .help =
+          "Most steps in an answer; if there are more, the newest come first (see next_cursor)." },
     PARAM_CURSOR,
     { 0 },
 };
@@ -52,10 +53,10 @@ static const struct field figure_fields[] = {
     { "function", VALUE_TEXT, .help = "Function of each step: mean, rate, p99, ..." },
     { "unit", VALUE_TEXT, .help = "Its unit; empty if it is only in the series' name." },
     { "points", VALUE_INTEGER, .help = "How many steps it summarizes." },
-    { "latest", VALUE_NUMBER, .optional = true, .help = "Of the newest step." },
-    { "low", VALUE_NUMBER, .optional = true, .help = "The lowest." },
+    { "latest", VALUE_NUMBER, .optional = true, .help = "Value of the newest step." },
+    { "low", VALUE_NUMBER, .optional = true, .help = "The lowest value." },
     { "mean", VALUE_NUMBER, .optional = true, .help = "The mean over the time." },
-    { "high", VALUE_NUMBER, .optional = true, .help = "The highest." },
+    { "high", VALUE_NUMBER, .optional = true, .help = "The highest value." },
     { 0 },
 };
 
@@ -436,8 +437,10 @@ static CHECKED bool check(const struct call *call, struct error *error)
                          "one of them",
                          function);
     if (series == NULL && json_object_size(json_object_get(call->arguments, "labels")) > 0)
-        return error_set(error, ERROR_INVALID,
-                         "\"labels\" are set without \"series\": they select among its label sets");
+        return error_set(
+            error, ERROR_INVALID,
+            "\"labels\" are set without \"series\", among whose label sets they select: set "
+            "\"series\" too");
     if (percentile <= 0 || percentile >= 100)
         return error_set(error, ERROR_INVALID,
                          "\"percentile\" is %g: it must be above 0 and below 100", percentile);

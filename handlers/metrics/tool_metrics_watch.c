@@ -12,7 +12,7 @@
 static const struct param params[] = {
     PARAM_DEPLOYMENT,
     { "interval_s", VALUE_INTEGER, .low = 0, .high = 86400, .initial = "15",
-      .help = "Seconds between two scrapes; 0 stops it." },
+      .help = "Seconds between two scrapes; 0 stops storing." },
     { 0 },
 };
 

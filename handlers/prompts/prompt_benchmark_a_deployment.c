@@ -9,7 +9,8 @@ static const char *const depths[] = { "quick", "standard", "thorough", NULL };
 
 static const struct prompt_argument arguments[] = {
     { "deployment", "Registered name; default: the only one.", .instances = &deployment_instances },
-    { "depth", "quick (a look), standard (the default), or thorough (with repetitions).",
+    { "depth",
+      "quick (a first impression), standard (the default), or thorough (with repetitions).",
       .choices = depths },
     { 0 },
 };
@@ -37,7 +38,7 @@ static const char how_to_read[] =
     "grows and TTFT stays, there is room; where throughput stops growing and only TTFT grows, the "
     "deployment is saturated. The report names that point, or the loads between which it lies and "
     "what to measure to narrow it.\n"
-    "- A value with >= was cut by a timeout: it is at least that. A cell marked client limited "
+    "- A value with >= is a lower bound, since requests timed out. A cell marked client limited "
     "says nothing about the server. An infeasible cell is longer than the model's context. A "
     "failed cell has no latency to quote: say which failures it had.\n"
     "- One repetition shows no spread: do not call differences of a few percent real.\n"

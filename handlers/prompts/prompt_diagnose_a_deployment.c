@@ -23,8 +23,8 @@ static const char *const first_steps[] = {
     "them; a full cache makes the server preempt.",
     "Look first at model_health and at the failures that run_report lists by class: timeouts, "
     "refused connections and HTTP statuses have different causes.",
-    "Look first at `problem` of deployment_show: an address that does not resolve, a refused "
-    "connection, a refused token and a missing model each say so.",
+    "Look first at `problem` of deployment_show: it says whether the address does not resolve, the "
+    "connection or the token is refused, or the model is missing.",
     "Look at what differs from its last good run (run_list, run_report): load, model, engine "
     "version, limits.",
 };

@@ -19,7 +19,7 @@ static const struct {
              "new run that points at it." },
     { "cell", "One point of the grid: a number of users, a prompt length and an answer length." },
     { "fingerprint", "Digest of what was measured: model, engine, hardware, limits, workload. Runs "
-                     "compare if it is the same." },
+                     "are comparable if it is the same." },
     { "concurrency", "Users at once: each sends its next request when its last one ended." },
     { "TTFT", "Time to first token: from sending the request to the first output of any channel "
               "(content, reasoning, tool call)." },

@@ -9,12 +9,12 @@
 #define SKIPPED_MAX 50       /* skipped cells in the structure */
 #define SKIPPED_LINES_MAX 10 /* skipped cells in the text */
 #define CELLS_MAX 500
-#define VALUE_BYTES_MAX 100 /* of a fact */
+#define VALUE_BYTES_MAX 100 /* of a fact's value */
 
 static const struct field difference_fields[] = {
     { "fact", VALUE_TEXT, .help = "Its name, as `factors` takes it." },
     { "values", VALUE_LIST,
-      .help = "The two values, of long ones the part that differs; null: not known." },
+      .help = "The two values (the part that differs, if they are long); null: not known." },
     { "runs", VALUE_TEXTS, .help = "The two runs." },
     { "within_a_side", VALUE_BOOLEAN, .sparse = true,
       .help = "True: runs of one side differ in it, so they are not repetitions." },
@@ -26,7 +26,7 @@ static const struct field difference_fields[] = {
 static const struct field left_out_fields[] = {
     { "users", VALUE_NUMBER, .optional = true, .help = "Users, or requests in flight." },
     { "request_rate", VALUE_NUMBER, .optional = true, .help = "Requests per second asked." },
-    { "input_length", VALUE_NUMBER, .optional = true, .help = "Context." },
+    { "input_length", VALUE_NUMBER, .optional = true, .help = "Context in tokens." },
     { "output_tokens", VALUE_NUMBER, .optional = true, .help = "Answer length requested." },
     { "why", VALUE_TEXT, .help = "missing, twice, not_measured, low_success, found_wrong, ..." },
     { "run", VALUE_TEXT, .optional = true, .help = "The first run for which that holds." },
@@ -36,7 +36,7 @@ static const struct field left_out_fields[] = {
 
 const struct field compare_answer_fields[] = {
     { "metric", VALUE_TEXT, .help = "What was compared." },
-    { "higher_is_better", VALUE_BOOLEAN, .help = "Its direction." },
+    { "higher_is_better", VALUE_BOOLEAN, .help = "Whether more of the metric is better." },
     { "verdict", VALUE_TEXT,
       .help = "Of the candidate: faster, slower, no_evidence or not_comparable." },
     { "reason", VALUE_TEXT, .optional = true, .help = "Why it is neither faster nor slower." },
@@ -45,24 +45,26 @@ const struct field compare_answer_fields[] = {
               "if there are none, over all." },
     { "ratio_cells", VALUE_INTEGER, .sparse = true, .help = "Number of cells in the ratio." },
     { "ratio_pairs_left_out", VALUE_INTEGER, .sparse = true,
-      .help = "Pairs that do not count in it." },
+      .help = "Pairs that do not count in the ratio." },
     { "low", VALUE_NUMBER, .optional = true,
       .help = "Lower end of the 95 % interval of the ratio." },
     { "high", VALUE_NUMBER, .optional = true, .help = "The upper end of that interval." },
     { "p", VALUE_NUMBER, .optional = true,
-      .help = "Two-sided, by runs: Student's t of pairs, else Welch's t." },
+      .help = "Two-sided p-value over runs: Student's t of pairs, else Welch's t." },
     { "paired", VALUE_BOOLEAN,
       .help = "True: runs were measured alternately, and are compared in pairs." },
     { "pairing", VALUE_TEXT, .help = "all, some or none of the runs were measured alternately." },
     { "pairs_left_out", VALUE_INTEGER, .optional = true,
-      .help = "Repetitions of an A/B sweep that are not finished on both." },
-    { "baseline", VALUE_TEXTS, .help = "Its runs." },
-    { "candidate", VALUE_TEXTS, .help = "Its runs." },
+      .help = "Repetitions of an A/B sweep that are not finished on both deployments." },
+    { "baseline", VALUE_TEXTS, .help = "The baseline's runs." },
+    { "candidate", VALUE_TEXTS, .help = "The candidate's runs." },
     { "cells", VALUE_INTEGER, .help = "Cells that were compared." },
-    { "cells_faster", VALUE_INTEGER, .help = "Of these, after correction for many cells." },
-    { "cells_slower", VALUE_INTEGER, .help = "The same." },
+    { "cells_faster", VALUE_INTEGER,
+      .help = "Compared cells in which the candidate is faster, corrected for many cells." },
+    { "cells_slower", VALUE_INTEGER, .help = "Those in which it is slower, likewise." },
     { "cells_left_out", VALUE_INTEGER, .help = "Cells that cannot be compared." },
-    { "left_out", VALUE_LIST, .help = "The first 50 of them.", .fields = left_out_fields },
+    { "left_out", VALUE_LIST, .help = "The first 50 cells that cannot be compared.",
+      .fields = left_out_fields },
     { "disturbed", VALUE_LIST,
       .help = "The first 50 compared cells in which some pairs do not count: as left_out, with "
               "pairs_left_out." },
@@ -290,7 +292,7 @@ static void describe_verdict(const struct compare_input *input, const struct com
     text_addf(out, "Candidate / baseline: %.4g over %zu cell%s", primary->ratio,
               comparison->primary_cells, comparison->primary_cells == 1 ? "" : "s");
     if (comparison->primary_pairs_left_out > 0)
-        text_addf(out, ", in the %zu pairs that count in each of them",
+        text_addf(out, ", by the pairs that count in each of them (%zu)",
                   baseline - comparison->primary_pairs_left_out);
     else if (comparison->primary_cells < comparison->compared)
         text_add(out, ", those in which every pair counts");
@@ -322,7 +324,7 @@ static void describe_difference(const struct difference *difference, struct text
     text_add_char(out, '\n');
 }
 
-/* Lists the facts that neither side reports in one line. */
+/* Lists the differences; the facts that neither side reports share one line. */
 static void describe_differences(const struct comparison *comparison, bool allowed,
                                  struct text *out)
 {
@@ -429,7 +431,7 @@ void compare_answer_describe(const struct compare_input *input, const struct com
     compare_write_table(comparison, out);
     if (comparison->compared > 0)
         text_addf(out,
-                  "+ faster (%zu), - slower (%zu), after correction for %zu cells; no sign: "
+                  "+ faster (%zu), - slower (%zu), after correction (cells: %zu); no sign: "
                   "no evidence.\n",
                   comparison->verdicts[VERDICT_FASTER], comparison->verdicts[VERDICT_SLOWER],
                   comparison->compared);

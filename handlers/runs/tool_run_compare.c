@@ -14,12 +14,12 @@ static const struct param params[] = {
     { "candidate", VALUE_TEXTS, .low = 1, .high = 16, .item_low = 1, .item_high = 39,
       .help = "The other side; ratios are candidate / baseline." },
     { "metric", VALUE_CHOICE, .choices = compare_metric_names, .initial = "\"output_throughput\"",
-      .help = "What to compare by.",
+      .help = "What to compare.",
       .more = "icl: gaps between stream chunks, what vLLM calls ITL; itl: between tokens." },
     { "factors", VALUE_TEXTS, .high = COMPARE_REQUEST_NAMES_MAX - 1, .item_low = 1, .item_high = 40,
       .help = "Facts the sides are meant to differ in, such as hardware.",
-      .more = "Any other difference rules it out. An A/B sweep without factors: the deployments as "
-              "they are." },
+      .more = "Any other difference rules the comparison out. Without factors, an A/B sweep "
+              "compares the deployments as they are." },
     { "accept_unknown", VALUE_TEXTS, .high = COMPARE_REQUEST_NAMES_MAX - 1, .item_low = 1,
       .item_high = 40, .help = "Facts that may be unknown.",
       .more = "Also success_rate, of cells." },
@@ -35,9 +35,8 @@ static void describe_pairs(const struct compare_request *request, struct answer 
     static const char *const sentences[] = {
         "\nThe two sides were not measured alternately: what drifted between them counts as a "
         "difference.\n",
-        "\nRuns of the two sides were measured alternately, but not each of them: they are "
-        "compared "
-        "unpaired. Name the same repetitions of an A/B sweep on both sides, or give it as "
+        "\nRuns of the two sides were measured alternately, but not all of them: they are "
+        "compared unpaired. Name the same repetitions of an A/B sweep on both sides, or give it as "
         "\"sweep\".\n",
         "",
     };
@@ -50,7 +49,7 @@ static void describe_pairs(const struct compare_request *request, struct answer 
                         json_integer((json_int_t)request->pairs_left_out));
     if (request->pairs_left_out > 0)
         text_addf(&answer->text,
-                  "\n%zu of %lld repetitions are not finished on both, and were skipped.\n",
+                  "\nSkipped repetitions, which are not finished on both: %zu of %lld.\n",
                   request->pairs_left_out, (long long)request->sweep.repetitions);
 }
 
@@ -89,13 +88,14 @@ const struct tool tool_run_compare = {
     .title = "Compare runs",
     .help = "Is the candidate faster than the baseline? Answers faster, slower or no_evidence, "
             "with ratio and 95 % interval.",
-    .more = "For an A/B sweep give `sweep`: its runs are compared in the pairs they were measured "
-            "in. Otherwise each side is runs that repeat one another, own or imported. The run, "
-            "not the request, is the unit; one run a side is never evidence. Refused "
-            "(not_comparable, with the differences) unless the sides differ only in the `factors` "
-            "you name; what is unknown counts as different unless accepted by name. The answer is "
-            "over all cells and for each. Cells that failed, that run_audit finds wrong or that "
-            "one side lacks are skipped and named.",
+    .more =
+        "For an A/B sweep give `sweep`: its runs are compared in the pairs they were measured "
+        "in. Otherwise each side is runs that repeat one another, own or imported. The run, "
+        "not the request, is the unit; one run per side is never evidence. Refused "
+        "(not_comparable, with the differences) unless the sides differ only in the `factors` "
+        "you name; what is unknown counts as different unless accepted by name. The answer covers "
+        "all cells together, and each one. Cells that failed, that run_audit finds wrong or that "
+        "one side lacks are skipped and named.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = compare_answer_fields,

@@ -17,7 +17,7 @@ static const struct param params[] = {
       .more = "vllm: its sweeps' summary.json; aiperf: a profile export per line; csv: a table; "
               "serving-report: schema 1.1." },
     { "limit", VALUE_INTEGER, .low = 1, .high = 500, .initial = "20", .help = "Cells per page.",
-      .more = "Each is a whole file." },
+      .more = "Each page is a complete file." },
     PARAM_CURSOR,
     { 0 },
 };
@@ -25,12 +25,13 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "run", VALUE_TEXT, .help = "The run." },
     { "format", VALUE_TEXT, .help = "Whose format." },
-    { "media_type", VALUE_TEXT, .help = "Of the content." },
+    { "media_type", VALUE_TEXT, .help = "Media type of the content." },
     { "file_name", VALUE_TEXT, .help = "What to call the file." },
-    { "content", VALUE_TEXT, .help = "The file, of this page's cells." },
+    { "content", VALUE_TEXT, .help = "The file with this page's cells." },
     { "cells", VALUE_INTEGER, .help = "Cells on this page." },
     { "cells_total", VALUE_INTEGER, .help = "Cells of the run." },
-    { "left_out", VALUE_LIST, .help = "Positions of cells without a place: not measured." },
+    { "left_out", VALUE_LIST,
+      .help = "Positions of cells that were not measured, and so are not in the file." },
     { "marked", VALUE_LIST, .help = "Doubtful cells: position and warnings." },
     { "not_held", VALUE_LIST, .help = "What the format has no place for." },
     { "resource", VALUE_TEXT, .help = "The resource that is the whole file." },
@@ -86,10 +87,10 @@ static void write_text(const struct exporter *exporter, const json_t *answer, st
               json_integer_value(json_object_get(answer, "cells")),
               json_integer_value(json_object_get(answer, "cells_total")));
     if (json_array_size(json_object_get(answer, "left_out")) > 0)
-        text_addf(out, "; %zu of them were not measured and have no place in this format",
+        text_addf(out, "; not measured, and so not in the file: %zu",
                   json_array_size(json_object_get(answer, "left_out")));
     if (json_array_size(json_object_get(answer, "marked")) > 0)
-        text_addf(out, "; %zu have warnings, which the file carries (run_audit has the reasons)",
+        text_addf(out, "; with warnings, which the file contains (run_audit has the reasons): %zu",
                   json_array_size(json_object_get(answer, "marked")));
     text_addf(out, ". The whole file is the resource %s.\n",
               json_string_value(json_object_get(answer, "resource")));

@@ -15,7 +15,7 @@
 
 static const struct param params[] = {
     { "deployment", VALUE_TEXT, .low = 1, .high = 63,
-      .help = "Only runs on it (even if removed)." },
+      .help = "Only runs on this deployment (even if removed)." },
     { "sweep", VALUE_TEXT, .low = 1, .high = 39, .help = "Only runs of this sweep." },
     PARAMS_PERIOD,
     PARAM_LIMIT,
@@ -138,8 +138,8 @@ const struct tool tool_run_list = {
     .title = "List what was measured",
     .help = "Lists measured and imported runs, newest first; the same fingerprint means the same "
             "was measured.",
-    .more = "A run is one repetition of a sweep's grid. One in full: run_show; the results of a "
-            "whole sweep: run_report.",
+    .more = "A run is one repetition of a sweep's grid. run_show shows one in full, run_report "
+            "the results of a whole sweep.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

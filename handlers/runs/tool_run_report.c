@@ -22,7 +22,7 @@ static const struct param params[] = {
       .help = "Its id; default: the newest that measured anything." },
     { "run", VALUE_TEXT, .low = 1, .high = 39, .help = "One run alone: run_... or imp_...",
       .more = "Report only this repetition; for an imported run, its file's contents." },
-    { "deployment", VALUE_TEXT, .low = 1, .high = 63, .help = "The newest sweep of it.",
+    { "deployment", VALUE_TEXT, .low = 1, .high = 63, .help = "Its newest sweep.",
       .more = "Without sweep and run. Of an A/B sweep: the report of only this one of its two "
               "deployments." },
     { "format", VALUE_CHOICE, .choices = formats, .help = "html: a file for people.",
@@ -34,16 +34,16 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "sweep", VALUE_OBJECT, .optional = true, .help = "The sweep; missing: an imported run.",
       .fields = sweep_answer_fields, .described_in = "sweep_show" },
-    { "runs", VALUE_LIST, .optional = true, .help = "The runs that the report is of.",
+    { "runs", VALUE_LIST, .optional = true, .help = "The runs in the report.",
       .fields = run_answer_fields, .described_in = "run_show" },
     { "report", VALUE_OBJECT, .optional = true,
       .help = "The report's figures: matrices of latency and throughput, peak, saturation, "
               "failures, warnings." },
     { "candidate_report", VALUE_OBJECT, .optional = true,
-      .help = "Of an A/B sweep: the same of the candidate; `report` is of the baseline." },
+      .help = "Of an A/B sweep, the candidate's figures; `report` has the baseline's." },
     { "resource", VALUE_TEXT, .optional = true,
       .help = "With format html, instead of the figures: the resource that is the file." },
-    { "bytes", VALUE_INTEGER, .optional = true, .help = "Its size." },
+    { "bytes", VALUE_INTEGER, .optional = true, .help = "Size of that file." },
     { 0 },
 };
 

@@ -19,7 +19,7 @@ static const struct param params[] = {
       .help = "Position of a cell, to show everything measured there.",
       .more = "All percentiles, failures by class, the server's own metrics." },
     { "scrapes", VALUE_INTEGER, .low = 0, .high = 2048, .initial = "0",
-      .help = "With `cell`: this many scrapes of its metrics.",
+      .help = "With `cell`: number of scrapes to show.",
       .more =
           "Evenly spread over the time from before the cell's first request to after its last." },
     { "limit", VALUE_INTEGER, .low = 1, .high = 200, .initial = "30", .help = "Cells per page." },
@@ -29,7 +29,7 @@ static const struct param params[] = {
 };
 
 static const struct field detail_fields[] = {
-    { "position", VALUE_INTEGER, .help = "Which cell." },
+    { "position", VALUE_INTEGER, .help = "Position of the cell." },
     { "state", VALUE_TEXT, .optional = true, .help = "pending, measured, failed, ..." },
     { "measurement", VALUE_OBJECT, .optional = true,
       .help = "Groups window, requests, failures, load, tokens, rates, client, latency; "

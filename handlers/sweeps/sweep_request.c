@@ -170,8 +170,8 @@ static CHECKED bool refuse_large(const struct plan_estimate *estimate, struct er
     char duration[DURATION_SHOWN_SIZE], tokens[DURATION_SHOWN_SIZE];
 
     return error_set(error, ERROR_INVALID,
-                     "this sweep would take up to %s and %s tokens (%" PRId64
-                     " cells): over %d minutes or %d million tokens it needs the go-ahead. Call "
+                     "this sweep would take up to %s and %s tokens (cells: %" PRId64
+                     "): over %d minutes or %d million tokens it needs a go-ahead. Call "
                      "sweep_plan with the same arguments, show its estimate to whoever decides, "
                      "and give its plan_digest here",
                      answer_duration(estimate->duration_s, duration),

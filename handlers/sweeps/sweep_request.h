@@ -27,7 +27,7 @@
 #define PARAM_PLAN_DIGEST(unlisted)                                                                \
     {                                                                                              \
         "plan_digest", VALUE_TEXT, .rare = unlisted, .low = 64, .high = 64,                        \
-                                   .help = "Of sweep_plan: starts that very plan.",                \
+                                   .help = "From sweep_plan: starts that plan.",                   \
                                    .more = "Needed over 60 minutes or 10 million tokens. "         \
                                            "Whatever else is given must belong to the same plan."  \
     }

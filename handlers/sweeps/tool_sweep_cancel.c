@@ -48,7 +48,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     sweep_answer_describe(&sweep, &answer->text);
     job_answer_describe(&job, &answer->text);
     text_add(&answer->text, "Finished cells are kept.\n");
-    answer_next(answer, "sweep_resume continues where it was; run_report shows what is there");
+    answer_next(answer, "sweep_resume continues it; run_report shows the finished cells");
     answer_shows(answer, "/sweeps/%s", sweep.id);
     sweep_row_finish(&sweep);
     return true;

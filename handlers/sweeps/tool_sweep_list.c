@@ -10,7 +10,7 @@
 
 static const struct param params[] = {
     { "deployment", VALUE_TEXT, .low = 1, .high = 63,
-      .help = "Only sweeps of it (even if removed)." },
+      .help = "Only sweeps of this deployment (even if removed)." },
     PARAMS_PERIOD,
     PARAM_LIMIT,
     PARAM_CURSOR,
@@ -86,7 +86,7 @@ const struct tool tool_sweep_list = {
     .title = "List the benchmarks",
     .help =
         "Lists sweeps (benchmarks), newest first, with state and progress. Results: run_report.",
-    .more = "One in full: sweep_show.",
+    .more = "sweep_show shows one in full.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

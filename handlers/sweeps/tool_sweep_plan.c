@@ -50,7 +50,8 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Counts the cells whose prompt and answer do not fit; *known false: the context is not known. */
+/* Adds to *out the cells that are longer than the model's context; *known: whether the context is
+ * known. */
 static CHECKED bool count_infeasible(const struct call *call, const struct deployment *deployment,
                                      const struct plan *plan, bool *known, int64_t *out,
                                      struct error *error)

@@ -177,7 +177,7 @@ static void describe_left(const struct left *left, struct text *out)
         text_addf(
             out,
             "Not measured again: %zu failed or skipped in finished runs, which never change "
-            "(the first of %s). Once this job has ended, sweep_start with the same arguments, "
+            "(the first is in %s). Once this job has ended, sweep_start with the same arguments, "
             "repetitions 1 and \"corrects\": \"%s\" measures that run again.\n",
             left->of_finished, left->run_id, left->run_id);
 }

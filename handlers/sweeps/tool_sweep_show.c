@@ -41,7 +41,7 @@ static const struct field fields[] = {
       .described_in = "job_show" },
     { "cells", VALUE_LIST, .help = "Cells in order of measurement.", .fields = cell_answer_fields },
     { "interrupted", VALUE_LIST,
-      .help = "Attempts that were cut off (a crash, a restart, a cancellation); they do not count.",
+      .help = "Attempts that a crash, a restart or a cancellation interrupted; they do not count.",
       .fields = attempt_fields },
     { "rejected", VALUE_LIST,
       .help = "Attempts that the server's own metrics invalidated (others' work, a restart, "

@@ -32,7 +32,8 @@ static const struct field fields[] = {
     { "job", VALUE_TEXT, .help = "The job that measures it: for job_show." },
     { "started", VALUE_BOOLEAN, .optional = true,
       .help = "False: the idempotency key was used before; this is the sweep it started then." },
-    { "duration_s", VALUE_NUMBER, .optional = true, .help = "Seconds it takes at most." },
+    { "duration_s", VALUE_NUMBER, .optional = true,
+      .help = "Seconds that the sweep takes at most." },
     FIELD_OUTCOME,
     FIELDS_VERDICT,
     FIELD_NEXT_STEP,
@@ -230,7 +231,7 @@ const struct tool tool_sweep_start = {
             "restarts, every finished cell is kept, and only one sweep measures on an endpoint at "
             "a time (others wait in line). Wait with job_show. With `candidate` it alternates "
             "between two deployments: the fair way to find out which is faster, with run_compare "
-            "of the one sweep. With `corrects` it replaces an earlier run or sweep, which stays: "
+            "on that sweep. With `corrects` it replaces an earlier run or sweep, which stays: "
             "nothing changes a finished run.",
     .sets = SET_MEASURE,
     .params = params,

@@ -23,7 +23,7 @@ enum page_cookie { PAGE_COOKIE_SESSION, PAGE_COOKIE_ANONYMOUS };
 /* On the loop's thread. */
 void page_caller_read(const struct exchange *exchange, struct page_caller *out);
 /* Whether a page of this server sent the form, by Origin and Sec-Fetch-Site. False: it was answered
- * with 403. A site in allowed_origins may call /mcp, but may not send forms on behalf of a person.
+ * with 403. A site in allowed_origins may call /mcp, but may not send forms on behalf of a user.
  */
 bool page_caller_is_own_page(struct exchange *exchange, const struct page_caller *caller);
 

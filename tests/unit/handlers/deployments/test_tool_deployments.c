@@ -209,7 +209,7 @@ static void shows_a_dashboard_that_ends_in_the_next_step(void **state)
     assert_null(json_object_get(answer, "last_sweep"));
     world_says(world, "Health     up");
     world_says(world, "stored every 3600 s");
-    world_says(world, "Next: model_health; sweep_start with it alone");
+    world_says(world, "Next: model_health; sweep_start with only its name");
 }
 
 static void shows_a_server_that_is_down_with_what_was_known_of_it(void **state)

@@ -124,8 +124,8 @@ static void a_server_that_changed_before_the_user_answered_is_not_adopted(void *
         const char *says;
     } cases[] = {
         { move_server,
-          "is at \"http://127.0.0.1:8\" by now, and \"http://127.0.0.1:9/theirs\" was shown" },
-        { replace_server, "is a different server by now (1) than was shown (0)" },
+          "is now at \"http://127.0.0.1:8\", but \"http://127.0.0.1:9/theirs\" was shown" },
+        { replace_server, "is now another server (1) than the one that was shown (0)" },
     };
     static const char theirs[] = "{\"deployment\":\"theirs\",\"target\":\"lab\"}";
     struct world *world = *state;

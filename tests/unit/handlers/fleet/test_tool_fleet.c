@@ -80,7 +80,7 @@ static void an_update_of_a_managed_deployment_is_a_plan(void **state)
                   "image");
     world_refused(world, "deployment_update",
                   "{\"deployment\":\"gemma\",\"recipe\":\"gemma-small\",\"hardware\":\"1x H100\"}",
-                  ERROR_INVALID, "a call for each");
+                  ERROR_INVALID, "one call for the");
     updated = world_ok(world, "deployment_update",
                        "{\"deployment\":\"gemma\",\"options\":[\"overrides=max_model_len=2048\"]}");
     assert_int_equal(planned_length(updated), 2048);

@@ -248,7 +248,7 @@ static void compares_named_runs_of_one_sweep_in_pairs(void **state)
     apart = world_ok(world, "run_compare", text_string(&arguments));
     assert_false(json_get_boolean(apart, "paired", true));
     assert_string_equal(json_get_text(apart, "pairing", ""), "some");
-    world_says(world, "not each of them: they are compared unpaired");
+    world_says(world, "not all of them: they are compared unpaired");
     strangers = compare_with(world, runs[0], runs[2], "");
     assert_string_equal(json_get_text(strangers, "pairing", ""), "none");
     world_says(world, "were not measured alternately");
@@ -268,7 +268,7 @@ static void compares_the_repetitions_that_both_deployments_have_finished(void **
     answer = compared_sweep(world, sweep, ",\"accept_unknown\":[\"workload\"]");
     assert_int_equal(json_get_integer(answer, "pairs_left_out", 0), 1);
     assert_int_equal(json_array_size(json_object_get(answer, "candidate")), 1);
-    world_says(world, "1 of 2 repetitions are not finished on both");
+    world_says(world, "which are not finished on both: 1 of 2");
     sweep_started(world, BOTH, begun);
     sweep_measured(world, begun, 3, "stopped", "the time limit passed");
     text_addf(&arguments, "{\"sweep\":\"%s\"}", begun);

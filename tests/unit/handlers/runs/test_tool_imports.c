@@ -329,7 +329,7 @@ static void a_bad_run_is_exported_with_its_warnings(void **state)
         assert_true(evidence_has_warning(&again.cells[1], "low_success"));
         assert_false(evidence_has_warning(&again.cells[0], "low_success"));
         assert_int_equal(json_array_size(json_object_get(exported, "marked")), 1);
-        world_says(world, "1 have warnings, which the file carries");
+        world_says(world, "with warnings, which the file contains (run_audit has the reasons): 1");
     }
 }
 

@@ -141,7 +141,7 @@ static void every_answer_says_which_tokens_are_estimates(void **state)
                          json_get_integer(cell, "position", -1) == 0);
     }
     assert_true(json_array_size(marked) > 0);
-    world_says(world, "have warnings, which the file carries");
+    world_says(world, "with warnings, which the file contains");
     text_clear(&arguments);
     text_addf(&arguments, "{\"sweep\":\"%s\"}", sweep);
     world_do(world, "run_report", text_string(&arguments));

@@ -49,8 +49,8 @@ static void large_sweeps_need_the_go_ahead(void **state)
 
     world_register(world, "demo");
     world_refused(world, "sweep_start", "{" LARGE_GRID "}", ERROR_INVALID,
-                  "over 60 minutes or 10 million tokens it needs the go-ahead");
-    assert_non_null(strstr(world->error.message, " million tokens (6 cells)"));
+                  "over 60 minutes or 10 million tokens it needs a go-ahead");
+    assert_non_null(strstr(world->error.message, " million tokens (cells: 6)"));
     plan = world_ok(world, "sweep_plan", "{" LARGE_GRID "}");
     assert_true(json_get_boolean(plan, "needs_go_ahead", false));
     text_addf(&arguments, "{" LARGE_GRID ",\"plan_digest\":\"%s\"",
