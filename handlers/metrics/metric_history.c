@@ -327,11 +327,11 @@ static CHECKED bool refuse_series(struct store *store, const struct metric_histo
         for (size_t i = 0; i < count && shown < NAMES_LISTED; i++)
             if ((strstr(names[i], request->series) != NULL) == (alike == 1))
                 text_addf(&list, "%s%s", shown++ == 0 ? "" : ", ", names[i]);
-    return error_set(error, ERROR_NOT_FOUND,
-                     "no series \"%.100s\" is stored for this deployment, which has %zu, such as: "
-                     "%s",
-                     request->series, count,
-                     count == 0 ? "none (metrics_watch starts storing)" : list.data);
+    return error_set(
+        error, ERROR_NOT_FOUND,
+        "no series \"%.100s\" is stored for this deployment (series stored: %zu)%s%s",
+        request->series, count,
+        count == 0 ? ": metrics_watch starts storing them" : ", such as: ", text_string(&list));
 }
 
 static const char *unit_of(const char *name, enum metric_history_function function)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Forms for clients that cannot show them but can open URLs (elicitation in mode "url"): a person
+/* Forms for clients that cannot show them but can open URLs (elicitation in mode "url"): the user
  * fills them in on this server's own page /ask/ID. */
 #pragma once
 

@@ -361,7 +361,7 @@ static void says_when_nothing_was_stored(void **state)
     assert_int_equal(json_array_size(json_object_get(answer, "figures")), 0);
     world_says(world, "Nothing was stored in this time");
     world_refused(world, "metrics_history", "{\"series\":\"x\"}", ERROR_NOT_FOUND,
-                  "metrics_watch starts storing");
+                  "(series stored: 0): metrics_watch starts storing them");
 }
 
 int main(void)
