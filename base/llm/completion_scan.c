@@ -27,7 +27,7 @@ struct member {
  * chunk is not plain. */
 static bool scan_object(struct scan *scan, const struct member *members, int depth)
 {
-    unsigned seen = 0;
+    unsigned read = 0; /* a bit per row of `members` */
     struct json_span key;
     int i;
 
@@ -47,9 +47,9 @@ static bool scan_object(struct scan *scan, const struct member *members, int dep
                 return false;
             continue;
         }
-        if ((seen & 1U << i) != 0 || !members[i].read(scan))
+        if ((read & 1U << i) != 0 || !members[i].read(scan))
             return false;
-        seen |= 1U << i;
+        read |= 1U << i;
     } while (json_take(&scan->cursor, ','));
     return json_take(&scan->cursor, '}');
 }

@@ -105,7 +105,7 @@ static CHECKED bool describe_listed(const char *name, struct text *out, struct e
 
     if (done && tool == NULL)
         done = error_set(error, ERROR_NOT_FOUND,
-                         "there is no command \"%.40s\"; opsbrain help lists them", name);
+                         "there is no command \"%.40s\"; opsbrain help lists the commands", name);
     if (done) {
         text_add(out, "      ");
         add_printable(out, json_get_text(tool, "description", ""));
@@ -208,7 +208,7 @@ void client_help_overview(struct text *out)
             add_overview_line(word, out);
     text_add(out,
              "  watch [DEPLOYMENT]                Load, tokens/s, latencies as live charts\n"
-             "  call TOOL NAME=VALUE...           Any tool; opsbrain tools lists them\n"
+             "  call TOOL NAME=VALUE...           Any tool; opsbrain tools lists all\n"
              "  login [URL], logout [URL]         Store a key, typed without being shown\n"
              "  completion bash|zsh|fish          Completion of commands, for a shell to source\n\n"
              "Each takes --help, and --json where it shows an answer.\n\n");

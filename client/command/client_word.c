@@ -64,8 +64,8 @@ static CHECKED bool refuse_unknown(const struct command *command, const struct e
                          "there is no command \"%.40s\": did you mean opsbrain %s?", command->name,
                          near);
     return error_set(error, ERROR_NOT_FOUND,
-                     "there is no command \"%.40s\"; opsbrain help lists them, opsbrain tools "
-                     "lists the server's%s%s",
+                     "there is no command \"%.40s\"; opsbrain help lists the commands, opsbrain "
+                     "tools the server's tools%s%s",
                      command->name, unreached != NULL ? ": " : "",
                      unreached != NULL ? unreached->message : "");
 }
@@ -171,7 +171,7 @@ int client_call_command(int argc, char *const *argv)
         return client_help_show("call");
     if (argc < 2 || argv[1][0] == '-') {
         fputs("opsbrain: call needs a tool: opsbrain call TOOL name=value ...; "
-              "opsbrain tools lists them\n",
+              "opsbrain tools lists the tools\n",
               stderr);
         return STATUS_USAGE;
     }
