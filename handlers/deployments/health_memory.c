@@ -132,14 +132,18 @@ void health_memory_set(struct health_memory *memory, const struct deployment *de
 
     pthread_mutex_lock(&memory->lock);
     entry = find(memory, deployment);
-    entry->asking = false;
-    if (answer->structured != NULL) {
-        entry->asked_ns = clock_monotonic_ns();
-        json_decref(entry->structured);
-        entry->structured = json_deep_copy(answer->structured);
-        text_clear(&entry->text);
-        text_add_bytes(&entry->text, text_string(&answer->text), answer->text.length);
-    }
+    entry->asked_ns = clock_monotonic_ns();
+    json_decref(entry->structured);
+    entry->structured = json_deep_copy(answer->structured);
+    text_clear(&entry->text);
+    text_add_bytes(&entry->text, text_string(&answer->text), answer->text.length);
+    pthread_mutex_unlock(&memory->lock);
+}
+
+void health_memory_end_turn(struct health_memory *memory, const struct deployment *deployment)
+{
+    pthread_mutex_lock(&memory->lock);
+    find(memory, deployment)->asking = false;
     pthread_cond_broadcast(&memory->changed);
     pthread_mutex_unlock(&memory->lock);
 }

@@ -14,7 +14,7 @@ struct health_memory *health_memory_create(void);
 void health_memory_destroy(struct health_memory *memory); /* does nothing for NULL */
 
 enum health_turn {
-    HEALTH_ASK,       /* the caller asks the model now, then calls health_memory_set */
+    HEALTH_ASK,       /* the caller asks the model now, then calls health_memory_end_turn */
     HEALTH_KNOWN,     /* it was asked less than HEALTH_KEPT_S ago */
     HEALTH_CANCELLED, /* `cancelled` became true while another call asked */
 };
@@ -24,7 +24,9 @@ enum health_turn health_memory_get(struct health_memory *memory,
                                    const struct deployment *deployment,
                                    bool (*cancelled)(void *context), void *context,
                                    struct answer *answer, double *age_s);
-/* Stores the answer, and ends the turn of a call that got HEALTH_ASK. An answer without a structure
- * is not stored: one of the waiting calls then asks the model. */
+/* Stores the answer; any call may, also one that did not ask for a turn. */
 void health_memory_set(struct health_memory *memory, const struct deployment *deployment,
                        const struct answer *answer);
+/* Ends the turn of the call that got HEALTH_ASK. If it stored no answer, one of the waiting calls
+ * asks the model next. */
+void health_memory_end_turn(struct health_memory *memory, const struct deployment *deployment);

@@ -273,6 +273,13 @@ static void add_model(const struct view *view, struct text *out)
     add_line(out, "Model", text_string(&line));
 }
 
+/* Adds a figure of the load if the server reports it. */
+static void add_figure(double value, const char *before, const char *after, struct text *line)
+{
+    if (isfinite(value))
+        text_addf(line, "%s%s%.0f%s", line->length > 0 ? ", " : "", before, value, after);
+}
+
 static void add_load(const struct view *view, struct text *out)
 {
     const struct engine_metrics_snapshot *load = &view->load;
@@ -280,12 +287,9 @@ static void add_load(const struct view *view, struct text *out)
 
     if (!view->has_load)
         return;
-    if (isfinite(load->requests_running))
-        text_addf(&line, "%.0f running", load->requests_running);
-    if (isfinite(load->requests_waiting))
-        text_addf(&line, ", %.0f waiting", load->requests_waiting);
-    if (isfinite(load->kv_cache_use))
-        text_addf(&line, ", KV cache %.0f %% in use", load->kv_cache_use * 100);
+    add_figure(load->requests_running, "", " running", &line);
+    add_figure(load->requests_waiting, "", " waiting", &line);
+    add_figure(load->kv_cache_use * 100, "KV cache ", " % in use", &line);
     add_optional(out, "Load", text_string(&line));
 }
 

@@ -193,13 +193,14 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 {
     struct health_memory *memory = call->services->health;
     struct deployment deployment;
+    bool takes_turns = !role_allows(call->principal.role, ROLE_OPERATOR);
     enum health_turn turn = HEALTH_ASK;
     double age_s;
     bool done;
 
     if (!deployment_argument(call, &deployment, error))
         return false;
-    if (!role_allows(call->principal.role, ROLE_OPERATOR))
+    if (takes_turns)
         turn = health_memory_get(memory, &deployment, call->cancelled, call->host, answer, &age_s);
     if (turn == HEALTH_CANCELLED)
         return error_set(error, ERROR_CANCELLED, "the client disconnected");
@@ -208,7 +209,10 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         return true;
     }
     done = check(call, &deployment, answer, error);
-    health_memory_set(memory, &deployment, answer);
+    if (done)
+        health_memory_set(memory, &deployment, answer);
+    if (takes_turns)
+        health_memory_end_turn(memory, &deployment);
     return done;
 }
 

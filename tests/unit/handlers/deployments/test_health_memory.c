@@ -72,6 +72,7 @@ static void an_answer_is_kept_for_its_deployment_and_revision(void **state)
     (void)state;
     assert_int_equal(get_turn(memory, &demo, NULL), HEALTH_ASK);
     set_status(memory, &demo, "PASSED");
+    health_memory_end_turn(memory, &demo);
     assert_int_equal(get_turn(memory, &demo, "PASSED"), HEALTH_KNOWN);
     set_status(memory, &demo, "FAILED"); /* an operator asked */
     assert_int_equal(get_turn(memory, &demo, "FAILED"), HEALTH_KNOWN);
@@ -80,9 +81,24 @@ static void an_answer_is_kept_for_its_deployment_and_revision(void **state)
     health_memory_destroy(memory);
 }
 
+static void an_operators_answer_does_not_end_the_turn_of_a_viewer(void **state)
+{
+    struct health_memory *memory = health_memory_create();
+    struct answer answer = { 0 };
+    double age_s;
+
+    (void)state;
+    assert_int_equal(get_turn(memory, &demo, NULL), HEALTH_ASK);
+    set_status(memory, &demo, "PASSED"); /* the operator's; the viewer is still asking */
+    assert_int_equal(health_memory_get(memory, &demo, is_cancelled, NULL, &answer, &age_s),
+                     HEALTH_CANCELLED);
+    health_memory_end_turn(memory, &demo);
+    assert_int_equal(get_turn(memory, &demo, "PASSED"), HEALTH_KNOWN);
+    health_memory_destroy(memory);
+}
+
 static void a_caller_that_leaves_or_fails_lets_the_next_one_ask(void **state)
 {
-    static const struct answer nothing;
     struct health_memory *memory = health_memory_create();
     struct answer answer = { 0 };
     double age_s;
@@ -91,7 +107,7 @@ static void a_caller_that_leaves_or_fails_lets_the_next_one_ask(void **state)
     assert_int_equal(get_turn(memory, &demo, NULL), HEALTH_ASK);
     assert_int_equal(health_memory_get(memory, &demo, is_cancelled, NULL, &answer, &age_s),
                      HEALTH_CANCELLED);
-    health_memory_set(memory, &demo, &nothing);
+    health_memory_end_turn(memory, &demo); /* without an answer */
     assert_int_equal(get_turn(memory, &demo, NULL), HEALTH_ASK);
     health_memory_destroy(memory);
 }
@@ -110,6 +126,7 @@ static void *ask_health(void *context)
         atomic_fetch_add(caller->asked, 1);
         usleep(20000); /* how long the model takes to answer */
         set_status(caller->memory, &demo, "PASSED");
+        health_memory_end_turn(caller->memory, &demo);
     }
     return NULL;
 }
@@ -135,6 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_answer_is_kept_for_its_deployment_and_revision),
+        cmocka_unit_test(an_operators_answer_does_not_end_the_turn_of_a_viewer),
         cmocka_unit_test(a_caller_that_leaves_or_fails_lets_the_next_one_ask),
         cmocka_unit_test(only_one_of_many_concurrent_callers_asks),
     };

@@ -212,6 +212,26 @@ static void shows_a_dashboard_that_ends_in_the_next_step(void **state)
     world_says(world, "Next: model_health; sweep_start with only its name");
 }
 
+static void shows_the_load_of_a_server_that_reports_only_its_queue(void **state)
+{
+    static const struct canned_answer answers[] = {
+        { .path = "/v1/models", .body = "{\"data\":[{\"id\":\"toy\"}]}" },
+        { .path = "/metrics",
+          .type = "text/plain",
+          .body = "vllm:num_requests_waiting 3\nvllm:kv_cache_usage_perc 0.25\n" },
+        { 0 },
+    };
+    struct world *world = *state;
+    struct canned_server server;
+
+    canned_start(&server, answers);
+    snprintf(world->url, sizeof world->url, "http://127.0.0.1:%d", server.port);
+    world_register(world, "demo");
+    world_do(world, "deployment_show", "{}");
+    canned_stop(&server);
+    world_says(world, "Load       3 waiting, KV cache 25 % in use\n");
+}
+
 static void shows_a_server_that_is_down_with_what_was_known_of_it(void **state)
 {
     struct world *world = *state;
@@ -315,6 +335,7 @@ int main(void)
         cmocka_unit_test(refusals_name_the_registered_deployments),
         cmocka_unit_test(lists_deployments_page_by_page),
         cmocka_unit_test(shows_a_dashboard_that_ends_in_the_next_step),
+        cmocka_unit_test(shows_the_load_of_a_server_that_reports_only_its_queue),
         cmocka_unit_test(shows_a_server_that_is_down_with_what_was_known_of_it),
         cmocka_unit_test(does_not_wake_a_server_that_scales_to_zero),
         cmocka_unit_test(removes_a_deployment_only_if_its_name_is_repeated),
