@@ -6,8 +6,8 @@
 
 #define LEFT 58 /* width of an axis and its numbers */
 #define NAMES_WIDTH (CHART_NAMES_ROOM + 14)
-#define BELOW 44 /* height of an axis below */
-#define ABOVE 22 /* height of a heading */
+#define BELOW 44 /* height of the axis below a plot */
+#define ABOVE 22 /* height of the heading above it */
 #define PANEL_HEIGHT 190
 #define NAME_HEIGHT 13
 #define NAME_MARKER 14 /* width of a marker before a name */

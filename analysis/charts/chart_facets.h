@@ -10,7 +10,7 @@
 
 struct chart_panel_area {
     struct box box;      /* of the plot, without axes and names */
-    size_t first, count; /* which lines */
+    size_t first, count; /* its lines: the first one, and how many */
 };
 
 struct chart_facets {
@@ -25,8 +25,8 @@ struct chart_facets chart_facets_lay_out(struct drawing *drawing, double top, si
 
 /* The scale of the loads on the x axis. `inset`: units left free at both ends, for markers. */
 struct scale chart_scale_of_loads(const struct scale_range *loads, struct box plot, double inset);
-/* Draws an axis below the plot with a tick at each load, and numbers at the last one and at as many
- * others as fit. */
+/* Draws an axis below the plot with a tick at each positive load, and numbers at the last load and
+ * at as many others as fit. */
 void chart_axis_loads(struct drawing *drawing, const struct chart_grid *grid,
                       const struct scale *scale, struct box plot);
 
@@ -39,11 +39,12 @@ struct chart_name_label {
     bool is_hollow;
 };
 #define CHART_NO_MARKER 99
-#define CHART_NAMES_ROOM 78 /* width beside a panel */
+#define CHART_NAMES_ROOM 78 /* width of the names beside a panel */
 #define CHART_NAMES_GAP 12  /* gap between the plot and its names */
-/* The width that these names need beside a plot, at most `most`. */
+/* The width that the names and their heading need beside a plot, at most `most`. */
 double chart_names_room(const char *heading, const struct chart_name_label *labels, size_t count,
                         double most);
-/* Writes them to the right of the plot, moved apart if they would overlap; changes their order. */
+/* Writes the names and their heading to the right of the plot. Sorts the labels by place, and moves
+ * apart those that would overlap. */
 void chart_names_write(struct drawing *drawing, struct box plot, const char *heading,
                        struct chart_name_label *labels, size_t count, double room);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define WIDE_FROM 0x1100 /* unknown characters from here on are assumed to be as wide as high */
-#define WIDE 1000
+#define WIDE 1000        /* their width, in thousandths of the font's size */
 #define ELLIPSIS "\xe2\x80\xa6"
 
 uint32_t font_next(const char **at)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The widths of characters in the charts' font, so that a label's box is known before it is drawn.
- * The font is a subset of Inter (analysis/charts/font/); a character that it lacks is measured as a
- * box, and drawn as one where no other font is at hand. */
+ * The font is a subset of Inter (analysis/charts/font/). A character that it lacks is measured as a
+ * box or, if it may be as wide as high, as one em; it is drawn as a box where no other font is at
+ * hand. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,10 +21,11 @@ extern const struct font_width font_widths[]; /* ascending */
 extern const size_t font_width_count;
 
 #define FONT_FALLBACK 0x25A1 /* shown for a character that the font lacks: a box */
-#define FONT_ASCENT 0.76     /* of a label's box, in font sizes */
-#define FONT_DESCENT 0.22
+#define FONT_ASCENT 0.76     /* height of a label's box above the baseline, in font sizes */
+#define FONT_DESCENT 0.22    /* and below it */
 
-/* The character that `*at` begins with; moves `*at` on. Invisible characters are FONT_INVISIBLE. */
+/* The character that `*at` begins with, or FONT_INVISIBLE if it is invisible; moves `*at` past it.
+ */
 #define FONT_INVISIBLE 0
 uint32_t font_next(const char **at);
 bool font_has(uint32_t character);
@@ -31,6 +33,7 @@ bool font_has(uint32_t character);
 double font_measure(const char *string, double size, enum font_weight weight);
 /* The width of the text's first character. */
 double font_measure_character(const char *string, double size, enum font_weight weight);
-/* Appends the text; if it does not fit into `width`, as much of it as fits with an ellipsis. */
+/* Appends the text; if it does not fit into `width`, as much of it as fits together with an
+ * ellipsis. */
 void font_fit(const char *string, double size, enum font_weight weight, double width,
               struct text *out);

@@ -10,7 +10,7 @@
 #include "analysis/charts/png.h"
 
 #define SCALE (1200.0 / 720)
-#define TRIES 4 /* until a file is small enough */
+#define TRIES 4 /* smaller and smaller pictures, until a file fits RASTER_BYTES_MAX */
 
 extern const char font_inter_regular[], font_inter_semibold[];
 extern const size_t font_inter_regular_length, font_inter_semibold_length;
@@ -73,7 +73,7 @@ static void set_colour(const struct raster *raster, enum paint paint)
                          (rgb & 0xFF) / 255.0);
 }
 
-/* Fills and strokes the current path. */
+/* Fills and strokes the current path, then clears it. */
 static void paint_path(const struct raster *raster, const struct style *style)
 {
     static const double dashes[] = { 4, 3 };
@@ -152,8 +152,8 @@ static void show_characters(const struct raster *raster, const struct shape *sha
     }
 }
 
-/* Moves the origin to a full pixel: texts are sharper there, and equal texts have equal pixels,
- * which compress better. */
+/* Moves the origin to the nearest whole pixel: texts are sharper there, and equal texts have equal
+ * pixels, which compress better. */
 static void move_to_pixel(const struct raster *raster)
 {
     double x = 0, y = 0;
@@ -219,7 +219,7 @@ static CHECKED bool begin(struct raster *raster, const struct drawing *drawing, 
     cairo_paint(raster->cairo);
     if (!open_fonts(raster))
         return error_set(error, ERROR_INTERNAL,
-                         "the chart could not be drawn: FreeType cannot open its fonts");
+                         "the chart could not be drawn: FreeType cannot open the embedded fonts");
     return true;
 }
 

@@ -8,17 +8,18 @@
 #include <string.h>
 
 #define TICKS_WANTED 6
-/* A log axis of up to so many decades has ticks at 1 and 3, at 1, 2 and 5, or at 1, 2, 3, ... */
+/* The most decades of a log axis with ticks at 1 and 3, at 1, 2 and 5, and at 1, 2, 3, ... */
 #define DECADES_OF_THREES 4
 #define DECADES_OF_TWOS 1.7
 #define DECADES_OF_ALL 0.6
-#define DECADES_LEAST 0.18 /* a shorter range has finer ticks, and is extended */
-#define NARROW_MARGIN 1.25 /* by this factor at both ends */
-#define EXACT_LIMIT 1e15
-#define LEAST_DECIMAL 0.0001 /* smaller figures have an exponent */
-#define LEAST 1e-300
-/* A scale of ratios has ticks at 0.9, 1.1 and the like up to RATIO_NEAR times its lower bound, and
- * from RATIO_FAR times on the ticks of any other log scale. */
+#define DECADES_LEAST 0.18   /* a range of fewer decades is extended, and has finer ticks */
+#define NARROW_MARGIN 1.25   /* the factor by which such a range is extended at each end */
+#define EXACT_LIMIT 1e15     /* larger figures are written with an exponent */
+#define LEAST_DECIMAL 0.0001 /* smaller figures are written with an exponent */
+#define LEAST 1e-300         /* smaller figures are written as "< 1e-300" */
+/* A scale of ratios has ticks at 0.9, 1.1 and the like if its upper bound is at most RATIO_NEAR
+ * times the lower one, and the ticks of any other log scale if it is RATIO_FAR times the lower one
+ * or more. */
 #define RATIO_NEAR 4.5
 #define RATIO_FAR 10000
 

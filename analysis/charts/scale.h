@@ -11,10 +11,10 @@ struct scale {
     bool is_log;
     double low, high;
     double from, to;
-    /* The factors within a decade at which a log axis has ticks; ends with 0. NULL: chosen by the
-     * axis' length. */
+    /* The factors within a decade at which a log axis has ticks; ends with 0. NULL: they follow
+     * from the number of decades. */
     const double *factors;
-    bool is_ratio;    /* of two figures */
+    bool is_ratio;    /* the values are ratios of two figures */
     double ticks_end; /* no tick is above it; 0: `high` */
 };
 
@@ -27,14 +27,14 @@ void scale_range_add(struct scale_range *range, double value);
 /* Whether the axis can show the value. */
 bool scale_range_takes(const struct scale_range *range, double value);
 
-/* A scale that contains the range and ends at ticks, or, if it is linear, halfway between two.
- * Figures that hardly differ are in the middle of a log scale. An unknown range becomes 0 to 1
- * (log: 1 to 10). */
+/* A scale that contains the range. A linear one begins at 0, and ends at a tick or halfway between
+ * two; a log one begins and ends at ticks, and has figures that hardly differ in its middle. An
+ * unknown range, or a linear one without a positive value, becomes 0 to 1 (log: 1 to 10). */
 struct scale scale_fit(const struct scale_range *range, double from, double to);
 /* Raises the upper bound so that the present one is `distance` away from `to`; ticks still end at
  * the present one. */
 void scale_keep_clear(struct scale *scale, double distance);
-/* A log scale whose ticks are those of ratios. */
+/* A log scale from `low` to `high` for ratios, with ticks such as 0.9, 1 and 1.1. */
 struct scale scale_of_ratios(double low, double high, double from, double to);
 /* The place of the value. */
 double scale_at(const struct scale *scale, double value);
@@ -43,12 +43,13 @@ double scale_at(const struct scale *scale, double value);
 size_t scale_ticks(const struct scale *scale, double out[SCALE_TICKS_MAX]);
 
 #define SCALE_NUMBER_SIZE 40
-/* Three significant digits: "0", "0.0413", "22.7", "1480", "14.8k", "1.20e-7"; "-" where it is not
- * finite. Each returns `out`. */
+/* At least the first three digits of the value, or up to four decimals: "0", "0.0413", "22.7",
+ * "1482", "14.8k", "1.20e-7"; "-" if it is not finite. This and the following functions return
+ * `out`. */
 const char *scale_number(double value, char out[SCALE_NUMBER_SIZE]);
 /* For an axis, without trailing zeros: "0.5", "20", "10k". */
 const char *scale_tick_name(double value, char out[SCALE_NUMBER_SIZE]);
 /* A number with all its digits up to four decimals: "1024", "2.5". */
 const char *scale_exact(double value, char out[SCALE_NUMBER_SIZE]);
-/* An amount in dollars to the cent, below ten cents to four decimals: "0.70". */
+/* An amount in dollars, with two decimals or, below ten cents, four: "0.70", "0.0413". */
 const char *scale_money(double value, char out[SCALE_NUMBER_SIZE]);

@@ -9,8 +9,8 @@ struct svg {
     struct text *out;
 };
 
-/* Writes one decimal: a tenth of a unit is too fine to see. printf's decimal point would depend on
- * the locale. */
+/* Writes one decimal, since differences below a tenth of a unit cannot be seen. Does without
+ * printf, whose decimal point depends on the locale. */
 static void add_number(struct text *out, double value)
 {
     int64_t tenths = (int64_t)llround(value * 10);
@@ -46,14 +46,15 @@ static bool is_right_to_left(uint32_t character)
 }
 
 /* Whether right-to-left text ends here: without a mark, the signs and numbers that follow would be
- * drawn in that direction. */
+ * drawn from right to left too. */
 static bool ends_right_to_left(uint32_t character, const char *next)
 {
     next += strspn(next, " ");
     return is_right_to_left(character) && *next != '\0' && !is_right_to_left(font_next(&next));
 }
 
-/* U+FFFE and U+FFFF are the printable characters that XML does not allow. */
+/* Omits U+FFFE and U+FFFF: of the characters that a drawing's texts can have, only these are not
+ * allowed in XML. */
 static void add_escaped(struct text *out, const char *string)
 {
     while (*string != '\0') {
@@ -96,6 +97,7 @@ static void add_colour(const struct svg *svg, const char *property, enum paint p
         text_addf(svg->out, " %s=\"#%06x\"", property, (unsigned)palette_colour(theme, paint));
 }
 
+/* `more`: a class besides those of the colours, or NULL. */
 static void add_paints(const struct svg *svg, const struct style *style, const char *more)
 {
     bool first = more == NULL;

@@ -5,8 +5,8 @@
 #include "analysis/charts/drawing.h"
 
 enum svg_colours {
-    SVG_LIGHT, /* for a file: colours inline, with its own background */
-    SVG_DARK,
+    SVG_LIGHT,   /* for a file: with the colours in the file */
+    SVG_DARK,    /* the same, with the colours of the dark theme */
     SVG_CLASSES, /* classes instead of colours: for a page that has web/assets/chart.css */
 };
 

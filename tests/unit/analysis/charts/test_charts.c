@@ -96,7 +96,7 @@ static void charts_of_made_runs_are_sound(void **state)
     }
 }
 
-static void charts_of_runs_of_every_shape_are_sound(void **state)
+static void charts_of_every_listed_shape_are_sound(void **state)
 {
     (void)state;
     for (const struct shape_of_run *shape = shapes_of_runs; shape->name != NULL; shape++) {
@@ -108,7 +108,7 @@ static void charts_of_runs_of_every_shape_are_sound(void **state)
     }
 }
 
-static void charts_of_runs_of_other_shapes_are_sound(void **state)
+static void charts_of_other_made_runs_are_sound(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof other_runs / sizeof other_runs[0]; i++) {
@@ -120,8 +120,8 @@ static void charts_of_runs_of_other_shapes_are_sound(void **state)
     }
 }
 
-/* The heat map of such a run has neither a figure nor a colour of the ramp: only the word, and the
- * outline of its cells. */
+/* Checks that the heat map of a run without a measured cell has neither a figure nor a colour of
+ * the ramp, but the word and the outline of its cells. */
 static void has_no_figure(const struct shape_of_run *shape, const char *word, const char *outline)
 {
     EVIDENCE_AUTO evidence;
@@ -153,7 +153,7 @@ static void unmeasured_cells_have_no_figure_and_no_colour(void **state)
     has_no_figure(&pending, ">not measured</text>", "<circle");
 }
 
-/* The chart says which cells it does not draw, and its table has them. */
+/* The chart says how it selects or merges cells, and its table has all of them. */
 static void large_grids_say_what_they_show(void **state)
 {
     static const struct shape_of_run shape = { "", "m", 50, 40, ALL(EVIDENCE_MEASURED), "", 1 };
@@ -201,13 +201,13 @@ static void has_label(void (*draw)(const struct chart_runs *runs, struct chart *
         fail_msg("\"%s\" is %zu times in the chart, not %zu", label, found, times);
 }
 
-static void labels_that_matter_are_there_once(void **state)
+static void crowded_charts_show_an_important_label_once_in_each_panel(void **state)
 {
     (void)state;
-    has_label(draw_ttft, 30, 6, "30", 1); /* the last load, though the axis is crowded */
-    has_label(draw_ttft, 12, 13, "2048", 3);
-    has_label(chart_pareto, 8, 4, "64", 1); /* four points, close together */
-    has_label(draw_heat, 100, 10, "97", 1); /* each fourth column */
+    has_label(draw_ttft, 30, 6, "30", 1);    /* the last load, though the axis is crowded */
+    has_label(draw_ttft, 12, 13, "2048", 3); /* the last load of each of three panels */
+    has_label(chart_pareto, 8, 4, "64", 1);  /* one label for four points, close together */
+    has_label(draw_heat, 100, 10, "97", 1);  /* every fourth column has a label */
     has_label(draw_heat, 100, 10, "5", 1);
     has_label(draw_heat, 100, 10, "3", 0);
     has_label(draw_heat, 100, 10, "4", 0);
@@ -279,7 +279,7 @@ static void a_single_cell_fills_the_plot_with_its_hatch(void **state)
     assert_float_equal(box_of_lines(&cell[1]).height, cell->box.height, 6);
 }
 
-/* All contexts but one fail at the same loads, at which the other one has its highest figure. */
+/* All contexts but one fail at the last two loads, at which that one has its highest figures. */
 static void failures_do_not_touch_the_figures(void **state)
 {
     static const struct shape_of_run shape = { "", "m", 9, 6, ALL(EVIDENCE_MEASURED), "", 1 };
@@ -422,7 +422,7 @@ static uint32_t picture_fits(const char *name, const struct chart *chart)
     return ntohl(*(const uint32_t *)(const void *)(png.data + 16));
 }
 
-/* The pictures with the most shapes have fewer pixels, but stay within the limit of bytes. */
+/* Even the pictures with the most shapes stay within the limit of bytes. */
 static void the_largest_pictures_fit_a_chat(void **state)
 {
     static const struct {
@@ -446,7 +446,8 @@ static void the_largest_pictures_fit_a_chat(void **state)
     }
 }
 
-/* Checks that the heat map keeps its 1200 x 800 pixels, and that both pictures fit a chat. */
+/* Checks that the heat map keeps its 1200 x 800 pixels, and that it and the forest plot fit a chat.
+ */
 static void fits_a_chat(const char *name, const struct evidence *evidence)
 {
     FINDINGS_AUTO findings = { 0 };
@@ -493,11 +494,11 @@ int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(charts_of_made_runs_are_sound),
-        cmocka_unit_test(charts_of_runs_of_every_shape_are_sound),
-        cmocka_unit_test(charts_of_runs_of_other_shapes_are_sound),
+        cmocka_unit_test(charts_of_every_listed_shape_are_sound),
+        cmocka_unit_test(charts_of_other_made_runs_are_sound),
         cmocka_unit_test(unmeasured_cells_have_no_figure_and_no_colour),
         cmocka_unit_test(large_grids_say_what_they_show),
-        cmocka_unit_test(labels_that_matter_are_there_once),
+        cmocka_unit_test(crowded_charts_show_an_important_label_once_in_each_panel),
         cmocka_unit_test(a_context_without_a_point_is_not_named),
         cmocka_unit_test(both_ends_of_a_line_have_a_marker),
         cmocka_unit_test(a_single_cell_fills_the_plot_with_its_hatch),

@@ -182,7 +182,7 @@ static void document_is_sound(const char *what, const struct text *document,
 
 /* ---- Runs ---- */
 
-static void documents_of_runs_of_every_shape_are_sound(void **state)
+static void documents_of_every_listed_shape_are_sound(void **state)
 {
     (void)state;
     for (const struct shape_of_run *shape = shapes_of_runs; shape->name != NULL; shape++) {
@@ -408,7 +408,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_of_a_comparison_that_do_not_fit_are_counted),
         cmocka_unit_test(rows_without_a_context_are_not_separated),
-        cmocka_unit_test(documents_of_runs_of_every_shape_are_sound),
+        cmocka_unit_test(documents_of_every_listed_shape_are_sound),
         cmocka_unit_test(documents_of_made_runs_are_sound),
         cmocka_unit_test(documents_of_published_results_are_sound),
         cmocka_unit_test(a_document_of_repetitions_names_them_in_a_column),

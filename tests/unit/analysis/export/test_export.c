@@ -246,7 +246,7 @@ static void a_serving_report_has_a_place_for_every_cell(void **state)
     trip_finish(&trip);
 }
 
-/* No latency, no rate: the format is detected from the other members. */
+/* Such a file has no latency and no rate: its format is detected from the other members. */
 static void a_run_in_which_nothing_succeeded_reads_back(void **state)
 {
     (void)state;

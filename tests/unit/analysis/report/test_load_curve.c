@@ -24,7 +24,7 @@ enum kind {
     GATE,    /* the same queue in front of the server, where its counters do not see it */
     MEMORY,  /* few long requests fit the KV cache */
     BATCH,   /* each request in the batch makes each step longer */
-    COMPUTE, /* steps are free of cost up to a batch, then as long as the batch */
+    COMPUTE, /* steps take the same time up to a batch size, and grow with the batch beyond it */
     PREFILL, /* prompts are computed one after the other (Reiser, Lavenberg 1980) */
     SHARED_PREFILL, /* prompts slow one another down */
     RATE,           /* a front door admits a limited number of requests per second */
@@ -215,8 +215,9 @@ static void measure(const struct model *model, const double *loads, size_t count
 
 struct score {
     size_t grids, wrong;
-    size_t enclosed, bounded; /* grids from below saturation to twice it; those with an upper end */
-    double widths;            /* sum of log(high / low) of those */
+    size_t enclosed; /* grids from at most saturation to at least twice it */
+    size_t bounded;  /* those of them whose interval has an upper end */
+    double widths;   /* sum of log(high / low) of the bounded ones */
 };
 
 static void judge_grid(const struct model *model, double saturation, struct noise noise,
@@ -261,8 +262,9 @@ static void judge_all(struct noise noise, struct score scores[KINDS], struct sco
     for (int kind = 0; kind < KINDS; kind++) {
         struct score *score = &scores[kind];
 
-        printf("noise %g, kind %2d: %zu of %zu wrong; of %zu around it %zu bounded, %.2f wide\n",
-               noise.share, kind, score->wrong, score->grids, score->enclosed, score->bounded,
+        printf("noise %g, kind %2d: wrong %zu of %zu, bounded %zu of %zu, mean width a factor of "
+               "%.2f\n",
+               noise.share, kind, score->wrong, score->grids, score->bounded, score->enclosed,
                exp(score->widths / (double)score->bounded));
         all->grids += score->grids;
         all->wrong += score->wrong;
@@ -291,7 +293,7 @@ static void the_interval_contains_the_truth_on_a_hundred_servers(void **state)
     assert_true(mean_width(&scores[BATCH]) < 5);
 }
 
-static void small_noise_widens_the_interval_which_seldom_misses_the_truth(void **state)
+static void with_small_noise_the_interval_seldom_misses_the_truth(void **state)
 {
     struct score scores[KINDS] = { 0 }, all = { 0 };
 
@@ -302,9 +304,9 @@ static void small_noise_widens_the_interval_which_seldom_misses_the_truth(void *
     assert_true(mean_width(&scores[SLOTS]) < 2.7);
 }
 
-/* An interval as wide as the figure itself says nothing, and must not count as certain; nor may
- * real noise be underestimated. */
-static void great_noise_gives_wide_intervals_that_seldom_miss_the_truth(void **state)
+/* A figure whose stated interval is as wide as the figure itself must not count as certain; nor may
+ * noise that is stated correctly be underestimated. */
+static void with_great_noise_the_interval_seldom_misses_the_truth(void **state)
 {
     static const struct noise noises[] = { { 0.05, 10 }, { 0.1, 30 }, { 0.15, 1 } };
 
@@ -391,7 +393,7 @@ static void throughput_that_grows_with_the_users_is_not_saturated(void **state)
     assert_true(next[0] == 6 && next[1] == 12);
 }
 
-static void all_loads_may_be_above_saturation(void **state)
+static void loads_that_are_all_above_saturation_bound_it_from_above(void **state)
 {
     const double loads[] = { 10, 20 };
     struct measured measured;
@@ -403,8 +405,8 @@ static void all_loads_may_be_above_saturation(void **state)
     assert_float_equal(verdict.at_once, 4, 0.1);
 }
 
-/* Twice as many users made each wait twice as long for the first token, and no longer: prompts
- * that are computed together do that, far from saturation. */
+/* With four times as many users, each waits twice as long for the first token: prompts that are
+ * computed together do that, far from saturation. */
 static void later_first_tokens_alone_are_not_a_queue(void **state)
 {
     const struct load_point points[] = {
@@ -437,7 +439,7 @@ static void an_open_loop_saturates_where_its_queue_grows(void **state)
     assert_false(load_curve_judge(points, 2, true).reached);
 }
 
-/* The client was late with two users, which proves nothing about more of them. */
+/* The client was late with two users, which proves nothing about the server with more users. */
 static void a_late_client_bounds_nothing(void **state)
 {
     struct load_point points[] = {
@@ -456,12 +458,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_interval_contains_the_truth_on_a_hundred_servers),
-        cmocka_unit_test(small_noise_widens_the_interval_which_seldom_misses_the_truth),
-        cmocka_unit_test(great_noise_gives_wide_intervals_that_seldom_miss_the_truth),
+        cmocka_unit_test(with_small_noise_the_interval_seldom_misses_the_truth),
+        cmocka_unit_test(with_great_noise_the_interval_seldom_misses_the_truth),
         cmocka_unit_test(four_slots_are_bracketed_by_one_and_sixteen_users),
         cmocka_unit_test(the_suggested_loads_narrow_the_interval_to_one_load),
         cmocka_unit_test(throughput_that_grows_with_the_users_is_not_saturated),
-        cmocka_unit_test(all_loads_may_be_above_saturation),
+        cmocka_unit_test(loads_that_are_all_above_saturation_bound_it_from_above),
         cmocka_unit_test(later_first_tokens_alone_are_not_a_queue),
         cmocka_unit_test(an_open_loop_saturates_where_its_queue_grows),
         cmocka_unit_test(a_late_client_bounds_nothing),
