@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tools that ask the client for input: a form (elicitation), a completion (sampling) or its roots.
- * Clients with a session receive requests; clients of 2026-07-28 receive answers that require input
- * and call again with it. */
+ * Clients with a session receive requests; clients of 2026-07-28 receive a result that requires
+ * input, and call again with this input. */
 
 #include <string.h>
 
@@ -148,7 +148,7 @@ static bool elicit_enums(struct call *call, struct answer *answer, struct error 
         answer, error);
 }
 
-/* ---- Questions returned as an answer that requires input ---- */
+/* ---- Questions returned as a result that requires input ---- */
 
 static bool ask_name(struct call *call, struct answer *answer, struct error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tools that answer at once: with every kind of content, with an error, and with unusual schemas.
- */
+/* Tools that answer at once: with every kind of content or with an error. Two have an unusual
+ * schema of arguments. */
 
 #include "fixtures.h"
 

@@ -8,7 +8,7 @@
 #include "handlers/tool.h"
 
 /* Each table ends with a row whose name is NULL. */
-extern const struct tool content_tools[]; /* return every kind of content */
+extern const struct tool content_tools[]; /* answer at once, with every kind of content */
 extern const struct tool asking_tools[];  /* ask the client for input */
 /* Send messages to the client before they answer. */
 extern const struct tool notifying_tools[];

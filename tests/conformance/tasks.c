@@ -20,8 +20,8 @@ static char *outcome_of(const char *text)
     return json_write(outcome);
 }
 
-/* How a job ends after its wait or its question failed: as it was asked to stop, or, if it was not,
- * with `otherwise`. */
+/* How a job ends whose wait or question failed: as the demand to stop requires or, if there was
+ * none, with `otherwise`. */
 static enum job_end end_for_stop(const struct job_run *run, enum job_end otherwise)
 {
     switch (job_run_stop(run)) {
@@ -209,7 +209,7 @@ const struct tool task_tools[] = {
       .run = greet },
     { .name = "slow_compute",
       .title = "Slow compute",
-      .help = "Runs for the given number of seconds.",
+      .help = "Starts a job that runs for the given number of seconds.",
       .params = slow_compute_params,
       .role = ROLE_VIEWER,
       .placement = PLACE_WORKER,
@@ -240,7 +240,7 @@ const struct tool task_tools[] = {
       .run = start_protocol_error },
     { .name = "confirm_delete",
       .title = "Confirm delete",
-      .help = "Asks whether to delete a file; deletes nothing.",
+      .help = "Starts a job that asks whether to delete a file; deletes nothing.",
       .params = confirm_delete_params,
       .role = ROLE_VIEWER,
       .placement = PLACE_WORKER,
@@ -250,7 +250,7 @@ const struct tool task_tools[] = {
       .run = start_confirm_delete },
     { .name = "multi_input",
       .title = "Multi input",
-      .help = "Asks two questions at once.",
+      .help = "Starts a job that asks two questions at once.",
       .params = fixture_no_params,
       .role = ROLE_VIEWER,
       .placement = PLACE_WORKER,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* csv_next: fields lie within the bytes, line numbers only rise, and copies end where they should.
+/* csv_next: fields lie within the bytes, line numbers only rise, and copies fit their size.
  */
 #include <string.h>
 

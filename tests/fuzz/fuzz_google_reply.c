@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any answer of Google's services, as a reply to each request of each verb, and as an observed
- * resource. The first byte chooses the platform, the second the request, the third the status. */
+ * resource. The first byte chooses the platform and, from 128 on, the internal address; the second
+ * chooses the request, the third the status. */
 #include "fleet/providers/cloud_run.h"
 #include "fleet/providers/compute.h"
 #include "fleet/providers/tpu.h"

@@ -110,7 +110,7 @@ static void must_be_served(void)
     must(http_exchange(&probe, "GET", "/health", NULL, NULL, NULL) == 200);
 }
 
-/* Reads the first answer, and drops those to further requests. */
+/* Checks the first answer; must_end() drops those to further requests. */
 static void check_answer(struct http_client *client, bool has_body)
 {
     TEXT_AUTO body = { 0 };

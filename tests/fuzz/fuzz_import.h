@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs an importer on any bytes: its result is bounded, and survives storing and every export. Each
- * fuzz_import_<format>.c names one format. */
+/* Runs an importer on any bytes: its result is bounded and survives storing, every export of it and
+ * the report are UTF-8, and the CSV export can be imported again. Each fuzz_import_<format>.c names
+ * one format. */
 #pragma once
 
 #include <math.h>

@@ -20,7 +20,7 @@ static inline void reply_check_text(const char *text, size_t size)
 }
 #define CHECK_TEXT(text) reply_check_text(text, sizeof(text))
 
-/* Checks that the form in which it is shown and stored is JSON. */
+/* Checks that an observation can be shown and stored, and that its texts are valid. */
 static inline void reply_check_observed(const struct observed *now)
 {
     json_auto_t *observation = managed_document_observation(now);
@@ -40,7 +40,7 @@ static inline void reply_check_observed(const struct observed *now)
 /* The steps of every verb of a provider, made once. */
 struct reply_steps {
     const struct provider *provider;
-    struct recipe_book *book; /* kept, as the steps are */
+    struct recipe_book *book; /* has the steps' recipe; like the steps, never freed */
     struct step *steps[VERB_COUNT];
     size_t counts[VERB_COUNT];
 };
@@ -72,12 +72,12 @@ static inline void reply_steps_make(struct reply_steps *out, const struct fleet_
         if ((out->provider->verbs & VERB_BIT(verb)) == 0
             || !out->provider->steps(verb, &desired, verb == VERB_CREATE ? NULL : &now,
                                      &out->steps[verb], &out->counts[verb], &error))
-            out->counts[verb] = 0; /* it lacks the verb, or has nothing to do */
+            out->counts[verb] = 0; /* the provider lacks the verb, or has nothing to do */
     must(out->counts[VERB_CREATE] > 0 && out->counts[VERB_DESTROY] > 0);
 }
 
-/* Judges a reply to one of the steps: there is a verdict, a sentence unless it succeeded, and the
- * URL to poll next is on the same server. */
+/* Judges a reply to one of the steps: its state is valid, there is a sentence unless the step is
+ * done or waits, and a step that waits has a URL to poll, which is a path or one of Google's. */
 static inline void reply_try_outcome(const struct reply_steps *all, uint8_t which, long status,
                                      json_t *body)
 {

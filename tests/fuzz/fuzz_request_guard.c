@@ -183,7 +183,8 @@ static bool is_too_long(const struct request_guard *guard)
     return guard->fault != NULL && guard->fault->status == 431;
 }
 
-/* A head that is only just too long, or has another fault as well, may get another verdict. */
+/* Bytes in pieces must get the same verdict, unless a head is too long: if it is only just too
+ * long, or has another fault as well, the two verdicts may differ. */
 static void check_pieces(const char *data, size_t size, const struct request_guard *whole)
 {
     for (size_t piece = 1; piece < size; piece = piece * 2 + 1) {

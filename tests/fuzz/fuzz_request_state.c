@@ -19,7 +19,7 @@ static bool opens(const char *sealed, struct request_state *out)
     return open;
 }
 
-/* The two must be equal, down to the digits of their numbers. */
+/* Checks that both are equal, down to the digits of their numbers. */
 static void check_same(const json_t *a, const json_t *b)
 {
     FREE_AUTO char *one = json_write_canonical(a);

@@ -159,7 +159,7 @@ void connection_done(struct connection *connection)
                   clock_monotonic_ns() + (int64_t)(idle_ms * 1e6));
 }
 
-/* Reads the available bytes; false if there were none. */
+/* Reads available bytes. False: there are none at present, or the connection is closed now. */
 static bool receive(struct connection *connection)
 {
     struct server *server = connection->server;
@@ -246,8 +246,8 @@ void connection_on_events(struct connection *connection, uint32_t events)
 {
     if (connection->dead)
         return;
-    /* A peer that closed its side may have sent a request before; if it was waiting for an answer,
-     * it has given up. */
+    /* A peer that closed its side may have sent a request before. If that request is already being
+     * answered, the peer has given up. */
     if ((events & (EPOLLERR | EPOLLHUP)) || ((events & EPOLLRDHUP) && connection->busy)) {
         connection_close(connection);
         return;

@@ -34,7 +34,8 @@ void connection_on_events(struct connection *connection, uint32_t events);
 /* Reads and dispatches requests until none is complete. */
 void connection_process(struct connection *connection);
 
-/* Sends now what the socket accepts, and the rest when it can. Failures show as `broken`. */
+/* Sends what the socket accepts now, and the other bytes as soon as it accepts them. A failure sets
+ * `broken`. */
 void connection_send(struct connection *connection, const char *bytes, size_t length);
 size_t connection_unsent_bytes(const struct connection *connection);
 /* Call it when the current request is answered: continues with the next one, or closes. */

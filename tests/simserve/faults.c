@@ -16,8 +16,8 @@ static const struct fault_kind kinds[FAULT_COUNT] = {
     [FAULT_UNAVAILABLE] = { "unavailable", "503 with Retry-After", 503, "ServiceUnavailableError",
                             "The server is overloaded, please try again later." },
     [FAULT_RESET_BEFORE_HEADERS] = { "reset_before_headers", "TCP reset instead of an answer" },
-    [FAULT_SLOW_HEADERS] = { "slow_headers",
-                             "status line at once, the other headers slow_headers_ms later" },
+    [FAULT_SLOW_HEADERS] = { "slow_headers", "the status line of a stream at once, its headers "
+                                             "slow_headers_ms later" },
     [FAULT_CLOSE_AFTER_ANSWER] = { "close_after_answer",
                                    "closes the connection after the answer, unannounced" },
     [FAULT_STALL_BEFORE_FIRST] = { "stall_before_first",

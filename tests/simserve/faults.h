@@ -20,7 +20,7 @@ enum fault {
     FAULT_RESET_BEFORE_HEADERS,
     FAULT_SLOW_HEADERS,
     FAULT_CLOSE_AFTER_ANSWER,
-    /* Faults in the course of a stream. */
+    /* Faults of what is sent, and when. */
     FAULT_STALL_BEFORE_FIRST,
     FAULT_STALL_MID_STREAM,
     FAULT_RESET_MID_STREAM,

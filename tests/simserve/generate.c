@@ -13,8 +13,8 @@
 
 #define DEFAULT_COMPLETION_TOKENS 16 /* tokens of a completion without max_tokens, as in vLLM */
 
-/* Sets the request's id: the client's, with characters replaced that JSON would have to escape, or
- * a new one. */
+/* Sets the request's id: the client's, with "_" for each character but ASCII letters, digits and
+ * "-_.:", or a new one. */
 static void set_request_id(struct sequence *sequence)
 {
     const char *given = sequence->connection->request.request_id;
@@ -99,7 +99,7 @@ static bool fail_too_long(const struct sequence *sequence, int64_t output_tokens
                      sequence->chat ? "messages" : "prompt");
 }
 
-/* Moves the prompt's tokens out of `body`. */
+/* Moves the prompt's tokens out of `body`, and mixes its cache salt into the sequence's. */
 static bool move_prompt(struct sequence *sequence, struct body *body, struct error *error)
 {
     if (body->given != (sequence->chat ? BODY_MESSAGES : BODY_PROMPT))

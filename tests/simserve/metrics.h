@@ -12,7 +12,7 @@ struct server;
 struct config;
 
 #define METRICS_BUCKETS 22
-#define METRICS_POSITIONS 64 /* draft tokens per step, at most */
+#define METRICS_POSITIONS 64 /* positions in a draft whose accepted tokens are counted */
 
 struct metrics_histogram {
     uint64_t buckets[METRICS_BUCKETS

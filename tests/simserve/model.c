@@ -60,8 +60,8 @@ static double jittered(struct sequence *sequence, double ms)
     return ms;
 }
 
-/* Returns the additional prefill time of the first prompt whose length is between two powers of
- * two, as if the engine compiled a kernel for that size. */
+/* Returns the additional prefill time of a prompt that is the first one with a length between the
+ * same two powers of two, as if the engine compiled a kernel for that size; otherwise 0. */
 static double cold_ms(struct server *server, int64_t prompt_tokens)
 {
     uint64_t shape = UINT64_C(1) << (63 - __builtin_clzll((uint64_t)prompt_tokens | 1));

@@ -20,7 +20,7 @@ struct model {
     struct sequence_list running;
     unsigned waiting_count;
     unsigned running_count;
-    int64_t prefill_free_ns;     /* if prefills are serial: when the last one ends */
+    int64_t prefill_free_ns;     /* if prefills are serial: when the latest one ends */
     uint64_t warm_shapes;        /* bit n: a prompt of 2^n to 2^(n+1) - 1 tokens has run */
     int64_t kv_blocks_committed; /* reserved for prompt and output of running sequences */
 };
@@ -40,7 +40,7 @@ struct sequence {
     bool usage_at_end;
     bool usage_in_chunks;
     bool role_sent;
-    bool blocked; /* with `blast`: waits until the client has read */
+    bool blocked; /* with `blast`: waits until the socket has accepted all output */
     int64_t limit_tokens;
     int64_t produced_tokens;
     int64_t chunks; /* content chunks made so far */
@@ -80,7 +80,7 @@ void model_submit_later(struct sequence *sequence, double delay_ms);
 void model_admit(struct server *server);
 /* Removes the sequence without an answer, records how it ended, and frees it. */
 void model_retire(struct sequence *sequence, enum outcome outcome);
-/* Call it when the client has received all output that was unsent. */
+/* Call it when the socket has accepted all output that was unsent. */
 void model_unblock(struct sequence *sequence);
 /* Returns whether the server accepts one more request. */
 bool model_accepts(const struct server *server);

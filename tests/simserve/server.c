@@ -46,8 +46,8 @@ static bool parse_address(const char *listen_at, struct sockaddr_in *out, struct
     return true;
 }
 
-/* Sets options that accepted sockets inherit. Reno has no pacing timer of its own, as BBR has, so
- * that bytes leave when they are written. */
+/* Sets options that accepted sockets inherit. Reno, unlike BBR, does not pace, so that bytes leave
+ * when they are written. */
 static void prepare_socket(int fd)
 {
     int on = 1;
@@ -173,8 +173,8 @@ static void fire_due(struct server *server)
         timers_fire_due(&server->timers, now, TIMERS_PER_TURN);
 }
 
-/* Logs the signal's sender, unless that is the process that started simserve: otherwise the end
- * would look like a crash. */
+/* Logs the signal's sender, unless that is the process that started simserve. Without the log, the
+ * end of simserve would look like a crash. */
 static void stop(struct server *server)
 {
     struct signalfd_siginfo signal = { 0 };
@@ -211,8 +211,8 @@ static void process_ready(struct server *server)
     }
 }
 
-/* Returns the time to sleep: until the next timer (an hour without one), or none if connections are
- * ready. */
+/* Returns the time to sleep: until the next timer, an hour if there is none, or 0 if connections
+ * are ready. */
 static struct timespec sleep_time(const struct server *server)
 {
     int64_t wait = timers_next_ns(&server->timers);

@@ -23,7 +23,7 @@ struct server {
     int64_t started_ms; /* UTC */
     struct timers timers;
     struct connection_list open;
-    struct connection_list ready; /* connections that have input to read */
+    struct connection_list ready; /* connections that may have input to process */
     struct connection_list dead;  /* connections closed in this turn, freed at its end */
     struct tokenizer *tokenizer;
     struct prefix_cache *prefix_cache;

@@ -11,7 +11,7 @@
     "{\"error\":{\"message\":\"EngineCore encountered an issue. See stack trace (above) for the "  \
     "root cause.\",\"type\":\"InternalServerError\",\"param\":null,\"code\":500}}"
 
-/* Each of these words, also of `unicode_words`, is one token of the toy tokenizer and needs no
+/* Each of these words and of `unicode_words` is one token of the toy tokenizer, and needs no
  * escaping in JSON. */
 static const char *const words[] = {
     "the",    "of",     "and",   "to",    "in",     "is",     "that",    "for",   "as",    "was",
@@ -133,8 +133,8 @@ void stream_flush(struct sequence *sequence)
     sequence->holding.contents = 0;
 }
 
-/* Sends the first part of an event now and the rest after a pause. Each event of a stream is split
- * at another position. */
+/* Sends the first part of an event now and the rest after a pause. The events of a stream are split
+ * at different positions in turn. */
 static void send_split(struct sequence *sequence, const char *bytes, size_t length, bool content)
 {
     struct server *server = sequence->server;

@@ -101,8 +101,8 @@ int64_t timers_next_ns(const struct timers *timers)
     return timers->count ? timers->slots[0].due_ns : INT64_MAX;
 }
 
-/* Loads the owner of the timer that likely fires next into the cache. The timer is the first member
- * of its owner. */
+/* Loads the owner of the timer that likely fires next into the cache: nearly all timers are the
+ * first member of their owner, a sequence. */
 static void prefetch_next(const struct timers *timers)
 {
     const char *timer = timers->count > 0 ? (const char *)timers->slots[0].timer : NULL;

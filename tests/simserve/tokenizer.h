@@ -5,7 +5,7 @@
  * into pieces of 8 bytes (never inside a UTF-8 sequence). The words "w00000" to "w1ffff" have the
  * ids below TOKENIZER_CANONICAL. Every other piece has the id TOKENIZER_CANONICAL + its hash, and
  * such an id decodes to the last piece that was encoded as it. Decoding joins tokens with single
- * spaces, so that ids -> text -> ids gives the same ids. */
+ * spaces, so that ids -> text -> ids gives the same ids, unless an id is one that no piece had. */
 #pragma once
 
 #include <stdbool.h>

@@ -8,9 +8,9 @@
 struct truth {
     struct truth_record *records; /* record n at n % capacity */
     size_t capacity;
-    uint64_t first; /* number of the oldest record */
-    uint64_t last;  /* number of the newest record; first - 1 if there is none */
-    uint64_t first_with_times;
+    uint64_t first;            /* number of the oldest record */
+    uint64_t last;             /* number of the newest record; first - 1 if there is none */
+    uint64_t first_with_times; /* number of the oldest record that may have chunk times */
     size_t chunk_bytes, chunk_bytes_limit;
     struct histogram *lag;
 };

@@ -125,7 +125,8 @@ static inline bool simserve_unchunk(struct text *raw, size_t *position, struct t
     }
 }
 
-/* Reads one answer. Bytes after it fail the test, because the server must not send any. */
+/* Reads one answer. Bytes after a chunked one fail the test, because the server must not send any.
+ */
 static inline void simserve_receive(int fd, struct answer *out)
 {
     TEXT_AUTO raw = { 0 };
