@@ -5,9 +5,9 @@
  *
  *     bench_aa equal|slower COMPARISONS REPETITIONS URL_A URL_B [URL_A URL_B ...]
  *
- * `equal`: A and B are alike, and some, but at most 8 %, of the verdicts say otherwise. `slower`: B
- * is slower, and at least 80 % of the verdicts must say so. Every comparison has its own runs. Each
- * pair of servers works on one comparison at a time; all pairs work at once.
+ * `equal`: A and B are alike, and some of the verdicts, but at most 8 %, must say otherwise.
+ * `slower`: B is slower, and at least 80 % of the verdicts must say so. Every comparison has its
+ * own runs. Each pair of servers works on one comparison at a time; all pairs work at once.
  */
 #include <math.h>
 #include <pthread.h>
@@ -335,7 +335,8 @@ static int print_verdict(const struct contest *contest, bool equal)
     print_skipped(contest);
     print_levels(contest);
     if (equal)
-        printf("%s: %.1f %% of %zu comparisons of equals say 'faster' or 'slower' (expected: 5 %%; "
+        printf("%s: %.1f %% of %zu comparisons of equal servers say 'faster' or 'slower' "
+               "(expected: 5 %%; "
                "allowed: above 0 and at most %g %%)\n",
                kept ? "ok" : "NOT KEPT", 100 * (faster + slower), contest->count,
                100 * EQUAL_AT_MOST);

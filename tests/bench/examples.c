@@ -83,7 +83,8 @@ static void measure(struct server *server, struct evidence_cell *cell)
     set_latency(server, &cell->latency[METRIC_E2E], 1000 * cell->output_tokens_asked / each, 1.2);
 }
 
-/* Makes some cells failed or inferred, so that the pictures show how these are drawn. */
+/* Makes some cells failed, inferred, partly successful or marked, so that the pictures show how
+ * these are drawn. */
 static void spoil(struct evidence_cell *cell)
 {
     bool is_longest = cell->input_length == contexts[CONTEXTS - 1];
@@ -225,8 +226,8 @@ static void draw_runs(void)
 
 enum { RUNNING, WAITING, TTFT_P50, TTFT_P99, TOKENS, CACHE, SERIES };
 
-/* The server is idle at night, unreachable for a while in the morning, and swept in the afternoon.
- */
+/* The server has little load at night, is unreachable for a while in the morning, and is swept in
+ * the afternoon. */
 static void make_day(struct chart_moment day[SERIES][STEPS])
 {
     struct server server = { "", 0, 0, { { 0 } } };

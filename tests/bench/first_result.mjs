@@ -25,8 +25,8 @@ const TINY = path.resolve('build/engine/tiny-hf'); // vLLM's model, with a token
 
 const number = (text, pattern) => Number(pattern.exec(text)?.[1] ?? NaN);
 
-// Each tool has its command, the patterns of a figure on the screen while it measures and of one in the result, and a function
-// that reads the result.
+// Each tool has the reason why it cannot run here, if there is one (`missing`), its command (`typed`), the pattern of a figure that
+// it shows while it measures (`live`), that of its result (`result`), and a function that reads the result's figures (`read`).
 const TOOLS = {
     opsbrain: {
         missing: () => undefined,
@@ -72,7 +72,7 @@ const TOOLS = {
 
 const ENVIRONMENT = { HF_HUB_OFFLINE: '1', TERM: 'xterm', NO_COLOR: '1', OPSBRAIN_URL: '', VLLM_NO_USAGE_STATS: '1', TOKENIZERS_PARALLELISM: 'false' };
 
-// run(tool, words, folder): seconds to the first figure, to the first of the result, and to the end; and what was on the screen.
+// run(tool, words, folder): seconds to the first figure, to the result, and to the end; and the text that was on the screen.
 async function run(tool, words, folder) {
     const command = `stty cols 200 rows 50; exec ${words.map((word) => `'${word}'`).join(' ')}`;
     const environment = { ...process.env, ...ENVIRONMENT, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };

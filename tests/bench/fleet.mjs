@@ -53,7 +53,7 @@ async function create(server, cloud) {
     return rows(server, "SELECT count(*) AS count FROM fleet_managed WHERE state = 'running'")[0].count;
 }
 
-// byCurl(requests): the CPU seconds that curl needs for the same GETs.
+// byCurl(requests, endpoint): the CPU seconds that curl needs for these GETs at the endpoint.
 function byCurl(requests, endpoint) {
     const urls = requests.flatMap(({ path, query }) => ['--url', `${endpoint}${path}${query && `?${query}`}`, '-o', '/dev/null']);
     const timed = spawnSync('bash', ['-c', 'TIMEFORMAT="%U %S"; time curl -sS "$@"', '-', '-H',
@@ -81,7 +81,7 @@ async function measure(t, provider) {
     const each = (checkSeconds(pid) - before.checks) / requests;
     console.log(`${provider}: ${running} of ${deployments} deployments run
   ${(requests / elapsed).toFixed(0)} requests a minute, ${((100 * cpu) / elapsed / 60).toFixed(2)} % of a core, most of it to watch what they serve
-  ${(each * 1e3).toFixed(2)} ms of CPU for each request and the work on its answer; curl ${(curl * 1e3).toFixed(2)} ms: ${(each / curl).toFixed(1)} times
+  ${(each * 1e3).toFixed(2)} ms of CPU for each request and the work on its answer; curl needs ${(curl * 1e3).toFixed(2)} ms (ratio ${(each / curl).toFixed(1)})
   ${resident(pid).toFixed(0)} MiB resident, ${((resident(pid) - empty) / deployments * 1024).toFixed(0)} KiB for each deployment`);
 }
 

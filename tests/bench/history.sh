@@ -112,7 +112,7 @@ command prometheus --config.file=/dev/null --storage.tsdb.path="$folder/blocks" 
     --web.listen-address=$prometheus >/dev/null 2>&1 &
 processes+=($!)
 until_answers http://$prometheus/-/ready $!
-sleep 10 # it merges its blocks
+sleep 10 # Prometheus merges its blocks
 awk -v cpu="$cpu" -v bytes="$(du -sb "$folder/blocks" | cut -f1)" -v samples="$samples" 'BEGIN {
     split(cpu, s, " ")
     printf "Prometheus: CPU per sample %.2f us (promtool, OpenMetrics to blocks), bytes per sample %.2f\n",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stores days of scrapes in minutes: changes a model server's metrics page as made-up traffic
  * would, under a fast clock, and writes it to opsbrain's store, as the scraper would, and to
- * OpenMetrics files (one per two hours) for promtool. Prints the time and bytes that it took.
+ * OpenMetrics files (one per two hours) for promtool. Prints the CPU time that opsbrain's part took
+ * and, for SQLite alone, the bytes that it wrote.
  *
  *     bench_history_feed URL FOLDER FILES DEPLOYMENTS HOURS END_S [DATABASE]
  *
@@ -190,8 +191,7 @@ static double normal(struct generator *random)
            * cos(6.283185307179586 * generator_uniform(random));
 }
 
-/* Adds observations around the middle of a histogram's buckets, and updates its series `sum` and
- * `count`. */
+/* Adds made-up observations to a histogram's buckets, and to its series `sum` and `count`. */
 static void observe(struct metrics_page *page, const struct plan *plans, size_t sum, size_t count,
                     size_t observations, struct generator *random)
 {

@@ -26,8 +26,8 @@
 #define TTFT "vllm:time_to_first_token_seconds"
 #define OF_ONE "{deployment=\"d%1$d\"}"
 #define RATE_OF(series) "rate(" series OF_ONE "[%2$ds])"
-/* Growth since the end of the previous step. rate() omits that pair of scrapes, and compensates by
- * extrapolation. */
+/* Growth since the end of the previous step. rate() omits the growth between the last scrape of the
+ * previous step and the first of this one, and extrapolates instead. */
 #define DIFFERENCE_OF(series) "(" series OF_ONE " - " series OF_ONE " offset %2$ds) / %2$d"
 #define P99_OF(buckets) "histogram_quantile(0.99, sum by (le) (" buckets "))"
 
@@ -165,7 +165,7 @@ static struct pair quantiles(double *values, size_t count)
 /* The peer that the store is compared with: a Prometheus or a database; if both are empty, there is
  * none. */
 struct peer {
-    const char *prometheus; /* "": it is none */
+    const char *prometheus; /* its URL; "": the peer is no Prometheus */
     struct store *store;
 };
 

@@ -102,7 +102,7 @@ async function compareTool(name, load, ours) {
 
 async function compare(load, tools) {
     const shape = (url) => [url, String(load.users), '128', String(TOKENS), String(WINDOW_S)];
-    const pace = load.stepMs > 0 ? `, an event each every ${load.stepMs} ms` : (load.note ?? '');
+    const pace = load.stepMs > 0 ? `, an event for each every ${load.stepMs} ms` : (load.note ?? '');
 
     console.log(`${load.users} users${pace}`);
     const ours = line('opsbrain', await withServer(load, async (url) => readOurs(await output(BENCH, shape(url)))));

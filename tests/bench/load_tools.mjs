@@ -30,7 +30,8 @@ const VLLM_SCRIPT =
     'add_cli_args(parser)\n' +
     'main(parser.parse_args())';
 
-// The arguments of each: a closed loop of users for some seconds, 128 tokens in and out; and where it reports TTFT, in ms.
+// The packages and the command of each tool; its arguments, for a closed loop of users for some seconds with 128 tokens in and out;
+// and where it reports TTFT, in ms.
 export const TOOLS = {
     guidellm: {
         packages: ['guidellm==0.8.1'],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./run bench mcp     an echo call on one core: opsbrain, the official SDKs and the bare HTTP library (8 minutes)
 //
-// Every server is pinned to core 0 and driven by wrk from core 1, in turn, several short rounds; the best round of each
+// Every server is pinned to core 0 and driven by wrk from core 1, in turn and in several short rounds; the best round of each
 // counts, since noise can only slow a round down. The ceiling is libmicrohttpd alone, receiving and sending as many bytes.
 // A peer whose package registry cannot be reached is skipped, with a line that says so. For a short run:
 //
@@ -212,7 +212,7 @@ async function drive(server, count, seconds) {
     const last = stdout.trim().split('\n').at(-1);
     if (!last.startsWith('{')) throw new Error(`wrk against ${server.name}: ${stdout}${stderr}`);
     const measured = JSON.parse(last);
-    if (measured.requests === 0) throw new Error(`${server.name} answers no call of ${count} connections in ${seconds} s`);
+    if (measured.requests === 0) throw new Error(`${server.name} answers no call in ${seconds} s (connections: ${count})`);
     return {
         rps: (measured.requests * 1e6) / measured.us,
         cpu: (cpuMicroseconds(server) - before) / measured.requests,
@@ -276,8 +276,8 @@ function printTargets(era, opsbrain, ceiling, peers) {
             check(p99 < Math.min(...others), `p99 ${p99.toFixed(2)} ms (best peer ${Math.min(...others).toFixed(2)})`);
         }
         if (count >= 64) check(share >= ROOM[era], `${(100 * share).toFixed(0)} % of the ceiling (${100 * ROOM[era]})`);
-        if (failed > 0) check(false, `${failed} requests failed`);
-        console.log(`  ${era}, ${count} connections: ${checked.join('; ')}`);
+        if (failed > 0) check(false, `requests that failed: ${failed}`);
+        console.log(`  ${era}, connections ${count}: ${checked.join('; ')}`);
     }
 }
 
@@ -348,7 +348,7 @@ async function reportChange(era) {
     for (const count of connections) {
         const ratios = await compareCost(era, count);
         const at = (share) => ratios[Math.floor(share * (ratios.length - 1))].toFixed(3);
-        console.log(`  ${era}, ${count} connections: ${at(0.5)} times the CPU time per call of before (half of them: ${at(0.25)} to ${at(0.75)})`);
+        console.log(`  ${era}, connections ${count}: ${at(0.5)} times the CPU time per call of before (half of them: ${at(0.25)} to ${at(0.75)})`);
     }
 }
 

@@ -4,8 +4,8 @@
 // Options: --models N (the first N of 100), --only N (that one, from 0), --workers N (models at once; default 4),
 // --window S (default 1.5).
 // The true number of users at which each model saturates is computed; the verdict of a sweep is right if its
-// interval contains it. Prints each model, how many were right, and how wide the intervals are. A wrong one fails
-// the bench.
+// interval contains that number. Prints each model, how many verdicts are right, and how wide the intervals are. A wrong
+// verdict fails the bench.
 import { connect } from '../e2e/support/clients.mjs';
 import { startServer, startSimserve } from '../e2e/support/harness.mjs';
 import { startSweep, waitForJob } from '../e2e/support/sweep_by_client.mjs';
@@ -135,7 +135,7 @@ function printAll(results) {
     const mean = (values) => Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
     console.log(`\n${right} of ${results.length} right`);
     console.log(
-        `of ${enclosing.length} grids from below saturation to twice it, ${bounded.length} have both ends; high / low: mean ` +
+        `of ${enclosing.length} grids from saturation or below to twice saturation or above, ${bounded.length} give an interval with both ends; high / low: mean ` +
             `${mean(ratios).toFixed(2)}, median ${ratios[ratios.length >> 1]?.toFixed(2)} (the loads next to it: ${mean(steps).toFixed(2)})`,
     );
     return right === results.length;

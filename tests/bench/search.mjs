@@ -2,8 +2,9 @@
 // ./run bench search    adaptive search against the full grid: five models, 28 loads x 3 contexts each (7 minutes)
 //
 // Options: --model NAME (one of the five), --contexts N (the first N), --workers N (models at once; default 5).
-// Prints saturation point and largest load within the limits of both, and how much of the grid was measured.
-// The intervals of the saturation point must overlap, the limits must be the same.
+// Prints the saturation point and the largest load within the limits, by the full grid and by the search, and how much of the
+// grid the search measured. The bench fails if the intervals of the saturation point do not overlap, if the largest loads
+// differ, or if the search measured more than a quarter of the cells.
 import { connect } from '../e2e/support/clients.mjs';
 import { startServer, startSimserve } from '../e2e/support/harness.mjs';
 import { startSweep, waitForJob } from '../e2e/support/sweep_by_client.mjs';

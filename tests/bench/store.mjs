@@ -2,7 +2,7 @@
 // ./run bench store   the store's ten commonest writes and reads, and the calls of 64 agents, p50 and p99 (4 minutes)
 //
 //     ./run bench store --before FOLDER    the figures of another build beside them: build/release/bin of another checkout
-//     ./run bench store --postgres         those of PostgreSQL (5 minutes)
+//     ./run bench store --postgres         the figures of PostgreSQL beside SQLite's (5 minutes)
 //
 // The builds take turns, in new folders; the smallest of the medians counts, since other load on the machine only adds time.
 // Without options this build is measured against itself, which shows the measurement error. The files are in memory if there

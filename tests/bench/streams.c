@@ -39,7 +39,7 @@ struct stream {
     char session[80]; /* legacy */
     unsigned keep_alives;
     bool closed;
-    char last; /* byte that was read */
+    char last; /* the last byte that was read */
 };
 
 struct bench {

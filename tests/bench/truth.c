@@ -12,7 +12,7 @@
 #include "base/core/memory.h"
 #include "tests/bench/against_simserve.h"
 
-#define FEW_USERS 512 /* up to that many: within 1 % or 0.5 ms, beyond: within 2 % or 3 ms */
+#define FEW_USERS 512 /* up to these, 1 % or 0.5 ms of error is allowed; with more, 2 % or 3 ms */
 
 struct allowance {
     double share, ms;
