@@ -49,7 +49,7 @@ wrong_includes() {
                 print part[2] " includes " what ": the row of " from " in cmake/rooms.txt does not allow it"
             for (library in header)
                 if (index(what, header[library]) == 1 && !((from, header[library]) in may))
-                    print part[2] " includes " what ": the row of " from " in cmake/rooms.txt does not see " library
+                    print part[2] " includes " what ": the row of " from " in cmake/rooms.txt does not name " library
         }' cmake/rooms.txt -
 }
 

@@ -21,7 +21,7 @@ unchecked() {
             sub(/.*[ *]/, "", name)
             if (name != "error_set") print FILENAME ":" first ": " name " has no CHECKED"
         }
-        # (*NAME)(...), with what stands in front of it
+        # (*NAME)(...), with the text before it
         function judge_pointer(   list, before, name) {
             list = substr(pointer, RSTART, RLENGTH)
             before = substr(pointer, 1, RSTART - 1)

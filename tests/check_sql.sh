@@ -36,6 +36,6 @@ nameless() {
 bad=$(texts | grep -E "$DIALECT"; nameless)
 [ -z "$bad" ] || {
     echo "$bad"
-    echo "SQL of one engine outside store/engine/: write it so that every engine speaks it, or give struct sql_engine a function"
+    echo "SQL of one engine outside store/engine/: write it so that every engine understands it, or give struct sql_engine a function"
     exit 1
 }

@@ -46,5 +46,5 @@ async function attack(t, what, make, inSession) {
     assert.ok(kib < (LIMIT_KIB[what] ?? 1024), `${what}: ${kib} KiB`);
 }
 
-for (const [what, make] of Object.entries(FLOODS)) test(`a flood: ${what}`, (t) => attack(t, what, make, false));
-for (const [what, make] of Object.entries(IN_SESSION)) test(`a flood: ${what}`, (t) => attack(t, what, make, true));
+for (const [what, make] of Object.entries(FLOODS)) test(`a flood fills little of the disk: ${what}`, (t) => attack(t, what, make, false));
+for (const [what, make] of Object.entries(IN_SESSION)) test(`a flood fills little of the disk: ${what}`, (t) => attack(t, what, make, true));

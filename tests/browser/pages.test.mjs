@@ -43,7 +43,7 @@ async function tryEverything(contexts, url, origin) {
     wrong.push(...faults, ...without.faults.map((fault) => `without scripts: ${fault}`));
     await without.page.close();
     assert.deepEqual(wrong, []);
-    assert.equal(texts[1], texts[0], 'without scripts it shows something else');
+    assert.equal(texts[1], texts[0], 'the page shows something else without scripts');
     return page;
 }
 
@@ -55,7 +55,7 @@ async function tryReport(t, world, contexts, uri) {
     const page = await tryEverything(contexts, `file://${file}`, `file://${path.dirname(file)}`);
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
     const paper = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-    assert.match(paper, /255, 255, 255|rgba\(0, 0, 0, 0\)/, 'it prints on dark paper');
+    assert.match(paper, /255, 255, 255|rgba\(0, 0, 0, 0\)/, 'the report prints on dark paper');
     const sheets = (await page.pdf({ format: 'A4' })).toString('latin1').match(/\/Type \/Page\b/g).length;
     t.diagnostic(`${contents[0].text.length} bytes, ${sheets} sheets`);
     await page.close();
@@ -75,7 +75,7 @@ async function tryAddresses(world, context) {
 
 const withoutIds = (name) => name.replace(/_[0-9a-z]{26}/g, '');
 
-test('every page', { concurrency: AT_ONCE }, async (t) => {
+test('every page passes all checks', { concurrency: AT_ONCE }, async (t) => {
     const world = await prepareWorld(t);
     const browser = await startChromium(t);
     const usual = await openContext(browser);

@@ -78,7 +78,7 @@ export const ENGINES = {
 };
 
 // startNginx(t, engines): an address that forwards requests to the engines in turn. nginx opens a connection for each
-// request, as it does by default: where it reuses one that llama-server has just closed, it answers a POST with 502.
+// request, as it does by default: if it reused one that llama-server had just closed, it would answer a POST with 502.
 export async function startNginx(t, engines) {
     const folder = await temporaryFolder(t);
     const port = await freePort();

@@ -55,9 +55,9 @@ test('a real engine is started from a recipe, swept, and ends at its time', { sk
 
     await server.program.kill();
     const answers = () => fetch(`http://127.0.0.1:${port}/health`).then(({ ok }) => ok, () => false);
-    assert.ok(await answers(), 'it outlives opsbrain');
+    assert.ok(await answers(), 'the engine outlives opsbrain');
     await endNow(server.data, 'engine');
-    await until('its end', async () => !(await answers()));
+    await until('the end of the engine', async () => !(await answers()));
     await server.start();
 });
 
@@ -118,9 +118,9 @@ test('a container of a real Podman is started by its digest, and ends at its tim
     await client.close();
     const answers = () => fetch(`http://127.0.0.1:${port}/health`).then(({ ok }) => ok, () => false);
     await server.program.kill();
-    assert.ok(await answers(), 'it outlives opsbrain');
+    assert.ok(await answers(), 'the container outlives opsbrain');
     await endNow(server.data, 'boxed');
-    await until('its end', () => !existsSync(path.join(server.data, 'this_machine/boxed')));
+    await until('the end of the container', () => !existsSync(path.join(server.data, 'this_machine/boxed')));
     assert.ok(!(await answers()));
     await server.start();
 });

@@ -12,7 +12,8 @@ export const OUTPUT_TOKENS = 32;
 const RUN_MS = 240_000;
 const PYTHON = { HF_HUB_OFFLINE: '1', TOKENIZERS_PARALLELISM: 'false' };
 
-// Each function returns {command, args, files}; `files` selects the results in the folder.
+// Each function returns {command, args, files}, and `env` and `config` if the tool needs them; `files` selects the results in the
+// folder.
 const aiperf = (...options) => ({ url, tokenizer, folder }) => ({
     command: 'aiperf',
     env: { HF_HUB_OFFLINE: undefined }, // otherwise it does not accept a tokenizer from a folder

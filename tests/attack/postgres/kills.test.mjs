@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // opsbrain and its PostgreSQL are killed, restarted and disconnected during tool calls, uploads, sweeps and
 // applies: afterwards everything acknowledged is there, nothing is there twice, no answer is wrong, and
-// everything continues by itself. OPSBRAIN_KILLS is the number of kills of opsbrain. Two fifths of it is the number of
-// restarts of PostgreSQL, that of its kills, and that of partitions and delays together.
+// everything continues by itself. OPSBRAIN_KILLS is the number of kills of opsbrain. There are two fifths as
+// many restarts of PostgreSQL, as many kills of PostgreSQL, and as many partitions and delays together.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
