@@ -10,9 +10,10 @@
 
 /* A cell counts as cached if more than this share of its input tokens came from the cache. */
 #define CACHED_SHARE 0.1
-/* The cell with the fewest users read the prompt that the next one found in the cache if it is more
- * than CACHED_TIMES slower, or GROWING_TIMES if the times of such cells grow with the prompt, and
- * by more than CACHED_MS. */
+/* The times show that the cell with the fewest users read the prompt, and that the next cell found
+ * it in the cache, if the first took more than CACHED_TIMES as long as the next (more than
+ * GROWING_TIMES if the times of such first cells grow with the prompt), and more than CACHED_MS
+ * longer. */
 #define CACHED_TIMES 2
 #define GROWING_TIMES 1.5
 #define CACHED_MS 100

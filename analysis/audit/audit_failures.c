@@ -6,9 +6,9 @@
 #include "analysis/audit/audit_places.h"
 #include "base/core/memory.h"
 
-#define SUCCESS_NEEDED 0.99
-#define AT_ONCE_S 2.0 /* requests that fail within this time were refused, not processed */
-#define FEW_USERS 4   /* users who do not delay one another's refusals */
+#define SUCCESS_NEEDED 0.99 /* a smaller share of successes is reported */
+#define AT_ONCE_S 2.0       /* requests that fail within this time were refused, not processed */
+#define FEW_USERS 4         /* users who do not delay one another's refusals */
 
 /* ---- Success ---- */
 

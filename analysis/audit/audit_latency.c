@@ -9,9 +9,9 @@
 #define PAST_LATENCY 1.05     /* the timeout times this is the longest a request may take */
 #define PAST_BURST 1.2        /* likewise for a burst, whose last requests begin late */
 #define ROUNDS_OF_A_BURST 1.5 /* requests per user: a cell with more is no burst */
-#define TIMEOUT_CELLS 2       /* with fewer cells, an unstated timeout may be chance */
-#define TIMEOUT_SHARE 0.5     /* so may one that fewer of the cells with losses end at */
-#define LOST_SHARE 0.01       /* a cell lost requests if at least this share of them failed */
+#define TIMEOUT_CELLS 2       /* an unstated timeout at which fewer cells end may be chance */
+#define TIMEOUT_SHARE 0.5 /* and so may one for fewer than this share of the cells with losses */
+#define LOST_SHARE 0.01   /* a cell lost requests if at least this share of them failed */
 /* A single cell shows a timeout if it lost at least the share ALONE_LOST of its requests, and its
  * highest latency differs from the timeout by at most the share ALONE_WITHIN. */
 #define ALONE_LOST 0.05
@@ -322,7 +322,7 @@ static bool find_odd_mean(const struct evidence_latency *latency, const char *me
     return out->length > 0;
 }
 
-/* The same for all latencies of the cell. */
+/* The same for all latencies of the cell, and for its TTFT against its E2E. */
 static bool find_contradiction(const struct evidence_cell *cell, struct text *out)
 {
     double ttft_ms = cell->latency[METRIC_TTFT].mean_ms, e2e_ms = audit_cell_mean_ms(cell);

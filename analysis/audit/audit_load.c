@@ -11,12 +11,14 @@
  * or pauses at most PAUSE_S after each request. */
 #define PAUSE_SHARE 0.5
 #define PAUSE_S 0.1
-#define PLATEAU_WITHIN 0.15 /* levels whose requests in flight differ by less are a plateau, */
-#define PLATEAU_LEVELS 3    /* if there are at least this many of them */
-#define RUNS_MAX 100        /* the most runs examined in one file */
-#define BURST_ROUNDS 2      /* with fewer requests per user there is no steady state */
+#define PLATEAU_WITHIN                                                                             \
+    0.15                 /* the requests in flight on a plateau differ by less than this share     \
+                          */
+#define PLATEAU_LEVELS 3 /* the fewest levels that make a plateau */
+#define RUNS_MAX 100     /* the most runs examined in one file */
+#define BURST_ROUNDS 2   /* with fewer requests per user there is no steady state */
 
-/* The requests in flight: measured in our own runs, else by Little's law (throughput x mean
+/* The requests in flight: the average that the run reports, else by Little's law (throughput x mean
  * latency). */
 static double in_flight(const struct evidence_cell *cell)
 {

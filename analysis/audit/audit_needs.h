@@ -5,7 +5,7 @@
 
 #include "analysis/audit/audit_parts.h"
 
-/* At least two rows, and a load or length that distinguishes them. */
+/* At least two rows, one of which has a load or a length. */
 bool audit_needs_places(const struct audit *audit);
 bool audit_needs_others(const struct audit *audit);
 bool audit_needs_outcomes(const struct audit *audit);

@@ -14,8 +14,8 @@ struct audit_place {
     double mean_ms; /* E2E */
     const struct evidence_cell *cell;
     size_t pass;             /* number of its run (audit_passes) */
-    size_t run, run_end;     /* at[run] to at[run_end - 1] are the cells of its run, */
-    size_t shape, shape_end; /* at[shape] to at[shape_end - 1] those of its length in the run */
+    size_t run, run_end;     /* at[run] to at[run_end - 1] are the cells of its run */
+    size_t shape, shape_end; /* at[shape] to at[shape_end - 1] are those of its length in its run */
     const struct evidence_cell *run_first; /* the run's first cell in the order of the file */
 };
 

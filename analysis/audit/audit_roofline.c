@@ -194,7 +194,7 @@ static double stream_speed(const struct evidence_cell *cell)
     return cell->output_throughput / audit_cell_users(cell);
 }
 
-/* Speculative decoding produces at most four to eight tokens per reading of the weights. */
+/* The most tokens that speculative decoding produces per reading of the weights. */
 #define TOKENS_PER_STEP 8
 
 /* How often per second the weights are read if each token takes one reading, divided by how often

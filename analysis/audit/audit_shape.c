@@ -4,13 +4,14 @@
 #include "analysis/audit/audit_places.h"
 
 /* A first cell includes a cold start if its mean latency is more than COLD_TIMES that of the next
- * level of users, and more than COLD_MS above it; or DISORDER_TIMES and COLD_WRONG_MS. */
+ * level of users, and more than COLD_MS above it; or more than DISORDER_TIMES that latency, and
+ * more than COLD_WRONG_MS above it. */
 #define COLD_TIMES 2
 #define COLD_MS 100
-/* Beyond both of these differences the cell shows nothing but a cold start. */
+/* A cell that exceeds the next level by both of these shows nothing but a cold start. */
 #define COLD_WRONG_TIMES 3
 #define COLD_WRONG_MS 1000
-/* Less work contradicts more work beyond both of these differences of the mean latencies. */
+/* Less work contradicts more work if its mean latency is higher by both of these. */
 #define DISORDER_TIMES 1.5
 #define DISORDER_MS 50
 
@@ -49,7 +50,8 @@ static enum finding_weight weight_of(const struct audit_places *places,
                : FINDING_CAUTION;
 }
 
-/* Creates a finding of all cold starts, or none; returns the slowest of them, or NULL. */
+/* Sets *out to a finding of all cold starts that the prefix cache does not explain, and returns the
+ * slowest of them; if there are none, both are NULL. */
 static const struct audit_place *find_cold(struct audit *audit, const struct audit_places *places,
                                            struct finding **out)
 {

@@ -9,8 +9,9 @@
 /* tokens per request within this share of the context count as equal to it */
 #define LOCKED_WITHIN 0.005
 #define LOCKED_NEEDED 3 /* so many cells must match, at two contexts or more */
-/* Tokens per request grow by one per token of context, within the share LINE_WITHIN, over contexts
- * that differ by the factor LINE_SPAN, in the share LINE_SHARE of the cells. */
+/* The tokens are those of the context if the tokens per request grow by one per token of context,
+ * within the share LINE_WITHIN, over contexts that differ by at least the factor LINE_SPAN, in at
+ * least the share LINE_SHARE of the cells. */
 #define LINE_WITHIN 0.03
 #define LINE_SPAN 4
 #define LINE_SHARE 0.8

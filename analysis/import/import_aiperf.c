@@ -343,7 +343,7 @@ static const struct import_member parameters[] = {
     NUMBER("osl", requested_output),
     { 0 },
 };
-/* Reads the parameters of one run of a sweep. */
+/* The parameters of one run of a sweep. */
 static const struct import_member run_info[] = {
     MEMBER_INSIDE("variation_values", 0, parameters),
     { 0 },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What aiperf's formats have in common with those of GenAI-Perf, their predecessor. Private to
+/* What aiperf's formats have in common with those of its predecessor, GenAI-Perf. Private to
  * analysis/import/. */
 #pragma once
 

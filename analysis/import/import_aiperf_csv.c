@@ -191,6 +191,6 @@ bool import_read_aiperf_csv(const struct import_file *file, struct evidence *out
         return false;
     out->input_unit = LENGTH_TOKENS;
     evidence_remark(out, "the CSV has neither the load nor the lengths that were requested: "
-                         "the JSON beside it does");
+                         "the JSON beside it has both");
     return true;
 }

@@ -69,7 +69,7 @@ static const char *const options[] = { "model",
                                        "random_range_ratio",
                                        NULL };
 
-/* Whether the value says that there is no limit; "" is that of a label that is missing. */
+/* Whether the value says that there is no limit; "" is the value of a missing label. */
 static bool is_none(const char *value)
 {
     return value[0] == '\0' || strcmp(value, "inf") == 0 || strcmp(value, "not set") == 0
@@ -136,7 +136,7 @@ static void resolve_lengths(json_t *row)
     use_mean_length(row, "random_output_len");
 }
 
-/* Without a limit on the rate or on the requests in flight all requests start together. */
+/* Without limits on the rate and on the requests in flight, all requests start together. */
 static void resolve_load(json_t *row)
 {
     const char *prompts = json_get_text(row, "num_prompts", NULL);
@@ -309,6 +309,6 @@ bool import_read_console(const struct import_file *file, struct evidence *out, s
     text_copy(out->facts.tool, sizeof out->facts.tool, tool_of(rows));
     if (lacks_failures(out))
         evidence_remark(out, "how many requests failed is not printed by SGLang, nor by vLLM "
-                             "before 0.11: a success rate is not known");
+                             "before 0.11: the success rate is not known");
     return true;
 }

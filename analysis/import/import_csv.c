@@ -7,8 +7,8 @@
 #include "analysis/import/import_table.h"
 #include "base/core/memory.h"
 
-#define GROUPED_NEEDED 3  /* fewer names like the one before them are not a heading of groups */
-#define PREAMBLE_LINES 30 /* the heading is among them, after a title, comments, empty lines */
+#define GROUPED_NEEDED 3  /* names equal to the one before them: fewer make no heading of groups */
+#define PREAMBLE_LINES 30 /* the first lines, of which one must be the heading */
 
 bool import_table_next_line(const char **at, const char *end, const char **line, size_t *length)
 {

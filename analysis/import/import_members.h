@@ -8,7 +8,7 @@
 enum member_kind {
     MEMBER_NUMBER = 1, /* a double, times `scale` */
     MEMBER_TEXT,
-    MEMBER_OBJECT,  /* read by `members`, into what begins at `offset` */
+    MEMBER_OBJECT,  /* read by `members`, into the struct that begins at `offset` */
     MEMBER_READ,    /* read by the function, which consumes the value */
     MEMBER_IGNORED, /* known, but not a figure: not stored at all */
 };

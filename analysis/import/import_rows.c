@@ -22,7 +22,7 @@ struct rows {
     bool counting;     /* during the first pass */
     bool has_lines;    /* each document begins on a line of its own */
     int64_t line;      /* the row's line, if it is a document; 0: rows are numbered instead */
-    const char *label; /* what the members of a document are, if it is an object of rows */
+    const char *label; /* the column of the members' names, if a document is an object of rows */
     size_t rows, names_left_out;
     /* The values of the row being read and of the objects around it, each ending with NUL; at[i] is
      * the offset of column i's value, or ABSENT. */

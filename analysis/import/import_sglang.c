@@ -195,7 +195,7 @@ static void complete_cell(const struct result *result, struct evidence_cell *cel
     import_complete_cell(cell);
 }
 
-/* Without a limit on the rate or on the requests in flight, all requests start together. */
+/* Without limits on the rate and on the requests in flight, all requests start together. */
 static void complete_burst(struct evidence_cell *cell)
 {
     if (isnan(cell->request_rate_asked) && isnan(cell->concurrency))
@@ -267,6 +267,6 @@ bool import_read_sglang(const struct import_file *file, struct evidence *out, st
         return false;
     if (lacks_attempts(out))
         evidence_remark(out, "this format does not say how many requests were sent, unless "
-                             "--output-details was given: a success rate is not known");
+                             "--output-details was given: the success rate is not known");
     return true;
 }

@@ -20,7 +20,7 @@
         CELL("p99_" name "_ms", latency[metric].p99_ms),                                           \
         CELL("max_" name "_ms", latency[metric].max_ms)
 
-/* The first error that is not empty, in the list that --save-detailed writes. */
+/* Keeps the first error that is not empty, of the list that --save-detailed writes. */
 static bool read_error(struct json_scan *scan, void *context)
 {
     struct import_vllm_result *result = context;
@@ -165,7 +165,7 @@ struct reading {
     bool noted_bursts;
 };
 
-/* Without a limit on the rate or on the requests in flight, all requests start together. */
+/* Without limits on the rate and on the requests in flight, all requests start together. */
 static void complete_burst(const struct import_vllm_result *result, struct evidence_cell *cell,
                            struct reading *reading)
 {
@@ -175,8 +175,8 @@ static void complete_burst(const struct import_vllm_result *result, struct evide
     if (!reading->noted_bursts)
         evidence_remark(reading->out,
                         "row %lld has neither max_concurrency nor a finite request_rate: all its "
-                        "requests (%.15g) "
-                        "started at once, like those of as many users; so it is in each such row",
+                        "requests (%.15g) started at once, like those of as many users; the same "
+                        "holds for each such row",
                         (long long)cell->row, cell->requests_asked);
     reading->noted_bursts = true;
 }

@@ -321,15 +321,15 @@ static void write_head(const struct evidence *evidence, struct text *out)
         evidence->format, evidence->digest, evidence->principal,
         clock_format_utc(evidence->created_ms, time));
     write_facts(evidence, out);
-    text_addf(out,
-              "- %zu cell%s; input lengths are counted in %s\n\n"
-              "Rows: input and output length, columns: users. \"?\": not known, \"!\": fewer than "
-              "99 %% of the requests succeeded, \"a / b\": the file holds the cell more than "
-              "once.\n\n",
-              evidence->cell_count, evidence->cell_count == 1 ? "" : "s",
-              evidence->input_unit == LENGTH_UNKNOWN
-                  ? "what the file does not say (tokens or words)"
-                  : length_unit_name(evidence->input_unit));
+    text_addf(out, "- %zu cell%s; ", evidence->cell_count, evidence->cell_count == 1 ? "" : "s");
+    if (evidence->input_unit == LENGTH_UNKNOWN)
+        text_add(out, "the file does not say whether input lengths are tokens or words");
+    else
+        text_addf(out, "input lengths are counted in %s", length_unit_name(evidence->input_unit));
+    text_add(out,
+             "\n\nRows: input and output length, columns: users. \"?\": not known, \"!\": fewer "
+             "than 99 % of the requests succeeded, \"a / b\": the file holds the cell more than "
+             "once.\n\n");
 }
 
 static void write_failures(const struct evidence *evidence, struct text *out)

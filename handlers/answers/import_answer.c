@@ -100,9 +100,11 @@ void import_answer_describe(const struct evidence *evidence, struct text *out)
     text_add_printable(out, evidence->name, strlen(evidence->name), sizeof evidence->name);
     text_addf(out, "\", %zu cell%s", evidence->cell_count, evidence->cell_count == 1 ? "" : "s");
     count_states(evidence, out);
-    text_addf(out, ".\nInput lengths are counted in %s.\n",
-              evidence->input_unit == LENGTH_UNKNOWN ? "what the file does not say"
-                                                     : length_unit_name(evidence->input_unit));
+    if (evidence->input_unit == LENGTH_UNKNOWN)
+        text_add(out, ".\nThe file does not say whether input lengths are tokens or words.\n");
+    else
+        text_addf(out, ".\nInput lengths are counted in %s.\n",
+                  length_unit_name(evidence->input_unit));
     text_add(out, "Known facts: ");
     answer_describe_members(facts, out);
     quote_remarks(evidence, out);

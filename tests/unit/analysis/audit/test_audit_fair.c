@@ -54,7 +54,7 @@ static void a_chat_template_is_not_a_second_tokenizer(void **state)
     assert_nothing_found(trial);
 }
 
-static void prompts_that_are_only_read_lack_no_output(void **state)
+static void runs_that_request_no_output_are_not_called_too_short(void **state)
 {
     struct trial *trial = *state;
 
@@ -454,7 +454,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_chat_template_is_not_a_second_tokenizer),
-        TEST(prompts_that_are_only_read_lack_no_output),
+        TEST(runs_that_request_no_output_are_not_called_too_short),
         TEST(a_rate_over_a_rounded_time_is_not_another_rate),
         TEST(another_tokenizer_is_found_though_it_counts_little_more),
         TEST(the_import_that_this_one_corrects_is_not_a_copy),

@@ -456,7 +456,7 @@ static bool is_described(const struct audit_rule *rule, const char *line)
     return strncmp(line, start, strlen(start)) == 0;
 }
 
-static void the_document_has_every_rule_twice(void **state)
+static void the_document_lists_and_describes_every_rule(void **state)
 {
     FILE *document = fopen(SOURCE_DIR "/docs/audit.md", "r");
     char line[1024];
@@ -581,7 +581,7 @@ int main(void)
         TEST(appended_runs_of_several_models_are_distinguished_by_their_rows),
         TEST(a_share_that_the_cache_served_is_found),
         TEST(writes_spans_and_lists_rows),
-        TEST(the_document_has_every_rule_twice),
+        TEST(the_document_lists_and_describes_every_rule),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,7 +163,7 @@ static void the_itl_of_guidellm_is_read_as_tpot(void **state)
     assert_int_equal(cell->state, EVIDENCE_FAILED);
 }
 
-static void aiperf_states_its_units(void **state)
+static void aiperf_figures_are_read_in_the_units_that_the_file_states(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -414,7 +414,7 @@ int main(void)
         cmocka_unit_test(refusals_of_csv_say_what_is_wrong),
         cmocka_unit_test(reads_vllm_results_one_after_the_other),
         cmocka_unit_test(the_itl_of_guidellm_is_read_as_tpot),
-        cmocka_unit_test(aiperf_states_its_units),
+        cmocka_unit_test(aiperf_figures_are_read_in_the_units_that_the_file_states),
         cmocka_unit_test(aiperf_reports_what_the_server_counted),
         cmocka_unit_test(an_aiperf_sweep_is_a_cell_per_combination),
         cmocka_unit_test(an_aggregate_that_hides_its_runs_is_refused),

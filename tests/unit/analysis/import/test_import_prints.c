@@ -50,7 +50,7 @@ static void each_block_has_its_own_options(void **state)
     assert_true(isnan(cell->attempted));
     is_near(cell->latency[METRIC_TTFT].mean_ms, 20);
     remarks(&evidence, "P99.9 TTFT (ms)");
-    remarks(&evidence, "a success rate is not known");
+    remarks(&evidence, "the success rate is not known");
 }
 
 static void sglang_prints_a_burst(void **state)
@@ -85,7 +85,7 @@ static void truncated_text_is_refused(void **state)
             "none of the known formats");
 }
 
-static void blocks_and_lines_are_limited(void **state)
+static void blocks_and_the_labels_of_each_are_limited(void **state)
 {
     static const char block[] = "\n==== Serving Benchmark Result ====\nSuccessful requests: 1\n";
     TEXT_AUTO blocks = { 0 };
@@ -237,7 +237,7 @@ int main(void)
         cmocka_unit_test(each_block_has_its_own_options),
         cmocka_unit_test(sglang_prints_a_burst),
         cmocka_unit_test(truncated_text_is_refused),
-        cmocka_unit_test(blocks_and_lines_are_limited),
+        cmocka_unit_test(blocks_and_the_labels_of_each_are_limited),
         cmocka_unit_test(aiperf_and_genai_perf_write_tables_of_metrics),
         cmocka_unit_test(llmperf_counts_in_seconds_and_minutes),
         cmocka_unit_test(trtllm_bench_names_its_engine),

@@ -92,7 +92,7 @@ static void a_context_in_thousands_gets_a_remark_on_how_it_was_read(void **state
     remarks(&evidence, "\"8k\" was read as 8192");
 }
 
-static void a_unit_that_does_not_fit_is_not_known(void **state)
+static void a_figure_in_a_unit_that_does_not_fit_is_unknown(void **state)
 {
     EVIDENCE_AUTO evidence;
 
@@ -106,7 +106,7 @@ static void a_unit_that_does_not_fit_is_not_known(void **state)
     assert_true(isnan(evidence.cells[1].latency[METRIC_E2E].mean_ms));
 }
 
-static void shares_above_one_are_read_as_percentages(void **state)
+static void success_rates_are_read_in_every_form(void **state)
 {
     static const char *const files[] = { "users,success_rate,rps\n1,97.5%,5\n2,100 %,8\n",
                                          "users,success_rate,rps\n1,97.5,5\n2,100,8\n",
@@ -123,7 +123,7 @@ static void shares_above_one_are_read_as_percentages(void **state)
     }
 }
 
-static void more_successes_than_requests_give_no_success_rate(void **state)
+static void impossible_success_rates_are_unknown(void **state)
 {
     static const char *const files[] = { "users,success_rate,rps\n1,800,5\n2,-1,8\n",
                                          "users,failure_rate (%),rps\n1,250,5\n2,-3,8\n",
@@ -232,9 +232,9 @@ int main(void)
         cmocka_unit_test(text_around_the_rows_is_skipped),
         cmocka_unit_test(figures_come_in_many_forms),
         cmocka_unit_test(a_context_in_thousands_gets_a_remark_on_how_it_was_read),
-        cmocka_unit_test(a_unit_that_does_not_fit_is_not_known),
-        cmocka_unit_test(shares_above_one_are_read_as_percentages),
-        cmocka_unit_test(more_successes_than_requests_give_no_success_rate),
+        cmocka_unit_test(a_figure_in_a_unit_that_does_not_fit_is_unknown),
+        cmocka_unit_test(success_rates_are_read_in_every_form),
+        cmocka_unit_test(impossible_success_rates_are_unknown),
         cmocka_unit_test(a_word_in_place_of_a_figure_describes_the_row),
         cmocka_unit_test(rows_whose_users_are_words_are_not_duplicates),
         cmocka_unit_test(headings_say_what_a_rate_counts),

@@ -62,7 +62,7 @@ static void sglang_reports_failures_in_its_details(void **state)
     assert_int_equal(cell->row, 2);
 }
 
-static void sglang_draws_lengths_up_to_what_it_says(void **state)
+static void sglang_lengths_are_the_means_of_the_ranges_drawn_from(void **state)
 {
     static const char file[] =
         "{\"backend\": \"vllm\", \"dataset_name\": \"random\", \"random_input_len\": 1024, "
@@ -133,7 +133,7 @@ static void inferencex_counts_in_seconds_and_for_each_accelerator(void **state)
     remarks(&evidence, "kept as text: \"avg_power_w\" (in 1 of 2 rows)");
 }
 
-static void the_dashboard_of_inferencex_names_its_accelerators_twice(void **state)
+static void accelerators_that_inferencex_names_twice_count_once(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -250,10 +250,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sglang_reports_the_lengths_that_were_used),
         cmocka_unit_test(sglang_reports_failures_in_its_details),
-        cmocka_unit_test(sglang_draws_lengths_up_to_what_it_says),
+        cmocka_unit_test(sglang_lengths_are_the_means_of_the_ranges_drawn_from),
         cmocka_unit_test(lines_of_sglang_that_differ_in_a_fact_leave_it_unknown),
         cmocka_unit_test(inferencex_counts_in_seconds_and_for_each_accelerator),
-        cmocka_unit_test(the_dashboard_of_inferencex_names_its_accelerators_twice),
+        cmocka_unit_test(accelerators_that_inferencex_names_twice_count_once),
         cmocka_unit_test(genai_perf_keeps_its_load_and_lengths),
         cmocka_unit_test(llama_bench_reads_and_generates_in_one_stream),
         cmocka_unit_test(llama_bench_comes_in_lines_and_tables_too),
