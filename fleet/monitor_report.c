@@ -125,7 +125,7 @@ static void judge_foreign(struct reporting *reporting)
 {
     TEXT_AUTO sentence = { 0 };
 
-    text_add(&sentence, "the server also worked for others: ");
+    text_add(&sentence, "the server also worked for other clients: ");
     if (reporting->counts.foreign) {
         reconcile_describe(&reporting->counts, &sentence);
         text_add(&sentence, " more by its own count than were sent");

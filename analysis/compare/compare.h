@@ -100,7 +100,7 @@ enum left_out {
     CELL_SUCCESS_UNKNOWN,
     CELL_LOW_SUCCESS,
     CELL_CLIENT_LIMITED,
-    CELL_CONTAMINATED, /* the server also worked for others */
+    CELL_CONTAMINATED, /* the server also worked for other clients */
     CELL_FOUND_WRONG,  /* the audit found it wrong */
     CELL_NO_FIGURE,
     CELL_CENSORED,     /* the percentile was cut off by a timeout */
@@ -166,5 +166,5 @@ bool compare_is_named(const char *const *names, const char *name);
 
 /* Writes a table of ratios for each output length and request rate, with a row per number of users
  * and a column per context, at most 100 characters wide. A table of more than 1000 ratios is
- * replaced by a sentence; of more than 100 tables, none is written. */
+ * replaced by a sentence, and so are more than 100 tables. */
 void compare_write_table(const struct comparison *comparison, struct text *out);

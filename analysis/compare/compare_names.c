@@ -53,7 +53,7 @@ static const struct {
                                                   "(accept_unknown success_rate assumes all)" },
     [CELL_LOW_SUCCESS] = { "low_success", "fewer than 99 % of the requests succeeded" },
     [CELL_CLIENT_LIMITED] = { "client_limited", "the load generator was the bottleneck" },
-    [CELL_CONTAMINATED] = { "contaminated", "the server also worked for others" },
+    [CELL_CONTAMINATED] = { "contaminated", "the server also worked for other clients" },
     [CELL_FOUND_WRONG] = { "found_wrong",
                            "run_audit finds it wrong (keep_wrong compares it anyway)" },
     [CELL_NO_FIGURE] = { "no_figure", "a run has no value of the metric for it" },

@@ -10,6 +10,7 @@
 
 #define COLUMNS 7        /* ratios per row, so that a table is at most 100 characters wide */
 #define ENTRIES_MAX 1000 /* ratios in a table; a larger one is not shown */
+#define TABLES_MAX 100   /* more tables are not shown */
 
 static int order(const void *a, const void *b)
 {
@@ -139,8 +140,13 @@ void compare_write_table(const struct comparison *comparison, struct text *out)
         axis_add(&outputs, comparison->cells[i].output_tokens);
         axis_add(&rates, comparison->cells[i].request_rate);
     }
-    if (outputs.count * rates.count > ENTRIES_MAX / 10)
-        outputs.count = 0;
+    if (outputs.count * rates.count > TABLES_MAX) {
+        text_addf(out,
+                  "\nThe ratios need too many tables to show: numbers of output lengths %zu, "
+                  "request rates %zu.\n",
+                  outputs.count, rates.count);
+        return;
+    }
     for (size_t i = 0; i < outputs.count; i++)
         for (size_t j = 0; j < rates.count; j++)
             write_blocks(comparison, outputs.at[i], rates.at[j], out);

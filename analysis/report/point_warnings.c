@@ -223,8 +223,8 @@ const struct point_warning point_warnings[] = {
       "another",
       false, is_machine_busy, NULL },
     { "contaminated",
-      "by its own counters the server also worked for others, each time this was measured", true,
-      is_contaminated, NULL },
+      "by its own counters the server also worked for other clients, each time this was measured",
+      true, is_contaminated, NULL },
     { "near_ceiling",
       "more than 60 % of the stream chunks per second that this machine could read when it was "
       "calibrated: latencies may be the client's",
@@ -294,10 +294,11 @@ const struct point_warning point_warnings[] = {
       false, lacks_token_gaps, NULL },
     { "witness_partial",
       "the server's own counters do not match what was sent (several instances?): whether it "
-      "also worked for others is not known",
+      "also worked for other clients is not known",
       false, is_partly_cross_checked, NULL },
     { "witness_absent",
-      "the server's own counters could not be read: whether it also worked for others is not known",
+      "the server's own counters could not be read: whether it also worked for other clients is "
+      "not known",
       false, is_not_cross_checked, NULL },
     { "preempted", "the server preempted requests: its KV cache was full", false, saw_preemptions,
       NULL },

@@ -160,7 +160,7 @@ const struct measurement_field measurement_fields[] = {
     ROW("client", BOOLEAN, machine_busy,
         "client_limited or client_late is set because other processes used the client's machine"),
     ROW("load", BOOLEAN, contaminated,
-        "by its own counters the server also worked for others: see the cell's `witness`"),
+        "by its own counters the server also worked for other clients: see the cell's `witness`"),
     { 0 },
 };
 

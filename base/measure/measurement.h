@@ -103,7 +103,8 @@ struct measurement {
     bool client_late;    /* the slowest percent of latencies may be lag_p99_ms too long */
     bool machine_busy;   /* one of these two is set because other processes used this machine */
 
-    bool contaminated; /* the server also worked for others, each time the cell was measured */
+    bool contaminated; /* the server also worked for other clients, each time the cell was measured
+                        */
     bool unsettled;    /* the warm-up ended at its limit, before two windows agreed */
     bool overloaded;   /* the queue of an open loop grew */
     bool uneven;       /* the server stalled or changed its speed, each time it was measured */

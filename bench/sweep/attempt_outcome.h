@@ -5,8 +5,8 @@
 #include "bench/sweep/sweep_private.h"
 
 /* Rejects the attempt (CELL_PENDING: it is to be measured again), lets it fail, or marks it as
- * contaminated, if the server restarted, served another model or worked for others. Another model
- * also stops the sweep. */
+ * contaminated, if the server restarted, served another model or worked for other clients. Another
+ * model also stops the sweep. */
 void attempt_outcome_judge(struct sweep_work *work, struct subject *subject,
                            const struct cross_check *cross_check, struct cell_result *result);
 /* Marks an attempt as uneven, with the reason, if the server stalled or changed its speed, or its

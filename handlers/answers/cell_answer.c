@@ -72,7 +72,8 @@ const struct field cell_answer_fields[] = {
       .help = "True: opsbrain itself was late or busy (lag, CPU); do not read it as the server's "
               "limit." },
     { "contaminated", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: by its own counters the server also worked for others, each time the cell was "
+      .help = "True: by its own counters the server also worked for other clients, each time the "
+              "cell was "
               "measured; run_compare skips it." },
     { "uneven", VALUE_BOOLEAN, .sparse = true,
       .help =

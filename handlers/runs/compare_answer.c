@@ -370,7 +370,8 @@ static void describe_way_out(const struct comparison *comparison, bool unknown, 
     text_add(out, count > 0 ? "]\n" : "");
 }
 
-/* Adds a line such as "- 4 users, context 128: the server also worked for others, run_...". */
+/* Adds a line such as "- 4 users, context 128: the server also worked for other clients, run_...".
+ */
 static void describe_cell(const struct compared_cell *cell, enum left_out why, struct text *out)
 {
     if (isnan(cell->request_rate))

@@ -144,7 +144,7 @@ static void expect_disturbance_described(const struct trial *trial)
     compare_answer_describe(&input, &trial->comparison, &text);
     assert_non_null(strstr(text_string(&text), "over 7 cells, those in which every pair counts"));
     assert_non_null(strstr(text_string(&text), "- 1 user, context 128: the server also worked for "
-                                               "others, imp_2: 4 of 5 pairs count\n"));
+                                               "other clients, imp_2: 4 of 5 pairs count\n"));
     assert_int_equal(json_get_integer(json, "ratio_cells", 0), 7);
     assert_string_equal(json_get_text(cell, "why", ""), "contaminated");
     assert_int_equal(json_get_integer(cell, "pairs_left_out", 0), 1);
@@ -274,6 +274,23 @@ static void writes_tables_that_fit_a_terminal(void **state)
     assert_int_equal(blocks, 3);
 }
 
+static void more_than_a_hundred_tables_are_replaced_by_a_sentence(void **state)
+{
+    struct trial *trial = *state;
+    TEXT_AUTO text = { 0 };
+
+    for (size_t i = 0; i < RUNS; i++)
+        for (size_t j = 0; j < 100; j++) {
+            struct evidence_cell *cell = evidence_add(&trial->runs[i]);
+
+            *cell = trial->runs[i].cells[0];
+            cell->output_tokens_asked = 100 + (double)j;
+        }
+    compare_write_table(compare(trial), &text);
+    assert_string_equal(text_string(&text), "\nThe ratios need too many tables to show: numbers of "
+                                            "output lengths 101, request rates 1.\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +304,7 @@ int main(void)
         TRIAL(says_so_when_every_cell_was_skipped),
         TRIAL(compares_cells_of_unknown_success_if_that_is_accepted),
         TRIAL(writes_tables_that_fit_a_terminal),
+        TRIAL(more_than_a_hundred_tables_are_replaced_by_a_sentence),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -196,7 +196,8 @@ static void a_disturbed_cell_is_measured_again_without_the_disturbance(void **st
     wait_for_sweep(world, sweep);
     json_decref(shown);
     shown = show_sweep(world, sweep);
-    assert_non_null(strstr(rejection_reason(shown, 0), "the server also worked for others: "));
+    assert_non_null(
+        strstr(rejection_reason(shown, 0), "the server also worked for other clients: "));
     world_says(world, "Rejected attempts (they do not count): ");
     assert_measured(cell_at(shown, 0));
     assert_true(json_get_integer(cell_at(shown, 0), "attempts", 0) >= 2);
