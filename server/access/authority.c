@@ -50,7 +50,7 @@ static bool are_same_keys(const struct authority *authority, const struct recogn
 }
 
 /* Replaces the keys. Until changed keys can be read, nobody is let in with the old ones. *changed:
- * whether other callers are let in than before. */
+ * whether this changes who is let in. */
 static CHECKED bool load_keys(struct authority *authority, bool *changed, struct error *error)
 {
     struct recognized_key *keys = NULL;

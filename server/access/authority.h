@@ -37,8 +37,8 @@ bool authority_still_admits(struct authority *authority, const struct principal 
 bool authority_has_revoked(struct authority *authority, const struct principal *principal);
 /* False: every caller is `local`. */
 bool authority_needs_keys(const struct authority *authority);
-/* Call it when keys or roles may have changed: reads them again. Calls the listener if this lets
- * other callers in than before, or if the keys cannot be read, which lets nobody in. */
+/* Call it when keys or roles may have changed: reads them again. Calls the listener if this
+ * changes who is let in, or if the keys cannot be read, which lets nobody in. */
 CHECKED bool authority_refresh(struct authority *authority, struct error *error);
 /* Whether the keys could not be read, so that they must be read again. */
 bool authority_is_stale(struct authority *authority);

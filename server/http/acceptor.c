@@ -16,9 +16,8 @@
 #include "server/http/http_connection.h"
 #include "server/http/http_loop.h"
 
-#define ACCEPTS_PER_TURN                                                                           \
-    64 /* so that a flood of connections does not starve those that are open                       \
-        */
+/* Limited, so that a flood of new connections does not starve those that are open. */
+#define ACCEPTS_PER_TURN 64
 #define PAUSE_NS INT64_C(100000000)
 #define LOG_EVERY_NS INT64_C(10000000000)
 

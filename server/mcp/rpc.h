@@ -69,15 +69,15 @@ struct rpc {
     enum placement placement;
     const json_t *params;   /* NULL or an object; borrowed from the message */
     const json_t *response; /* RPC_RESPONSE: the message; borrowed */
-    const json_t *meta;     /* the same: params._meta */
+    const json_t *meta;     /* params._meta; NULL or an object; borrowed from the message */
     json_t *checked;        /* the tool's arguments, once tool_check accepted them; NULL */
     /* 2026-07-28: the questions to the client, and its answers; NULL: none */
     struct multi_round *multi_round;
     char *id;                /* as JSON text, to be echoed; NULL: a notification, or not readable */
     char *progress_token;    /* the progress token as JSON text; NULL: none */
     double progress;         /* the last progress that was sent; -1: none yet */
-    bool logs;               /* 2026-07-28: the client wants log messages, */
-    enum severity log_level; /* of at least this severity */
+    bool logs;               /* 2026-07-28: the client wants log messages */
+    enum severity log_level; /* the lowest severity that it wants */
     char base_url[PUBLIC_URL_SIZE]; /* the pages' address for the client; "": not known */
     char client[128];               /* "name/version", for the audit log */
 

@@ -100,10 +100,9 @@ static struct session *detach(struct sessions *sessions, const char *id)
     return found;
 }
 
-/* Makes the standing stream a stored one, and restores its numbers. They continue above all that
- * were used: those of priming events
- * are not stored, but there was less than one event per millisecond. If nothing waits, all events
- * count as received. */
+/* Makes the standing stream a stored one, and restores its numbering. New numbers are above all
+ * that were used, also by priming events, whose numbers are not stored: there was less than one
+ * event per millisecond. If nothing waits, all events count as received. */
 static void store_standing(struct sessions *sessions, struct session *session, int64_t received,
                            int64_t last_event)
 {

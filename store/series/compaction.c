@@ -53,14 +53,14 @@ static CHECKED bool note_until(const struct rollup_window *window, struct error 
 }
 
 static CHECKED bool grow_all(struct rollup_window *window,
-                             struct rollup_writer growths[SCRAPE_LEVELS], struct error *error)
+                             struct rollup_writer writers[SCRAPE_LEVELS], struct error *error)
 {
     for (size_t first = 0, count; first < window->source_count; first += count) {
         if (!rollup_window_load(window, first, &count, error))
             return false;
         for (size_t i = first; i < first + count; i++)
             for (int level = 0; level < SCRAPE_LEVELS; level++)
-                if (!rollup_writer_add(&growths[level], &window->sources[i], error))
+                if (!rollup_writer_add(&writers[level], &window->sources[i], error))
                     return false;
     }
     return true;
@@ -69,16 +69,16 @@ static CHECKED bool grow_all(struct rollup_window *window,
 /* Adds the window to all levels together, so that its scrapes are read only once. */
 static CHECKED bool grow_levels(struct rollup_window *window, struct error *error)
 {
-    struct rollup_writer growths[SCRAPE_LEVELS] = { 0 };
+    struct rollup_writer writers[SCRAPE_LEVELS] = { 0 };
     bool ok = true;
 
     for (int level = 0; ok && level < SCRAPE_LEVELS; level++)
-        ok = rollup_writer_begin(&growths[level], window, (enum scrape_level)level, error);
-    ok = ok && grow_all(window, growths, error);
+        ok = rollup_writer_begin(&writers[level], window, (enum scrape_level)level, error);
+    ok = ok && grow_all(window, writers, error);
     for (int level = 0; ok && level < SCRAPE_LEVELS; level++)
-        ok = rollup_writer_end(&growths[level], error);
+        ok = rollup_writer_end(&writers[level], error);
     for (int level = 0; level < SCRAPE_LEVELS; level++)
-        rollup_writer_finish(&growths[level]);
+        rollup_writer_finish(&writers[level]);
     return ok;
 }
 

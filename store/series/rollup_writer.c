@@ -8,63 +8,63 @@
 #include "base/core/memory.h"
 #include "store/engine/sql.h"
 
-static int64_t step_of(const struct rollup_writer *growth, size_t scrape)
+static int64_t step_of(const struct rollup_writer *writer, size_t scrape)
 {
-    int64_t at_ms = growth->window->at_ms[scrape];
+    int64_t at_ms = writer->window->at_ms[scrape];
 
-    return at_ms - at_ms % scrape_level_ms(growth->level);
+    return at_ms - at_ms % scrape_level_ms(writer->level);
 }
 
 /* Returns whether the old block must not grow: it is full and the window follows it, or both
  * together have more points than a block may have. */
-static bool is_closed(const struct rollup_writer *growth)
+static bool is_closed(const struct rollup_writer *writer)
 {
-    const struct block *old = &growth->old;
-    bool follows = old->count == 0 || old->times[old->count - 1].at_ms <= step_of(growth, 0);
+    const struct block *old = &writer->old;
+    bool follows = old->count == 0 || old->times[old->count - 1].at_ms <= step_of(writer, 0);
 
     return (follows && old->count >= BLOCK_POINTS)
-           || old->count + growth->window->count > BLOCK_POINTS_LIMIT;
+           || old->count + writer->window->count > BLOCK_POINTS_LIMIT;
 }
 
 /* Reads the last block before the window's end, which grows unless it is closed. */
-static CHECKED bool read_old(struct rollup_writer *growth, const struct sql *sql,
+static CHECKED bool read_old(struct rollup_writer *writer, const struct sql *sql,
                              struct error *error)
 {
-    const struct rollup_window *window = growth->window;
-    int64_t span_ms = block_span_ms(growth->level);
+    const struct rollup_window *window = writer->window;
+    int64_t span_ms = block_span_ms(writer->level);
     int64_t from_ms = sql_integer(sql, 1), to_ms = sql_integer(sql, 2);
     size_t length;
     const void *data = sql_blob(sql, 3, &length);
 
     if (from_ms / span_ms != window->from_ms / span_ms)
         return true;
-    if (!block_unpack(data, length, &growth->old, error))
+    if (!block_unpack(data, length, &writer->old, error))
         return false;
-    if (is_closed(growth)) {
-        block_finish(&growth->old);
+    if (is_closed(writer)) {
+        block_finish(&writer->old);
         return true;
     }
-    growth->old_id = sql_integer(sql, 0);
-    growth->from_ms = from_ms < window->from_ms ? from_ms : window->from_ms;
-    growth->to_ms = to_ms > window->to_ms ? to_ms : window->to_ms;
+    writer->old_id = sql_integer(sql, 0);
+    writer->from_ms = from_ms < window->from_ms ? from_ms : window->from_ms;
+    writer->to_ms = to_ms > window->to_ms ? to_ms : window->to_ms;
     return true;
 }
 
-static CHECKED bool find_old(struct rollup_writer *growth, struct error *error)
+static CHECKED bool find_old(struct rollup_writer *writer, struct error *error)
 {
-    struct rollup_window *window = growth->window;
+    struct rollup_window *window = writer->window;
     bool found;
     SQL_AUTO sql =
         sql_begin(window->connection, "SELECT id, from_ms, to_ms, data FROM blocks WHERE "
                                       "deployment_id = ?1 AND level = ?2 AND from_ms < ?3 "
                                       "ORDER BY from_ms DESC LIMIT 1");
 
-    growth->from_ms = window->from_ms;
-    growth->to_ms = window->to_ms;
+    writer->from_ms = window->from_ms;
+    writer->to_ms = window->to_ms;
     sql_bind_integer(&sql, 1, window->deployment_id);
-    sql_bind_integer(&sql, 2, growth->level);
+    sql_bind_integer(&sql, 2, writer->level);
     sql_bind_integer(&sql, 3, window->to_ms);
-    return sql_find(&sql, &found, error) && (!found || read_old(growth, &sql, error));
+    return sql_find(&sql, &found, error) && (!found || read_old(writer, &sql, error));
 }
 
 /* Adds a time at the end of the block's times, unless it is the last one already; returns its
@@ -77,38 +77,38 @@ static size_t place_last(struct block *block, int64_t step_at_ms)
 }
 
 /* Merges the old block's times and the window's new steps, in order. */
-static void merge_times(struct rollup_writer *growth)
+static void merge_times(struct rollup_writer *writer)
 {
-    const struct rollup_window *window = growth->window;
-    const struct block *old = &growth->old;
-    struct block *block = &growth->block;
+    const struct rollup_window *window = writer->window;
+    const struct block *old = &writer->old;
+    struct block *block = &writer->block;
     size_t i = 0, j = 0;
 
     while (i < old->count || j < window->count) {
-        if (j == window->count || (i < old->count && old->times[i].at_ms <= step_of(growth, j))) {
+        if (j == window->count || (i < old->count && old->times[i].at_ms <= step_of(writer, j))) {
             size_t place = place_last(block, old->times[i].at_ms);
 
             block->times[place] = old->times[i];
-            growth->old_places[i++] = place;
+            writer->old_places[i++] = place;
         } else {
-            growth->places[j] = place_last(block, step_of(growth, j));
+            writer->places[j] = place_last(block, step_of(writer, j));
             j++;
         }
     }
 }
 
-static void grow_times(struct rollup_writer *growth)
+static void grow_times(struct rollup_writer *writer)
 {
-    const struct rollup_window *window = growth->window;
-    struct block *block = &growth->block;
+    const struct rollup_window *window = writer->window;
+    struct block *block = &writer->block;
     int64_t before_ms = window->before_ms;
 
-    block->times = memory_zeroed(growth->old.count + window->count, sizeof *block->times);
-    growth->old_places = memory_zeroed(growth->old.count, sizeof *growth->old_places);
-    growth->places = memory_zeroed(window->count, sizeof *growth->places);
-    merge_times(growth);
+    block->times = memory_zeroed(writer->old.count + window->count, sizeof *block->times);
+    writer->old_places = memory_zeroed(writer->old.count, sizeof *writer->old_places);
+    writer->places = memory_zeroed(window->count, sizeof *writer->places);
+    merge_times(writer);
     for (size_t i = 0; i < window->count; i++) {
-        struct scrape_point *step = &block->times[growth->places[i]];
+        struct scrape_point *step = &block->times[writer->places[i]];
 
         step->count++;
         if (window->follows[i])
@@ -117,10 +117,10 @@ static void grow_times(struct rollup_writer *growth)
     }
 }
 
-static void add_points(const struct rollup_writer *growth, const struct source *source,
+static void add_points(const struct rollup_writer *writer, const struct source *source,
                        struct lane *lane)
 {
-    const struct rollup_window *window = growth->window;
+    const struct rollup_window *window = writer->window;
     int64_t before_ms = isnan(source->before) ? -1 : window->before_ms;
     double before = source->before;
 
@@ -132,7 +132,7 @@ static void add_points(const struct rollup_writer *growth, const struct source *
         if (!isnan(value)) {
             const struct scrape_point point =
                 block_point_of(window->at_ms[i], value, lane->counter, before_ms, before);
-            block_point_merge(&lane->points[growth->places[i]], &point);
+            block_point_merge(&lane->points[writer->places[i]], &point);
         }
         before_ms = isnan(value) ? -1 : window->at_ms[i];
         before = value;
@@ -141,116 +141,116 @@ static void add_points(const struct rollup_writer *growth, const struct source *
 
 /* ---- Family by family, series by series ---- */
 
-static CHECKED bool begin_family(struct rollup_writer *growth, int64_t family, struct error *error)
+static CHECKED bool begin_family(struct rollup_writer *writer, int64_t family, struct error *error)
 {
-    family_reader_end(&growth->reader);
-    growth->reader = family_reader_begin(growth->window->connection, growth->old_id, &growth->old,
-                                         growth->level, family);
-    return family_reader_next(&growth->reader, &growth->before, error);
+    family_reader_end(&writer->reader);
+    writer->reader = family_reader_begin(writer->window->connection, writer->old_id, &writer->old,
+                                         writer->level, family);
+    return family_reader_next(&writer->reader, &writer->before, error);
 }
 
 /* Finds the series' lane in the old block; *out NULL: there is none. */
-static CHECKED bool find_before(struct rollup_writer *growth, const struct source *source,
+static CHECKED bool find_before(struct rollup_writer *writer, const struct source *source,
                                 const struct lane **out, struct error *error)
 {
-    if (growth->reader.family != source->family && !begin_family(growth, source->family, error))
+    if (writer->reader.family != source->family && !begin_family(writer, source->family, error))
         return false;
-    while (growth->before != NULL && growth->before->series < source->series)
-        if (!family_reader_next(&growth->reader, &growth->before, error))
+    while (writer->before != NULL && writer->before->series < source->series)
+        if (!family_reader_next(&writer->reader, &writer->before, error))
             return false;
     *out =
-        growth->before != NULL && growth->before->series == source->series ? growth->before : NULL;
+        writer->before != NULL && writer->before->series == source->series ? writer->before : NULL;
     return true;
 }
 
-bool rollup_writer_add(struct rollup_writer *growth, const struct source *source,
+bool rollup_writer_add(struct rollup_writer *writer, const struct source *source,
                        struct error *error)
 {
-    const struct block *block = &growth->block;
-    struct lane lane = { source->series, source->counter, growth->points };
+    const struct block *block = &writer->block;
+    struct lane lane = { source->series, source->counter, writer->points };
     const struct lane *before;
 
-    if (!find_before(growth, source, &before, error))
+    if (!find_before(writer, source, &before, error))
         return false;
     if (before == NULL && !source->any)
         return true;
     memset(lane.points, 0, block->count * sizeof *lane.points);
     if (before != NULL) {
         lane.counter = before->counter;
-        for (size_t i = 0; i < growth->old.count; i++)
-            lane.points[growth->old_places[i]] = before->points[i];
+        for (size_t i = 0; i < writer->old.count; i++)
+            lane.points[writer->old_places[i]] = before->points[i];
     }
-    add_points(growth, source, &lane);
-    return family_writer_add(&growth->writer, source->family, &lane, error);
+    add_points(writer, source, &lane);
+    return family_writer_add(&writer->families, source->family, &lane, error);
 }
 
 /* ---- Beginning and end ---- */
 
-static CHECKED bool delete_old(const struct rollup_writer *growth, struct error *error)
+static CHECKED bool delete_old(const struct rollup_writer *writer, struct error *error)
 {
-    SQL_AUTO sql = sql_begin(growth->window->connection, "DELETE FROM blocks WHERE id = ?1");
+    SQL_AUTO sql = sql_begin(writer->window->connection, "DELETE FROM blocks WHERE id = ?1");
 
-    sql_bind_integer(&sql, 1, growth->old_id);
-    return growth->old_id == 0 || sql_run(&sql, error);
+    sql_bind_integer(&sql, 1, writer->old_id);
+    return writer->old_id == 0 || sql_run(&sql, error);
 }
 
-static CHECKED bool insert_block(struct rollup_writer *growth, struct error *error)
+static CHECKED bool insert_block(struct rollup_writer *writer, struct error *error)
 {
-    const struct rollup_window *window = growth->window;
+    const struct rollup_window *window = writer->window;
     SQL_AUTO sql = sql_begin(window->connection,
                              "INSERT INTO blocks (deployment_id, level, from_ms, to_ms, data) "
                              "VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id");
 
     sql_bind_integer(&sql, 1, window->deployment_id);
-    sql_bind_integer(&sql, 2, growth->level);
-    sql_bind_integer(&sql, 3, growth->from_ms);
-    sql_bind_integer(&sql, 4, growth->to_ms);
+    sql_bind_integer(&sql, 2, writer->level);
+    sql_bind_integer(&sql, 3, writer->from_ms);
+    sql_bind_integer(&sql, 4, writer->to_ms);
     sql_bind_blob(&sql, 5, "", 0); /* filled at the end */
     if (sql_step(&sql, error) != SQL_ROW)
         return false;
-    growth->id = sql_integer(&sql, 0);
+    writer->id = sql_integer(&sql, 0);
     return true;
 }
 
-static CHECKED bool fill_block(const struct rollup_writer *growth, struct error *error)
+static CHECKED bool fill_block(const struct rollup_writer *writer, struct error *error)
 {
     TEXT_AUTO data = { 0 };
     SQL_AUTO sql =
-        sql_begin(growth->window->connection, "UPDATE blocks SET data = ?2 WHERE id = ?1");
+        sql_begin(writer->window->connection, "UPDATE blocks SET data = ?2 WHERE id = ?1");
 
-    block_pack(&growth->block, &data);
-    sql_bind_integer(&sql, 1, growth->id);
+    block_pack(&writer->block, &data);
+    sql_bind_integer(&sql, 1, writer->id);
     sql_bind_blob(&sql, 2, data.data, data.length);
     return sql_run(&sql, error);
 }
 
-bool rollup_writer_begin(struct rollup_writer *growth, struct rollup_window *window,
+bool rollup_writer_begin(struct rollup_writer *writer, struct rollup_window *window,
                          enum scrape_level level, struct error *error)
 {
-    *growth = (struct rollup_writer){ .window = window, .level = level };
-    if (!find_old(growth, error))
+    *writer = (struct rollup_writer){ .window = window, .level = level };
+    if (!find_old(writer, error))
         return false;
-    grow_times(growth);
-    if (!insert_block(growth, error))
+    grow_times(writer);
+    if (!insert_block(writer, error))
         return false;
-    growth->points = memory_zeroed(growth->block.count, sizeof *growth->points);
-    growth->writer = family_writer_begin(window->connection, growth->id, &growth->block, level);
+    writer->points = memory_zeroed(writer->block.count, sizeof *writer->points);
+    writer->families = family_writer_begin(window->connection, writer->id, &writer->block, level);
     return true;
 }
 
-bool rollup_writer_end(struct rollup_writer *growth, struct error *error)
+bool rollup_writer_end(struct rollup_writer *writer, struct error *error)
 {
-    return family_writer_flush(&growth->writer, error) && delete_old(growth, error)
-           && fill_block(growth, error);
+    return family_writer_flush(&writer->families, error) && delete_old(writer, error)
+           && fill_block(writer, error);
 }
 
-void rollup_writer_finish(struct rollup_writer *growth)
+void rollup_writer_finish(struct rollup_writer *writer)
 {
-    family_reader_end(&growth->reader);
-    family_writer_end(&growth->writer);
-    free(growth->points);
-    free(growth->old_places);
-    free(growth->places);
-    block_finish(&growth->old);
-    block_finish(&growth->block);
+    family_reader_end(&writer->reader);
+    family_writer_end(&writer->families);
+    free(writer->points);
+    free(writer->old_places);
+    free(writer->places);
+    block_finish(&writer->old);
+    block_finish(&writer->block);
 }

@@ -17,18 +17,18 @@ struct rollup_writer {
     struct scrape_point *points; /* the points of the series that is being added */
     struct family_reader reader; /* reads the old block */
     const struct lane *before;   /* the old block's next lane; NULL: there is none */
-    struct family_writer writer;
+    struct family_writer families;
 };
 
 /* Begins a block that replaces the last one before the window's end, or follows it if that one is
  * full. A window within a block, as there is after a clock was set back, is merged into it. */
-CHECKED bool rollup_writer_begin(struct rollup_writer *growth, struct rollup_window *window,
+CHECKED bool rollup_writer_begin(struct rollup_writer *writer, struct rollup_window *window,
                                  enum scrape_level level, struct error *error);
 /* Adds a series. Call it for all of the window's sources, in their order, with their values
  * loaded. */
-CHECKED bool rollup_writer_add(struct rollup_writer *growth, const struct source *source,
+CHECKED bool rollup_writer_add(struct rollup_writer *writer, const struct source *source,
                                struct error *error);
 /* Writes the block and deletes the old one. */
-CHECKED bool rollup_writer_end(struct rollup_writer *growth, struct error *error);
+CHECKED bool rollup_writer_end(struct rollup_writer *writer, struct error *error);
 /* May be called on a zeroed struct, and after rollup_writer_begin failed. */
-void rollup_writer_finish(struct rollup_writer *growth);
+void rollup_writer_finish(struct rollup_writer *writer);
