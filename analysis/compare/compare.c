@@ -361,7 +361,8 @@ static const char *reason_of(const struct compare_input *input, const struct com
     if (out->primary.verdict != VERDICT_NO_EVIDENCE)
         return NULL;
     if (input->counts[SIDE_BASELINE] < 2 || input->counts[SIDE_CANDIDATE] < 2)
-        return "one run a side has no spread to compare a difference with: give at least two runs "
+        return "a side of one run has no spread to compare a difference with: give at least two "
+               "runs "
                "a side";
     if (isnan(out->primary.p) && input->paired)
         return "all pairs have the same ratio to the last digit: they are copies, not repetitions";

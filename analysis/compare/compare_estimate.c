@@ -28,7 +28,7 @@ static struct estimate estimate_of(double baseline, double difference, double er
     };
     double half;
 
-    if (!(error > 1e-12)) /* one run a side, or figures equal in every digit */
+    if (!(error > 1e-12)) /* no spread: a side of one run, or figures equal in every digit */
         return estimate;
     half = statistics_t_quantile(COMPARE_SIGNIFICANCE, freedom) * error;
     estimate.low = exp(difference - half);

@@ -39,7 +39,7 @@ struct evidence_cell {
     double input_length; /* in the run's input_unit, per request */
     double output_tokens_asked;
     double requests_asked; /* requests planned */
-    /* requests completed */
+    /* requests, and the share of them that succeeded */
     double attempted, succeeded, failed, success_rate;
     double duration_s;
     double input_tokens, output_tokens, cached_tokens; /* of all requests together */

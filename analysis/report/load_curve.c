@@ -5,16 +5,18 @@
 
 #include "base/core/memory.h"
 
-#define DOUBT 1.5       /* a bound allows for this multiple of the noise */
-#define DOUBT_LIMIT 0.9 /* but at most for this share of the figure, so that it stays positive */
-#define DOUBT_MOST 0.02 /* the same where tokens/s are compared with a share of the peak */
-#define SPAN 1.9        /* loads that differ by less than this factor may share one padded batch */
-#define STEPS 50        /* between two points, to find the largest value there */
+#define DOUBT 1.5 /* a bound allows for this multiple of the noise */
+/* No bound is farther from its figure than this share of it, so it stays positive. */
+#define DOUBT_LIMIT 0.9
+/* The limit instead of DOUBT_LIMIT where tokens/s are compared with a share of the peak. */
+#define DOUBT_MOST 0.02
+#define SPAN 1.9 /* loads that differ by less than this factor may share one padded batch */
+#define STEPS 50 /* between two points, to find the largest value there */
 
-/* Requests wait for others to end if the server itself counts at least the share WAITING of them as
- * waiting. Or if the time to the first token grew by at least the share WAIT_SHARE of the request's
- * time, and by the factor WAIT_GROWTH more than the load: reading all prompts in line would not
- * take so long. */
+/* Requests wait for others to end if one of these holds: the server itself counts at least the
+ * share WAITING of them as waiting; or the time to the first token grew by at least the share
+ * WAIT_SHARE of the request's time, and by the factor WAIT_GROWTH more than the load: reading all
+ * prompts in line would not take so long. */
 #define WAITING 0.5
 #define WAIT_SHARE 0.25
 #define WAIT_GROWTH 1.5

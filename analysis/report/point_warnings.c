@@ -6,6 +6,7 @@
 
 #include "base/json/json.h"
 
+/* A share of the chunks per second that the client read when it was calibrated. */
 #define NEAR_CEILING 0.6
 
 /* ---- Warnings of one measured cell ---- */
@@ -226,8 +227,8 @@ const struct point_warning point_warnings[] = {
       "by its own counters the server also worked for other clients, each time this was measured",
       true, is_contaminated, NULL },
     { "near_ceiling",
-      "more than 60 % of the stream chunks per second that this machine could read when it was "
-      "calibrated: latencies may be the client's",
+      "the client read stream chunks at more than 60 % of the rate that this machine reached when "
+      "it was calibrated: latencies may be the client's",
       true, is_near_ceiling, NULL },
     { "concurrency", "fewer than 95 % of the users were at work on average", true, lacks_users,
       NULL },

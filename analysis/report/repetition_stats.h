@@ -41,10 +41,10 @@ struct repetition_stats {
     size_t count;     /* repetitions included; 0: there is no figure */
     double mean;      /* NaN: there is no figure */
     double low, high; /* smallest and largest repetition */
-    double
-        half_width; /* of the 95 % confidence interval of the mean (Student's t); NaN: count < 2 */
-    bool at_least;  /* cut off at a timeout: the true value is greater or equal */
-    bool few;       /* a tail of fewer than TAIL_SAMPLES samples in some repetition */
+    /* of the 95 % confidence interval of the mean (Student's t); NaN: count < 2 */
+    double half_width;
+    bool at_least; /* cut off at a timeout: the true value is greater or equal */
+    bool few;      /* a tail of fewer than TAIL_SAMPLES samples in some repetition */
 };
 
 /* The statistics of a quantity over the point's measured repetitions. */

@@ -197,7 +197,7 @@ static void one_run_a_side_is_no_evidence(void **state)
     assert_int_equal(comparison->primary.verdict, VERDICT_NO_EVIDENCE);
     assert_true(comparison->primary.ratio > 1.8 && comparison->primary.ratio < 2.2);
     assert_true(isnan(comparison->primary.low) && isnan(comparison->primary.p));
-    assert_non_null(strstr(comparison->reason, "one run a side"));
+    assert_non_null(strstr(comparison->reason, "a side of one run"));
 }
 
 static void copies_are_no_repetitions(void **state)

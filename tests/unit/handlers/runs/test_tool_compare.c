@@ -161,7 +161,7 @@ static void compares_the_runs_of_one_sweep(void **state)
                           json_get_text(json_array_get(rows, 1), "id", ""), "");
     assert_string_equal(json_get_text(answer, "verdict", ""), "no_evidence");
     assert_true(json_get_number(answer, "ratio", 0) == 1);
-    world_says(world, "one run a side");
+    world_says(world, "a side of one run");
 }
 
 #define BOTH ",\"deployment\":\"demo\",\"candidate\":\"new\",\"repetitions\":2"
