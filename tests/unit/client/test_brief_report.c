@@ -63,7 +63,7 @@ static void omissions_are_named_once(void **state)
                  "## A\n\n## B\n--all also shows: Peak.\n\n");
 }
 
-static void other_text_stays(void **state)
+static void other_text_is_unchanged(void **state)
 {
     static const char *const texts[] = { "",          "no end of line", "## Table\n\n" TABLE TABLE,
                                          "###",       "### A",          "### A\n",
@@ -81,7 +81,7 @@ int main(void)
         cmocka_unit_test(a_matrix_of_several_tables_is_one),
         cmocka_unit_test(sections_that_repeat_the_takeaways_or_describe_the_method_are_omitted),
         cmocka_unit_test(omissions_are_named_once),
-        cmocka_unit_test(other_text_stays),
+        cmocka_unit_test(other_text_is_unchanged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,7 +93,7 @@ static void a_clock_that_keeps_jumping_is_never_trusted(void **state)
     }
 }
 
-static void a_clock_that_was_set_back_lets_ages_shrink(void **state)
+static void a_clock_that_was_set_back_is_believed_at_once(void **state)
 {
     struct timeline timeline = begun(0, T0);
     struct timeline_verdict verdict = timeline_judge(&timeline, T0 - 400 * DAY_MS, UP);
@@ -118,7 +118,7 @@ static void a_server_that_was_off_believes_its_clock_after_a_day(void **state)
 }
 
 /* The clock is also trusted in the end if no process runs for a day without a restart. */
-static void running_adds_up_over_restarts(void **state)
+static void running_time_adds_up_over_restarts(void **state)
 {
     struct timeline timeline = begun(T0, T0 + 400 * DAY_MS);
     int64_t wall_ms = T0 + 400 * DAY_MS, uptime_ms = UP;
@@ -158,9 +158,9 @@ int main(void)
         cmocka_unit_test(a_jump_that_is_undone_has_no_effect),
         cmocka_unit_test(small_jumps_add_up),
         cmocka_unit_test(a_clock_that_keeps_jumping_is_never_trusted),
-        cmocka_unit_test(a_clock_that_was_set_back_lets_ages_shrink),
+        cmocka_unit_test(a_clock_that_was_set_back_is_believed_at_once),
         cmocka_unit_test(a_server_that_was_off_believes_its_clock_after_a_day),
-        cmocka_unit_test(running_adds_up_over_restarts),
+        cmocka_unit_test(running_time_adds_up_over_restarts),
         cmocka_unit_test(a_confirmed_clock_is_trusted_at_once),
     };
 

@@ -36,7 +36,7 @@ static void check_refuses(const char *yaml, const char *part)
         fail_msg("%s: %s", yaml, error.message);
 }
 
-static void test_a_file_of_kubectl_is_read(void **state)
+static void a_file_of_kubectl_is_read(void **state)
 {
     (void)state;
     check_reads("apiVersion: v1\n"
@@ -66,7 +66,7 @@ static void test_a_file_of_kubectl_is_read(void **state)
     check_reads(" {\"a\": [1, null]}", "{\"a\":[1,null]}");
 }
 
-static void test_unsupported_yaml_is_refused_with_its_line(void **state)
+static void unsupported_yaml_is_refused_with_its_line(void **state)
 {
     (void)state;
     check_refuses("", "empty");
@@ -90,7 +90,7 @@ static void test_unsupported_yaml_is_refused_with_its_line(void **state)
 }
 
 /* Lines of a kubeconfig contain credentials. */
-static void test_an_error_does_not_repeat_the_content(void **state)
+static void an_error_does_not_repeat_the_content(void **state)
 {
     json_t *value = NULL;
     struct error error;
@@ -102,7 +102,7 @@ static void test_an_error_does_not_repeat_the_content(void **state)
     assert_null(strstr(error.message, "CANARY"));
 }
 
-static void test_depth_is_bounded(void **state)
+static void depth_is_bounded(void **state)
 {
     TEXT_AUTO deep = { 0 };
     json_t *value = NULL;
@@ -125,10 +125,10 @@ static void test_depth_is_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_file_of_kubectl_is_read),
-        cmocka_unit_test(test_unsupported_yaml_is_refused_with_its_line),
-        cmocka_unit_test(test_an_error_does_not_repeat_the_content),
-        cmocka_unit_test(test_depth_is_bounded),
+        cmocka_unit_test(a_file_of_kubectl_is_read),
+        cmocka_unit_test(unsupported_yaml_is_refused_with_its_line),
+        cmocka_unit_test(an_error_does_not_repeat_the_content),
+        cmocka_unit_test(depth_is_bounded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

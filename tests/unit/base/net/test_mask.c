@@ -135,7 +135,7 @@ static void hides_a_truncated_secret(void **state)
     assert_string_equal(text.data, "b-7f3Kq9 ... (hidden)");
 }
 
-static void hides_weak_secrets_in_failures_alone(void **state)
+static void hides_weak_secrets_only_in_failures(void **state)
 {
     static const char *const weak[] = { "EMPTY",   "none",         "x",
                                         "ollama",  "token-abc123", "TOKEN-ABC123",
@@ -262,7 +262,7 @@ int main(void)
         cmocka_unit_test(hides_the_secret_with_blanks_in_between),
         cmocka_unit_test(leaves_other_text_alone),
         cmocka_unit_test(hides_a_truncated_secret),
-        cmocka_unit_test(hides_weak_secrets_in_failures_alone),
+        cmocka_unit_test(hides_weak_secrets_only_in_failures),
         cmocka_unit_test(hides_the_secret_in_errors),
         cmocka_unit_test(hides_the_secret_in_text_that_arrives_in_pieces),
         cmocka_unit_test(shows_at_once_what_cannot_begin_the_secret),

@@ -40,7 +40,7 @@ static void an_empty_list_allows_any_server(void **state)
     assert_null(list_of(" , "));
 }
 
-static void has_networks_and_addresses(void **state)
+static void networks_and_addresses_allow_their_addresses(void **state)
 {
     struct server_list *list = list_of("10.0.0.0/8, 192.168.1.5 ,[fd00:1::]/33,::1, 172.16.0.0/12");
     static const char *const in[] = { "10.255.0.1", "192.168.1.5",    "fd00:1:7fff::1",
@@ -61,7 +61,7 @@ static void has_networks_and_addresses(void **state)
     server_list_destroy(list);
 }
 
-static void has_names(void **state)
+static void a_name_allows_its_host_and_a_leading_dot_its_subdomains(void **state)
 {
     struct server_list *list = list_of("GPU.example.com,.lab.example.com *.dev.example.com");
     static const char *const in[] = { "gpu.example.com", "lab.example.com", "a.lab.example.com",
@@ -119,8 +119,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_list_allows_any_server),
-        cmocka_unit_test(has_networks_and_addresses),
-        cmocka_unit_test(has_names),
+        cmocka_unit_test(networks_and_addresses_allow_their_addresses),
+        cmocka_unit_test(a_name_allows_its_host_and_a_leading_dot_its_subdomains),
         cmocka_unit_test(refuses_entries_that_are_neither_networks_nor_names),
     };
 

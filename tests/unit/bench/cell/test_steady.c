@@ -97,7 +97,7 @@ static double coverage(double memory)
     return held / 400.0;
 }
 
-static void the_interval_contains_the_true_rate_19_times_of_20(void **state)
+static void the_interval_contains_the_true_rate_in_19_of_20_cases(void **state)
 {
     (void)state;
     assert_true(coverage(0) > 0.92 && coverage(0) <= 1);
@@ -140,7 +140,7 @@ int main(void)
         cmocka_unit_test(rate_is_measured_over_the_latest_window),
         cmocka_unit_test(disagrees_while_the_rate_grows),
         cmocka_unit_test(a_constant_counter_is_not_steady),
-        cmocka_unit_test(the_interval_contains_the_true_rate_19_times_of_20),
+        cmocka_unit_test(the_interval_contains_the_true_rate_in_19_of_20_cases),
         cmocka_unit_test(the_interval_needs_ten_batches_and_a_counter_that_grows),
         cmocka_unit_test(growth_is_the_slope),
     };

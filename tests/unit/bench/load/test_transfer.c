@@ -21,7 +21,7 @@ static void sort_lines(char *head, struct text *out)
         text_addf(out, "%s\n", lines[i]);
 }
 
-static void both_ways_send_the_same_request(void **state)
+static void both_clients_send_the_same_request(void **state)
 {
     static const struct script_step steps[] = { { WHOLE }, { NULL } };
     struct text heads[2] = { { 0 } };
@@ -307,7 +307,7 @@ static void the_next_address_is_tried(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_ways_send_the_same_request),
+        cmocka_unit_test(both_clients_send_the_same_request),
         cmocka_unit_test(the_next_request_has_the_new_credential),
         cmocka_unit_test(a_connection_that_went_stale_is_reported),
         cmocka_unit_test(a_server_that_closes_after_each_answer_gets_a_new_connection_each_time),

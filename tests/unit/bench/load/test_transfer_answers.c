@@ -113,7 +113,7 @@ static void check_answer(const struct expectation *expected, bool by_libcurl)
     tear_down(&trial);
 }
 
-static void both_ways_read_the_same_answers(void **state)
+static void both_clients_read_the_same_answers(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof expectations / sizeof *expectations; i++) {
@@ -160,7 +160,7 @@ static void chunks_without_a_size_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_ways_read_the_same_answers),
+        cmocka_unit_test(both_clients_read_the_same_answers),
         cmocka_unit_test(chunks_may_end_anywhere),
         cmocka_unit_test(chunks_without_a_size_are_refused),
     };

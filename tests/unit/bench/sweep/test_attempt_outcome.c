@@ -36,7 +36,7 @@ static void an_attempt_without_evidence_against_it_stays_as_it_is(void **state)
     assert_string_equal(trial.work.stopped, "");
 }
 
-static void contaminated_three_times_is_marked(void **state)
+static void a_cell_contaminated_three_times_is_marked(void **state)
 {
     struct trial trial = { 0 };
 
@@ -52,7 +52,7 @@ static void contaminated_three_times_is_marked(void **state)
     assert_int_equal(trial.result.measurement.attempted, 9);
 }
 
-static void restarted_three_times_has_failed_and_has_no_figures(void **state)
+static void a_cell_restarted_three_times_has_failed_and_has_no_figures(void **state)
 {
     struct trial trial = { 0 };
 
@@ -94,7 +94,7 @@ static void another_model_stops_the_sweep(void **state)
     assert_non_null(strstr(between.work.stopped, "toy, then toy (context 8)"));
 }
 
-static void uneven_twice_is_marked(void **state)
+static void a_cell_uneven_twice_is_marked(void **state)
 {
     const struct cross_check said = { 0 };
     struct trial trial = { 0 };
@@ -136,12 +136,12 @@ static void an_even_cell_stays_as_it_is(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(uneven_twice_is_marked),
+        cmocka_unit_test(a_cell_uneven_twice_is_marked),
         cmocka_unit_test(missing_metrics_make_it_uneven),
         cmocka_unit_test(an_even_cell_stays_as_it_is),
         cmocka_unit_test(an_attempt_without_evidence_against_it_stays_as_it_is),
-        cmocka_unit_test(contaminated_three_times_is_marked),
-        cmocka_unit_test(restarted_three_times_has_failed_and_has_no_figures),
+        cmocka_unit_test(a_cell_contaminated_three_times_is_marked),
+        cmocka_unit_test(a_cell_restarted_three_times_has_failed_and_has_no_figures),
         cmocka_unit_test(a_failure_is_not_repeated_for_foreign_work),
         cmocka_unit_test(another_model_stops_the_sweep),
     };

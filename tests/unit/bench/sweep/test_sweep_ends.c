@@ -288,7 +288,7 @@ static void waits_after_a_restart_until_its_server_is_up_too(void **state)
     tear_down(&rig);
 }
 
-static void waits_for_its_server_only_so_long(void **state)
+static void fails_when_its_server_does_not_come_back_in_time(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -334,7 +334,7 @@ int main(void)
         cmocka_unit_test(a_kill_after_the_last_cell_loses_no_result),
         cmocka_unit_test(a_kill_after_the_last_cell_keeps_why_all_failed),
         cmocka_unit_test(waits_after_a_restart_until_its_server_is_up_too),
-        cmocka_unit_test(waits_for_its_server_only_so_long),
+        cmocka_unit_test(fails_when_its_server_does_not_come_back_in_time),
         cmocka_unit_test(a_cancel_takes_effect_while_it_waits_for_its_server),
     };
     struct error error;

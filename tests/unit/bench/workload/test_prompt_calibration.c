@@ -247,7 +247,7 @@ static void fields_that_the_server_refuses_are_omitted(void **state)
     counter_stop(&counter);
 }
 
-static void a_stream_may_be_called_anything(void **state)
+static void a_stream_is_recognized_whatever_its_content_type(void **state)
 {
     struct counter counter = {
         .long_from = 20, .counts = true, .streams_usage = true, .type = "text/plain"
@@ -304,7 +304,7 @@ int main(void)
         cmocka_unit_test(single_letters_are_exact_if_words_are_split),
         cmocka_unit_test(the_average_counts_if_no_word_is_one_token),
         cmocka_unit_test(fields_that_the_server_refuses_are_omitted),
-        cmocka_unit_test(a_stream_may_be_called_anything),
+        cmocka_unit_test(a_stream_is_recognized_whatever_its_content_type),
         cmocka_unit_test(usage_in_every_chunk_is_requested_if_the_server_supports_it),
         cmocka_unit_test(a_server_that_does_not_count_is_recognized),
     };

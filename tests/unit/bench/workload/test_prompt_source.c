@@ -113,7 +113,7 @@ static void expect_digest(uint64_t seed, int64_t tokens, const char *than, bool 
     prompt_source_destroy(prompts);
 }
 
-static void the_digest_is_of_seed_and_shape(void **state)
+static void the_digest_depends_on_seed_and_shape_alone(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
     struct prompt_source *prompts = make_prompts(&workload, 1, 200);
@@ -201,7 +201,7 @@ static bool wants_the_same(const struct prompt_source *a, const struct prompt_so
     return true;
 }
 
-static void lengths_are_by_the_seed_and_not_by_the_attempt(void **state)
+static void lengths_depend_on_the_seed_but_not_on_the_attempt(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
     struct plan reseeded = spread_plan;
@@ -371,10 +371,10 @@ int main(void)
         cmocka_unit_test(word_prompts_have_as_many_words),
         cmocka_unit_test(no_two_requests_begin_alike),
         cmocka_unit_test(the_same_request_is_made_again),
-        cmocka_unit_test(the_digest_is_of_seed_and_shape),
+        cmocka_unit_test(the_digest_depends_on_seed_and_shape_alone),
         cmocka_unit_test(refuses_prompts_shorter_than_what_the_server_adds),
         cmocka_unit_test(each_body_has_its_drawn_lengths),
-        cmocka_unit_test(lengths_are_by_the_seed_and_not_by_the_attempt),
+        cmocka_unit_test(lengths_depend_on_the_seed_but_not_on_the_attempt),
         cmocka_unit_test(drawn_lengths_are_cut_to_the_context_and_marked),
         cmocka_unit_test(a_mean_over_the_context_is_refused),
         cmocka_unit_test(prompts_share_as_many_prefixes_as_there_are_pools),

@@ -151,7 +151,7 @@ static void leave(struct http_client *client)
     http_close(client);
 }
 
-static void leaving_a_stream_cancels_its_call(void **state)
+static void disconnecting_from_a_stream_cancels_its_call(void **state)
 {
     struct http_client client;
     int64_t begun_ns = clock_monotonic_ns();
@@ -166,7 +166,7 @@ static void leaving_a_stream_cancels_its_call(void **state)
     assert_true(clock_monotonic_ns() - begun_ns < 3 * SECOND_NS);
 }
 
-static void leaving_a_stream_of_a_session_does_not_cancel_its_call(void **state)
+static void disconnecting_from_a_stream_of_a_session_does_not_cancel_its_call(void **state)
 {
     struct http_client client;
 
@@ -270,9 +270,9 @@ int main(void)
                                         start, stop),
         cmocka_unit_test_setup_teardown(an_old_client_that_ends_its_side_is_answered, start, stop),
         cmocka_unit_test_setup_teardown(a_stream_continues_to_its_result, start, stop),
-        cmocka_unit_test_setup_teardown(leaving_a_stream_cancels_its_call, start, stop),
-        cmocka_unit_test_setup_teardown(leaving_a_stream_of_a_session_does_not_cancel_its_call,
-                                        start, stop),
+        cmocka_unit_test_setup_teardown(disconnecting_from_a_stream_cancels_its_call, start, stop),
+        cmocka_unit_test_setup_teardown(
+            disconnecting_from_a_stream_of_a_session_does_not_cancel_its_call, start, stop),
         cmocka_unit_test_setup_teardown(the_connection_of_a_client_that_left_is_closed, start,
                                         stop),
         cmocka_unit_test_setup_teardown(a_reset_cancels_at_once, start, stop),

@@ -39,7 +39,7 @@ static size_t rows_of(struct ledger *ledger, const char *principal, struct audit
     return found;
 }
 
-static void a_flood_of_refusals_is_ten_rows_and_one(void **state)
+static void a_flood_of_refusals_makes_ten_rows_and_one_with_the_rest(void **state)
 {
     struct ledger *ledger = *state;
     struct audit_row *rows;
@@ -199,7 +199,7 @@ static void a_full_disk_loses_no_count(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_flood_of_refusals_is_ten_rows_and_one),
+        cmocka_unit_test(a_flood_of_refusals_makes_ten_rows_and_one_with_the_rest),
         cmocka_unit_test(the_next_minute_counts_from_zero),
         cmocka_unit_test(counts_by_principal_tool_and_outcome),
         cmocka_unit_test(too_many_names_are_counted_as_several),

@@ -76,7 +76,7 @@ static void a_pid_may_belong_to_another_process_by_now(void **state)
     assert_true(is_gone_with(3, "1"));
 }
 
-static void nothing_is_known_of_other_machines_and_containers(void **state)
+static void a_process_of_another_machine_or_container_is_not_reported_as_gone(void **state)
 {
     (void)state;
     assert_false(is_gone_with(0, "01234567-89ab-cdef-0123-456789abcdef"));
@@ -92,7 +92,7 @@ int main(void)
         cmocka_unit_test(a_process_that_is_there_is_not_gone),
         cmocka_unit_test(a_process_is_gone_when_it_was_killed),
         cmocka_unit_test(a_pid_may_belong_to_another_process_by_now),
-        cmocka_unit_test(nothing_is_known_of_other_machines_and_containers),
+        cmocka_unit_test(a_process_of_another_machine_or_container_is_not_reported_as_gone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -284,7 +284,7 @@ static void two_people_are_two_principals(void **state)
     assert_ok(ledger, begin_as(ledger, "alice", NULL, &plan, &begun));
 }
 
-static void a_plan_is_good_for_a_day_and_one_state_of_its_target(void **state)
+static void a_plan_is_valid_for_a_day_and_one_state_of_its_target(void **state)
 {
     struct ledger *ledger = *state;
     struct fleet_target_row target = target_of("lab");
@@ -576,7 +576,7 @@ int main(void)
         TEST(nothing_begins_without_a_go_ahead),
         TEST(an_agent_may_approve_up_to_what_the_target_grants),
         TEST(two_people_are_two_principals),
-        TEST(a_plan_is_good_for_a_day_and_one_state_of_its_target),
+        TEST(a_plan_is_valid_for_a_day_and_one_state_of_its_target),
         TEST(ceilings_apply_to_one_and_to_all_together),
         TEST(a_change_reserves_the_higher_price),
         TEST(a_refused_change_gives_back_what_it_reserved),

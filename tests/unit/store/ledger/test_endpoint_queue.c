@@ -214,7 +214,7 @@ static void principals_take_turns_at_an_endpoint(void **state)
 
 /* A principal that comes back after each turn gets no more turns than one that queued everything at
  * once. */
-static void coming_and_going_wins_no_turn(void **state)
+static void a_new_request_after_each_job_wins_no_turn(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment a = deploy(ledger, "a", "http://127.0.0.1:1001");
@@ -534,7 +534,7 @@ int main(void)
         cmocka_unit_test(a_line_of_300_keeps_nobody_from_an_idle_endpoint),
         cmocka_unit_test(one_machine_is_one_endpoint_by_all_its_names),
         cmocka_unit_test(principals_take_turns_at_an_endpoint),
-        cmocka_unit_test(coming_and_going_wins_no_turn),
+        cmocka_unit_test(a_new_request_after_each_job_wins_no_turn),
         cmocka_unit_test(the_jobs_of_a_principal_run_in_the_order_of_their_requests),
         cmocka_unit_test(a_cancelled_job_leaves_its_turn_to_the_next_of_its_principal),
         cmocka_unit_test(free_workers_go_to_the_principal_with_fewest_jobs_then_in_turns),
