@@ -21,8 +21,8 @@
 #define HOLD "clock_timestamp() + interval '12 seconds'"
 #define HOLD_NS 12000000000
 #define POLL_INTERVAL_NS 500000000
-/* Longer than a failed transaction is run again, because one that may have been committed must not
- * be run again. */
+/* Longer than SQL_REPEAT_PATIENCE_NS, so that a transaction that may have been committed is not run
+ * again. */
 #define COMMIT_PATIENCE_NS (SQL_REPEAT_PATIENCE_NS + 10000000000)
 #define RECORD_SIZE 256
 
