@@ -232,9 +232,14 @@ static CHECKED bool check_section(const char *name, const json_t *value, struct 
 
         json_array_foreach(member, i, item)
             good = good && is_printable(item);
-        if (!good)
-            return refuse(name, member, "an object of texts, numbers, booleans and lists of texts",
-                          error);
+        if (!good) {
+            TEXT_AUTO path = { 0 };
+
+            text_addf(&path, "%s.", name);
+            text_add_printable(&path, key, strlen(key), SHOWN_BYTES);
+            return refuse(text_string(&path), member,
+                          "a text, a number, a boolean or a list of texts", error);
+        }
     }
     return true;
 }
