@@ -165,7 +165,7 @@ static void write_unknown(const struct comparison *comparison, bool allowed, str
     if (names.length == 0)
         return;
     html_open(html, "p", { "class", allowed ? "soft" : "warning" });
-    html_textf(html, "Not known of either side, %s: %s.",
+    html_textf(html, "Known for neither side, %s: %s.",
                allowed ? "and treated as equal" : "which rules the comparison out",
                text_string(&names));
     html_close(html, "p");

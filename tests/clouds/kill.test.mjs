@@ -48,7 +48,7 @@ class Trial {
         return flatten(Object.fromEntries(made.map((name) => [name, objects[name]])));
     }
 
-    // Returns the only event that is tried if not all are: for each provider at another point of the verb.
+    // Returns the event at which to kill if only one is tried: for each provider at a different point of the verb.
     oneOf(verb, events) {
         const part = PROVIDERS.indexOf(this.provider) + (verb === 'create' ? 0 : 0.5);
         return 1 + Math.floor((events * part) / PROVIDERS.length);

@@ -122,7 +122,7 @@ test('a refused comparison says first what differs, and links to the forced one'
     const { ids } = await importedTwice(t, server);
     const page = await get(server, `/compare?a=${ids[0]}&b=${ids[1]}`);
     assert.match(page.body, /cannot be compared with/);
-    assert.ok(page.body.indexOf('Not known of either side, which rules the comparison out') > 0);
+    assert.ok(page.body.indexOf('Known for neither side, which rules the comparison out') > 0);
     const way = page.body.match(/href="([^"]+)">compare all the same/)[1].replaceAll('&amp;', '&');
     const compared = await get(server, way);
     assert.equal(compared.status, 200);
