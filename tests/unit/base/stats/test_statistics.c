@@ -83,7 +83,7 @@ static void t_p_values_are_those_of_the_closed_forms(void **state)
     assert_true(isnan(statistics_t_p(NAN, 3)));
 }
 
-static void t_quantiles_need_no_whole_degrees_of_freedom(void **state)
+static void t_quantiles_are_defined_for_fractional_degrees_of_freedom(void **state)
 {
     (void)state;
     for (size_t i = 1; i <= 30; i++)
@@ -106,7 +106,7 @@ int main(void)
         cmocka_unit_test(t_quantiles_are_those_of_the_table),
         cmocka_unit_test(t_quantiles_fall_with_every_degree_of_freedom),
         cmocka_unit_test(t_p_values_are_those_of_the_closed_forms),
-        cmocka_unit_test(t_quantiles_need_no_whole_degrees_of_freedom),
+        cmocka_unit_test(t_quantiles_are_defined_for_fractional_degrees_of_freedom),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,14 +102,14 @@ static void the_same_request_is_made_again(void **state)
     prompt_source_destroy(others);
 }
 
-static void expect_digest(uint64_t seed, int64_t tokens, const char *than, bool same)
+static void expect_digest(uint64_t seed, int64_t tokens, const char *other, bool same)
 {
     struct workload workload = make_workload(PROMPT_IDS);
     struct prompt_source *prompts = make_prompts(&workload, seed, tokens);
     char digest[DIGEST_TEXT_SIZE];
 
     prompt_source_digest(prompts, digest);
-    assert_int_equal(strcmp(digest, than) == 0, same);
+    assert_int_equal(strcmp(digest, other) == 0, same);
     prompt_source_destroy(prompts);
 }
 
