@@ -6,7 +6,8 @@
 #include "base/core/clock.h"
 #include "bench/load/shard_private.h"
 
-/* More requests are not started at once, so that the reading of answers is not delayed. */
+/* The most requests that one turn of the loop starts, so that the reading of answers is not
+ * delayed. */
 #define STARTS_PER_TURN 16
 /* A user pauses after a failed request, twice as long after each further one, so that a failing
  * server is not flooded. */

@@ -90,7 +90,7 @@ static CHECKED bool refuse_value(const struct recipe *recipe, const char *name, 
     } else
         text_addf(&allowed, "from %.10g to %.10g", json_get_number(range, "least", NAN),
                   json_get_number(range, "most", NAN));
-    return error_set(error, ERROR_INVALID, "the recipe %s takes \"%s\" %s: it is %s", recipe->name,
+    return error_set(error, ERROR_INVALID, "the recipe %s takes \"%s\" %s, not %s", recipe->name,
                      name, text_string(&allowed), text_string(&shown));
 }
 

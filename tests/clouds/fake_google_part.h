@@ -57,4 +57,5 @@ void fake_google_machine_settle(struct fake_google *fake, json_t *instance, cons
 void fake_google_machine_label(struct fake_google *fake, json_t *instance);
 /* Returns Google's message about the rule that the instance breaks; NULL if it breaks none. */
 const char *fake_google_machine_judge(const json_t *instance);
+/* Returns whether the instance has more GPUs than the quota. */
 bool fake_google_machine_exceeds(const struct fake_google *fake, const json_t *instance);

@@ -215,7 +215,7 @@ static void other_members_and_values_out_of_range_are_refused(void **state)
                         "max_model_len, kv_cache_dtype, num_speculative_tokens, max_instances");
     assert_false(override("{\"max_model_len\":65536}", &recipe, &error));
     assert_string_equal(error.message,
-                        "the recipe a takes \"max_model_len\" from 1024 to 32768: it is 65536");
+                        "the recipe a takes \"max_model_len\" from 1024 to 32768, not 65536");
 }
 
 static void the_document_lists_every_member_and_opening(void **state)
