@@ -78,7 +78,7 @@ const struct import_member import_vllm_members[] = {
     LATENCIES("e2el", METRIC_E2E),
     MEMBER_BY("errors", read_errors),
     OWN_MEMBERS(import_vllm_result),
-    /* one per request, with --save-detailed; and a speed of audio */
+    /* lists with an item for each request, of --save-detailed; and the real-time factor of audio */
     MEMBER_IGNORE("input_lens"),
     MEMBER_IGNORE("output_lens"),
     MEMBER_IGNORE("ttfts"),
@@ -153,7 +153,7 @@ bool import_sniff_vllm(const char *bytes, size_t length)
 
 /* ---- Reading it ---- */
 
-/* Before about 0.10 vLLM did not report failures: requests that did not complete had failed. */
+/* Earlier versions of vLLM do not report failures: there, requests that did not complete failed. */
 static void complete_failures(struct evidence_cell *cell)
 {
     if (isnan(cell->failed) && cell->requests_asked >= cell->succeeded)
