@@ -87,8 +87,8 @@ static CHECKED bool choose(const struct call *call, char sweep[ID_SIZE], char on
     text_copy(only_run, ID_SIZE, row.id);
     run_row_finish(&row);
     if (sweep_id != NULL && strcmp(sweep_id, sweep) != 0)
-        return error_set(error, ERROR_INVALID, "the run %s is not of the sweep %s but of %s",
-                         run_id, sweep_id, sweep);
+        return error_set(error, ERROR_INVALID, "the run %s belongs to the sweep %s, not to %s",
+                         run_id, sweep, sweep_id);
     return true;
 }
 
@@ -119,9 +119,9 @@ static CHECKED bool check_deployment(const struct sweep_row *sweep, const char *
     for (size_t i = 0; i < sweep->subject_count; i++)
         if (strcmp(sweep->subjects[i].deployment, name) == 0)
             return true;
-    return error_set(error, ERROR_INVALID, "the sweep %s is not of %s but of %s%s%s", sweep->id,
-                     name, sweep->deployment, sweep->subject_count > 1 ? " and " : "",
-                     sweep->subject_count > 1 ? sweep_answer_candidate(sweep) : "");
+    return error_set(error, ERROR_INVALID, "the sweep %s measures %s%s%s, not %s", sweep->id,
+                     sweep->deployment, sweep->subject_count > 1 ? " and " : "",
+                     sweep->subject_count > 1 ? sweep_answer_candidate(sweep) : "", name);
 }
 
 /* Shows the sweep without its job, which a report does not need. */

@@ -213,7 +213,7 @@ static void reports_one_run_alone(void **state)
     text_clear(&arguments);
     text_addf(&arguments, "{\"run\":\"%s\",\"sweep\":\"swp_other\"}", run);
     world_refused(world, "run_report", text_string(&arguments), ERROR_INVALID,
-                  "is not of the sweep swp_other");
+                  ", not to swp_other");
 }
 
 static void says_when_there_is_nothing_to_report(void **state)
