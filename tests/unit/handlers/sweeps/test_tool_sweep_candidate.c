@@ -110,7 +110,8 @@ static void reports_two_deployments_separately(void **state)
                         "new");
     text_clear(&one);
     text_addf(&one, "{\"sweep\":\"%s\",\"deployment\":\"else\"}", id);
-    world_refused(world, "run_report", text_string(&one), ERROR_INVALID, "of demo and new");
+    world_refused(world, "run_report", text_string(&one), ERROR_INVALID,
+                  "measures demo and new, not else");
 }
 
 int main(void)
