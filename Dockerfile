@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The first stage builds the release. The second contains only what it needs to run, as an unprivileged user.
+# The first stage builds the release. The second contains only what the release needs, and runs it as an unprivileged user.
 FROM debian:12-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends \
         gcc libc6-dev cmake ninja-build pkg-config libsqlite3-dev libjansson-dev \

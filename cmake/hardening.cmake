@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Flags that make a memory error harder to exploit, if the compiler supports them; none in builds with sanitizers, which
-# find the error itself. tests/check_hardening.sh checks that the program was built with these flags.
+# Flags that make a memory error harder to exploit, if the compiler supports them. Builds with sanitizers, which find the
+# error itself, only get position-independent code. tests/check_hardening.sh checks that the program was built with these
+# flags.
 include(CheckCCompilerFlag)
 include(CheckCSourceCompiles)
 include(CheckLinkerFlag)
 include(CheckPIESupported)
 
-# harden_compile(FLAG...)
+# harden_compile(FLAG...): compiles with each flag that the compiler supports.
 function(harden_compile)
   foreach(flag IN LISTS ARGN)
     string(MAKE_C_IDENTIFIER "takes${flag}" known)
@@ -17,7 +18,7 @@ function(harden_compile)
   endforeach()
 endfunction()
 
-# harden_link(FLAG...)
+# harden_link(FLAG...): links with each flag that the linker supports.
 function(harden_link)
   foreach(flag IN LISTS ARGN)
     string(MAKE_C_IDENTIFIER "links${flag}" known)
@@ -31,7 +32,7 @@ endfunction()
 check_pie_supported(LANGUAGES C)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=")
-  # FORTIFY needs an optimizer. -U: some distributions' compilers define it on their own.
+  # FORTIFY needs an optimizer. -U, because some distributions' compilers define the macro themselves.
   set(CMAKE_REQUIRED_FLAGS "-O2 -Werror -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3")
   check_c_source_compiles("#include <string.h>\nint main(void) { return 0; }" takes_fortify_3)
   unset(CMAKE_REQUIRED_FLAGS)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The libraries of cmake/rooms.txt. A folder a/b is the library a-b, or the one that its row names; `a` stands for all of
-# a room's libraries.
+# The libraries of cmake/rooms.txt. A folder a/b is the library a-b, or the one that its row names; the target `a` stands
+# for all libraries of the room a.
 
 # rooms_columns(<row> <prefix>): sets <prefix>_folder, <prefix>_library, <prefix>_includes and <prefix>_sees.
 function(rooms_columns row prefix)
@@ -18,7 +18,7 @@ function(rooms_columns row prefix)
   endforeach()
 endfunction()
 
-# rooms_row(<row>): adds the folder's sources to its library, which its first folder creates.
+# rooms_row(<row>): adds the folder's sources to its library, which is created for the first of its folders.
 function(rooms_row row)
   rooms_columns("${row}" room)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${room_folder}/*.c)

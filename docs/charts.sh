@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Draws the pictures in docs/charts/, of made-up figures, light and dark. Look at them afterwards.
+# Draws the example charts in docs/charts/ from made-up figures, each in light and dark. Look at them afterwards.
 #     docs/charts.sh
 set -e
 cd "$(dirname "$0")/.."

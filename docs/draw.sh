@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # Draws the source tree as SVG, from its #include lines: the rooms and their sub-rooms, and a matrix of which includes which.
 #     docs/draw.sh >docs/architecture.svg
-# tests/check_picture.sh fails when the picture is stale. It shows whether a sub-room includes another, not how often, so that it
-# only changes when the shape does.
+# tests/check_picture.sh fails when the picture is stale. The picture shows whether a sub-room includes another, not how often, so
+# that most changes of the source leave it as it is.
 cd "$(dirname "$0")/.." || exit 1
 
 # The rooms, each after those that it may include.
 readonly ROOMS='base store jobs bench fleet analysis handlers web client server'
 
-# "server/http server/streams": what includes what, and "server/http server/http" for each folder.
+# Prints "server/streams server/http" if a file of the first folder includes one of the second, and each folder with itself.
 # shellcheck disable=SC2016 # $0 is awk's
-ties() {
+folder_includes() {
     local room
     for room in $ROOMS; do
         git ls-files -z -- "$room/*.c" "$room/*.h"
@@ -21,24 +21,24 @@ ties() {
         /^#include "/ { split($0, parts, "\""); print from, folder(parts[2]) }' | LC_ALL=C sort -u
 }
 
-ties | awk -v rooms="$ROOMS" '
+folder_includes | awk -v rooms="$ROOMS" '
 function room_of(name) { sub("/.*", "", name); return name }
 
 # Whether a sub-room includes another one of its room that is not yet placed.
-function waits(name, other) {
+function must_wait(name, other) {
     for (other in known)
-        if (other != name && room_of(other) == room_of(name) && !(other in place) && ((name, other) in tie))
+        if (other != name && room_of(other) == room_of(name) && !(other in is_placed) && ((name, other) in includes))
             return 1
     return 0
 }
 
-# The next sub-room of the room: one that includes none of those not yet placed; in a circle, the first by name.
+# The next sub-room of the room: one that includes none of those not yet placed; if each does, in a cycle, the first by name.
 function next_of(room, i, first) {
     first = ""
     for (i = 1; i <= count; i++) {
-        if (room_of(names[i]) != room || names[i] in place)
+        if (room_of(names[i]) != room || names[i] in is_placed)
             continue
-        if (!waits(names[i]))
+        if (!must_wait(names[i]))
             return names[i]
         if (first == "")
             first = names[i]
@@ -46,7 +46,7 @@ function next_of(room, i, first) {
     return first
 }
 
-{ if (($1) && !($1 in known)) { known[$1] = 1; names[++count] = $1 } tie[$1, $2] = 1 }
+{ if (($1) && !($1 in known)) { known[$1] = 1; names[++count] = $1 } includes[$1, $2] = 1 }
 
 function label(x, y, anchor, size, text, more) {
     printf "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\" font-size=\"%d\"%s>%s</text>\n", x, y, anchor, size, more, text
@@ -56,7 +56,7 @@ function box(x, y, width, height, fill, more) {
     printf "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"%s/>\n", x, y, width, height, fill, more
 }
 
-# A room, from (x, y): its name, and a chip for each of its sub-rooms.
+# Draws a room whose top left corner is (x, y): its name, and a chip for each of its sub-rooms.
 function draw_room(room, x, y, width, height, i, at, row, chip, name) {
     box(x, y, width, height, colour[room], " rx=\"6\" stroke=\"#667\"")
     label(x + 10, y + 20, "start", 14, room, " font-weight=\"bold\"")
@@ -78,8 +78,8 @@ function draw_room(room, x, y, width, height, i, at, row, chip, name) {
     }
 }
 
-# From the top: each band of rooms, and where the next one begins.
-function draw_house(y, third) {
+# Draws the bands of rooms, from y down; returns where the next band would begin.
+function draw_rooms(y, third) {
     third = (WIDTH - 40 - 2 * GAP) / 3
     draw_room("client", 20, y, 240, LOW)
     draw_room("web", 20 + 240 + GAP, y, 120, LOW)
@@ -100,7 +100,7 @@ function draw_band(room, y, height) {
     return y + height + GAP
 }
 
-# A row includes the columns that are filled; above the diagonal, and red, are those of a circle.
+# Draws the matrix: a row includes the columns that are filled in it. Red ones, right of the diagonal, belong to a cycle.
 function draw_matrix(y, i, j, top, left) {
     left = 190
     top = y + 130
@@ -110,7 +110,7 @@ function draw_matrix(y, i, j, top, left) {
         label(0, 0, "start", 11, order[i],
               sprintf(" transform=\"translate(%d,%d) rotate(-60)\"", left + i * CELL - 4, top - 6))
         for (j = 1; j <= placed; j++)
-            if ((order[i], order[j]) in tie)
+            if ((order[i], order[j]) in includes)
                 box(left + (j - 1) * CELL + 2, top + (i - 1) * CELL + 2, CELL - 4, CELL - 4,
                     i == j ? "#99a" : j > i ? "#d22" : "#345", "")
     }
@@ -119,8 +119,8 @@ function draw_matrix(y, i, j, top, left) {
 
 END {
     WIDTH = 960
-    LOW = 58 # of a room: with one row of sub-rooms, with two
-    HIGH = 82
+    LOW = 58  # the height of a room with one row of sub-rooms
+    HIGH = 82 # and with two
     GAP = 14
     CELL = 15
     split("base #dfe8f2 store #e3efdc jobs #f3ecd4 bench #f6dfd2 fleet #efdcea analysis #d9eeee handlers #ece6f6 server #f2dede client #e4e4e4 web #f7f0d8", pair, " ")
@@ -129,7 +129,7 @@ END {
     rooms_count = split(rooms, room, " ")
     for (i = 1; i <= rooms_count; i++)
         while ((name = next_of(room[i])) != "") {
-            place[name] = 1
+            is_placed[name] = 1
             order[++placed] = name
         }
     height = 40 + 5 * LOW + HIGH + 6 * GAP + 160 + placed * CELL + 20
@@ -138,8 +138,8 @@ END {
     print "<!-- docs/draw.sh >docs/architecture.svg -->"
     box(0, 0, WIDTH, height, "#fff", "")
     label(20, 24, "start", 13, "A room includes its own files and rooms below it; bench, fleet and analysis do not include one another.", "")
-    y = draw_house(40)
-    label(20, y + 22, "start", 13, "Each row includes the columns marked in it. A mark right of the diagonal would be a circle.", "")
+    y = draw_rooms(40)
+    label(20, y + 22, "start", 13, "Each row includes the columns marked in it. A mark right of the diagonal would be a cycle.", "")
     draw_matrix(y + 30)
     print "</svg>"
 }'

@@ -9,7 +9,7 @@
 
 #define REPEATS_PER_INSTANCE 6 /* many, because a balancer may choose instances at random */
 
-/* Returns true if both come from one process that did nothing in between. */
+/* Returns true if both snapshots may come from one process that did nothing in between. */
 static bool are_one_process(const struct engine_metrics_snapshot *a,
                             const struct engine_metrics_snapshot *b)
 {
@@ -57,8 +57,8 @@ struct pairing {
     bool tried[CENSUS_INSTANCES_LIMIT];
 };
 
-/* Finds an instance of `first` that may have become `later`, and pairs other instances anew to free
- * it if necessary (Kuhn's algorithm). */
+/* Finds an instance of `first` that may have become the instance `later` of `last`, and pairs other
+ * instances anew to free it if necessary (Kuhn's algorithm). */
 static bool pair_up(struct pairing *pairing, size_t later)
 {
     for (size_t i = 0; i < pairing->first->count; i++) {
@@ -76,7 +76,7 @@ static bool pair_up(struct pairing *pairing, size_t later)
 }
 
 /* Returns true if the first census may have missed the instance `later`: instances that have done
- * nothing yet look alike, so it counted them as one. */
+ * nothing yet look alike, so that a census counts them as one. */
 static bool may_have_been_missed(const struct census *first,
                                  const struct engine_metrics_snapshot *later)
 {
@@ -105,7 +105,8 @@ static bool have_same_instances(const struct census *first, const struct census 
     return paired == first->count;
 }
 
-/* A counter that an instance does not report yet is zero; NaN if no instance reports it. */
+/* A counter that an instance does not report yet counts as zero. Returns NaN if no instance reports
+ * the counter. */
 static double sum_of(const struct census *census, size_t offset)
 {
     double sum = NAN;

@@ -20,11 +20,12 @@ struct census {
 void census_note(struct census *census, const struct engine_metrics_snapshot *snapshot);
 /* Returns true if another scrape is unlikely to find a new instance, or if the limit is reached. */
 bool census_is_over(const struct census *census);
-/* Returns true if all instances were idle, there are fewer than the limit, and each of them was
- * scraped again with unchanged counters after the last new one was found. */
+/* Returns true if at least one instance and fewer than the limit were found, all of them idle, and
+ * each was scraped again with unchanged counters after the last new one was found. */
 bool census_is_complete(const struct census *census);
 /* Sets the counters of requests and tokens in *out to what all instances together counted between
- * two censuses, and all other figures to NaN. Returns false if there are fewer than two instances,
- * if the instances differ between the censuses, or if one of the censuses is incomplete. */
+ * two censuses, and all other figures to NaN. Returns false, with every figure NaN, if there are
+ * fewer than two instances, if the instances differ between the censuses, or if one of the censuses
+ * is incomplete. */
 bool census_growth(const struct census *first, const struct census *last,
                    struct engine_metrics_snapshot *out);

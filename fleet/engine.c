@@ -50,8 +50,8 @@ static void read_models(struct probe *probe, const json_t *list)
     }
 }
 
-/* Returns true also if the server refuses the request (400 or 404): the engine may have a list of
- * its own. */
+/* Returns true, with *error set, also if the server refuses the request (404, 400 or a similar
+ * status), because the engine may have a list at a path of its own. */
 static CHECKED bool ask_models(struct probe *probe, struct error *error)
 {
     struct engine_report *report = probe->report;
@@ -68,7 +68,8 @@ static CHECKED bool ask_models(struct probe *probe, struct error *error)
 
         error_set(error, ERROR_UPSTREAM, "the models list cannot be read: %s%s", problem.message,
                   may_continue || report->failure == FAILURE_SERVER_ERROR
-                      ? "; where a server has none, register the deployment with its \"model\""
+                      ? "; if the server has no such list, register the deployment with its "
+                        "\"model\""
                       : "");
         return may_continue;
     }
@@ -118,7 +119,7 @@ static bool answers_by_name(struct probe *probe)
                || completes(&ask, "/v1/completions", completion));
 }
 
-/* Returns true if the server answered at all, if only with an error. */
+/* Returns true if the server answered at all, even if only with an error. */
 static bool has_answered(enum failure failure)
 {
     return failure == FAILURE_NONE || failure == FAILURE_REFUSED_400 || failure == FAILURE_AUTH
@@ -217,9 +218,10 @@ static CHECKED bool probe_all(struct probe *probe, struct error *error)
     }
     ask_metrics(probe);
     ask_engine(probe);
+    /* assumes the deployment's model if the server has no list; if its list is empty, asks it */
     if (probe->report->model_count == 0
         && (probe->report->failure != FAILURE_NONE || answers_by_name(probe)))
-        probe_add_model(probe, probe->ask.endpoint->model, 0); /* no list contradicts it */
+        probe_add_model(probe, probe->ask.endpoint->model, 0);
     if (probe->report->model_count == 0)
         return probe->report->failure != FAILURE_NONE
                    ? false

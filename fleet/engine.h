@@ -20,22 +20,22 @@ struct engine_report {
     size_t model_count;
     bool has_metrics;     /* GET /metrics answers in the Prometheus text format */
     bool has_tokenize;    /* POST /tokenize answers */
-    enum failure failure; /* of the models request */
+    enum failure failure; /* of the models request; NONE if the probe succeeded */
     /* JSON object of whatever else the server reports (flags, quantization, parameters) */
     char details[4096];
 };
 
 /* Sends a few small requests, all within within_ms; the first one, for the list of models, may take
  * all of that time. within_ms 0: 5 s for each request and 15 s in all, or 45 s if a named model has
- * to be loaded. Returns false (UPSTREAM, with the failure's class in the sentence) if no model can
- * be found; then only out->failure is set. */
+ * to be loaded. Returns false (UPSTREAM) if no model can be found; then only out->failure is set,
+ * and is NONE if the server answered with an empty list. */
 CHECKED bool engine_probe(const struct endpoint *endpoint, int64_t within_ms,
                           struct engine_report *out, struct error *error);
 
 /* Probes the server and returns the facts of the deployment's model. If the deployment names no
  * model, the first one listed is used, and its name is written to endpoint->model. NOT_FOUND if the
- * server does not list the model; the sentence names the models that it has. *failure: how the
- * probe failed, or NONE. */
+ * server does not list the model; the sentence names a few that it has. *failure is that of
+ * engine_probe, or NONE. */
 CHECKED bool engine_facts(const struct deployment *deployment, struct endpoint *endpoint,
                           int64_t within_ms, struct model_facts *out, enum failure *failure,
                           struct error *error);

@@ -25,7 +25,7 @@ struct engine_metrics_snapshot {
     double process_start_s; /* UTC seconds; reveals a restart */
     /* counters of accepted draft tokens, by position in the draft */
     double accepted_at[ENGINE_METRICS_POSITIONS];
-    /* gauges of servers that have no counters for them */
+    /* gauges that some servers report instead of counters of drafts */
     double acceptance_length, acceptance_rate;
     char model[256]; /* from the series' labels; "" if they do not name it */
 };
@@ -34,8 +34,8 @@ struct engine_metrics_snapshot {
  * JetStream and exporters of Ollama. UPSTREAM if the page cannot be read or has no known series. */
 CHECKED bool engine_metrics_scrape(const struct endpoint *endpoint,
                                    struct engine_metrics_snapshot *out, struct error *error);
-/* Writes the figures that the server reports to `out`, under the names of the snapshot's members;
- * returns their number, at most `capacity`. */
+/* Writes to `out` the figures that the server reported, except those by position and the acceptance
+ * gauges, under the names of the snapshot's members. Returns their number, at most `capacity`. */
 size_t engine_metrics_values(const struct engine_metrics_snapshot *snapshot,
                              struct scrape_value *out, size_t capacity);
 /* Returns true if another process answered the second time: counters fell or disappeared, or the
@@ -46,10 +46,11 @@ bool engine_metrics_has_restarted(const struct engine_metrics_snapshot *first,
  * grew from 0: servers create a counter, or one of its label sets, when they first count with it.
  */
 double engine_metrics_growth(double first, double last);
-/* Returns rates and derived figures between two snapshots of one server: tokens/s in and out,
- * requests/s, mean TTFT, ITL, E2E and queue time of the interval, prefix hit rate, acceptance
- * length and rate; only "seconds" and "restarted" if it restarted. New reference. */
+/* Returns the growth of counters between two snapshots of one server, and figures derived from it:
+ * tokens/s in and out, requests/s, mean TTFT, ITL, E2E and queue time of the interval, prefix hit
+ * rate, acceptance length and rate. Returns only "seconds" and "restarted" if the server restarted.
+ * New reference. */
 json_t *engine_metrics_between(const struct engine_metrics_snapshot *first,
                                const struct engine_metrics_snapshot *last);
-/* Object of the figures that the server reports, with "at_ms". New reference. */
+/* Returns the figures of engine_metrics_values as an object, with "at_ms". New reference. */
 json_t *engine_metrics_to_json(const struct engine_metrics_snapshot *snapshot);

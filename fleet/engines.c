@@ -143,8 +143,8 @@ static int64_t ollama_trained_context(const json_t *model_info)
     return json_get_integer(model_info, name, 0);
 }
 
-/* `parameters` comes from the Modelfile: one "num_ctx   8192" per line. */
-static int64_t ollama_set_context(const char *parameters)
+/* `parameters` comes from the Modelfile, one parameter per line: "num_ctx   8192". */
+static int64_t ollama_configured_context(const char *parameters)
 {
     const char *number = strstr(parameters, "num_ctx");
     char digits[16];
@@ -168,7 +168,7 @@ static void read_ollama_model(struct probe *probe, const char *model)
     char *body = json_write(question);
     json_auto_t *shown = ask_object(probe, "/api/show", body);
     const int64_t contexts[] = { ollama_loaded_context(probe, model),
-                                 ollama_set_context(json_get_text(shown, "parameters", "")),
+                                 ollama_configured_context(json_get_text(shown, "parameters", "")),
                                  ollama_trained_context(json_object_get(shown, "model_info")) };
 
     free(body);
@@ -230,7 +230,7 @@ static bool read_llama_cpp_python(struct probe *probe)
     return strcmp(probe->owner, "me") == 0;
 }
 
-/* They are tried in this order if the models list names none of their owners. */
+/* The engines are tried in this order if the models list names none of their owners. */
 const struct engine engines[] = {
     { "vllm", "vllm", read_vllm },
     { "sglang", "sglang", read_sglang },

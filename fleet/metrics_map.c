@@ -9,12 +9,12 @@
 #include "base/formats/promtext.h"
 
 /* How samples of one name, which have different labels (replica, reason, engine),
- * become a figure. */
+ * become one figure. */
 enum fold {
     FOLD_SUM = 1,
-    FOLD_MEAN, /* for shares: averaged over all replicas */
+    FOLD_MEAN, /* for shares and means: averaged over all replicas */
     FOLD_MAX,
-    FOLD_PLUS, /* the sum is added to an earlier row's figure: the engine counts it separately */
+    FOLD_PLUS, /* the sum is added to the figure of an earlier row */
 };
 
 struct mapping {
@@ -52,7 +52,7 @@ static const struct mapping mappings[] = {
     SUM("vllm:spec_decode_num_drafts_total", drafts_total),
     SUM("vllm:spec_decode_num_draft_tokens_total", draft_tokens_total),
     SUM("vllm:spec_decode_num_accepted_tokens_total", accepted_tokens_total),
-    MEAN("vllm:spec_decode_draft_acceptance_rate", acceptance_rate), /* before version 1 */
+    MEAN("vllm:spec_decode_draft_acceptance_rate", acceptance_rate), /* engine V0 only */
     TIMES("vllm:time_to_first_token_seconds", ttft),
     TIMES("vllm:inter_token_latency_seconds", itl),
     TIMES("vllm:time_per_output_token_seconds", itl),
@@ -210,7 +210,8 @@ static void note_model(const struct promtext_sample *sample, struct engine_metri
         out->model[0] = '\0';
 }
 
-/* Skips NaN and infinity, which some servers report before their first request. */
+/* Skips NaN and infinity, which some servers report before their first request, and negative
+ * values. */
 static bool fold_sample(void *context, const struct promtext_sample *sample)
 {
     struct fold_state *state = context;

@@ -6,14 +6,14 @@
 #include "fleet/engine_metrics.h"
 #include "fleet/small_request.h"
 
-/* As engine_metrics_scrape, but within the deadline of `ask`, and `ask` can cancel it. */
+/* As engine_metrics_scrape, but `ask` sets the deadline and may cancel the request. */
 CHECKED bool metrics_map_fetch(const struct small_request *ask, struct engine_metrics_snapshot *out,
                                struct error *error);
-/* The same, also appending the page itself to *body. */
+/* The same, but also writes the page itself to *body, which must be empty before. */
 CHECKED bool metrics_map_fetch_page(const struct small_request *ask, struct text *body,
                                     struct engine_metrics_snapshot *out, struct error *error);
 
-/* Sets every figure to NaN. */
+/* Sets every figure to NaN, and all else to zero. */
 void metrics_map_clear(struct engine_metrics_snapshot *out);
 /* Reads an exposition text into a cleared snapshot; returns the number of figures found. */
 size_t metrics_map(const char *bytes, size_t length, struct engine_metrics_snapshot *out);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All series of a metrics page, in the form that the store accepts. */
+/* The series of a metrics page, in the form that the store accepts. */
 #pragma once
 
 #include "base/core/text.h"
 #include "store/series/scrapes.h"
 
-#define METRICS_PAGE_SERIES_LIMIT 2000 /* only the first series of a page are read */
+#define METRICS_PAGE_SERIES_LIMIT 2000 /* further series of a page are left out */
 
 struct metrics_page {
     struct scrape_value *values; /* names and labels point into `letters` */

@@ -28,7 +28,7 @@ static void keep(struct monitor_log *log, const struct engine_metrics_snapshot *
     if (++log->skipped < log->every)
         return;
     log->skipped = 0;
-    if (log->count == ROWS_LIMIT) { /* halve the rows, and from now on keep every other scrape */
+    if (log->count == ROWS_LIMIT) { /* drop every second row, and keep half as many from now on */
         for (size_t i = 0; i < ROWS_LIMIT / 2; i++)
             log->rows[i] = log->rows[2 * i];
         log->count = ROWS_LIMIT / 2;

@@ -9,15 +9,16 @@
 struct monitor_log {
     struct engine_metrics_snapshot *rows; /* heap */
     size_t count;
-    size_t every, skipped; /* of a long attempt only every n-th scrape is kept */
+    size_t every;   /* one scrape in this many is kept: 1 until an attempt has many scrapes */
+    size_t skipped; /* scrapes since the last one kept */
     struct engine_metrics_snapshot first;
     struct replicas instances; /* from all scrapes, including those not kept */
 };
 
 void monitor_log_finish(struct monitor_log *log);
 void monitor_log_add(struct monitor_log *log, const struct engine_metrics_snapshot *snapshot);
-/* Finds the first and the last scrape between two times (UTC); borrowed. Returns false if there are
- * fewer than two. */
+/* Finds the first and the last scrape that was kept between two times (UTC); borrowed. Returns
+ * false if there are fewer than two. */
 bool monitor_log_within(const struct monitor_log *log, int64_t from_ms, int64_t to_ms,
                         const struct engine_metrics_snapshot **first,
                         const struct engine_metrics_snapshot **last);

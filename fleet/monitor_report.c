@@ -9,9 +9,9 @@
 #include "base/json/json.h"
 
 #define FOREIGN_SCRAPES 3 /* with fewer scrapes an excess may be chance */
-/* Our own requests times this, and one more: what the server may have on average. */
-#define FOREIGN_SHARE 1.05
-#define FOREIGN_LEAST 1.0 /* a request that has just ended may still be counted as running */
+/* On average, the server may have this many times our own requests, plus FOREIGN_MARGIN. */
+#define FOREIGN_FACTOR 1.05
+#define FOREIGN_MARGIN 1.0 /* a request that has just ended may still be counted as running */
 
 /* The report while it is made. */
 struct reporting {
@@ -48,7 +48,8 @@ static bool differ(const char *a, const char *b)
     return a[0] != '\0' && b[0] != '\0' && strcmp(a, b) != 0;
 }
 
-static bool serves_another(struct reporting *reporting)
+/* Returns true, with the verdict set, if the model changed during the attempt. */
+static bool judge_model(struct reporting *reporting)
 {
     const struct monitor_observations *observations = reporting->observations;
     const char *from = observations->served_first, *to = observations->served_last;
@@ -97,7 +98,8 @@ static bool find_window(const struct reporting *reporting,
                                  window_end_ms(measurement), first, last);
 }
 
-/* Requests running or waiting on the server, averaged over the window; NaN: too few scrapes. */
+/* Requests running or waiting on the server, averaged over the window; NaN: too few scrapes, or not
+ * reported. */
 static double mean_present(const struct reporting *reporting)
 {
     const struct engine_metrics_snapshot *first, *last;
@@ -110,15 +112,16 @@ static double mean_present(const struct reporting *reporting)
     return sum / (double)(last - first + 1);
 }
 
-/* Returns true if the server had more requests on average than we ever had open at once. If one of
- * ours failed this is no evidence, because it may still run there. The test matters most where many
- * requests were cut off at the end: an excess in the counters may then be our own. */
+/* Returns true if the server had clearly more requests on average than we ever had open at once.
+ * Returns false if one of ours failed, because it may still be running on the server. This test
+ * matters most if many requests were cut off at the end, because an excess in the counters may then
+ * be our own. */
 static bool is_foreign_load(const struct reporting *reporting)
 {
     double ours = (double)reporting->result->measurement.concurrency_max;
 
     return !had_failures(reporting->result)
-           && mean_present(reporting) > FOREIGN_SHARE * ours + FOREIGN_LEAST;
+           && mean_present(reporting) > FOREIGN_FACTOR * ours + FOREIGN_MARGIN;
 }
 
 static void judge_foreign(struct reporting *reporting)
@@ -126,7 +129,7 @@ static void judge_foreign(struct reporting *reporting)
     TEXT_AUTO sentence = { 0 };
 
     text_add(&sentence, "the server also worked for other clients: ");
-    if (reporting->counts.foreign) {
+    if (reporting->counts.has_foreign) {
         reconcile_describe(&reporting->counts, &sentence);
         text_add(&sentence, " more by its own count than were sent");
     } else if (is_foreign_load(reporting)) {
@@ -135,7 +138,7 @@ static void judge_foreign(struct reporting *reporting)
                   " were ours",
                   mean_present(reporting), reporting->result->measurement.concurrency_max);
     } else {
-        text_addf(&sentence, "it did not become idle %s in time",
+        text_addf(&sentence, "it did not become idle in time %s",
                   reporting->observations->begin == POINT_BUSY ? "before the first request"
                                                                : "after the last request");
     }
@@ -145,15 +148,15 @@ static void judge_foreign(struct reporting *reporting)
 static void judge_counts(struct reporting *reporting)
 {
     const struct monitor_observations *observations = reporting->observations;
-    bool foreign = reporting->counts.foreign || is_foreign_load(reporting)
-                   || observations->begin == POINT_BUSY || observations->end == POINT_BUSY;
+    bool has_foreign = reporting->counts.has_foreign || is_foreign_load(reporting)
+                       || observations->begin == POINT_BUSY || observations->end == POINT_BUSY;
 
     if (observations->instances > 1 && observations->counted < observations->instances
-        && (foreign || reporting->counts.is_shortfall))
+        && (has_foreign || reporting->counts.is_shortfall))
         set_state(
             reporting, "partial",
             "the deployment has several instances, and the counters do not cover all of them");
-    else if (foreign)
+    else if (has_foreign)
         judge_foreign(reporting);
     else if (reporting->counts.is_shortfall)
         set_state(
@@ -166,7 +169,7 @@ static void judge(struct reporting *reporting)
 {
     const struct monitor_observations *observations = reporting->observations;
 
-    if (serves_another(reporting))
+    if (judge_model(reporting))
         return;
     if (observations->begin == POINT_SILENT || observations->begin == POINT_STOPPED)
         set_state(reporting, "absent", observations->silent);
@@ -268,7 +271,8 @@ static void add_differences(const struct reporting *reporting, json_t *out)
         enum metric metric;
     } pairs[] = {
         { "mean_ttft_ms", "client_more_ttft_ms", METRIC_TTFT },
-        { "mean_itl_ms", "client_more_itl_ms", METRIC_ICL }, /* servers measure time per step */
+        /* most servers measure the time of a decoding step, which sends one chunk */
+        { "mean_itl_ms", "client_more_itl_ms", METRIC_ICL },
         { "mean_e2e_ms", "client_more_e2e_ms", METRIC_E2E },
     };
     const struct latency_summary *latency = reporting->result->measurement.latency;
@@ -301,8 +305,8 @@ static json_t *derive_figures(const struct reporting *reporting)
     return out;
 }
 
-/* Returns an empty object if counters fell (a restart, or instances that answer in turn), because
- * differences then mean nothing. */
+/* Returns an empty object if there were no scrapes, or if counters fell (a restart, or instances
+ * that answer in turn), because differences then mean nothing. */
 static json_t *figures(const struct reporting *reporting)
 {
     const struct monitor_log *log = &reporting->observations->log;

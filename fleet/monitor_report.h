@@ -19,8 +19,8 @@ struct monitor_observations {
     int64_t instances; /* from the deployment's settings; 0: not known */
     int64_t counted; /* instances whose counters are added up, if several answer in turn; else 0 */
     enum idle_wait begin, end;
-    /* The counters at the two idle points; for several instances, from zero to their
-     * total growth. */
+    /* The counters at the two idle points. If those of several instances are added up, `first` has
+     * none, and `last` has their total growth. */
     struct engine_metrics_snapshot first, last;
     char silent[256];                         /* why the last failed scrape failed */
     char served_first[256], served_last[256]; /* the model before and after; "" if not reported */

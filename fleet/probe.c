@@ -44,9 +44,9 @@ const struct engine_model *engine_model_find(const struct engine_report *report,
     return NULL;
 }
 
-/* Returns the place for one more model. If the list is full this is NULL, except for the endpoint's
+/* Returns the row for one more model. If the list is full, returns NULL, except for the endpoint's
  * model, which replaces the last one. */
-static struct engine_model *place_for(struct probe *probe, const char *id)
+static struct engine_model *row_for(struct probe *probe, const char *id)
 {
     struct engine_report *report = probe->report;
 
@@ -63,7 +63,7 @@ static int64_t checked_context(int64_t tokens)
 
 void probe_add_model(struct probe *probe, const char *id, int64_t context_tokens)
 {
-    struct engine_model *model = is_model_id(id) ? place_for(probe, id) : NULL;
+    struct engine_model *model = is_model_id(id) ? row_for(probe, id) : NULL;
 
     if (model == NULL)
         return;

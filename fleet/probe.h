@@ -9,15 +9,16 @@ struct probe {
     struct small_request ask;
     bool is_timed;       /* the caller set a time limit */
     char owner[64];      /* owned_by of the first model; "" if not reported */
-    struct text metrics; /* /metrics; empty if there is none */
+    struct text metrics; /* the page /metrics; empty if there is none */
     json_t *details;     /* whatever else the server reports, under our names */
     struct engine_report *report;
 };
 
 struct engine {
     const char *name;
-    const char *owner; /* owned_by in its models list; NULL: gives no hint */
-    /* Sends a request that only this engine answers, and records the answer. False, with nothing
+    const char *owner; /* owned_by in its models list; NULL: the list does not reveal it */
+    /* Recognizes the engine by what is known of the server or by a request that only this engine
+     * answers, and records what the engine reports about itself. Returns false, with nothing
      * recorded, if the server does not look like this engine. */
     bool (*read)(struct probe *probe);
 };
@@ -31,13 +32,14 @@ extern const size_t engine_count;
  * is not listed. */
 const struct engine_model *engine_model_find(const struct engine_report *report, const char *model);
 
-/* Skips an id that cannot be a name (empty, too long, control characters). */
+/* Skips an id that cannot be a name (empty, too long, control characters). If the list is full,
+ * only the endpoint's model is still added, in place of the last one. */
 void probe_add_model(struct probe *probe, const char *id, int64_t context_tokens);
 /* Sets the context of the listed model `id`, or of all models (NULL). Ignores an
  * impossible value. */
 void probe_set_context(struct probe *probe, const char *id, int64_t context_tokens);
 /* Returns the id of the endpoint's model or, if the endpoint names none, of the first one listed;
- * "" if it is not listed. */
+ * "" if that model is not listed. */
 const char *probe_model(const struct probe *probe);
 void probe_set_version(struct probe *probe, const char *version);
 /* Records the members of `object` that are in `names` (ends with NULL) and are scalars. */

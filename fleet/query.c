@@ -31,7 +31,7 @@ struct exchange {
     struct text complaint; /* the message of an error inside the answer */
     bool is_plain;
     bool done;                 /* the stream's end mark arrived */
-    bool finished;             /* a reason for the completion's end arrived */
+    bool finished;             /* a finish reason arrived, or a complete answer in one piece */
     bool broken;               /* the answer is not a stream of JSON events */
     size_t reported;           /* bytes of the result's text that on_text received */
     enum failure stopped;      /* why we ended the transfer; NONE: we did not */
@@ -45,15 +45,15 @@ struct exchange {
 static void report_text(struct exchange *exchange, bool is_end)
 {
     const struct query *query = exchange->query;
-    const char *news = text_string(&exchange->result->text) + exchange->reported;
+    const char *unreported = text_string(&exchange->result->text) + exchange->reported;
     size_t length = exchange->result->text.length - exchange->reported;
     TEXT_AUTO shown = { 0 };
 
     if (query->on_text == NULL)
         return;
     if (!is_end)
-        length = mask_safe_length(exchange->mask, news, length);
-    text_add_bytes(&shown, news, length);
+        length = mask_safe_length(exchange->mask, unreported, length);
+    text_add_bytes(&shown, unreported, length);
     mask_text(exchange->mask, MASK_ANSWER, false, &shown);
     query->on_text(query->context, text_string(&shown), shown.length, exchange->result->chunks);
     exchange->reported += length;
@@ -242,7 +242,8 @@ static CHECKED bool explain_stop(struct exchange *exchange, struct error *error)
     return fail(result, exchange->stopped, error, ERROR_TIMEOUT, text_string(&sentence));
 }
 
-/* Checks a transfer that ended without an error. */
+/* Checks the answer of a transfer that was complete, or that we ended because nothing more of it
+ * mattered. */
 static CHECKED bool check_answer(struct exchange *exchange, struct error *error)
 {
     struct query_result *result = exchange->result;

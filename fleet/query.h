@@ -25,7 +25,7 @@ struct query_result {
     struct text text;      /* visible text; bounded by 1 MiB */
     struct text reasoning; /* text that came as reasoning */
     enum failure failure;
-    double ttft_s, total_s;                   /* since sending; NaN: no token, or not sent */
+    double ttft_s, total_s; /* since sending; NaN: not sent, or for ttft_s no token */
     int64_t prompt_tokens, completion_tokens; /* -1: the server did not report them */
     int64_t chunks;
     double tokens_per_s; /* (completion tokens - 1) / (total - ttft); NaN if undefined */
@@ -34,7 +34,7 @@ struct query_result {
 };
 
 /* Returns false on any failure, with its class in result->failure and one sentence; *result then
- * has what arrived before. In both cases the caller frees *result with query_result_finish. */
+ * has what arrived before. The caller frees *result with query_result_finish, also on false. */
 CHECKED bool query_run(const struct endpoint *endpoint, const struct query *query,
                        struct query_result *result, struct error *error);
 void query_result_finish(struct query_result *result);

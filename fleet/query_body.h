@@ -11,8 +11,8 @@ enum query_field {
     QUERY_STREAM_OPTIONS = 4,
 };
 
-/* Returns the query_fields to send at first. A chat sends its token limit under both names: a
- * server that ignored the only one sent would generate without a limit. */
+/* Returns the query_fields to send at first. A chat sends its token limit under both names,
+ * because a server may know only one of them and would ignore the other. */
 unsigned query_fields(const struct query *query);
 /* Returns the JSON of the request, with the given query_fields. The caller frees it. */
 char *query_body(const struct endpoint *endpoint, const struct query *query, unsigned fields);

@@ -30,14 +30,14 @@ static void compare(struct reconciliation *out, int which)
     struct count *count = &out->counts[which];
     double excess = count->server - count->ours - count->more;
 
-    if (!(excess > tolerance(out, which))) /* also if the server does not report it (NaN) */
+    if (!(excess > tolerance(out, which))) /* true if the server does not report the count: NaN */
         return;
     count->foreign = excess;
-    out->foreign = true;
+    out->has_foreign = true;
 }
 
-/* Compares requests or, if the server does not report them, output tokens. The input tokens may
- * exclude what came from the prefix cache. */
+/* Compares requests or, if the server does not report them, output tokens. Input tokens are
+ * not used, because a server may exclude those that it found in its prefix cache. */
 static bool is_short(const struct reconciliation *out)
 {
     const struct count *requests = &out->counts[COUNT_REQUESTS];

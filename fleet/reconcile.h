@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares a server's counters between two idle points with what was sent. Private to fleet/. */
+/* Compares what a server counted between two moments when it was idle with what was sent. Private
+ * to fleet/. */
 #pragma once
 
 #include "base/core/text.h"
@@ -13,21 +14,20 @@ struct count {
     double server;    /* NaN: not reported */
     double ours;      /* of requests answered completely */
     double more;      /* what the server may have counted in addition */
-    double foreign;   /* at least this many were sent by others; 0: none detectable */
+    double foreign;   /* the server counted at least this many for others; 0: none detectable */
 };
 
 struct reconciliation {
     struct count counts[COUNTS];
-    bool foreign; /* at least one count reveals other clients */
-    /* the server counted far less than we sent: some requests did not reach it */
-    bool is_shortfall;
+    bool has_foreign;  /* at least one count reveals other clients */
+    bool is_shortfall; /* the server counted far less than it answered */
 };
 
 /* Compares what the server counted between two snapshots with what was sent. */
 void reconcile(const struct engine_metrics_snapshot *first,
                const struct engine_metrics_snapshot *last, const struct sent *sent,
                struct reconciliation *out);
-/* Appends what others sent, such as "4 requests, 120 input tokens". */
+/* Appends what the server counted for others, such as "4 requests, 120 input tokens". */
 void reconcile_describe(const struct reconciliation *reconciliation, struct text *out);
 /* Returns an object with server, ours, uncertain, ratio and foreign for each count.
  * New reference. */

@@ -8,7 +8,7 @@
 #include "fleet/metrics_map.h"
 #include "fleet/small_request.h"
 
-/* Further scrapes at the start, or if something indicates several instances. */
+/* Further scrapes at the start of a series, or after counters fell. */
 #define SCRAPES_IF_DOUBTFUL 12
 /* Further scrapes if only counters can distinguish instances. */
 #define SCRAPES_WITHOUT_START 2
@@ -48,8 +48,8 @@ void replicas_note(struct replicas *instances, const struct engine_metrics_snaps
 }
 
 /* A process that does not report its start time, or started within a second of another, is
- * recognized by its counters. Such a server is mistaken for several if it restarts twice within one
- * attempt. */
+ * recognized only by its counters. Such a server is mistaken for several instances if it restarts
+ * twice within one series of scrapes. */
 bool replicas_are_several(const struct replicas *instances)
 {
     return instances->returned || instances->falls - instances->newer > 1;

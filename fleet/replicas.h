@@ -19,14 +19,16 @@ struct replicas {
 };
 
 void replicas_note(struct replicas *instances, const struct engine_metrics_snapshot *snapshot);
-/* Returns true if several answer in turn: the counters cover only some of the requests. */
+/* Returns true if several instances answer in turn, so that the counters of a scrape cover only
+ * some of the requests. */
 bool replicas_are_several(const struct replicas *instances);
-/* Returns true if one process answered first, and then only another. */
+/* Returns true if counters fell or a different process answered, but not because several instances
+ * answer in turn. */
 bool replicas_have_restarted(const struct replicas *instances);
 
 /* Notes one scrape of a long series, and returns true if several instances answer. Scrapes again at
  * once where the series alone cannot tell: at its start, after counters fell, and if the server
- * does not report its start time. */
+ * does not report its start time. After true, the next scrape begins a new series. */
 bool replicas_check(const struct small_request *ask, const struct engine_metrics_snapshot *snapshot,
                     struct replicas *instances);
 
@@ -36,5 +38,5 @@ CHECKED bool replicas_try(const struct endpoint *endpoint, struct error *error);
 
 /* The error for an address under which several instances answer. */
 #define REPLICAS_SEVERAL                                                                           \
-    "several instances answer in turn under this address, and counters that change between "       \
-    "instances mean nothing: register each instance by its own address"
+    "several instances answer in turn under this address, and differences between their counters " \
+    "mean nothing: register each instance by its own address"

@@ -6,7 +6,7 @@
 #include "base/core/memory.h"
 #include "base/core/text.h"
 
-static struct due *find(const struct scrape_schedule *schedule, int64_t deployment_id)
+static struct schedule_row *find(const struct scrape_schedule *schedule, int64_t deployment_id)
 {
     for (size_t i = 0; i < schedule->count; i++)
         if (schedule->rows[i].deployment_id == deployment_id)
@@ -17,12 +17,12 @@ static struct due *find(const struct scrape_schedule *schedule, int64_t deployme
 void scrape_schedule_set(struct scrape_schedule *schedule, int64_t deployment_id, const char *name,
                          int64_t interval_ns, int64_t now_ns)
 {
-    struct due *row = find(schedule, deployment_id);
+    struct schedule_row *row = find(schedule, deployment_id);
 
     if (row == NULL) {
         schedule->rows = memory_resize(schedule->rows, schedule->count + 1, sizeof *schedule->rows);
         row = &schedule->rows[schedule->count++];
-        *row = (struct due){ .deployment_id = deployment_id };
+        *row = (struct schedule_row){ .deployment_id = deployment_id };
     }
     if (row->interval_ns != interval_ns)
         row->due_ns = now_ns;
@@ -47,10 +47,11 @@ void scrape_schedule_end(struct scrape_schedule *schedule)
     schedule->count = kept;
 }
 
-bool scrape_schedule_next_due(struct scrape_schedule *schedule, int64_t now_ns, struct due *out)
+bool scrape_schedule_next_due(struct scrape_schedule *schedule, int64_t now_ns,
+                              struct schedule_row *out)
 {
     for (size_t i = 0; i < schedule->count; i++) {
-        struct due *row = &schedule->rows[i];
+        struct schedule_row *row = &schedule->rows[i];
 
         if (row->busy || row->due_ns > now_ns)
             continue;
@@ -64,7 +65,7 @@ bool scrape_schedule_next_due(struct scrape_schedule *schedule, int64_t now_ns, 
 
 void scrape_schedule_done(struct scrape_schedule *schedule, int64_t deployment_id)
 {
-    struct due *row = find(schedule, deployment_id);
+    struct schedule_row *row = find(schedule, deployment_id);
 
     if (row != NULL)
         row->busy = false;

@@ -7,28 +7,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct due {
+struct schedule_row {
     int64_t deployment_id, interval_ns, due_ns;
     char name[64]; /* of the deployment */
     bool busy;     /* being scraped */
-    bool listed;   /* set since scrape_schedule_begin */
+    bool listed;   /* passed to scrape_schedule_set since scrape_schedule_begin */
 };
 
 struct scrape_schedule {
-    struct due *rows;
+    struct schedule_row *rows;
     size_t count;
 };
 
 /* Adds a deployment or updates it. It is due at once if it is new or its interval changed. */
 void scrape_schedule_set(struct scrape_schedule *schedule, int64_t deployment_id, const char *name,
                          int64_t interval_ns, int64_t now_ns);
-/* scrape_schedule_end removes every row that was not set since scrape_schedule_begin. */
+/* scrape_schedule_end removes every deployment that was not passed to scrape_schedule_set since
+ * scrape_schedule_begin. */
 void scrape_schedule_begin(struct scrape_schedule *schedule);
 void scrape_schedule_end(struct scrape_schedule *schedule);
 
 /* Copies a row that is due, marks it busy, and advances its next time by a multiple of its
  * interval: no drift, and missed scrapes are not made up for. Returns false if none is due. */
-bool scrape_schedule_next_due(struct scrape_schedule *schedule, int64_t now_ns, struct due *out);
+bool scrape_schedule_next_due(struct scrape_schedule *schedule, int64_t now_ns,
+                              struct schedule_row *out);
 /* Marks a deployment that was busy as no longer busy. */
 void scrape_schedule_done(struct scrape_schedule *schedule, int64_t deployment_id);
 /* Returns the time at which the next row is due; INT64_MAX: none. Busy rows are ignored. */

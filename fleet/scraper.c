@@ -38,7 +38,7 @@ struct scraped_deployment {
 
 struct scraper {
     const struct access *access;
-    struct store *store; /* that of `access` */
+    struct store *store; /* access->store */
     struct workers *workers;
     pthread_t thread;
     atomic_bool stopping;
@@ -56,7 +56,7 @@ struct scraper {
 
 struct task {
     struct scraper *scraper;
-    struct due due;
+    struct schedule_row due;
 };
 
 static bool is_stopping(void *context)
@@ -81,8 +81,8 @@ static struct scraped_deployment *find_or_add(struct scraper *scraper, int64_t d
     return added;
 }
 
-/* Works on a copy: only one task of a deployment runs at a time, but the tasks of others may move
- * the array meanwhile. */
+/* Works on a copy, because the tasks of other deployments may move the array meanwhile. Only one
+ * task of each deployment runs at a time. */
 static bool several_answer(struct scraper *scraper, int64_t deployment_id,
                            const struct small_request *ask,
                            const struct engine_metrics_snapshot *snapshot)
@@ -100,7 +100,7 @@ static bool several_answer(struct scraper *scraper, int64_t deployment_id,
     return several;
 }
 
-static CHECKED bool ask_deployment(struct scraper *scraper, const struct due *due,
+static CHECKED bool ask_deployment(struct scraper *scraper, const struct schedule_row *due,
                                    struct text *body, struct engine_metrics_snapshot *out,
                                    struct error *error)
 {
@@ -122,9 +122,9 @@ static CHECKED bool ask_deployment(struct scraper *scraper, const struct due *du
     return ok;
 }
 
-/* Logs the first excess of a deployment over each limit; the numbers are stored with each scrape.
- */
-static void warn_of_left_out(const struct due *due, const struct scrape_left_out *left_out)
+/* Logs when a deployment exceeds a limit for the first time. From then on, each scrape also stores
+ * how many series it omits for that limit. */
+static void warn_of_left_out(const struct schedule_row *due, const struct scrape_left_out *left_out)
 {
     TEXT_AUTO problem = { 0 };
 
@@ -134,20 +134,20 @@ static void warn_of_left_out(const struct due *due, const struct scrape_left_out
     log_warning("metrics of %s: %s", due->name, text_string(&problem));
 }
 
-/* Stores our figures, and the page's series under the server's own names. Ours come first: if a
- * deployment has reached its limit of series, they are the last to be omitted. */
-static CHECKED bool store_page(struct scraper *scraper, const struct due *due,
+/* Stores our figures, and the page's series under the server's own names. Ours come first, so that
+ * they are the last to be omitted when the deployment reaches its limit of series. */
+static CHECKED bool store_page(struct scraper *scraper, const struct schedule_row *due,
                                const struct text *body,
                                const struct engine_metrics_snapshot *snapshot, struct error *error)
 {
-    struct scrape_value own[VALUES_LIMIT];
-    size_t count = engine_metrics_values(snapshot, own, VALUES_LIMIT);
+    struct scrape_value ours[VALUES_LIMIT];
+    size_t count = engine_metrics_values(snapshot, ours, VALUES_LIMIT);
     struct metrics_page page;
     bool ok;
 
     metrics_page_read(body, count, &page);
     memmove(page.values + count, page.values, page.count * sizeof *page.values);
-    memcpy(page.values, own, count * sizeof *own);
+    memcpy(page.values, ours, count * sizeof *ours);
     struct scrape_left_out left_out = { .by_page = page.left_out };
     ok = scrape_add(scraper->store, due->deployment_id, snapshot->at_ms, page.values,
                     count + page.count, &left_out, error);
@@ -157,7 +157,7 @@ static CHECKED bool store_page(struct scraper *scraper, const struct due *due,
     return ok;
 }
 
-static void scrape(struct scraper *scraper, const struct due *due)
+static void scrape(struct scraper *scraper, const struct schedule_row *due)
 {
     TEXT_AUTO body = { 0 };
     char shown[SHOWN_ERROR_BYTES];
@@ -214,7 +214,7 @@ static void set_row(struct scraper *scraper, const struct deployment *deployment
     pthread_mutex_unlock(&scraper->lock);
 }
 
-/* Adds every watched deployment that is not retired to the schedule. */
+/* Adds to the schedule every watched deployment that is not retired. */
 static CHECKED bool set_rows(struct scraper *scraper, const struct scrape_target *targets,
                              size_t count, struct error *error)
 {
@@ -238,7 +238,8 @@ static CHECKED bool set_rows(struct scraper *scraper, const struct scrape_target
     return true;
 }
 
-/* Reads the schedule from the store; if that fails, the old one remains. */
+/* Reads the watched deployments from the store into the schedule. If that fails, the schedule keeps
+ * all that it had. */
 static void load(struct scraper *scraper)
 {
     FREE_AUTO struct scrape_target *targets = NULL;
@@ -265,7 +266,7 @@ static void submit_due(struct scraper *scraper)
 {
     struct task *task;
     struct error error;
-    struct due due;
+    struct schedule_row due;
 
     while (scrape_schedule_next_due(&scraper->schedule, clock_monotonic_ns(), &due)) {
         task = memory_zeroed(1, sizeof *task);

@@ -10,8 +10,8 @@ struct scraper;
 
 /* `access` must outlive the scraper. Free with scraper_destroy. */
 CHECKED bool scraper_create(const struct access *access, struct scraper **out, struct error *error);
-/* Applies a change of the watched deployments at once; without this call it is noticed within a
- * minute. */
+/* Applies a change of the watched deployments at once; without this call, the change is noticed
+ * within a minute. */
 void scraper_wake(struct scraper *scraper);
 /* Sets the only listener: `scraped` is called on a worker's thread after each scrape, successful or
  * not, with the deployment's name; it must not call the scraper. NULL removes the listener. */

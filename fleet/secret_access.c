@@ -50,10 +50,10 @@ void secret_access_finish(struct secret_access *found)
     *found = (struct secret_access){ 0 };
 }
 
-static bool has_origin(const struct secret_access *access, const char *origin)
+static bool has_origin(const struct secret_access *found, const char *origin)
 {
-    for (size_t i = 0; i < access->count; i++)
-        if (strcmp(access->origins[i], origin) == 0)
+    for (size_t i = 0; i < found->count; i++)
+        if (strcmp(found->origins[i], origin) == 0)
             return true;
     return false;
 }
@@ -160,8 +160,8 @@ bool access_check_url(const struct access *access, const char *url, struct error
                      host);
 }
 
-/* Returns the list that the server's addresses must be on; NULL for a server that is listed by its
- * name, which may have any address. */
+/* Returns the list that must contain the server's address. NULL: the server may have any address,
+ * because there is no list or it has the server's name. */
 static const struct server_list *address_list(const struct access *access, const char *url)
 {
     char host[URL_HOST_SIZE];
@@ -174,7 +174,8 @@ static const struct server_list *address_list(const struct access *access, const
     return access->servers;
 }
 
-/* Writes the first use to the audit log at once, and then the number of uses once an hour. */
+/* Records a use in the audit log: the first use in an hour at once, and the number of further uses
+ * when the hour is over. */
 static void note_use(const struct access *access, const char *what, const char *url)
 {
     const struct change change = { .actor = { .principal = AUDIT_SERVER }, .tool = "secret_use" };
@@ -189,9 +190,8 @@ static void note_use(const struct access *access, const char *what, const char *
         log_warning("the audit log does not record that %s was used: %s", what, error.message);
 }
 
-static CHECKED bool read_own_secret(const struct access *access,
-                                    const struct deployment *deployment,
-                                    char out[SECRET_VALUE_SIZE], struct error *error)
+static CHECKED bool read_secret(const struct access *access, const struct deployment *deployment,
+                                char out[SECRET_VALUE_SIZE], struct error *error)
 {
     const char *secret = deployment->secret;
 
@@ -228,7 +228,7 @@ bool secret_access_endpoint(const struct access *access, const struct deployment
         || (lock != NULL && !read_key(access, deployment, lock, bearer, error)))
         return false;
     if (bearer[0] == '\0' && deployment->secret[0] != '\0'
-        && !read_own_secret(access, deployment, bearer, error))
+        && !read_secret(access, deployment, bearer, error))
         return false;
     text_copy(out->url, sizeof out->url, deployment->url);
     text_copy(out->model, sizeof out->model, deployment->model);

@@ -6,11 +6,11 @@
 #include "base/net/endpoint.h"
 #include "store/ledger/deployments.h"
 
-/* Finds the locks of servers that this process deployed. */
+/* Finds the locks (struct endpoint_lock) of servers that opsbrain deployed. */
 struct access_locks {
     void *context;
     /* Finds the lock of a deployment whose address is exactly the one to which its key was bound.
-     * *out is NULL if there is none; it is valid until the process ends. */
+     * *out is NULL if there is no such lock; otherwise it is valid until the process ends. */
     CHECKED bool (*find)(void *context, const struct deployment *deployment,
                          const struct endpoint_lock **out, struct error *error);
 };
@@ -27,8 +27,9 @@ struct access {
 CHECKED bool access_check_url(const struct access *access, const char *url, struct error *error);
 
 /* Fills in the address, the model ("" if the deployment names none) and the credential. The
- * credential is the key to the deployment's lock or, if there is none, its secret, which is read
- * only if it may be sent to that address now. */
+ * credential is the key to the deployment's lock. If there is no lock, or the lock needs no key, it
+ * is the deployment's secret ("" if the deployment has none), which is read only if it may be sent
+ * to that address now. */
 CHECKED bool secret_access_endpoint(const struct access *access,
                                     const struct deployment *deployment, struct endpoint *out,
                                     struct error *error);
@@ -37,7 +38,8 @@ CHECKED bool secret_access_endpoint(const struct access *access,
 struct secret_access {
     char (*origins)[ORIGIN_SIZE];
     size_t count;
-    bool by_file; /* the file beside the secret lists them, and it cannot be bound to others */
+    /* A file beside the secret lists the origins, so the secret cannot be bound to others. */
+    bool by_file;
 };
 /* Reads where a secret may be sent. Free with secret_access_finish. */
 CHECKED bool secret_access_read(const struct access *access, const char *secret,

@@ -22,7 +22,7 @@
     500000000 /* half a second, so that each second has a scrape even if one is late */
 #define TIMEOUT_MS 5000
 #define PAUSE_NS 100000000   /* between checks for an idle server */
-#define IDLE_LIMIT_S 10.0    /* how long others may keep the server busy */
+#define IDLE_LIMIT_S 10.0    /* how long other clients may keep the server busy */
 #define STILL_S 3.0          /* counters that stand still so long overrule a gauge that says busy */
 #define COUNTING_LIMIT_S 2.0 /* how long the server may take to count what it has answered */
 #define BROKEN_LIMIT_S 2.0   /* how long the metrics may be unavailable if no request failed */
@@ -59,7 +59,7 @@ static void pause_ns(long ns)
 
 struct asking {
     const struct monitor_watch *watch;
-    const char *doing;
+    const char *doing; /* passed to watch->stopped */
 };
 
 static bool watch_stops(void *context)
@@ -99,8 +99,8 @@ static const json_t *find_model(const json_t *models, const char *id)
     return json_array_size(models) == 1 ? json_array_get(models, 0) : NULL;
 }
 
-/* Writes the model's name, and what distinguishes it from another of that name: files
- * and context. */
+/* Writes the model's name, and what distinguishes it from a different model of the same name: its
+ * files and context length. */
 static void describe_model(const json_t *model, char out[256])
 {
     const char *id = json_get_text(model, "id", ""), *root = json_get_text(model, "root", id);
@@ -116,7 +116,7 @@ static void describe_model(const json_t *model, char out[256])
     text_copy(out, 256, text_string(&shown));
 }
 
-/* Asks which model is served; "" if the server does not answer. */
+/* Asks which model is served; "" if the server gives no usable answer. */
 static void ask_served(struct server_monitor *monitor, struct asking *asking, char out[256])
 {
     struct small_request ask = small_request_begin(&monitor->endpoint, TIMEOUT_MS);
@@ -157,7 +157,8 @@ static bool have_changed(const struct engine_metrics_snapshot *from,
            || differ(from->generation_tokens_total, to->generation_tokens_total);
 }
 
-/* Returns true if the server has counted at least what it answered, as far as it counts. */
+/* Returns true if the server has counted at least what it answered. Counters that the server does
+ * not report are not compared. */
 static bool has_counted(const struct engine_metrics_snapshot *first,
                         const struct engine_metrics_snapshot *last, const struct sent *sent)
 {
@@ -170,14 +171,18 @@ static bool has_counted(const struct engine_metrics_snapshot *first,
 /* A wait for the server to be idle. */
 struct waiting {
     struct asking asking;
-    const char *for_idle, *for_return; /* asking.doing while the server answers, and while not */
-    double silent_limit_s;             /* how long the server may be unavailable */
-    const struct sent *sent;           /* what the server should have counted; NULL: nothing */
+    const char *for_idle;    /* asking.doing while the server answers */
+    const char *for_return;  /* asking.doing while it does not */
+    double silent_limit_s;   /* how long the server may be unavailable */
+    const struct sent *sent; /* what the server should have counted; NULL: not checked */
     int64_t begun_ns, first_answer_ns, changed_ns;
     struct engine_metrics_snapshot before;
 };
 
-/* Checks once. Returns true if the wait is over; *point then says how it ended. */
+/* Checks once. Returns true if the wait is over; *point then says how it ended. The server
+ * counts as idle if no counter changed since the last check and nothing runs or waits, or if no
+ * counter changed for STILL_S. If waiting->sent is not NULL, the server must also have counted what
+ * was sent, or have had COUNTING_LIMIT_S to do so. */
 static bool check_idle(struct server_monitor *monitor, struct waiting *waiting,
                        struct engine_metrics_snapshot *out, enum idle_wait *point)
 {
@@ -198,7 +203,7 @@ static bool check_idle(struct server_monitor *monitor, struct waiting *waiting,
     *out = waiting->before = now;
     *point = POINT_IDLE;
     if (replicas_are_several(&monitor->observations.log.instances))
-        return true; /* one scrape cannot show that all of them are idle: await_census does */
+        return true; /* one scrape cannot show that all instances are idle; await_census waits */
     if (still && (is_quiet(&now) || seconds_since(waiting->changed_ns) >= STILL_S)
         && (waiting->sent == NULL || has_counted(&monitor->observations.first, &now, waiting->sent)
             || seconds_since(waiting->first_answer_ns) >= COUNTING_LIMIT_S))
@@ -207,8 +212,7 @@ static bool check_idle(struct server_monitor *monitor, struct waiting *waiting,
     return seconds_since(waiting->first_answer_ns) >= IDLE_LIMIT_S;
 }
 
-/* Waits until the server is idle (nothing runs or waits, and no counter changed between two
- * checks), or until a limit is reached. */
+/* Repeats check_idle until the wait is over, or until the watch stops it. */
 static enum idle_wait reach_idle(struct server_monitor *monitor, struct waiting *waiting,
                                  struct engine_metrics_snapshot *out)
 {
@@ -223,8 +227,8 @@ static enum idle_wait reach_idle(struct server_monitor *monitor, struct waiting 
     return point;
 }
 
-/* Scrapes until it is known whether several instances answer: if they do, differences between the
- * counters mean nothing. */
+/* Scrapes a few more times to find out whether several instances answer: if they do, differences
+ * between the counters of two scrapes mean nothing. */
 static void look_for_instances(struct server_monitor *monitor, struct asking *asking)
 {
     struct engine_metrics_snapshot ignored;
@@ -248,8 +252,8 @@ static void take_census(struct server_monitor *monitor, struct asking *asking, s
     }
 }
 
-/* Takes a census. If there are several instances, repeats it until all of them are idle, within a
- * limit. */
+/* Takes a census. If there are several instances, repeats it until it is complete (all of them were
+ * idle), or until a time limit is reached. */
 static void await_census(struct server_monitor *monitor, struct asking *asking, struct census *out)
 {
     const struct replicas *instances = &monitor->observations.log.instances;
@@ -261,7 +265,8 @@ static void await_census(struct server_monitor *monitor, struct asking *asking, 
            && seconds_since(begun_ns) < IDLE_LIMIT_S && !watch_stops(asking));
 }
 
-/* Adds up what all instances counted, if several answer in turn. */
+/* For several instances that answer in turn: makes the counters of the two idle points show what
+ * all instances together counted in between, if the censuses tell. */
 static void count_all(struct server_monitor *monitor, struct asking *asking,
                       const struct sent *sent)
 {
@@ -387,13 +392,15 @@ static bool had_failures(const struct cell_result *result)
     return result->state == CELL_FAILED || result->measurement.success_rate < 1;
 }
 
-static bool is_odd(const struct monitor_observations *observations,
-                   const struct cell_result *result)
+/* Returns true if the counters differ from what was sent in a way that several instances would
+ * explain. */
+static bool hint_at_instances(const struct monitor_observations *observations,
+                              const struct cell_result *result)
 {
     struct reconciliation counts;
 
     reconcile(&observations->first, &observations->last, &result->sent, &counts);
-    return counts.foreign || replicas_have_restarted(&observations->log.instances);
+    return counts.has_foreign || replicas_have_restarted(&observations->log.instances);
 }
 
 static void reach_last_point(struct server_monitor *monitor, const struct cell_result *result)
@@ -411,7 +418,7 @@ static void reach_last_point(struct server_monitor *monitor, const struct cell_r
     snprintf(for_return, sizeof for_return, "no answer, waiting up to %.0f s for the model server",
              limit_s);
     observations->end = reach_idle(monitor, &waiting, &observations->last);
-    if (observations->end == POINT_IDLE && is_odd(observations, result))
+    if (observations->end == POINT_IDLE && hint_at_instances(observations, result))
         look_for_instances(monitor, &waiting.asking);
     if (observations->end == POINT_IDLE && replicas_are_several(&observations->log.instances))
         count_all(monitor, &waiting.asking, &result->sent);

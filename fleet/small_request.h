@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small requests to a model server: each is bounded in bytes and in time, and all share one
- * deadline. Private to fleet/. */
+/* Small requests to a model server. Each is bounded in bytes and in time; all that are made with
+ * one struct small_request share its deadline. Private to fleet/. */
 #pragma once
 
 #include <jansson.h>
@@ -19,7 +19,7 @@ struct small_request {
 
 struct small_request small_request_begin(const struct endpoint *endpoint, int64_t all_within_ms);
 /* Sends a GET or, with a JSON `body`, a POST; `path` begins with '/'. Reads an answer of at most
- * 4 MiB; the caller frees *out. *failure is the failure's class, or NONE. */
+ * 4 MiB; the caller frees *out. *failure is the failure's class, or FAILURE_NONE. */
 CHECKED bool small_request_json(const struct small_request *ask, const char *path, const char *body,
                                 json_t **out, enum failure *failure, struct error *error);
 /* Sends a GET, and appends an answer of at most 4 MiB to *out. */

@@ -9,8 +9,8 @@ struct utf8_stream {
     size_t tail_length;
 };
 
-/* Appends every character that is now complete to `out`, as long as `out` stays within `limit`
- * bytes. NUL and invalid UTF-8 become U+FFFD. */
+/* Appends to `out` every character that is now complete, and omits each that would make `out`
+ * longer than `limit` bytes. NUL and invalid UTF-8 become U+FFFD. */
 void utf8_stream_add(struct utf8_stream *stream, const char *bytes, size_t length, struct text *out,
                      size_t limit);
 /* Ends the text: an incomplete character becomes U+FFFD. */

@@ -56,8 +56,8 @@ void answer_next(struct answer *answer, const char *next);
         "next_step", VALUE_TEXT, .optional = true, .help = "What to call next."                    \
     }
 
-/* Adds a content block after the text, with what an agent needs but people do not; its annotation
- * says that it is for the assistant. Call it when the text is complete. */
+/* Sets the content to two blocks: the answer's text, which must be complete, and `text`, which
+ * agents need but people do not; its annotation says that it is for the assistant. */
 void answer_aside(struct answer *answer, const char *text);
 
 /* Sets the path of the page that shows the answer to people: "/runs/run_...". Its URL becomes the

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Condenses an answer: drops empty members, rounds numbers, and lists the members with foreign
- * text. Some hosts show their model only the structure, and every byte of it costs tokens. */
+/* Condenses an answer: drops members that are null or have their usual empty value, and details
+ * that the call did not request; rounds numbers; lists the members with foreign text. Some hosts
+ * show their model only the structure, and every byte of it costs tokens. */
 
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ struct condensing {
 static json_t *condense(const struct condensing *condensing, const json_t *value,
                         const struct field *fields, bool in_list);
 
-/* Rounds to five digits: no measured figure is more precise. */
+/* Rounds to five digits, or to an integer if that has more: no measured figure is more precise. */
 static json_t *short_number(double value)
 {
     char written[32];
@@ -75,7 +76,7 @@ static json_t *condense_member(const struct condensing *condensing, const json_t
     if (field == NULL)
         return condense(condensing, value, NULL, in_list);
     if (field->defaults_of != NULL && !condensing->detail)
-        value = stated = tool_stated(tool_find(field->defaults_of), value);
+        value = stated = tool_omit_defaults(tool_find(field->defaults_of), value);
     return condense(condensing, value, field->fields, in_list);
 }
 

@@ -10,8 +10,8 @@
 #include "handlers/tool.h"
 
 /* Makes an object of the members of `row` that the fields show, and of the computed members
- * `others` (NULL: there are none), which it releases. They are in the order of the fields. New
- * reference. */
+ * `others` (NULL: there are none), which it releases. The object's members are in the order of
+ * the fields. New reference. */
 json_t *answer_row_take(const struct field *fields, const void *row, json_t *others);
 
 /* Each converts one member of a row, for the macros below. New references. */

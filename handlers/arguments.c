@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks a call's arguments by the tool's rows, and fills in defaults. Each refusal is one sentence
- * with the argument's name, the given value and the allowed ones. */
+ * that names the argument and says what is allowed. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -236,7 +236,7 @@ static CHECKED bool check_limits(const struct param *param, const json_t *value,
     return true;
 }
 
-/* Reports the first entry of a list with a wrong type. */
+/* Refuses a list with an entry of the wrong type; the error names the first such entry. */
 static CHECKED bool refuse_entry(const struct param *param, const json_t *value,
                                  struct error *error)
 {
@@ -273,13 +273,13 @@ static CHECKED bool check_value(const struct param *param, const json_t *value, 
 
 void value_param_range(const struct param *param, struct text *out)
 {
-    bool counted = param->type == VALUE_INTEGERS || param->type == VALUE_NUMBERS;
-    double low = counted ? param->item_low : param->low;
-    double high = counted ? param->item_high : param->high;
+    bool is_list = param->type == VALUE_INTEGERS || param->type == VALUE_NUMBERS;
+    double low = is_list ? param->item_low : param->low;
+    double high = is_list ? param->item_high : param->high;
 
     if ((low != 0 || high != 0)
-        && (counted || param->type == VALUE_INTEGER || param->type == VALUE_NUMBER))
-        text_addf(out, "%s from %.16g to %.16g", counted ? ", each" : "", low, high);
+        && (is_list || param->type == VALUE_INTEGER || param->type == VALUE_NUMBER))
+        text_addf(out, "%s from %.16g to %.16g", is_list ? ", each" : "", low, high);
 }
 
 static json_t *whole_number(const json_t *value)
@@ -315,7 +315,8 @@ static CHECKED bool check_param(const struct tool *tool, const struct param *par
     return true;
 }
 
-/* Returns true if the value already has the form that tools expect, as most values do. */
+/* Returns true if the value already has the form that tools expect, as most values do. A list of
+ * integers is always copied: its entries are not examined. */
 static bool is_final(const struct param *param, const json_t *value)
 {
     if (value == NULL)
@@ -348,7 +349,7 @@ static bool is_default(const struct param *param, const json_t *value)
     return json_equal(initial, value);
 }
 
-json_t *tool_stated(const struct tool *tool, const json_t *object)
+json_t *tool_omit_defaults(const struct tool *tool, const json_t *object)
 {
     json_t *out = json_object(), *value;
     const char *name;

@@ -4,6 +4,8 @@
 
 #include "handlers/tool.h"
 
-/* Returns the arguments as JSON of at most 4000 bytes, with long texts truncated and credentials
- * masked. Arguments that the tool does not have are only counted. The caller frees it. */
+/* Returns the arguments as JSON, with long texts truncated and credentials masked; {"too
+ * long":true} if it would have more than 4000 bytes. At most 64 numbers of a list and 64 texts of a
+ * map are kept. Arguments that the tool does not have are only
+ * counted. The caller frees the result. */
 char *audit_arguments(const struct tool *tool, const json_t *arguments);

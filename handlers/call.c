@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Carries out a call: checks role and arguments, runs the tool, checks the answer, and writes the
- * audit row unless the store wrote one with the change. */
+/* Carries out a call: checks role and arguments, runs the tool, and checks the answer. Writes an
+ * audit row for a failed call, and for a call that may change something unless the store wrote the
+ * row with the change. */
 
 #include "handlers/call.h"
 

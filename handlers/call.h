@@ -9,7 +9,7 @@
 CHECKED bool call_run(const struct tool *tool, struct call *call, struct answer *answer,
                       struct error *error);
 
-/* Sets what the audit log will record about the call. Both texts are borrowed until it ends. */
+/* Sets what the audit log records about the call. Both texts are borrowed until the call ends. */
 void call_begin(struct call *call, const char *name, const char *arguments);
 /* Counts in the audit log that `what` was read. */
 void call_read(const struct call *call, const char *what);
@@ -21,9 +21,10 @@ void call_refused(struct call *call, struct error *error);
  * dropped, and asking is UNSUPPORTED. The caller sets `cancelled` itself. */
 void call_without_client(struct call *call);
 
-/* Shortens the structure: drops empty members and, unless `detail`, those that are only shown in
- * detail, and rounds figures to five digits. If it contains text that others wrote, a first member
- * "foreign_text" names the members with that text. */
+/* Shortens the structure: drops members that are null, those that are sparse and empty and, unless
+ * `detail`, those that are only shown in detail; rounds fractions to five digits or an integer. If
+ * it contains text that others wrote, a first member "foreign_text" names the members with that
+ * text. */
 void answer_condense(const struct tool *tool, bool detail, struct answer *answer);
 /* Adds the link to the page that shows the answer, to its text and its structure, if there is such
  * a page and the address of pages is known; answer->page becomes the URL, or otherwise "".

@@ -51,9 +51,10 @@ static CHECKED bool refuse_argument(const char *owner, const char *argument, str
     json_auto_t *given = json_string(argument);
     char shown[VALUE_SHOWN_SIZE];
 
-    return error_set(error, ERROR_INVALID,
-                     "%s has no argument %s: prompts/list and resources/templates/list name them",
-                     owner, value_show(given, shown));
+    return error_set(
+        error, ERROR_INVALID,
+        "%s has no argument %s: prompts/list and resources/templates/list name all arguments",
+        owner, value_show(given, shown));
 }
 
 bool completion_of_prompt(const struct prompt *const *table, const struct services *services,
@@ -64,7 +65,7 @@ bool completion_of_prompt(const struct prompt *const *table, const struct servic
 
     if (prompt == NULL)
         return error_set(error, ERROR_NOT_FOUND,
-                         "ref.name is not a prompt: prompts/list lists all of them");
+                         "ref.name is not a prompt: prompts/list lists all prompts");
     for (const struct prompt_argument *at = prompt->arguments; at->name != NULL; at++)
         if (strcmp(at->name, argument) == 0)
             return complete(at->choices, at->instances, services, typed, out, error);

@@ -10,7 +10,7 @@
 
 struct completion {
     json_t *values; /* texts that begin with what was typed; owned by the caller */
-    size_t total;   /* how many of the searched names or ids match */
+    size_t total;   /* how many of the choices, or of the searched names or ids, match */
 };
 
 /* NOT_FOUND: there is no such prompt or template; INVALID: it has no such argument. An argument

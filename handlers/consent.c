@@ -16,16 +16,17 @@ static json_t *form(const struct consent *consent)
                      consent->key);
 }
 
-/* Writes the key under which a client answers in a later round. It contains a digest of what the
- * form showed: if that has changed, the answer is not found, and the client is asked again. */
+/* Writes the key under which a client answers in a later round. If `identity` is set, the key
+ * contains its digest: once the identity has changed, an earlier answer is not found, and the
+ * client is asked again. */
 static void write_key(const struct consent *consent, char out[64])
 {
     char digest[DIGEST_TEXT_SIZE];
 
     text_copy(out, 64, consent->key);
-    if (consent->thing == NULL)
+    if (consent->identity == NULL)
         return;
-    digest_sha256_text(consent->thing, strlen(consent->thing), digest);
+    digest_sha256_text(consent->identity, strlen(consent->identity), digest);
     snprintf(out, 64, "%.40s-%.16s", consent->key, digest);
 }
 

@@ -14,20 +14,20 @@
 struct consent {
     const char *name; /* what the call would change or remove; `confirm` must repeat this name */
     const char *key;  /* key of the question, and of the form's box */
-    /* Identifies what the form shows, if `name` is not enough: an answer counts for this value
-     * alone. NULL: `name` is enough. */
-    const char *thing;
+    /* Identifies what the form shows, if `name` is not enough: an answer to a form with a different
+     * identity does not count. NULL: `name` is enough. */
+    const char *identity;
     const char *title;    /* label of the box: "Remove it" */
     const char *plan;     /* what would be done, as the form describes it */
     const char *summary;  /* what would be done, as an error describes it: one sentence */
     const char *declined; /* what stays as it is without consent: "demo stays registered" */
-    /* How a person agrees if the client cannot ask; `confirm` then does not count as consent.
-     * NULL: it does. */
+    /* How a person agrees if the client cannot ask. If it is set, `confirm` does not count as
+     * consent. NULL: `confirm` counts. */
     const char *elsewhere;
 };
 
-/* Only for a tool's go_ahead(). Returns true if `confirm` repeats the name, or the client's
- * user agrees. INVALID: `confirm` is a different name, or the client cannot ask; the error then
- * shows the summary and says how to confirm. FORBIDDEN: the client cannot ask, and `elsewhere` says
- * how a person agrees. CANCELLED: the user did not agree. */
+/* Only for a tool's go_ahead(). Returns true if the client's user agrees, or if `elsewhere` is NULL
+ * and `confirm` repeats the name. INVALID: `confirm` is a different name, or the client cannot ask;
+ * in the second case the error shows the summary and says how to confirm. FORBIDDEN: the client
+ * cannot ask, and `elsewhere` is set; the error repeats it. CANCELLED: the user did not agree. */
 CHECKED bool consent_get(struct call *call, const struct consent *consent, struct error *error);

@@ -16,13 +16,13 @@ static const char opening[] =
     "deployment is registered, its name may be omitted. Benchmarks are jobs: they continue when a "
     "call ends.\n";
 
-/* The usual steps. Each line names tools that exist; a test checks it. */
+/* A test checks that each tool named here exists. */
 static const char *const usual_steps[] = {
     "Begin: deployment_list; if empty: deployment_register, then model_health.",
     "Ask a model: model_query.",
     "Benchmark: sweep_start (the deployment alone: where it saturates), job_show with wait_s 600 "
-    "until `over`, run_report. What a large one takes: sweep_plan; sweep_start then takes its "
-    "plan_digest.",
+    "until `over`, run_report. What a large one takes: sweep_plan; pass its plan_digest to "
+    "sweep_start.",
     "Stopped: sweep_resume measures what is missing.",
     "Which is faster: sweep_start with `candidate` and repetitions 5, then run_compare.",
     "Results of other tools: run_import, run_audit, run_report; run_export.",

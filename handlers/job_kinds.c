@@ -13,7 +13,8 @@
 #include "handlers/answer.h"
 #include "handlers/tool.h"
 
-/* Plans have threads of their own: a sweep of hours must not delay a plan that stops a server. */
+/* Plans have threads of their own: a sweep that takes hours must not delay a plan that stops a
+ * server. */
 #define APPLY_THREADS 4
 #define SERVER_PATIENCE_MS (10 * 60 * 1000) /* large models take minutes to load */
 
@@ -46,7 +47,7 @@ static json_t *ask_platform(void *context, const struct deployment *deployment)
     return services->fleet == NULL ? NULL : managed_platform(services->fleet, deployment);
 }
 
-static int64_t instances_of(const struct deployment *deployment)
+static int64_t max_instances_of(const struct deployment *deployment)
 {
     json_auto_t *limits = answer_json_stored(deployment->limits);
 
@@ -57,7 +58,7 @@ static void *begin_monitor(void *context, const struct deployment *deployment,
                            const struct endpoint *endpoint, const struct monitor_watch *watch)
 {
     (void)context;
-    return server_monitor_begin(endpoint, instances_of(deployment), watch);
+    return server_monitor_begin(endpoint, max_instances_of(deployment), watch);
 }
 
 static void end_monitor(void *context, void *monitor, const struct cell_result *result,

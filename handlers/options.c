@@ -72,8 +72,8 @@ static json_t *read_json(const char *text)
     return json_parse(text, strlen(text), &value, &ignored) ? value : json_string(text);
 }
 
-/* Converts the text to the row's type. If that fails, it remains a text, and the later check
- * refuses it with the row's range. `param` NULL: there is no such row. */
+/* Converts the text to the argument's type. If that fails, the value remains a text, which
+ * tool_check refuses later. `param` NULL: the tool has no such argument. */
 static json_t *read_value(const struct param *param, const char *text)
 {
     bool of_texts;
@@ -125,7 +125,7 @@ static CHECKED bool set_option(const struct tool *tool, const char *name, json_t
         return true;
     }
     return error_set(error, ERROR_INVALID,
-                     "\"options\" gives \"%.60s\" twice with different values: give it once", name);
+                     "\"%.60s\" is given twice with different values: give it once", name);
 }
 
 static CHECKED bool unfold_list(const struct tool *tool, const json_t *options, json_t *out,

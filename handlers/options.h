@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Converts arguments from the forms in which hosts and agents write them to the form that a tool's
- * rows check:
+ * `params` describe:
  *
  * - rare arguments, which the published schema does not list, are given in `options`, a list of
  *   texts such as "window_s=10"; they are also accepted under their own name;
  * - a map may be a list of "name=value", since strict hosts allow no objects without fixed members;
- * - empty values are dropped, since such hosts send every argument, as "", [] or null. */
+ * - empty values are dropped, since strict hosts send every argument, those without a value as "",
+ *   [] or null. */
 #pragma once
 
 #include "handlers/tool.h"
@@ -18,6 +19,7 @@ bool options_has(const struct tool *tool);
  * it may clear a setting, and an empty object clears a map. */
 bool option_is_absent(const struct param *param, const json_t *value);
 /* Converts the arguments. *out: a new reference, to the arguments themselves if there is nothing to
- * change. INVALID: the message names the entry that cannot be read. */
+ * change. INVALID: an entry cannot be read, an argument is given twice with different values, or
+ * there are too many options. */
 CHECKED bool options_unfold(const struct tool *tool, const json_t *arguments, json_t **out,
                             struct error *error);

@@ -62,7 +62,8 @@ static bool read_offset(const char *text, int64_t *out_s)
     return true;
 }
 
-/* Reads the part after the date: "T03:00", optionally with seconds and fractions. */
+/* Reads the time of day after the date: "T03:00", optionally with seconds and fractions. Returns
+ * the text after it, or `text` if there is no time of day. */
 static const char *read_clock(const char *text, struct tm *time)
 {
     int length = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a prompt is: instructions for an agent, with arguments, that name the tools to call in order
- * and say how to read their answers. */
+/* What a prompt is: instructions for an agent, which name the tools to call in order and say how to
+ * read their answers. A prompt has arguments. */
 #pragma once
 
 #include "handlers/resource_instances.h"
@@ -22,7 +22,7 @@ struct prompt {
     const char *help;
     const struct prompt_argument *arguments; /* ends with a NULL name */
     enum role role;                          /* the role that its tools require */
-    /* Adds the messages; the arguments are checked. */
+    /* Adds the messages; the arguments were checked before. */
     CHECKED bool (*write)(struct call *call, json_t *messages, struct error *error);
 };
 
@@ -32,9 +32,9 @@ const struct prompt *prompt_find(const struct prompt *const *table, const char *
 
 json_t *prompts_list(const struct prompt *const *table); /* MCP's Prompt objects; new reference */
 
-/* Carries out prompts/get: checks role and `call->arguments` (an object or NULL), adds the
- * messages, and writes the audit row of a refusal. *out: MCP's PromptMessage objects, new
- * reference. */
+/* Carries out prompts/get: checks role and `call->arguments` (an object or NULL), calls the
+ * prompt's write(), and writes the audit row of a refusal. *prompt: the row of that name. *out:
+ * MCP's PromptMessage objects, new reference. */
 CHECKED bool prompt_get(const struct prompt *const *table, struct call *call, const char *name,
                         const struct prompt **prompt, json_t **out, struct error *error);
 

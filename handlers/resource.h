@@ -7,7 +7,7 @@
 #include "handlers/tool.h"
 
 #define RESOURCE_URI_SIZE 256  /* longer URIs are unknown */
-#define RESOURCES_PER_PAGE 100 /* entries on a page of the list */
+#define RESOURCES_PER_PAGE 100 /* most entries on a page of the list */
 #define RESOURCE_CURSOR_SIZE 128
 
 struct resource {
@@ -17,14 +17,15 @@ struct resource {
     const char *title;
     const char *help;
     const char *mime_type;
-    bool binary; /* read() returns bytes, not text */
+    bool binary; /* read() adds bytes, not text */
     enum role role;
     enum placement placement; /* where read() runs */
     /* Lists the values of the variable; NULL: there is no variable. */
     const struct resource_instances *instances;
     bool counts_reads; /* reads are counted in the audit log */
-    /* Only its template is published, because it is another form of things that are already
-     * listed. A resource without a variable is not published: tools return its URI. */
+    /* With a variable, only the template is published, not its instances: what they are about is
+     * already listed in a different form. Without a variable, nothing is published: tools return
+     * the URI. */
     bool unlisted;
     /* Adds the contents to `out`. `value`: the variable's value, "" without a variable. */
     CHECKED bool (*read)(struct call *call, const char *value, struct text *out,
@@ -44,7 +45,8 @@ void resource_uri(const struct resource *resource, const char *value, char out[R
 CHECKED bool resource_match(const struct resource *const *table, const char *uri,
                             const struct resource **out, char value[INSTANCE_VALUE_SIZE],
                             struct error *error);
-/* Checks that the URI belongs to a resource, and that the thing exists now. NOT_FOUND otherwise. */
+/* Checks that the URI belongs to a resource, and that the instance that it names exists now.
+ * NOT_FOUND otherwise. */
 CHECKED bool resource_find(const struct resource *const *table, const struct services *services,
                            const char *uri, struct error *error);
 

@@ -26,5 +26,6 @@ struct resource_instances {
 extern const struct resource_instances deployment_instances, sweep_instances, run_instances,
     job_instances;
 
-/* For list(): refuses a cursor that ends with `cursor`. Always returns false: INVALID. */
-CHECKED bool resource_cursor_refuse(const char *cursor, struct error *error);
+/* For list(): refuses the client's cursor, of which `after` is the last part. Always returns false:
+ * INVALID. */
+CHECKED bool resource_cursor_refuse(const char *after, struct error *error);

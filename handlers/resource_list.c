@@ -70,33 +70,33 @@ json_t *resource_templates(const struct resource *const *table)
 
 /* ---- Pages ---- */
 
-/* Instances are fetched in lists of this length. A list by time loses nothing as long as fewer rows
- * than that share a millisecond. A page that has no room for another list ends. */
+/* The most instances that are fetched at once. If the cursor is a time, no instance is omitted as
+ * long as fewer than this were created in the same millisecond. A page ends once it has this many
+ * entries, so that none exceeds RESOURCES_PER_PAGE. */
 #define INSTANCES_AT_ONCE (RESOURCES_PER_PAGE / 2)
 
-/* Where a page begins: a row of the table, and the position in its list. Its cursor is
- * "<row's name>:<after>". */
-struct place {
-    size_t row;
-    char after[INSTANCE_VALUE_SIZE];
+/* Where a page begins. Its cursor is "<row's name>:<after>". */
+struct position {
+    size_t row;                      /* index in the table of resources */
+    char after[INSTANCE_VALUE_SIZE]; /* cursor of the row's list of instances */
 };
 
-bool resource_cursor_refuse(const char *cursor, struct error *error)
+bool resource_cursor_refuse(const char *after, struct error *error)
 {
     char shown[VALUE_SHOWN_SIZE];
 
     return error_set(error, ERROR_INVALID,
                      "\"cursor\" ends with %s, which is not the nextCursor of a page: omit it to "
                      "begin from the start",
-                     value_show_text(cursor, shown));
+                     value_show_text(after, shown));
 }
 
 static CHECKED bool read_cursor(const struct resource *const *table, const char *cursor,
-                                struct place *out, struct error *error)
+                                struct position *out, struct error *error)
 {
     size_t length = strcspn(cursor, ":");
 
-    *out = (struct place){ 0 };
+    *out = (struct position){ 0 };
     if (cursor[0] == '\0')
         return true;
     for (; table[out->row] != NULL; out->row++) {
@@ -111,35 +111,35 @@ static CHECKED bool read_cursor(const struct resource *const *table, const char 
     return resource_cursor_refuse(cursor, error);
 }
 
-/* Adds one list of the row's instances, and advances `place`. */
+/* Adds at most INSTANCES_AT_ONCE instances of the resource, and advances `position`. */
 static CHECKED bool add_instances(const struct resource *resource, const struct services *services,
-                                  struct place *place, json_t *list, struct error *error)
+                                  struct position *position, json_t *list, struct error *error)
 {
     FREE_AUTO struct instance *rows = NULL;
     char next[INSTANCE_VALUE_SIZE];
     size_t count;
 
-    if (!resource->instances->list(services, place->after, INSTANCES_AT_ONCE, &rows, &count, next,
-                                   error))
+    if (!resource->instances->list(services, position->after, INSTANCES_AT_ONCE, &rows, &count,
+                                   next, error))
         return false;
     for (size_t i = 0; i < count; i++)
         json_array_append_new(list, describe_instance(resource, &rows[i]));
-    text_copy(place->after, sizeof place->after, next);
+    text_copy(position->after, sizeof position->after, next);
     if (next[0] == '\0')
-        place->row++;
+        position->row++;
     return true;
 }
 
 static CHECKED bool add_row(const struct resource *resource, const struct services *services,
-                            struct place *place, json_t *list, struct error *error)
+                            struct position *position, json_t *list, struct error *error)
 {
     if (resource->instances != NULL && !resource->unlisted)
-        return add_instances(resource, services, place, list, error);
-    if (place->after[0] != '\0')
-        return resource_cursor_refuse(place->after, error);
+        return add_instances(resource, services, position, list, error);
+    if (position->after[0] != '\0')
+        return resource_cursor_refuse(position->after, error);
     if (!resource_is_template(resource) && !resource->unlisted)
         json_array_append_new(list, describe(resource));
-    place->row++;
+    position->row++;
     return true;
 }
 
@@ -148,16 +148,16 @@ bool resources_page(const struct resource *const *table, const struct services *
                     struct error *error)
 {
     json_auto_t *list = json_array();
-    struct place place;
+    struct position position;
 
-    if (!read_cursor(table, cursor, &place, error))
+    if (!read_cursor(table, cursor, &position, error))
         return false;
-    while (table[place.row] != NULL && json_array_size(list) < INSTANCES_AT_ONCE)
-        if (!add_row(table[place.row], services, &place, list, error))
+    while (table[position.row] != NULL && json_array_size(list) < INSTANCES_AT_ONCE)
+        if (!add_row(table[position.row], services, &position, list, error))
             return false;
     next[0] = '\0';
-    if (table[place.row] != NULL)
-        snprintf(next, RESOURCE_CURSOR_SIZE, "%s:%s", table[place.row]->name, place.after);
+    if (table[position.row] != NULL)
+        snprintf(next, RESOURCE_CURSOR_SIZE, "%s:%s", table[position.row]->name, position.after);
     *out = json_incref(list);
     return true;
 }

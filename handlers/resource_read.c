@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resources/read: finds the resource, checks whether the caller may read it, and reads its text. */
+/* resources/read: finds the resource, checks whether the caller may read it, and reads it. */
 
 #include <string.h>
 

@@ -70,8 +70,8 @@ static bool decode(const char *bytes, size_t length, char out[INSTANCE_VALUE_SIZ
     return true;
 }
 
-/* Returns true if the URI matches the resource's URI or template. *value, *length: the variable,
- * not decoded. */
+/* Returns true if the URI matches the resource's URI or template. *value, *length: the variable's
+ * value, not decoded. */
 static bool has_form(const struct resource *resource, const char *uri, const char **value,
                      size_t *length)
 {

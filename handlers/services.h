@@ -25,13 +25,13 @@ struct services {
     struct price_book *prices;
     struct access access; /* for calls to model servers */
     struct health_memory *health;
-    struct pictures *pictures;       /* charts that were drawn; NULL: none are kept */
-    int64_t storage_limit_bytes;     /* limit for a principal that is not an admin; 0: none */
-    unsigned sweep_shards;           /* most load threads of a cell */
-    int64_t sweeps_per_principal;    /* most sweeps of a principal that are queued or running at
-                                        once; 0: no limit */
-    struct reviewed_plans *planned;  /* plans that were reviewed (reviewed_plans.h) */
-    struct calibration *calibration; /* of the load generator; NULL: sweeps run without it */
+    struct pictures *pictures;    /* charts that were drawn; NULL: none are kept */
+    int64_t storage_limit_bytes;  /* limit for a principal that is not an admin; 0: none */
+    unsigned sweep_shards;        /* most load threads of a cell */
+    int64_t sweeps_per_principal; /* most sweeps of a principal that are queued or running at
+                                     once; 0: no limit */
+    struct reviewed_plans *reviewed_plans; /* kept for sweep_start */
+    struct calibration *calibration;       /* of the load generator; NULL: sweeps run without it */
     const struct fleet_frame *fleet; /* deploys model servers; NULL: deploying is not possible */
     const char *version, *host;      /* recorded as the provenance of measurements */
 };

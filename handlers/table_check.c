@@ -7,7 +7,7 @@ static CHECKED bool fail(const char *kind, const char *name, const char *problem
     return error_set(error, ERROR_INTERNAL, "the %s %s %s", kind, name, problem);
 }
 
-/* A tool has go_ahead() exactly if it destroys or spends money. */
+/* A tool must have go_ahead() exactly if it destroys something or spends money. */
 static const char *find_effect_problem(const struct tool *tool)
 {
     bool states_one = tool->destroys != 0 || tool->spends_money != 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks that every row of a table of tools, resources or prompts states who may call it, where it
- * runs, and what effects it has. A member that was forgotten is zero, and zero is never valid. */
+/* Checks that every row states what it must: a prompt who may use it, a resource also where it is
+ * read, a tool also what effects it has, and the types of its arguments and fields. A member that
+ * was forgotten is zero, which is not valid for any of these. */
 #pragma once
 
 #include "handlers/prompt.h"

@@ -43,10 +43,10 @@ struct param {
      * (2026-07-28). NULL: it does not. */
     const char *header;
     const char *help; /* listed: every word takes room in each client's context */
-    const char *more; /* text that follows it in opsbrain://arguments/{tool}; NULL: nothing */
+    const char *more; /* follows `help` in opsbrain://arguments/{tool}; NULL: nothing */
 };
 
-/* Where a member of an answer is included. A resource includes all of them. */
+/* In which answers of tools a member is included. A resource includes every member. */
 enum inclusion {
     INCLUDED_ALWAYS,
     INCLUDED_OUTSIDE_LISTS, /* not in the rows of a list */
@@ -106,7 +106,7 @@ enum placement {
  * forgotten. */
 enum stated { STATED_NO = 1, STATED_YES };
 
-/* Sets of tools, which a client may list alone or with others: /mcp?tools=measure,fleet. */
+/* Sets of tools. A client chooses the sets that are listed for it: /mcp?tools=measure,fleet. */
 enum tool_set {
     SET_FLEET = 1,   /* register, query and watch model servers */
     SET_MEASURE = 2, /* benchmarks and what they measured */
@@ -119,7 +119,7 @@ struct tool {
     const char *name;
     const char *title;
     const char *help;           /* in the list, for an agent that has never seen the product */
-    const char *more;           /* text that follows it in the guide */
+    const char *more;           /* follows `help` in opsbrain://guide */
     unsigned sets;              /* the sets that contain it: bits of enum tool_set */
     const struct param *params; /* ends with a NULL name */
     /* The tool whose schema lists the shared options; NULL: this one's does. */
@@ -217,9 +217,9 @@ struct call {
 
 extern const struct tool *const tools[];        /* in order of name; ends with NULL */
 const struct tool *tool_find(const char *name); /* NULL: there is no such tool */
-/* The members of `object`, which are arguments of the tool, that differ from their defaults. New
- * reference. */
-json_t *tool_stated(const struct tool *tool, const json_t *object);
+/* Returns the members of `object` that differ from the defaults of the tool's arguments, or, where
+ * there is no default, are not empty. New reference. */
+json_t *tool_omit_defaults(const struct tool *tool, const json_t *object);
 json_t *tool_input_schema(const struct tool *tool);  /* new reference */
 json_t *tool_output_schema(const struct tool *tool); /* new reference; NULL: it has no fields */
 /* Checks the arguments (NULL: none), and fills in defaults. *out: a new reference, to the arguments
@@ -239,7 +239,7 @@ CHECKED bool tool_call(const struct tool *tool, struct call *call, struct answer
                        struct error *error);
 
 /* Refuses a call of a tool that does not exist, and writes its audit row. Always returns false:
- * NOT_FOUND, with the name of the most similar tool. */
+ * NOT_FOUND; the message names similar tools, if there are any. */
 CHECKED bool tool_missing(struct call *call, const char *name, struct error *error);
 
 /* The value of the argument `name`; NULL or `fallback` if it is not given. */

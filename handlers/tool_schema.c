@@ -34,7 +34,8 @@ static json_t *choices_schema(const char *const *choices)
     return list;
 }
 
-/* Limits of texts are omitted: refusals and opsbrain://arguments state them. */
+/* The limits of the items are omitted, like those of texts: refusals and opsbrain://arguments state
+ * them. */
 static json_t *items_schema(enum value_type type)
 {
     const char *item_type = type == VALUE_INTEGERS  ? "integer"
@@ -62,15 +63,15 @@ static bool is_described_elsewhere(const struct tool *tool, const struct param *
 /* A map is published as a list of name=value, since strict hosts allow no free-form objects. */
 static json_t *param_schema(const struct tool *tool, const struct param *param)
 {
-    bool list = is_list(param->type) || param->type == VALUE_TEXT_MAP;
+    bool is_array = is_list(param->type) || param->type == VALUE_TEXT_MAP;
     json_t *schema =
-        json_pack("{s:s}", "type", list ? "array" : value_kind(param->type)->schema_type);
+        json_pack("{s:s}", "type", is_array ? "array" : value_kind(param->type)->schema_type);
 
     if (!is_described_elsewhere(tool, param))
         json_object_set_new(schema, "description", json_string(param->help));
     if (param->type == VALUE_CHOICE)
         json_object_set_new(schema, "enum", choices_schema(param->choices));
-    if (list)
+    if (is_array)
         json_object_set_new(schema, "items", items_schema(param->type));
     if (param->type == VALUE_INTEGER || param->type == VALUE_NUMBER)
         add_limits(schema, param->low, param->high);
@@ -125,8 +126,8 @@ json_t *tool_input_schema(const struct tool *tool)
                                       : json_loads(tool->input_schema, 0, NULL);
 }
 
-/* Agents pay for every word of the list: it contains only what is always in the answer, and
- * opsbrain://answers explains each member. Members may be added later without breaking a client
+/* Agents pay for every word of tools/list: the schema names only the members that every answer has,
+ * and opsbrain://answers explains each member. Members may be added later without breaking a client
  * that kept an old schema: additional ones are allowed, although tool_conforms() accepts none. */
 static json_t *fields_schema(const struct field *fields)
 {

@@ -127,12 +127,13 @@ bool value_check_name(const char *argument, const char *value, struct error *err
 
     return text_is_name(value)
            || error_set(error, ERROR_INVALID,
-                        "\"%s\" is %s: it may have letters, digits, '.', '_' and '-', and begins "
-                        "with a letter or digit",
+                        "\"%s\" is %s: it may have letters, digits, '.', '_' and '-', and must "
+                        "begin with a letter or digit",
                         argument, value_show_text(value, shown));
 }
 
-/* A password may contain any character without being encoded, so that it may end at any '@'. */
+/* A URL with '@' is hidden completely: a password may contain unencoded '?', '#' and '@', so its
+ * end cannot be found. */
 const char *value_show_url(const char *url, char out[VALUE_SHOWN_SIZE])
 {
     TEXT_AUTO kept = { 0 };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The types of JSON values in arguments and answers: one row per `enum value_type`. */
+/* The types of JSON values in arguments and answers; how errors show values and suggest names. */
 #pragma once
 
 #include "base/json/json.h"
 #include "handlers/tool.h"
 
+/* Describes one value of `enum value_type`. */
 struct value_kind {
     const char *schema_type;              /* the type's name in JSON Schema */
     const char *phrase;                   /* as in "<name> must be <phrase>" */
@@ -13,7 +14,8 @@ struct value_kind {
 const struct value_kind *value_kind(enum value_type type); /* static */
 
 const struct param *value_param_find(const struct tool *tool, const char *name); /* NULL: none */
-/* Adds " from 1 to 600", or nothing if any value is allowed. */
+/* Adds the range of a number, " from 1 to 600", or of the numbers in a list, ", each from 1 to
+ * 600"; nothing for other types, or if any number is allowed. */
 void value_param_range(const struct param *param, struct text *out);
 
 /* Writes a value for an error: short, printable, with credentials masked. Returns `out`. */

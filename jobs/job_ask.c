@@ -80,7 +80,8 @@ static CHECKED bool store_questions(const struct job_run *run, const struct job_
     return done;
 }
 
-/* The run must end now: the job's next run asks the same question again, and gets the answer. */
+/* Always fails, because the run must end now: the job's next run asks the same question again, and
+ * gets the answer. */
 static CHECKED bool wait_without_thread(struct job_run *run, const char *key, struct error *error)
 {
     struct runner *runner = (struct runner *)run; /* `run` is its first member */

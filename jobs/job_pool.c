@@ -14,18 +14,19 @@
 #include "base/json/json.h"
 #include "jobs/jobs_private.h"
 
-#define MS_NS 1000000LL
+#define NS_PER_MS 1000000LL
 
 void job_pool_sleep(struct job_pool *jobs, pthread_cond_t *condition, int64_t until_ns)
 {
-    struct timespec at = { until_ns / (1000 * MS_NS), until_ns % (1000 * MS_NS) };
+    struct timespec at = { until_ns / (1000 * NS_PER_MS), until_ns % (1000 * NS_PER_MS) };
 
     pthread_cond_timedwait(condition, &jobs->lock, &at);
 }
 
-static int64_t in_ms(int64_t ms)
+/* Returns the time on the monotonic clock `ms` milliseconds from now. */
+static int64_t deadline_ns(int64_t ms)
 {
-    return clock_monotonic_ns() + ms * MS_NS;
+    return clock_monotonic_ns() + ms * NS_PER_MS;
 }
 
 static const struct job_kind *kind_of(const struct job_pool *jobs, const char *name)
@@ -119,10 +120,10 @@ static bool is_stopping(struct job_pool *jobs)
     return stopping;
 }
 
-/* False: the pool is stopping. */
+/* Sleeps; false: the pool is stopping. */
 static bool pause_for(struct job_pool *jobs, int64_t ms)
 {
-    int64_t until_ns = in_ms(ms);
+    int64_t until_ns = deadline_ns(ms);
 
     pthread_mutex_lock(&jobs->lock);
     while (!jobs->stopping && clock_monotonic_ns() < until_ns)
@@ -133,8 +134,8 @@ static bool pause_for(struct job_pool *jobs, int64_t ms)
 }
 
 /* Stores the job's end. If the store refuses it, for example because the disk is full, retries
- * until the pool stops (the next process then runs the job again). Returns false if it was not
- * stored, also if the claim is stale (CONFLICT). */
+ * until the pool stops (the next process then runs the job again). Returns false if the end was not
+ * stored: the pool stops, or the claim is stale (CONFLICT). */
 static bool finish(struct runner *runner, enum job_end end, const char *outcome)
 {
     struct job_pool *jobs = runner->run.jobs;
@@ -164,16 +165,15 @@ static CHECKED enum job_end run_kind(struct job_run *run, char **outcome, struct
 
     if (end >= JOB_END_COMPLETED && end <= JOB_END_YIELDED)
         return end;
-    error_set(error, ERROR_INTERNAL, "a job of the kind %s ended without an outcome",
-              run->job.kind);
+    error_set(error, ERROR_INTERNAL, "a run of a job of the kind %s returned the invalid end %d",
+              run->job.kind, (int)end);
     free(*outcome);
     *outcome = NULL;
     return JOB_END_FAILED;
 }
 
-/* False: the job was returned to the queue and should not be claimed again at once. This does not
- * apply to a job that asked a question, because the answer may have come before it was back in the
- * queue. */
+/* Returns false if the job was returned to the queue and should not be claimed again at once; true
+ * if it asked a question, because the answer may have come before the job was back in the queue. */
 static bool run_job(struct runner *runner)
 {
     static const char *const verbs[] = {
@@ -226,7 +226,7 @@ static CHECKED bool claim_next(struct runner *runner, bool *found, struct error 
  */
 static bool wait_for_work(struct job_pool *jobs, uint64_t *wakes_seen)
 {
-    int64_t until_ns = in_ms(POLL_MS);
+    int64_t until_ns = deadline_ns(POLL_MS);
 
     pthread_mutex_lock(&jobs->lock);
     while (!jobs->stopping && jobs->wakes == *wakes_seen && clock_monotonic_ns() < until_ns)
@@ -260,7 +260,7 @@ static void *runner_loop(void *context)
 
 /* With the lock held. */
 static size_t read_beats(const struct job_pool *jobs, struct job_beat *beats,
-                         struct runner **beaten)
+                         struct runner **beat_runners)
 {
     size_t count = 0;
 
@@ -269,20 +269,19 @@ static size_t read_beats(const struct job_pool *jobs, struct job_beat *beats,
 
         if (!runner->active || runner->lost)
             continue;
-        beaten[count] = runner;
+        beat_runners[count] = runner;
         read_beat(runner, &beats[count++]);
     }
     return count;
 }
 
-/* With the lock held. Notes which jobs were lost or cancelled. A runner may have another job by
- * now.
- */
-static void apply_beats(struct job_pool *jobs, const struct job_beat *beats, struct runner **beaten,
-                        size_t count)
+/* With the lock held. Notes which jobs were lost or cancelled. A runner may have a different job by
+ * now. */
+static void apply_beats(struct job_pool *jobs, const struct job_beat *beats,
+                        struct runner **beat_runners, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct runner *runner = beaten[i];
+        struct runner *runner = beat_runners[i];
 
         if (!runner->active || runner->run.claim.fence != beats[i].claim.fence
             || strcmp(runner->run.claim.job_id, beats[i].claim.job_id) != 0)
@@ -298,7 +297,8 @@ static void *heartbeat_loop(void *context)
 {
     struct job_pool *jobs = context;
     FREE_AUTO struct job_beat *beats = memory_zeroed(jobs->runner_count, sizeof *beats);
-    FREE_AUTO struct runner **beaten = memory_zeroed(jobs->runner_count, sizeof *beaten);
+    FREE_AUTO struct runner **beat_runners =
+        memory_zeroed(jobs->runner_count, sizeof *beat_runners);
     struct error error;
     bool failed = false;
 
@@ -307,7 +307,7 @@ static void *heartbeat_loop(void *context)
         pthread_mutex_unlock(&jobs->lock);
         pthread_mutex_lock(&jobs->beating);
         pthread_mutex_lock(&jobs->lock);
-        size_t count = read_beats(jobs, beats, beaten);
+        size_t count = read_beats(jobs, beats, beat_runners);
 
         pthread_mutex_unlock(&jobs->lock);
         bool ok = job_heartbeat(jobs->store, beats, count, clock_utc_ms(), LEASE_MS, &error);
@@ -317,8 +317,8 @@ static void *heartbeat_loop(void *context)
         failed = !ok;
         pthread_mutex_lock(&jobs->lock);
         if (ok)
-            apply_beats(jobs, beats, beaten, count);
-        int64_t next_ns = in_ms(BEAT_MS);
+            apply_beats(jobs, beats, beat_runners, count);
+        int64_t next_ns = deadline_ns(BEAT_MS);
         while (!jobs->heartbeat_stopping && clock_monotonic_ns() < next_ns)
             job_pool_sleep(jobs, &jobs->work, next_ns);
     }
@@ -423,7 +423,7 @@ static size_t active_count(const struct job_pool *jobs)
 
 static void wait_for_runs(struct job_pool *jobs, int64_t timeout_ms)
 {
-    int64_t until_ns = in_ms(timeout_ms);
+    int64_t until_ns = deadline_ns(timeout_ms);
 
     pthread_mutex_lock(&jobs->lock);
     jobs->stopping = true;

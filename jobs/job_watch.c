@@ -30,7 +30,7 @@ void job_pool_listen(struct job_pool *jobs, void (*moved)(void *context, const c
     pthread_mutex_unlock(&jobs->lock);
 }
 
-/* With the lock held. NULL: it is not running in this process. */
+/* With the lock held. NULL: the job is not running in this process. */
 static struct runner *runner_at(struct job_pool *jobs, const char *id)
 {
     for (unsigned i = 0; i < jobs->runner_count; i++)

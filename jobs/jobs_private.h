@@ -8,19 +8,21 @@
 
 #define LEASE_MS 10000 /* how long a claim is valid without a heartbeat */
 #define BEAT_MS 1000   /* between two heartbeats */
-/* How often an idle runner checks for jobs that job_pool_wake did not announce, and expired leases.
- */
+/* Time between two checks of an idle runner: for jobs that job_pool_wake did not announce, and for
+ * expired leases. Also the time after which a refused write is repeated. */
 #define POLL_MS 1000
 
-/* A thread and the job it runs. All but `run` and `thread` are protected by the lock of struct
+/* A thread and the job it runs. The members from `active` on are protected by the lock of struct
  * job_pool. */
 struct runner {
     struct job_run run; /* first: it is what a kind's function receives */
     const char **kinds; /* names of the kinds that it runs, ends with NULL; borrowed */
     pthread_t thread;
-    bool active, cancel, lost;
+    bool active; /* it runs a job */
+    bool cancel; /* the job was cancelled */
+    bool lost;   /* the claim is stale */
     bool undoes; /* the run has noticed the cancellation */
-    bool asked;  /* it asked a question that is not answered yet: the run must end */
+    bool asked;  /* the run asked a question that is not answered yet: it must end */
     double progress, total;
     char message[256];
 };
@@ -39,7 +41,7 @@ struct job_pool {
     bool heartbeat_started;
 
     /* Held from reading progress to storing it, and taken before `lock`, so that an older heartbeat
-     * never overwrites the last one. */
+     * never overwrites a newer one. */
     pthread_mutex_t beating;
     pthread_mutex_t lock;   /* protects everything below; never held during a call of the store */
     pthread_cond_t work;    /* for idle runners and the heartbeat thread */
@@ -51,11 +53,12 @@ struct job_pool {
     void *listener_context;
 };
 
-/* Wakes the callers that wait for this job, and calls the listener. */
+/* Call it when the job has changed: wakes waiting callers, and calls the listener. */
 void job_pool_moved(struct job_pool *jobs, const char *job_id);
 /* Waits, with the lock held, for the condition or until `until_ns` on the monotonic clock. */
 void job_pool_sleep(struct job_pool *jobs, pthread_cond_t *condition, int64_t until_ns);
-/* Wakes the callers that wait for a job in line, and calls the listener for each. */
+/* Call it when places in line may have changed: wakes waiting callers, and calls the listener for
+ * each job in line. */
 void job_pool_lines_moved(struct job_pool *jobs);
-/* Sets the message of a job in line: who has the endpoint, and the job's place in the line. */
+/* If the job waits in line, sets its message: who has the endpoint, and the job's place in line. */
 void queue_notice_describe(struct store *store, struct job *job);

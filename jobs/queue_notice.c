@@ -74,5 +74,5 @@ void job_pool_lines_moved(struct job_pool *jobs)
     if (endpoint_lease_list(jobs->store, &rows, &count, &error))
         notify_each(rows, count, listener, context);
     else
-        log_warning("jobs in line were not notified of their move: %s", error.message);
+        log_warning("changes of the jobs in line were not announced: %s", error.message);
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Fails when the release build lacks what its compiler offers against memory errors, or the running server its own
-# restrictions. Builds the release preset if it is missing.
+# Fails when the release build lacks a protection against memory errors that its compiler offers, or when the running
+# server lacks a restriction that it puts on itself. Builds the program with the release preset first.
 cd "$(dirname "$0")/.." || exit 1
 program=build/release/bin/opsbrain
 bad=0
@@ -11,7 +11,7 @@ wrong() {
     bad=1
 }
 
-# has WHAT PATTERN TEXT
+# has WHAT PATTERN TEXT: reports that the program lacks WHAT unless a line of TEXT matches PATTERN.
 has() {
     grep -qE -- "$2" <<<"$3" || wrong "$program lacks $1"
 }
@@ -40,7 +40,7 @@ for flag in "${flags[@]}"; do
 done
 grep -q -- '-D_FORTIFY_SOURCE=[23]' build/release/build.ninja || wrong 'the release preset has no FORTIFY'
 
-# The running server, as a user other than root if possible.
+# The running server, as a user other than root.
 folder=$(mktemp -d)
 trap 'kill $server 2>/dev/null; wait; rm -rf "$folder"' EXIT
 cp "$program" "$folder/opsbrain" && chmod 755 "$folder"
@@ -54,5 +54,6 @@ for ((i = 0; i < 100; i++)); do
 done
 has 'a start in ten seconds' 'listens on' "$(cat "$folder/log")"
 has 'no-new-privs' 'NoNewPrivs:[[:space:]]+1' "$(cat /proc/$server/status)"
+# In /proc, the files of a process that cannot be dumped belong to root.
 [ "$(id -u)" != 0 ] || [ "$(stat -c %u /proc/$server/environ)" = 0 ] || wrong 'the server can be dumped'
 exit $bad

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fails when a file includes what its row of cmake/rooms.txt does not name, or a library that belongs to another room; when
-# a folder has no row, or more than 60 files; when libraries depend on one another in a circle; and on SQL outside store/.
+# Fails when a file includes a header, of opsbrain or of a third-party library, that its folder's row in cmake/rooms.txt
+# does not allow; when a folder has no row, or more than 60 files; when libraries depend on one another in a circle; when
+# there is SQL outside store/; and when one of the rules at the end of this script is broken.
 cd "$(dirname "$0")/.." || exit 1
 
 readonly FILES_MAX=60
@@ -58,7 +59,8 @@ full_folders() {
         awk -v most=$FILES_MAX '$1 > most { print $2 " has " $1 " files: at most " most }'
 }
 
-# Passes the libraries of the table to tsort, as pairs of which one links to the other; it names those that are in a circle.
+# Passes the libraries of the table to tsort in pairs, of which the first links to the second; tsort names the libraries
+# that are in a circle.
 circles() {
     awk -F '|' '
         function trim(s) { gsub(/^ +| +$/, "", s); return s }

@@ -3,12 +3,12 @@
 # Fails if a migration of one engine is missing for the other. (What they make is compared by test_postgres_schema.)
 cd "$(dirname "$0")/../migrations" || exit 1
 
-numbers() {
+names() {
     (cd "$1" && find . -name '*.sql' | sort)
 }
 
-numbers sqlite >"${TMPDIR:-/tmp}/migrations.$$"
-numbers postgres | diff "${TMPDIR:-/tmp}/migrations.$$" - >&2
+names sqlite >"${TMPDIR:-/tmp}/migrations.$$"
+names postgres | diff "${TMPDIR:-/tmp}/migrations.$$" - >&2
 bad=$?
 rm -f "${TMPDIR:-/tmp}/migrations.$$"
 [ $bad = 0 ] || echo 'migrations/sqlite and migrations/postgres need files of the same names'

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fails where an exported function's name does not begin with that of its file, where two rooms define a type of the same
-# name, and where two files have the same name. A function may begin with the name of its header, in the singular or the
-# plural (sweeps.h: sweep_...), of the .c file that defines it (sweep_create.c: sweep_create_...), with the common beginning
-# of both names (audit_parts.h, audit_load.c: audit_...), with the folder's name (bench/plan: plan_...), or with that of a
-# type that the header defines (struct generator of random.h: generator_next).
+# Fails where an exported function's name does not begin with that of its file, where headers of two rooms define a type of
+# the same name, and where two files have the same name. A function may begin with the name of its header, in the singular
+# or the plural (sweeps.h: sweep_...), of the .c file that defines it (sweep_create.c: sweep_create_...), with the common
+# beginning of both names (audit_parts.h, audit_load.c: audit_...), with the folder's name (bench/plan: plan_...), or with
+# that of a type that the header defines (struct generator of random.h: generator_next).
 cd "$(dirname "$0")/.." || exit 1
 
 readonly ROOMS='base store jobs bench fleet analysis handlers web client server'

@@ -1,27 +1,28 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Fails when a function that can fail with a `struct error *` is declared without CHECKED (base/core/error.h), so that the
-# compiler would let a caller ignore its result. In headers each prototype, in .c files each static function, in both each
-# pointer to such a function: in tables, as parameters and as variables. `--write` adds it.
+# compiler would let a caller ignore its result. Checks each prototype in headers, each static function in .c files, and in
+# both each pointer to such a function: a member, a parameter or a variable. `--write` adds the missing CHECKED.
 cd "$(dirname "$0")/.." || exit 1
 
 readonly ROOMS='base store jobs bench fleet analysis handlers web client server'
 
-# Prints each declaration that lacks it: "FILE:LINE: NAME has no CHECKED".
+# Prints each declaration that lacks CHECKED: "FILE:LINE: NAME has no CHECKED".
 # shellcheck disable=SC2016,SC2086 # awk's own dollars; a list
 unchecked() {
     find $ROOMS -name '*.[ch]' -exec awk '
         function judge(   name) {
-            gsub(/const struct error \*/, "", said) # one that is only read
-            if (said !~ /^[^(={;]*\(.*struct error \*/ || said ~ /(^| )CHECKED / || said ~ /^(static |inline )*void [^*]/)
+            gsub(/const struct error \*/, "", declaration) # an error that is only read
+            if (declaration !~ /^[^(={;]*\(.*struct error \*/ || declaration ~ /(^| )CHECKED / ||
+                declaration ~ /^(static |inline )*void [^*]/)
                 return
-            if (FILENAME !~ /\.h$/ && said !~ /^static /) return
-            name = said
+            if (FILENAME !~ /\.h$/ && declaration !~ /^static /) return
+            name = declaration
             sub(/\(.*/, "", name)
             sub(/.*[ *]/, "", name)
             if (name != "error_set") print FILENAME ":" first ": " name " has no CHECKED"
         }
-        # (*NAME)(...), with the text before it
+        # Judges (*NAME)(...) by its parameters and the text before it.
         function judge_pointer(   list, before, name) {
             list = substr(pointer, RSTART, RLENGTH)
             before = substr(pointer, 1, RSTART - 1)
@@ -42,8 +43,8 @@ unchecked() {
             }
             if (pointer !~ /\(\*/ || /[;{]/) pointer = ""
         }
-        !open && /^[a-zA-Z_]/ { open = 1; first = FNR; said = "" }
-        open { said = said $0 " " }
+        !open && /^[a-zA-Z_]/ { open = 1; first = FNR; declaration = "" }
+        open { declaration = declaration $0 " " }
         open && (/[;{]$/ || /; *\/\*/ || /^{/ || /^$/) { judge(); open = 0 }' {} +
 }
 

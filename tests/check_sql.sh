@@ -3,13 +3,13 @@
 # Fails on SQL that only one engine understands, outside that engine's files: statements are the same for every engine.
 cd "$(dirname "$0")/.." || exit 1
 
-# Row numbers, upserts, functions and literals that only SQLite has, or that mean something else elsewhere.
+# Row ids, upserts, functions and literals that only SQLite has, or that mean something else in PostgreSQL.
 readonly DIALECT="\\browid\\b|\\boid\\b|WITHOUT ROWID|AUTOINCREMENT|\\bINSERT OR\\b|\\bREPLACE INTO\\b|\\bUPDATE OR\\b|\\bPRAGMA\\b|\
 sqlite_(schema|master|sequence)|last_insert|\\b(datetime|strftime|julianday|unixepoch|ifnull|iif|typeof|glob|printf|instr|randomblob|\
 json|json_[a-z_]+|group_concat|total|changes)\\(|\\bGLOB\\b|\\bMATCH\\b|\\b[xX]'|\\bIS NOT \\?|\\bIS \\?|\\bLIMIT -1|INDEXED BY|COLLATE|\
 \\b(max|min)\\([^()]*(\\([^()]*\\)[^()]*)*,|BEGIN (IMMEDIATE|EXCLUSIVE|DEFERRED)"
 
-# Prints the literals of the store's files, joined if a text extends over several lines: "FILE:LINE: TEXT".
+# Prints the literals of the store's files, joined if one text consists of several: "FILE:LINE: TEXT".
 texts() {
     find store -name '*.[ch]' ! -path 'store/engine/sqlite*' ! -path 'store/engine/postgres*' -exec awk '
         {
@@ -27,15 +27,16 @@ texts() {
         END { if (text != "") print FILENAME ":" at ": " text }' {} \;
 }
 
-# Prints queries in FROM without a name, which PostgreSQL requires up to version 15; nested parentheses are removed first.
-nameless() {
+# Prints subqueries in FROM that have no alias; PostgreSQL requires one up to version 15. Nested parentheses are removed
+# first.
+without_alias() {
     texts | sed -E ':again; s/\((([^S()]|S[^E()])[^()]*|)\)//g; t again' |
         grep -E '\b(FROM|JOIN) \(SELECT [^()]*\) *($|\)|,|\b(WHERE|ORDER|GROUP|LIMIT|JOIN|LEFT|ON)\b)'
 }
 
-bad=$(texts | grep -E "$DIALECT"; nameless)
+bad=$(texts | grep -E "$DIALECT"; without_alias)
 [ -z "$bad" ] || {
     echo "$bad"
-    echo "SQL of one engine outside store/engine/: write it so that every engine understands it, or give struct sql_engine a function"
+    echo "only one engine understands this SQL: write it so that every engine understands it, or give struct sql_engine a function"
     exit 1
 }

@@ -13,23 +13,23 @@
 #include "web/page_cell.h"
 #include "web/param_form.h"
 
-#define LISTED 10
+#define LISTED 10 /* open questions that the overview lists at most */
 
 /* A question with its JSON parsed. */
-struct read_question {
+struct parsed_question {
     struct page_question row;
     json_t *params, *answer; /* NULL: none */
 };
 
-static void asked_finish(struct read_question *asked)
+static void asked_finish(struct parsed_question *asked)
 {
     json_decref(asked->params);
     json_decref(asked->answer);
     page_question_finish(&asked->row);
 }
-#define ASKED_AUTO __attribute__((cleanup(asked_finish))) struct read_question
+#define ASKED_AUTO __attribute__((cleanup(asked_finish))) struct parsed_question
 
-static CHECKED bool asked_find(const struct page_request *request, struct read_question *out,
+static CHECKED bool asked_find(const struct page_request *request, struct parsed_question *out,
                                struct error *error)
 {
     if (!page_question_find(request->services->store, page_place(request, "id"), &out->row, error))
@@ -44,12 +44,12 @@ static CHECKED bool asked_find(const struct page_request *request, struct read_q
                      out->row.principal, out->row.principal, request->principal.name);
 }
 
-static bool is_open(const struct read_question *asked)
+static bool is_open(const struct parsed_question *asked)
 {
     return asked->answer == NULL && clock_utc_ms() < asked->row.expires_ms;
 }
 
-static const json_t *properties_of(const struct read_question *asked)
+static const json_t *properties_of(const struct parsed_question *asked)
 {
     return json_object_get(json_object_get(asked->params, "requestedSchema"), "properties");
 }
@@ -64,7 +64,7 @@ static void write_time(int64_t utc_ms, struct html *html)
     page_cell_write(PAGE_TIME, time, html);
 }
 
-static void write_message(const struct read_question *asked, struct html *html)
+static void write_message(const struct parsed_question *asked, struct html *html)
 {
     const char *line = json_get_text(asked->params, "message", "");
 
@@ -80,12 +80,12 @@ static void write_message(const struct read_question *asked, struct html *html)
     html_close(html, "div");
 }
 
-static void write_asker(const struct read_question *asked, struct html *html)
+static void write_asker(const struct parsed_question *asked, struct html *html)
 {
     html_open(html, "p", { "class", "soft" });
     html_textf(html, "Asked by your call of %s", asked->row.tool);
     if (asked->row.client[0] != '\0') {
-        html_text(html, ", by ");
+        html_text(html, " from ");
         html_name(html, asked->row.client);
     }
     html_text(html, ", at ");
@@ -99,13 +99,13 @@ static void write_asker(const struct read_question *asked, struct html *html)
     html_close(html, "p");
 }
 
-static void write_outcome(const struct read_question *asked, struct html *html)
+static void write_outcome(const struct parsed_question *asked, struct html *html)
 {
     const json_t *content = json_object_get(asked->answer, "content");
 
     html_open(html, "p", { "class", "state" });
     if (asked->answer == NULL) {
-        html_text(html, "Nobody waits for an answer any longer, since ");
+        html_text(html, "Nobody has waited for an answer since ");
         write_time(asked->row.expires_ms, html);
         html_text(html, " UTC. Nothing was done; repeat the call to be asked again.");
     } else {
@@ -120,7 +120,8 @@ static void write_outcome(const struct read_question *asked, struct html *html)
 
 /* ---- The form ---- */
 
-/* The name of a property's input; the prefix keeps it different from that of the token. */
+/* The name of a property's input. The prefix keeps it different from the names of the form's other
+ * fields, `token` and `answer`. */
 static const char *input_name(const char *property, struct text *out)
 {
     text_add(out, "content.");
@@ -149,13 +150,15 @@ static void write_choices(const char *name, const json_t *choices, const char *v
     html_close(html, "select");
 }
 
-/* `sent` NULL: nothing was sent or, if `is_sent`, a form without the field. */
-static void write_input(const char *name, const json_t *property, const char *sent, bool is_sent,
-                        struct html *html)
+/* `sent` NULL: no form was sent yet or, if `is_form_sent`, the form lacked this field, as it lacks
+ * a box that is not ticked. */
+static void write_input(const char *name, const json_t *property, const char *sent,
+                        bool is_form_sent, struct html *html)
 {
     const json_t *choices = json_object_get(property, "enum");
     const char *value = sent != NULL ? sent : json_get_text(property, "default", "");
-    bool is_ticked = sent != NULL || (!is_sent && json_get_boolean(property, "default", false));
+    bool is_ticked =
+        sent != NULL || (!is_form_sent && json_get_boolean(property, "default", false));
 
     if (is_boolean(property))
         html_open(html, "input", { "type", "checkbox" }, { "name", name }, { "value", "true" },
@@ -183,8 +186,9 @@ static void write_member(const struct page_request *request, const char *propert
     html_close(html, "label");
 }
 
-/* A yes-or-no question needs no box to tick: the button says what it does. */
-static const char *write_yes(const struct read_question *asked, struct html *html)
+/* A yes-or-no question needs no box to tick: the button's label, which is returned, says what is
+ * agreed to. */
+static const char *write_yes(const struct parsed_question *asked, struct html *html)
 {
     void *only = json_object_iter(json_iterable(properties_of(asked)));
     TEXT_AUTO name = { 0 };
@@ -195,7 +199,7 @@ static const char *write_yes(const struct read_question *asked, struct html *htm
 }
 
 static const char *write_members(const struct page_request *request,
-                                 const struct read_question *asked, struct html *html)
+                                 const struct parsed_question *asked, struct html *html)
 {
     const char *name;
     json_t *property;
@@ -205,7 +209,7 @@ static const char *write_members(const struct page_request *request,
     return "Answer";
 }
 
-static bool is_yes_or_no(const struct read_question *asked)
+static bool is_yes_or_no(const struct parsed_question *asked)
 {
     const json_t *properties = properties_of(asked);
 
@@ -213,7 +217,7 @@ static bool is_yes_or_no(const struct read_question *asked)
            && is_boolean(json_object_iter_value(json_object_iter(json_iterable(properties))));
 }
 
-static void write_form(const struct page_request *request, const struct read_question *asked,
+static void write_form(const struct page_request *request, const struct parsed_question *asked,
                        struct html *html)
 {
     const char *accept;
@@ -228,7 +232,7 @@ static void write_form(const struct page_request *request, const struct read_que
     html_close(html, "form");
 }
 
-static void write_page(const struct page_request *request, const struct read_question *asked,
+static void write_page(const struct page_request *request, const struct parsed_question *asked,
                        const char *why, struct page_answer *answer)
 {
     struct html html = html_begin(&answer->body);
@@ -261,7 +265,7 @@ bool ask_page_write(const struct page_request *request, struct page_answer *answ
 /* ---- The answer ---- */
 
 /* The value of a property's input; NULL: nothing was filled in. Text in place of a number stays
- * text, which the check refuses. */
+ * text, which elicitation_check refuses. */
 static json_t *read_member(const struct page_request *request, const char *property_name,
                            const json_t *property)
 {
@@ -278,7 +282,7 @@ static json_t *read_member(const struct page_request *request, const char *prope
     return json_string(sent);
 }
 
-static json_t *read_answer(const struct page_request *request, const struct read_question *asked)
+static json_t *read_answer(const struct page_request *request, const struct parsed_question *asked)
 {
     const char *action = page_form(request, "answer"), *name;
     json_t *content, *property;
@@ -292,7 +296,7 @@ static json_t *read_answer(const struct page_request *request, const struct read
 }
 
 static CHECKED bool store_answer(const struct page_request *request,
-                                 const struct read_question *asked, const json_t *given,
+                                 const struct parsed_question *asked, const json_t *given,
                                  struct change *change, struct error *error)
 {
     FREE_AUTO char *written = json_write(given);
@@ -305,7 +309,7 @@ static CHECKED bool store_answer(const struct page_request *request,
     return done;
 }
 
-static CHECKED bool accept_answer(const struct page_request *request, struct read_question *asked,
+static CHECKED bool accept_answer(const struct page_request *request, struct parsed_question *asked,
                                   struct change *change, struct page_answer *answer,
                                   struct error *error)
 {

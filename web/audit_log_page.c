@@ -19,7 +19,7 @@ static const struct page_column columns[] = {
     { "Tool", "tool", PAGE_FOREIGN },
     { "Outcome", "outcome", PAGE_STATE },
     { "Calls", "times", PAGE_NUMBER },
-    { "Subject", "subject", PAGE_THING },
+    { "Subject", "subject", PAGE_ID },
     { "Detail", .write = write_detail },
     { "Client", "client", PAGE_FOREIGN },
     { 0 },
@@ -39,7 +39,7 @@ bool audit_log_page_write(const struct page_request *request, struct page_answer
     page_list_filter(request, "audit_list", filters, &html);
     page_list_write(request, "Who did what, newest first", columns, json_object_get(listed, "rows"),
                     "No matching entries.", &html);
-    page_list_ends(request, listed, &html);
+    page_list_navigation(request, listed, &html);
     html_finish(&html);
     return true;
 }

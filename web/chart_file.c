@@ -89,8 +89,8 @@ static void add_number(const struct page_request *request, const char *name, jso
 
     if (value == NULL)
         return;
-    json_object_set_new(options, name,
-                        *end == '\0' ? json_real(number) : json_string(value)); /* to be refused */
+    /* Text that is not a number stays text, which run_chart's check of its options refuses. */
+    json_object_set_new(options, name, *end == '\0' ? json_real(number) : json_string(value));
 }
 
 static void add_list(const struct page_request *request, const char *name, json_t *options)
@@ -115,7 +115,7 @@ static void add_numbers(const struct page_request *request, const char *name, js
     json_decref(numbers);
 }
 
-/* `plot`: "" for the first of all. Takes over the arguments. */
+/* `plot`: "" for run_chart's default, the heat map. Takes over the arguments. */
 static CHECKED bool answer_file_take(const struct page_request *request, const char *plot,
                                      json_t *arguments, struct page_answer *answer,
                                      struct error *error)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Serves a chart as a file. The path's extension selects the format (.svg, .png, .csv or .json),
- * and the query has run_chart's options. */
+/* Serves a chart as a file. The path's extension selects the format (.svg, .png, .csv or .json);
+ * the query sets options of run_chart. */
 #pragma once
 
 #include "web/page.h"
 
-/* "/runs/{id}/{chart}.svg", "/sweeps/{id}/{chart}.svg"; {chart} is the name of a plot. */
+/* "/runs/{id}/{chart}.svg", "/sweeps/{id}/{chart}.svg"; {chart} is the name of a plot.
+ * "/runs/{id}.svg", "/sweeps/{id}.svg": the heat map. */
 CHECKED bool chart_file_of_plot(const struct page_request *request, struct page_answer *answer,
                                 struct error *error);
 /* "/compare/forest.svg?a=&b=" */

@@ -11,7 +11,7 @@
 #include "web/page_list.h"
 #include "web/report_page.h"
 
-#define PAGE_BYTES_MAX 110000
+#define COMPARISON_BYTES_MAX 110000 /* bytes of a page up to which the comparison is written */
 
 /* ---- The request ---- */
 
@@ -45,8 +45,8 @@ static json_t *arguments_of(const struct page_request *request)
     return arguments;
 }
 
-static CHECKED bool find(const struct page_request *request, struct report_document *out,
-                         struct error *error)
+static CHECKED bool compare(const struct page_request *request, struct report_document *out,
+                            struct error *error)
 {
     const struct tool *tool = tool_find("run_compare");
     json_auto_t *arguments = arguments_of(request);
@@ -95,8 +95,8 @@ static void write_metrics(const struct page_request *request, struct html *html)
 static void write_form(const struct page_request *request, struct html *html)
 {
     html_open(html, "form", { "method", "get" }, { "action", "/compare" });
-    write_field(request, "a", "Baseline", "A run, an import, a sweep; or an A/B sweep alone.",
-                html);
+    write_field(request, "a", "Baseline",
+                "A run, an import or a sweep. For an A/B sweep, leave the candidate empty.", html);
     write_field(request, "b", "Candidate",
                 "What the baseline is compared with; several with commas.", html);
     write_metrics(request, html);
@@ -129,7 +129,8 @@ static void write_files(const struct page_request *request, struct html *html)
     report_page_write_files("/compare/forest", text_string(&query), REPORT_PAGE_CHART_ENDS, html);
 }
 
-/* "a,b": the facts that prevent the comparison, either the known or the unknown ones. */
+/* Appends the facts that prevent the comparison as "a,b": those that differ or, if `unknown`, those
+ * that are not known. */
 static void add_refused(const struct comparison *comparison, bool unknown, struct text *out)
 {
     for (size_t i = 0; i < comparison->difference_count; i++) {
@@ -183,7 +184,7 @@ static void write_sides(const struct document *document, struct html *html)
             json_auto_t *id = json_string(part->runs.runs[r].id);
 
             html_text(html, r > 0 ? ", " : "");
-            page_cell_write(PAGE_THING, id, html);
+            page_cell_write(PAGE_ID, id, html);
         }
         html_close(html, "p");
         document_write_audit(part, html);
@@ -195,13 +196,13 @@ static CHECKED bool write_comparison(const struct page_request *request, struct 
 {
     REPORT_DOCUMENT_AUTO report = { 0 };
 
-    if (!find(request, &report, error))
+    if (!compare(request, &report, error))
         return false;
     document_title(&report.document, &answer->title);
     html_open(html, "div", { "class", "report" });
     document_write_head(&report.document, html);
     write_files(request, html);
-    document_write_comparison(&report.comparison, PAGE_BYTES_MAX, html);
+    document_write_comparison(&report.comparison, COMPARISON_BYTES_MAX, html);
     write_override(request, &report.compared.comparison, html);
     write_sides(&report.document, html);
     html_element(html, "h2", "Compare others");
@@ -242,7 +243,7 @@ bool compare_page_file(const struct page_request *request, struct page_answer *a
     if (page_query(request, "a") == NULL)
         return error_set(error, ERROR_INVALID,
                          "give what to compare as \"a\" and \"b\": run_..., imp_... or swp_...");
-    if (!find(request, &report, error))
+    if (!compare(request, &report, error))
         return false;
     report_page_save(&report, "comparison", answer);
     return true;

@@ -37,7 +37,7 @@ static const struct page_column facts[] = {
     { "Requests running", "load.requests_running", PAGE_TEXT },
     { "Requests waiting", "load.requests_waiting", PAGE_TEXT },
     { "KV cache in use", "load.kv_cache_use", .write = write_cache },
-    { "Measured now by", "lease.purpose", PAGE_THING },
+    { "Measured now by", "lease.purpose", PAGE_ID },
     { "Waiting in line", "lease.waiting", PAGE_TEXT },
     { "Seconds between scrapes", "watch.interval_s", PAGE_TEXT },
     { "Last scrape failed", "watch.last_error", PAGE_FOREIGN },
@@ -45,7 +45,7 @@ static const struct page_column facts[] = {
 };
 
 static const struct page_column sweeps[] = {
-    { "Sweep", "id", PAGE_THING },
+    { "Sweep", "id", PAGE_ID },
     { "State", "state", PAGE_STATE },
     { "Cells done", "cells_done", PAGE_NUMBER },
     { "of", "cells_total", PAGE_NUMBER },

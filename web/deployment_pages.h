@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /deployments, and one of them. */
+/* /deployments, and the page of one deployment. */
 #pragma once
 
 #include "web/page.h"
 
 CHECKED bool deployment_page_list(const struct page_request *request, struct page_answer *answer,
                                   struct error *error);
-/* GET /deployments/{name}: calls its server. */
+/* GET /deployments/{name}: asks the model server how it is. */
 CHECKED bool deployment_page_show(const struct page_request *request, struct page_answer *answer,
                                   struct error *error);
 /* GET /deployments/{name}.json: deployment_show's answer. */
 CHECKED bool deployment_page_json(const struct page_request *request, struct page_answer *answer,
                                   struct error *error);
-/* POST /deployments/{name}/watch: scrape its metrics from now on, or no longer. */
+/* POST /deployments/{name}/watch: begins or ends the scraping of its metrics. */
 CHECKED bool deployment_page_watch(const struct page_request *request, struct page_answer *answer,
                                    struct error *error);

@@ -4,8 +4,8 @@
 
 #include "web/page.h"
 
-/* The whole document around answer->body: head, navigation, who is signed in. */
+/* Writes the whole document around answer->body: head, navigation, who is signed in. */
 void frame_write(const struct page_request *request, const struct page_answer *answer,
                  struct text *out);
-/* The contents of <main> for a refused request. */
+/* Fills the answer to a refused request: status, title and the contents of <main>. */
 void frame_refusal(unsigned status, const char *message, struct page_answer *answer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /history: what a deployment's server reported over a time, with sweeps shaded and restarts marked
+/* /history: what a deployment's server reported over time, with sweeps shaded and restarts marked
  * by lines. */
 #pragma once
 
@@ -7,6 +7,7 @@
 
 CHECKED bool history_write(const struct page_request *request, struct page_answer *answer,
                            struct error *error);
-/* The chart as a figure, or a sentence if there is none. `minutes` NULL: an hour. */
+/* Writes the chart as a figure or, if it cannot be drawn, a sentence that says why. `minutes` NULL:
+ * an hour. */
 void history_write_chart(const struct page_request *request, const char *deployment,
                          const char *minutes, struct html *html);

@@ -14,7 +14,7 @@ static const char *const omitted[] = { "text", "run", "name", "idempotency_key",
 /* ---- The form, and earlier imports ---- */
 
 static const struct page_column columns[] = {
-    { "Run", "id", PAGE_THING },
+    { "Run", "id", PAGE_ID },
     { "File", "source.file", PAGE_FOREIGN },
     { "Format", "source.format", PAGE_TEXT },
     { "Deployment", "deployment", PAGE_DEPLOYMENT },
@@ -72,7 +72,7 @@ static CHECKED bool write_page(const struct page_request *request, const char *w
     html_element(&html, "h2", "Imported");
     page_list_write(request, "Imported files, the newest first", columns, imported,
                     "None of these runs was imported.", &html);
-    page_list_ends(request, listed, &html);
+    page_list_navigation(request, listed, &html);
     html_finish(&html);
     return true;
 }
@@ -86,7 +86,7 @@ bool import_page_write(const struct page_request *request, struct page_answer *a
 /* ---- The import ---- */
 
 static const struct page_column facts[] = {
-    { "Run", "run.id", PAGE_THING },
+    { "Run", "run.id", PAGE_ID },
     { "File", "run.source.file", PAGE_FOREIGN },
     { "Format", "run.source.format", PAGE_TEXT },
     { "Cells", "run.cells_total", PAGE_NUMBER },
@@ -144,7 +144,7 @@ static void write_imported(const struct page_request *request, const json_t *imp
     page_list_facts(request, facts, imported, &html);
     page_cell_url(json_get_text(json_object_get(imported, "run"), "id", ""), &url);
     html_open(&html, "p");
-    html_element(&html, "a", "Open its report", { "class", "button" },
+    html_element(&html, "a", "Open the report", { "class", "button" },
                  { "href", text_string(&url) });
     html_close(&html, "p");
     write_list("What was assumed, and what was not read", json_object_get(import, "remarks"),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /imports: imports a file of results, and shows what was read from it and what was not. */
+/* /imports: lists what was imported, imports a file of results, and shows what was read from the
+ * file and what was not. */
 #pragma once
 
 #include "web/page.h"

@@ -34,8 +34,8 @@ static void write_reason(const json_t *job, struct html *html)
     html_name(html, json_get_text(outcome, "error", json_get_text(outcome, "reason", "")));
 }
 
-/* Writes what the job is doing now, or why it ended. A list has no outcomes, but readers of a
- * failed job want to know why it failed. */
+/* Writes what the job is doing now, or why it ended. The rows of job_list have no outcome: for
+ * failed jobs it comes from job_show. */
 static void write_message(const struct page_request *request, const json_t *job, struct html *html)
 {
     const char *message = json_get_text(job, "message", "");
@@ -77,10 +77,10 @@ static void write_cancel(const struct page_request *request, const json_t *job, 
 }
 
 static const struct page_column columns[] = {
-    { "Job", "id", PAGE_THING },
+    { "Job", "id", PAGE_ID },
     { "State", "state", PAGE_STATE },
     { "Kind", "kind", PAGE_TEXT },
-    { "Subject", "subject", PAGE_THING },
+    { "Subject", "subject", PAGE_ID },
     { "Progress", .write = write_progress },
     { "Message", .write = write_message },
     { "Started by", "principal", PAGE_FOREIGN },
@@ -108,8 +108,8 @@ bool job_page_list(const struct page_request *request, struct page_answer *answe
     html_element(&html, "h1", "Jobs");
     page_list_filter(request, "job_list", filters, &html);
     job_page_table(request, "Jobs, the newest first", json_object_get(listed, "jobs"),
-                   "There are no such jobs.", &html);
-    page_list_ends(request, listed, &html);
+                   "No matching jobs.", &html);
+    page_list_navigation(request, listed, &html);
     html_finish(&html);
     return true;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /jobs: running, waiting and past jobs, with a button to cancel for those who may. */
+/* /jobs: running, waiting and past jobs, with buttons that cancel them, for users who may. */
 #pragma once
 
 #include "web/page.h"
 
 CHECKED bool job_page_list(const struct page_request *request, struct page_answer *answer,
                            struct error *error);
-/* GET /jobs/{id}: redirects to the page of its sweep, if it has one. */
+/* GET /jobs/{id}: redirects to the page of the job's sweep or plan, if the job has one. */
 CHECKED bool job_page_show(const struct page_request *request, struct page_answer *answer,
                            struct error *error);
 /* GET /jobs/{id}.json: job_show's answer. */
@@ -16,6 +16,7 @@ CHECKED bool job_page_json(const struct page_request *request, struct page_answe
 CHECKED bool job_page_cancel(const struct page_request *request, struct page_answer *answer,
                              struct error *error);
 
-/* A table of jobs from job_list's answer. */
+/* Writes a table of jobs, as job_list and job_show return them; if there are none, the sentence
+ * `none`. */
 void job_page_table(const struct page_request *request, const char *caption, const json_t *jobs,
                     const char *none, struct html *html);

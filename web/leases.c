@@ -17,7 +17,7 @@ static void write_turn(const struct page_request *request, const json_t *lease, 
 static const struct page_column columns[] = {
     { "Endpoint", "endpoint", PAGE_FOREIGN },
     { "Turn", .write = write_turn },
-    { "For", "purpose", PAGE_THING },
+    { "For", "purpose", PAGE_ID },
     { "Started by", "principal", PAGE_FOREIGN },
     { "In line since (UTC)", "asked_at", PAGE_TIME },
     { "Held since (UTC)", "granted_at", PAGE_TIME },

@@ -11,7 +11,7 @@
 #include "web/plan_page.h"
 
 #define TILES_MAX 12
-#define RECENT_MINUTES 5 /* metrics of this time count as the present load */
+#define RECENT_MINUTES 5 /* the load that is shown: the newest figures of this period */
 
 /* ---- Deployments ---- */
 
@@ -67,7 +67,7 @@ static void write_load(const struct page_request *request, const char *name, str
                 write_figure(figure, loads[i].words, loads[i].is_share, html);
         }
     if (found == 0)
-        html_element(html, "li", "no load data yet", { "class", "soft" });
+        html_element(html, "li", "no recent load data", { "class", "soft" });
     html_close(html, "ul");
 }
 
@@ -135,7 +135,8 @@ static CHECKED bool write_jobs(const struct page_request *request, const char *s
     return true;
 }
 
-/* Jobs that run or wait, and those that failed in the last 24 hours. */
+/* Writes the questions and plans that wait for a person, the jobs that run or wait, and those that
+ * failed in the last 24 hours. */
 static CHECKED bool write_work(const struct page_request *request, struct html *html,
                                struct error *error)
 {

@@ -22,7 +22,8 @@ const char *page_value(const struct page_values *values, const char *name);
 /* Everything is borrowed. */
 struct page_request {
     const struct services *services;
-    /* has at least the role of the page's row; without a name: nobody */
+    /* for a page's `write`, has at least the role of the page's row; without a name: nobody is
+     * signed in */
     struct principal principal;
     bool may_sign_out;         /* the browser signed in with a key */
     const char *path;          /* "/runs/run_1" */
@@ -35,8 +36,8 @@ struct page_request {
     size_t file_bytes;
     void *host; /* the context of the callbacks */
     bool (*cancelled)(void *host);
-    /* Called after a tool changed something that others may be looking at. `deployment`: its name;
-     * "": the list of resources. */
+    /* Called after a tool that may change the list of resources. `deployment`: the deployment that
+     * the tool changed; "": none. */
     void (*changed)(void *host, const char *deployment);
 };
 
@@ -48,10 +49,10 @@ struct page_answer {
     const char *type;  /* static, "image/svg+xml"; NULL: HTML, to be framed (web/frame.h) */
     bool is_kept;      /* the browser may cache it, if it revalidates it each time */
     /* ids and names, separated by spaces: the page is fetched again when one of them changes;
-     * "*": at every change; "*load": every few scrapes */
+     * "*": at every change; "*load": when metrics were scraped, at most every 5 s */
     struct text follows;
-    /* the browser must repeat the request at once: the cookie was not sent, since a link on
-     * another site led here */
+    /* the browser must repeat the request at once: a page of another origin led here, so the
+     * session's cookie may not have been sent */
     bool reloads;
     /* It reports an error; the navigation is shown even to a reader who is not signed in. */
     bool is_refusal;
@@ -68,8 +69,9 @@ struct page {
     enum role role;   /* the lowest that may request it */
     /* waits for a model server, or for its turn to draw: it runs on the workers that may wait */
     bool waits;
-    bool takes_file; /* POST: of up to 64 MiB, as multipart/form-data */
-    /* False: the error becomes a page, with the HTTP status of its kind. */
+    bool takes_file; /* POST: a file of up to 64 MiB, as multipart/form-data */
+    /* False: the error becomes the answer (for browsers a page), with the HTTP status of its
+     * kind. */
     CHECKED bool (*write)(const struct page_request *request, struct page_answer *answer,
                           struct error *error);
 };
@@ -93,13 +95,13 @@ bool page_may_cancel(const struct page_request *request, const char *started_by)
 /* The change that a page makes itself, without a tool; the arguments are borrowed. */
 struct change page_change(const struct page_request *request, const char *tool,
                           const char *arguments);
-/* Writes the audit row of such a change that was refused. */
+/* Records in the audit log that such a change was refused. */
 void page_note_refusal(const struct page_request *request, const struct change *change,
                        const char *subject, const struct error *why);
 
 /* Opens a <form method="post"> with the token; close it with html_close(html, "form"). */
 void page_form_begin(const struct page_request *request, struct html *html, const char *action);
-/* The same for a row that takes a file, which may be dropped on the form. */
+/* The same for a page that takes a file, which may be dropped on the form. */
 void page_file_form_begin(const struct page_request *request, struct html *html,
                           const char *action);
 /* Appends a path to a URL, escaped except for its slashes. */

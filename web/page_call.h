@@ -4,7 +4,7 @@
 
 #include "web/page.h"
 
-/* For the functions of handlers/ that take a call; its arguments are not set. */
+/* Makes a call for the functions of handlers/ that take one; its arguments are not set. */
 struct call page_call_make(const struct page_request *request);
 
 /* Calls a tool, and takes over `arguments` (NULL: none). *out: the structured content, a new

@@ -20,14 +20,14 @@ static bool is_acronym(const char *word, size_t length)
 }
 
 /* Turns "limit ttft" into "Limit TTFT". */
-static void raise_letters(char *words)
+static void capitalize(char *words)
 {
     words[0] = (char)toupper((unsigned char)words[0]);
     while (*words != '\0') {
         size_t length = strcspn(words, " ");
-        bool is_raised = is_acronym(words, length);
+        bool is_upper = is_acronym(words, length);
 
-        for (size_t i = 0; i < length && is_raised; i++)
+        for (size_t i = 0; i < length && is_upper; i++)
             words[i] = (char)toupper((unsigned char)words[i]);
         words += length + (words[length] == ' ');
     }
@@ -50,7 +50,7 @@ void page_cell_label(const char *name, struct html *html)
     for (char *c = words.data; *c != '\0'; c++)
         if (*c == '_')
             *c = ' ';
-    raise_letters(words.data);
+    capitalize(words.data);
     html_text(html, text_string(&words));
     if (unit != NULL)
         html_textf(html, ", %s", unit);
@@ -170,7 +170,7 @@ static const char *state_class(const char *state)
     return "state";
 }
 
-static void write_thing(const char *id, struct html *html)
+static void write_id(const char *id, struct html *html)
 {
     TEXT_AUTO url = { 0 };
 
@@ -209,8 +209,8 @@ void page_cell_write(enum page_cell kind, const json_t *value, struct html *html
     else if (kind == PAGE_STATE)
         html_element(html, "span", text_string(&words),
                      { "class", state_class(text_string(&words)) });
-    else if (kind == PAGE_THING)
-        write_thing(text_string(&words), html);
+    else if (kind == PAGE_ID)
+        write_id(text_string(&words), html);
     else if (kind == PAGE_DEPLOYMENT)
         write_deployment(text_string(&words), html);
     else if (kind == PAGE_FOREIGN)

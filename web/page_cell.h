@@ -10,12 +10,12 @@ enum page_cell {
     PAGE_NUMBER,
     PAGE_TIME,       /* "2026-11-22T10:00:00Z" */
     PAGE_STATE,      /* of a job, a sweep, a server: a word with a mark */
-    PAGE_THING,      /* an id, linked to its page */
+    PAGE_ID,         /* of a run, a sweep, a job, ..., linked to its page; other text as it is */
     PAGE_DEPLOYMENT, /* a name, linked to its page */
     PAGE_CHANGE,     /* {"member": [before, after]} */
 };
 
-/* Writes the value; nothing for NULL. */
+/* Writes the value; nothing if it is NULL, null or empty. */
 void page_cell_write(enum page_cell kind, const json_t *value, struct html *html);
 /* Writes {"interval_ms": [0, 15000]} as "interval_ms: 0 → 15000". */
 void page_cell_change(const json_t *changed, struct html *html);

@@ -70,7 +70,7 @@ void page_list_write(const struct page_request *request, const char *caption,
     html_close(html, "div");
 }
 
-/* Links to this page with another cursor; NULL: to its beginning. */
+/* Writes a link to the page of the list that begins at `cursor`; NULL: to the first page. */
 static void write_link(const struct page_request *request, const char *cursor, const char *words,
                        struct html *html)
 {
@@ -85,7 +85,8 @@ static void write_link(const struct page_request *request, const char *cursor, c
     html_element(html, "a", words, { "href", text_string(&url) });
 }
 
-void page_list_ends(const struct page_request *request, const json_t *answer, struct html *html)
+void page_list_navigation(const struct page_request *request, const json_t *answer,
+                          struct html *html)
 {
     const char *next = json_get_text(answer, "next_cursor", NULL);
 

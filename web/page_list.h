@@ -12,18 +12,21 @@ struct page_column {
     void (*write)(const struct page_request *request, const json_t *row, struct html *html);
 };
 
-/* `columns` ends with a NULL heading. Without rows it writes the sentence `none` instead. */
+/* Writes a table; without rows, the sentence `none` instead. `columns` ends with a NULL heading. */
 void page_list_write(const struct page_request *request, const char *caption,
                      const struct page_column *columns, const json_t *rows, const char *none,
                      struct html *html);
-/* Links to the other pages of a list, whose answer has next_cursor. */
-void page_list_ends(const struct page_request *request, const json_t *answer, struct html *html);
-/* A list of facts; columns whose member is missing are omitted. */
+/* Writes a link to the first page of a list, unless that page is shown, and one to the next page,
+ * if the tool's answer has next_cursor. */
+void page_list_navigation(const struct page_request *request, const json_t *answer,
+                          struct html *html);
+/* Writes a list of facts, one for each column; columns whose member is missing are omitted. */
 void page_list_facts(const struct page_request *request, const struct page_column *columns,
                      const json_t *object, struct html *html);
 
-/* The arguments for a list's tool from the query: `names` ends with NULL. New reference. */
+/* Takes the arguments of a list's tool from the query: those of these names, and the cursor.
+ * `names` ends with NULL. New reference. */
 json_t *page_list_arguments(const struct page_request *request, const char *const *names);
-/* A form that filters a list by the tool's parameters of these names. */
+/* Writes a form that filters a list by the tool's parameters of these names. */
 void page_list_filter(const struct page_request *request, const char *tool,
                       const char *const *names, struct html *html);

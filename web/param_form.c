@@ -72,7 +72,7 @@ static void write_input(const struct param *param, const char *value, struct htm
         write_choices(param, value, html);
     } else if (param->type == VALUE_TEXTS || param->type == VALUE_TEXT_MAP) {
         html_element(html, "textarea", value != NULL ? value : "", { "name", param->name },
-                     { "rows", "3" }, { "placeholder", "one a line" });
+                     { "rows", "3" }, { "placeholder", "one per line" });
     } else {
         html_open(html, "input", { "type", "text" }, { "name", param->name }, { "value", value },
                   { "placeholder", initial_of(param, &initial) }, { "required", required },
@@ -93,7 +93,7 @@ static void write_inputs(const struct page_request *request, const struct tool *
     }
 }
 
-/* Whether one of the folded inputs has a value, which must be visible. */
+/* Whether one of the folded inputs has a value: values must be visible. */
 static bool has_rare(const struct page_request *request, const struct tool *tool,
                      const char *const *omitted)
 {

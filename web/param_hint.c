@@ -33,7 +33,7 @@ static void write_word(const struct tool *tool, const char *word, bool is_marked
     }
 }
 
-/* The marks of a name and of a list; quotation marks count only within a list. */
+/* Whether a character only marks a name or a list; quotation marks do so only within a list. */
 static bool is_dropped(char c, bool in_list)
 {
     return c == '`' || c == '[' || c == ']' || (c == '"' && in_list);

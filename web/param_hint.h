@@ -5,6 +5,6 @@
 
 #include "web/page.h"
 
-/* Parameters and tools get the names that pages use, and lists the form that inputs take: "[1, 4]
- * in place of `request_rate`" as "1, 4 in place of “Request rate”". */
+/* Writes the help with the names that pages use for parameters and tools, and with lists as users
+ * type them: "[1, 4] in place of `request_rate`" as "1, 4 in place of “Request rate”". */
 void param_hint_write(const struct tool *tool, const char *help, struct html *html);

@@ -134,7 +134,7 @@ static void write_state(const json_t *plan, struct html *html)
     }
     html_text(html, ". Planned by ");
     html_name(html, json_get_text(plan, "by", ""));
-    html_text(html, "; it can be applied until ");
+    html_text(html, "; valid until ");
     page_cell_write(PAGE_TIME, json_object_get(plan, "good_until"), html);
     html_text(html, " UTC.");
     html_close(html, "p");
@@ -152,8 +152,8 @@ static void write_job(const struct page_request *request, const json_t *plan,
         return;
     text_addf(&answer->follows, " %s", job);
     json_array_append(rows, json_object_get(shown, "job"));
-    html_element(html, "h2", "Its job");
-    job_page_table(request, "The job that carries it out", rows, "", html);
+    html_element(html, "h2", "Job");
+    job_page_table(request, "The job that carries out the plan", rows, "", html);
 }
 
 /* ---- The button ---- */

@@ -42,7 +42,7 @@ static void add_picture_url(const char *base, const struct document_chart *row, 
     page_url_add(out, "version", version);
 }
 
-static void write_ends(const char *base, const struct document_chart *row, struct html *html)
+static void write_file_links(const char *base, const struct document_chart *row, struct html *html)
 {
     TEXT_AUTO chart = { 0 };
     TEXT_AUTO query = { 0 };
@@ -52,8 +52,9 @@ static void write_ends(const char *base, const struct document_chart *row, struc
     report_page_write_files(text_string(&chart), text_string(&query), REPORT_PAGE_CHART_ENDS, html);
 }
 
-/* A browser that prints does not wait for another picture: what a dark page prints is an image of
- * its own, loaded only then. */
+/* Pages are printed in the light theme. A browser that prints does not wait until <picture> has
+ * changed from its dark image to the light one, so there is a second, light image that is only
+ * printed: the style sheet hides it on the screen. */
 static void write_picture(const char *base, const struct document_chart *row, const char *version,
                           struct html *html)
 {
@@ -76,7 +77,8 @@ static void write_picture(const char *base, const struct document_chart *row, co
     html_close(html, "figure");
 }
 
-/* The first chart can be read cell by cell; it is part of the page unless it is too large. */
+/* The first chart is written into the page unless it is too large, so that users can move from cell
+ * to cell; the others are pictures. */
 static void write_chart(const struct document_part *part, const char *base,
                         const struct document_chart *row, const char *version, struct html *html)
 {
@@ -87,7 +89,7 @@ static void write_chart(const struct document_part *part, const char *base,
     if (row != document_charts
         || !document_write_drawing(row->question, &chart, REPORT_PAGE_CHART_BYTES, html))
         write_picture(base, row, version, html);
-    write_ends(base, row, html);
+    write_file_links(base, row, html);
 }
 
 static void write_charts(const struct document_part *part, const char *base, struct html *html)

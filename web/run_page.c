@@ -30,13 +30,13 @@ static void write_cells(const struct page_request *request, const json_t *run, s
 }
 
 static const struct page_column columns[] = {
-    { "Run", "id", PAGE_THING },
-    { "Of the sweep", "sweep", PAGE_THING },
+    { "Run", "id", PAGE_ID },
+    { "Of the sweep", "sweep", PAGE_ID },
     { "From the file", "source.file", PAGE_FOREIGN },
     { "Deployment", "deployment", PAGE_DEPLOYMENT },
     { "Repetition", "repetition", PAGE_NUMBER },
     { "Cells", .write = write_cells },
-    { "Corrected by", "corrected_by", PAGE_THING },
+    { "Corrected by", "corrected_by", PAGE_ID },
     { "Created (UTC)", "created_at", PAGE_TIME },
     { 0 },
 };
@@ -55,13 +55,13 @@ bool runs_page_write(const struct page_request *request, struct page_answer *ans
     page_list_filter(request, "run_list", filters, &html);
     page_list_write(request, "Runs and imports, the newest first", columns,
                     json_object_get(listed, "runs"),
-                    "There are no such runs: a sweep or an import creates them.", &html);
-    page_list_ends(request, listed, &html);
+                    "No matching runs. A sweep or an import creates runs.", &html);
+    page_list_navigation(request, listed, &html);
     html_finish(&html);
     return true;
 }
 
-/* ---- One ---- */
+/* ---- One run ---- */
 
 static void write_links(const struct report_document *document, struct html *html)
 {
@@ -73,14 +73,14 @@ static void write_links(const struct report_document *document, struct html *htm
     html_open(html, "p");
     if (!run->imported) {
         html_text(html, "Of the sweep ");
-        page_cell_write(PAGE_THING, sweep, html);
+        page_cell_write(PAGE_ID, sweep, html);
         html_text(html, " on ");
         page_cell_write(PAGE_DEPLOYMENT, deployment, html);
         html_text(html, ". ");
     }
     if (run->corrected_by[0] != '\0') {
         html_element(html, "strong", "Corrected: use ");
-        page_cell_write(PAGE_THING, corrected, html);
+        page_cell_write(PAGE_ID, corrected, html);
         html_text(html, " instead. ");
     }
     html_close(html, "p");

@@ -12,7 +12,7 @@ void sign_in_write(const struct page_request *request, const char *to, const cha
         html_element(&html, "p", why, { "class", "error" }, { "role", "alert" });
     page_form_begin(request, &html, "/sign-in");
     html_open(&html, "input", { "type", "hidden" }, { "name", "to" }, { "value", to });
-    /* A password manager stores a key under a name. */
+    /* A password manager stores the key under this name. */
     html_open(&html, "input", { "name", "username" }, { "value", "opsbrain" },
               { "autocomplete", "username" }, { "hidden", "" });
     html_open(&html, "label");

@@ -8,7 +8,7 @@
 #include "web/param_form.h"
 
 static const char *const omitted[] = { "plan_digest", "idempotency_key", "options", NULL };
-static const char *const none[] = { NULL };
+static const char *const none_omitted[] = { NULL };
 
 static const struct tool *plan_tool(void)
 {
@@ -24,8 +24,8 @@ static void write_form(const struct page_request *request, const char *why,
     html_element(&html, "h1", "Plan a sweep");
     html_element(
         &html, "p",
-        "Given only a deployment, the sweep finds out where that saturates. Nothing is sent to the "
-        "server before you have seen the plan.");
+        "Given only a deployment, the sweep finds out where the deployment saturates. Nothing is "
+        "sent to the model server before you have seen the plan.");
     if (why != NULL)
         html_element(&html, "p", why, { "class", "error" }, { "role", "alert" });
     page_form_begin(request, &html, "/sweeps/new");
@@ -133,7 +133,8 @@ static CHECKED bool start(const struct page_request *request, struct page_answer
     const struct tool *tool = tool_find("sweep_start");
     json_auto_t *started = NULL;
 
-    if (!page_call_take(request, tool->name, param_form_read(request, tool, none), &started, error))
+    if (!page_call_take(request, tool->name, param_form_read(request, tool, none_omitted), &started,
+                        error))
         return false;
     page_cell_url(json_get_text(json_object_get(started, "sweep"), "id", ""), &answer->location);
     return true;

@@ -28,7 +28,7 @@ static void write_progress(const struct page_request *request, const json_t *swe
 static const char *const filters[] = { "deployment", NULL };
 
 static const struct page_column columns[] = {
-    { "Sweep", "id", PAGE_THING },
+    { "Sweep", "id", PAGE_ID },
     { "State", "state", PAGE_STATE },
     { "Deployment", "deployment", PAGE_DEPLOYMENT },
     { "Against", "candidate", PAGE_DEPLOYMENT },
@@ -52,8 +52,8 @@ bool sweeps_page_write(const struct page_request *request, struct page_answer *a
     html_element(&html, "h1", "Sweeps");
     page_list_filter(request, "sweep_list", filters, &html);
     page_list_write(request, "Sweeps, the newest first", columns, json_object_get(listed, "sweeps"),
-                    "There are no such sweeps.", &html);
-    page_list_ends(request, listed, &html);
+                    "No matching sweeps.", &html);
+    page_list_navigation(request, listed, &html);
     html_finish(&html);
     return true;
 }
@@ -68,7 +68,7 @@ static void write_cancel(const struct page_request *request, const json_t *sweep
         return;
     text_addf(&action, "/sweeps/%s/cancel", json_get_text(sweep, "id", ""));
     page_form_begin(request, html, text_string(&action));
-    html_element(html, "button", "Cancel it", { "class", "danger" });
+    html_element(html, "button", "Cancel the sweep", { "class", "danger" });
     html_close(html, "form");
 }
 
@@ -107,17 +107,17 @@ static void write_state(const json_t *sweep, struct html *html)
     html_close(html, "p");
 }
 
-/* ---- When it is over ---- */
+/* ---- The report, or what is measured so far ---- */
 
 static void write_runs(const struct document_part *part, struct html *html)
 {
     html_open(html, "p");
-    html_text(html, "Its runs: ");
+    html_text(html, "Runs: ");
     for (size_t i = 0; i < part->runs.count; i++) {
         json_auto_t *id = json_string(part->runs.runs[i].id);
 
         html_text(html, i > 0 ? ", " : "");
-        page_cell_write(PAGE_THING, id, html);
+        page_cell_write(PAGE_ID, id, html);
     }
     html_close(html, "p");
 }
@@ -131,7 +131,8 @@ static void write_name(const struct document_part *part, struct html *html)
     html_close(html, "h2");
 }
 
-/* A sweep's charts show its first deployment; those of a second deployment show its first run. */
+/* Adds the path of a part's chart files. Those of the sweep itself show its first deployment, so
+ * the part of the second deployment links to the files of that deployment's first run. */
 static void add_base(const struct document *document, size_t part, struct text *out)
 {
     if (part == 0)

@@ -7,7 +7,7 @@
 #include "analysis/audit/audit_needs.h"
 #include "base/core/memory.h"
 
-/* measured lengths within this share of each other are the same workload */
+/* measured lengths within this share of each other count as equal */
 #define SAME_LENGTH_WITHIN 0.05
 
 const struct audit_rule audit_rules[] = {
@@ -57,7 +57,7 @@ const struct audit_rule audit_rules[] = {
     { "length_mismatch", "prompts or answers of a different length than requested", 0,
       audit_check_lengths, "token lengths, both requested and measured", audit_needs_lengths,
       .of_imports = true },
-    { "tokens_recounted", "tokens counted by another tokenizer than the server's", 12,
+    { "tokens_recounted", "tokens counted by a tokenizer other than the server's", 12,
       audit_check_recounted, "token counts of both the tool and the server",
       audit_needs_both_counts },
     { "prefix_cache", "prompts served from the prefix cache", 2, audit_check_cache,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds errors in a run's figures by arithmetic on the figures themselves. It applies every rule of
- * the table in audit.c that the data allows, to our own runs and to imported ones. */
+/* The audit finds errors in a run's figures by arithmetic on the figures themselves. It applies
+ * every rule of the table in audit.c that the data allows, to our own runs and to imported ones. */
 #pragma once
 
 #include <math.h>
@@ -18,8 +18,8 @@ struct audit_rule;
 struct audit;
 
 enum audit_use {
-    RULE_NOT_APPLICABLE, /* it does not apply to runs of this kind */
-    RULE_LACKS_FIGURES,  /* the run lacks figures that it needs */
+    RULE_NOT_APPLICABLE, /* the rule is only for imports, and the run was measured here */
+    RULE_LACKS_FIGURES,  /* the run lacks figures that the rule needs */
     RULE_APPLIED,
 };
 
@@ -37,8 +37,8 @@ struct finding {
 struct findings {
     struct finding *at; /* in the order of the rules */
     size_t count;
-    enum audit_use uses[AUDIT_RULES_MAX]; /* of each rule, in their order */
-    /* What the figures were compared with, unless a row names its own; NULL: not known. */
+    enum audit_use uses[AUDIT_RULES_MAX]; /* one for each rule, in the order of audit_rules */
+    /* The run's hardware and model, which a cell may replace by its own; NULL: not known. */
     const struct hardware *hardware;
     const struct model *model;
 };
@@ -48,10 +48,10 @@ void findings_finish(struct findings *findings);
 struct audit_rule {
     const char *name;  /* "actual_load" */
     const char *title; /* the mistake that it looks for, in words */
-    int mistake;       /* its number in the list of measuring mistakes in docs/audit.md; 0: none */
+    int mistake;       /* its number in the list of mistakes in docs/audit.md; 0: none */
     void (*check)(struct audit *audit);
     const char *needs;                      /* the figures it needs, in words; NULL: none */
-    bool (*has)(const struct audit *audit); /* whether the run has them; NULL: always */
+    bool (*has)(const struct audit *audit); /* whether the run has these figures; NULL: always */
     /* The rule applies only to imports: runs measured here report the mistake themselves, or cannot
      * have it. */
     bool of_imports;
@@ -60,14 +60,13 @@ extern const struct audit_rule audit_rules[]; /* ends with a NULL name */
 
 struct audit_input {
     const struct evidence *evidence;
-    /* Iterates over the other runs in which to look for copies: each call puts one into *out, which
-     * the audit finishes, and returns false after the last. NULL: there are none to compare with.
-     */
+    /* Iterates over the other runs in which to look for copies: each call puts one run into *out,
+     * which the audit finishes, and returns false after the last. NULL: there are no others. */
     bool (*next_other)(void *context, struct evidence *out);
     void *context;
     /* NULL: figures are not compared with what the hardware can do. */
     const struct catalog *catalog;
-    /* These are used if the run does not record its own; "" or NULL, and NaN: not known. */
+    /* Used where the run records none; "", NULL or NaN: not known. */
     const char *hardware, *model;
     double chips;
 };
@@ -75,13 +74,13 @@ struct audit_input {
 /* *out must be zeroed before; free it with findings_finish(). */
 void audit_run(const struct audit_input *input, struct findings *out);
 
-/* Stores in each cell the rule by which one of its figures is wrong, if any (`found_wrong`). */
+/* Stores in `found_wrong` of each cell the first rule that found the cell wrong, if one did. */
 void findings_mark(const struct findings *findings, struct evidence *evidence);
 
 /* Writes the ranges that a finding's cells cover: "1-4 users, 128-2048 tokens of context". */
 void finding_write_span(const struct evidence *evidence, const struct finding *finding,
                         struct text *out);
-/* What input lengths count: "tokens of context", "words of context" or, if the file does not say,
+/* The unit of input lengths: "tokens of context", "words of context" or, if the file does not say,
  * "tokens or words of context". */
 const char *finding_length_unit(const struct evidence *evidence);
 size_t findings_applied(const struct findings *findings); /* the number of rules applied */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rule on prompts served from the prefix cache: the server reports it, the file says that all
- * requests have one prompt, or only a cache explains the times. */
+/* The rule on prompts served from the prefix cache: the server reports cached tokens, the file says
+ * that all requests have one prompt, or only a cache explains the times. */
 
 #include <string.h>
 
@@ -10,17 +10,17 @@
 
 /* A cell counts as cached if more than this share of its input tokens came from the cache. */
 #define CACHED_SHARE 0.1
-/* The times show that the cell with the fewest users read the prompt, and that the next cell found
- * it in the cache, if the first took more than CACHED_TIMES as long as the next (more than
- * GROWING_TIMES if the times of such first cells grow with the prompt), and more than CACHED_MS
- * longer. */
+/* The times show that the server read the prompt for the cell with the fewest users, and found it
+ * in the cache for the next cell, if the first took more than CACHED_TIMES times as long as the
+ * next (GROWING_TIMES if the times of such first cells grow with the prompt), and more than
+ * CACHED_MS longer. */
 #define CACHED_TIMES 2
 #define GROWING_TIMES 1.5
 #define CACHED_MS 100
 /* tokens/s: if the first prompt was read more slowly than this, something else took the time, such
  * as a compilation */
 #define PREFILL_SPEED 500
-/* with at least this many requests, one that waited does not move the median */
+/* with at least this many requests, a single delayed one hardly moves the median */
 #define REQUESTS_OF_MEDIAN 4
 #define PROMPT_SHOWN 60
 
@@ -82,8 +82,9 @@ static bool is_slower(const struct audit_place *first, const struct audit_place 
     return first_ms > times * later_ms && first_ms > later_ms + CACHED_MS;
 }
 
-/* Whether the times that is_slower() compared are medians of several requests, which one request
- * delayed by a compilation does not move; or the medians of E2E differ as much. */
+/* Whether `first` has several requests, and medians show the difference that is_slower() found:
+ * those of TTFT, if both cells have them, or those of E2E. One request that a compilation delays
+ * hardly moves a median. */
 static bool compares_medians(const struct audit_place *first, const struct audit_place *later)
 {
     const struct evidence_latency *ttft = &first->cell->latency[METRIC_TTFT];
@@ -94,10 +95,10 @@ static bool compares_medians(const struct audit_place *first, const struct audit
                       > CACHED_TIMES * later->cell->latency[METRIC_E2E].p50_ms);
 }
 
-/* Whether the time was spent on reading the prompt and not on a compilation: another first cell,
- * with a prompt at most half or at least twice as long, took about proportionally less or more
- * time, and none that is at least twice as long took less. A compilation takes the same time for
- * both. */
+/* Whether the time was spent on reading the prompt, and not on a compilation, which takes the same
+ * time for every length. Compares `first` with the cells of other lengths that also have the fewest
+ * users: one with a prompt at most half or at least twice as long took about proportionally less or
+ * more time, and none with a prompt at least twice as long took less. */
 static bool grows_with_length(const struct audit_places *places, const struct audit_place *first)
 {
     bool grows = false;
@@ -226,7 +227,7 @@ static bool names_one_prompt(const char *text)
     return false;
 }
 
-/* The prompt that all measured rows with a prompt share, if there are two such rows; else NULL. */
+/* The prompt that all measured rows with a prompt share, if at least two rows do; else NULL. */
 static const char *one_prompt(const struct evidence *evidence)
 {
     const char *only = NULL;

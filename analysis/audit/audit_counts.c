@@ -7,30 +7,29 @@
 #define RECOUNTED_WITHIN 0.02 /* counts within this share of each other are equal */
 /* special tokens at both ends that only one of the counts may include */
 #define ENDING_TOKENS 2
-#define COMPARED_CELLS_MAX 1000 /* how many other cells each cell is compared with */
+#define COMPARED_CELLS_MAX 1000 /* each cell is compared with at most so many others */
 
-static bool differs(double counted, double reported, double tokens)
+static bool differs(double counted, double reported)
 {
-    return fabs(counted - reported) > fmax(tokens, RECOUNTED_WITHIN * reported);
+    return fabs(counted - reported) > fmax(ENDING_TOKENS, RECOUNTED_WITHIN * reported);
 }
 
-/* The number of tokens that the server counts in a prompt beyond the tool's count: a chat template,
- * if it is the same for every prompt. */
+/* How many more tokens the server counts in a prompt than the tool does. If the number is the same
+ * for every prompt, these tokens are a chat template's. */
 static double extra_prompt_tokens(const struct evidence_cell *cell)
 {
     return cell->input_tokens_usage - cell->input_tokens_mean;
 }
 
 /* Whether two tokenizers counted the prompt: then the difference of their counts grows with the
- * prompt's length. This is judged by the cell of the same run whose prompts differ most in length;
- * if none has much longer or shorter ones, by whether the difference is more than a template adds.
- */
-static bool has_other_prompt_count(const struct evidence *evidence,
-                                   const struct evidence_cell *cell)
+ * prompt's length. This is judged by the cell of the same run whose prompt length differs most from
+ * this cell's; if none differs by more than half of it, by whether the server counts fewer tokens,
+ * or more than a template adds. */
+static bool is_prompt_recounted(const struct evidence *evidence, const struct evidence_cell *cell)
 {
     double widest = 0, growth = NAN;
 
-    if (!differs(cell->input_tokens_mean, cell->input_tokens_usage, ENDING_TOKENS))
+    if (!differs(cell->input_tokens_mean, cell->input_tokens_usage))
         return false;
     for (size_t i = 0; i < evidence->cell_count && i < COMPARED_CELLS_MAX; i++) {
         const struct evidence_cell *other = &evidence->cells[i];
@@ -58,8 +57,8 @@ static void add_counts(const char *which, double counted, double reported, struc
 static bool is_recounted(const struct evidence *evidence, const struct evidence_cell *cell)
 {
     return audit_cell_is_measured(cell)
-           && (differs(cell->output_tokens_mean, cell->output_tokens_usage, ENDING_TOKENS)
-               || has_other_prompt_count(evidence, cell));
+           && (differs(cell->output_tokens_mean, cell->output_tokens_usage)
+               || is_prompt_recounted(evidence, cell));
 }
 
 void audit_check_recounted(struct audit *audit)
@@ -79,13 +78,13 @@ void audit_check_recounted(struct audit *audit)
     text_addf(&finding->arithmetic, "row %lld, per request:", (long long)cell->row);
     add_counts("input", cell->input_tokens_mean, cell->input_tokens_usage, &finding->arithmetic);
     add_counts("output", cell->output_tokens_mean, cell->output_tokens_usage, &finding->arithmetic);
-    finding->arithmetic.data[--finding->arithmetic.length] = '\0';
+    finding->arithmetic.data[--finding->arithmetic.length] = '\0'; /* without the last semicolon */
     text_add(&finding->consequence,
              "Lengths, tokens/s and TPOT are not those of the served model: compare requests/s "
              "and latencies, or measure again with the model's own tokenizer.");
 }
 
-/* Uses the server's count if it is known. */
+/* The server's count if it is known, else the tool's. */
 static double input_measured(const struct evidence_cell *cell)
 {
     return isnan(cell->input_tokens_usage) ? cell->input_tokens_mean : cell->input_tokens_usage;
@@ -123,7 +122,7 @@ void audit_check_lengths(struct audit *audit)
     if (!isnan(cell->output_tokens_asked + output_measured(cell)))
         text_addf(&finding->arithmetic, " %.4g output tokens requested, %.4g measured;",
                   cell->output_tokens_asked, output_measured(cell));
-    finding->arithmetic.data[--finding->arithmetic.length] = '\0';
+    finding->arithmetic.data[--finding->arithmetic.length] = '\0'; /* without the last semicolon */
     text_add(&finding->consequence,
              "Report the measured lengths, not the requested ones, and compare only with runs "
              "of the same measured lengths.");

@@ -8,7 +8,7 @@
 
 #define SUCCESS_NEEDED 0.99 /* a smaller share of successes is reported */
 #define AT_ONCE_S 2.0       /* requests that fail within this time were refused, not processed */
-#define FEW_USERS 4         /* users who do not delay one another's refusals */
+#define FEW_USERS 4         /* so few users do not delay one another's refusals */
 
 /* ---- Success ---- */
 
@@ -67,8 +67,8 @@ void audit_check_success(struct audit *audit)
                  ? "The latencies cover only the requests that succeeded: do not compare these "
                    "cells with others."
                  : "Requests that timed out or were never answered count in the latencies as \"at "
-                   "least\" that long; other failures are not included: do not compare these cells "
-                   "with others.");
+                   "least\" the time that opsbrain waited for them; other failures are not "
+                   "included: do not compare these cells with others.");
 }
 
 /* ---- Failures by another name ---- */
@@ -88,7 +88,7 @@ static bool says_out_of_memory(const char *text)
 }
 
 /* Whether the server refused the requests as too long, but the file calls that out of memory. */
-static bool is_called_memory(const struct evidence_cell *cell)
+static bool is_called_out_of_memory(const struct evidence_cell *cell)
 {
     return says_too_long(cell->error)
            && (says_out_of_memory(cell->status) || says_out_of_memory(cell->error));
@@ -149,7 +149,7 @@ static double needed_length(const struct evidence_cell *cell)
     return cell->input_length + fmax(1, cell->output_tokens_asked);
 }
 
-/* For each cell, whether its failure is reported under another name; the caller frees it. */
+/* For each cell, whether its failure is reported under another name; the caller frees the array. */
 static bool *find_misnamed(const struct evidence *evidence)
 {
     bool *misnamed = memory_zeroed(evidence->cell_count + 1, sizeof *misnamed);
@@ -160,13 +160,13 @@ static bool *find_misnamed(const struct evidence *evidence)
         const struct evidence_cell *cell = &evidence->cells[i];
 
         misnamed[i] |= (needed_length(cell) > limit && cell->state == EVIDENCE_FAILED)
-                       || is_called_memory(cell);
+                       || is_called_out_of_memory(cell);
     }
     return misnamed;
 }
 
-/* The cell with the shortest context that few users were refused at once. A finding has one if
- * mark_refused_lengths() marked any of its cells. */
+/* Of the finding's cells in which few users were refused at once, the one with the shortest
+ * context. There is one if mark_refused_lengths() marked at least one of the finding's cells. */
 static const struct evidence_cell *shortest_refused(const struct evidence *evidence,
                                                     const struct finding *finding)
 {
@@ -209,7 +209,7 @@ void audit_check_misnamed(struct audit *audit)
     first = audit_first_cell(audit, finding);
     if (!isnan(limit))
         text_addf(&finding->arithmetic, "the context as served ends at %.15g tokens", limit);
-    else if (is_called_memory(first))
+    else if (is_called_out_of_memory(first))
         text_add(&finding->arithmetic, "refused as too long, but reported as out of memory");
     else
         add_refusal(evidence, shortest_refused(evidence, finding), &finding->arithmetic);
@@ -218,7 +218,7 @@ void audit_check_misnamed(struct audit *audit)
              "hardware.");
 }
 
-/* ---- All of them failed ---- */
+/* ---- All requests failed ---- */
 
 /* Reports only cells that the rules above do not report. */
 void audit_check_all_failed(struct audit *audit)

@@ -18,7 +18,7 @@ size_t findings_applied(const struct findings *findings)
     return count;
 }
 
-/* Whether the rule lacks figures, and is the first that lacks these. */
+/* Whether the rule lacks figures, and no earlier rule lacks the same ones. */
 static bool is_first_need(const struct findings *findings, size_t rule)
 {
     if (findings->uses[rule] != RULE_LACKS_FIGURES)

@@ -5,18 +5,21 @@
 
 #include "analysis/audit/audit_parts.h"
 
-#define NEAR_TIMEOUT 0.97     /* a latency of this share of a timeout, or more, is equal to it */
+#define NEAR_TIMEOUT 0.97     /* a latency of this share of a timeout, or more, reached it */
 #define PAST_LATENCY 1.05     /* the timeout times this is the longest a request may take */
 #define PAST_BURST 1.2        /* likewise for a burst, whose last requests begin late */
 #define ROUNDS_OF_A_BURST 1.5 /* requests per user: a cell with more is no burst */
-#define TIMEOUT_CELLS 2       /* an unstated timeout at which fewer cells end may be chance */
-#define TIMEOUT_SHARE 0.5 /* and so may one for fewer than this share of the cells with losses */
-#define LOST_SHARE 0.01   /* a cell lost requests if at least this share of them failed */
-/* A single cell shows a timeout if it lost at least the share ALONE_LOST of its requests, and its
- * highest latency differs from the timeout by at most the share ALONE_WITHIN. */
+#define LOST_SHARE 0.01       /* a cell lost requests if at least this share of them failed */
+/* Cells that end at the same unstated timeout show it if there are at least TIMEOUT_CELLS of them,
+ * and at least the share TIMEOUT_SHARE of the number of cells that lost requests: fewer may be
+ * chance. */
+#define TIMEOUT_CELLS 2
+#define TIMEOUT_SHARE 0.5
+/* A single cell can show a timeout if it lost at least the share ALONE_LOST of its requests, and
+ * its highest latency differs from the timeout by at most the share ALONE_WITHIN. */
 #define ALONE_LOST 0.05
 #define ALONE_WITHIN 0.015
-#define USUAL_WITHIN 0.1 /* p95 / mean is usual if it is within this share of the other cells' */
+#define RATIO_WITHIN 0.1 /* ratios p95 / mean count as equal if they differ by less than this */
 #define BUNCHED 1.05     /* percentiles that differ by at most this factor end at a timeout */
 
 /* ---- Timeouts ---- */
@@ -47,20 +50,20 @@ static double highest_s(const struct evidence_cell *cell)
     return fmax(fmax(e2e->p95_ms, e2e->p99_ms), e2e->max_ms) / 1000;
 }
 
-/* The common timeout that this latency is equal to; NaN: none. `past`: the factor by which the
- * latency may be longer. */
-static double timeout_near(double seconds, double past)
+/* The one of the usual timeouts that something of this duration ended at; NaN: none. `past`: the
+ * factor by which the duration may exceed the timeout. */
+static double timeout_near(double duration_s, double past)
 {
     static const double usual[] = { 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 600 };
 
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        if (seconds >= NEAR_TIMEOUT * usual[i] && seconds <= past * usual[i])
+        if (duration_s >= NEAR_TIMEOUT * usual[i] && duration_s <= past * usual[i])
             return usual[i];
     return NAN;
 }
 
-/* The common timeout that the cell's slowest requests took, judged by its percentiles, or by its
- * duration if it is a burst or nothing succeeded; NaN: none. */
+/* The one of the usual timeouts that the cell's slowest requests ended at; NaN: none. It is judged
+ * by the cell's percentiles, or by its duration if the cell is a burst or nothing succeeded. */
 static double timeout_of(const struct evidence_cell *cell)
 {
     double by_latency = timeout_near(highest_s(cell), PAST_LATENCY);
@@ -99,14 +102,14 @@ static double tail_ratio(const struct evidence_cell *cell)
     return cell->latency[METRIC_E2E].p95_ms / audit_cell_mean_ms(cell);
 }
 
-/* Whether the high percentiles are almost equal, and far above the mean: only a timeout has this
- * effect. */
+/* Whether the high percentiles are almost equal, and clearly above the mean: only a timeout has
+ * this effect. */
 static bool is_bunched(const struct evidence_cell *cell)
 {
     const struct evidence_latency *e2e = &cell->latency[METRIC_E2E];
     double highest = fmax(e2e->p99_ms, e2e->max_ms);
 
-    return highest <= e2e->p95_ms * BUNCHED && tail_ratio(cell) > 1 + USUAL_WITHIN;
+    return highest <= e2e->p95_ms * BUNCHED && tail_ratio(cell) > 1 + RATIO_WITHIN;
 }
 
 /* p95 / mean of the cells that lost nothing; NaN: there are none. */
@@ -176,7 +179,7 @@ static bool is_unstated_timeout(const struct timeouts *timeouts, double timeout_
 
 /* Whether a single cell is enough to show the timeout: it lost many requests without a stated
  * reason, its highest latency is very close to the timeout without being a round number, and its
- * tail differs from that of the other cells. */
+ * tail differs from that of the cells that lost nothing. */
 static bool suffices_alone(const struct timeouts *timeouts, const struct evidence_cell *cell,
                            double timeout_s)
 {
@@ -185,10 +188,11 @@ static bool suffices_alone(const struct timeouts *timeouts, const struct evidenc
     return cell->success_rate <= 1 - ALONE_LOST && cell->error == NULL
            && fabs(highest / timeout_s - 1) <= ALONE_WITHIN
            && fabs(highest - round(highest)) > 0.0005
-           && !(fabs(tail_ratio(cell) / timeouts->usual_tail - 1) < USUAL_WITHIN);
+           && !(fabs(tail_ratio(cell) / timeouts->usual_tail - 1) < RATIO_WITHIN);
 }
 
-/* The timeout that cut this cell's tail off; NaN if none did, or if the percentiles include it. */
+/* The timeout that cut this cell's tail off; NaN if none did, or if the percentiles are marked as
+ * lower bounds, because they then include the requests that the timeout ended. */
 static double cutting_timeout(const struct evidence *evidence, const struct timeouts *timeouts,
                               const struct evidence_cell *cell)
 {
@@ -254,11 +258,11 @@ static double samples_of(const struct evidence_cell *cell)
 static bool has_few_samples(const struct evidence_cell *cell)
 {
     double requests = samples_of(cell);
-    bool needs = (!isnan(cell->latency[METRIC_E2E].p95_ms) && requests < 20)
-                 || (!isnan(cell->latency[METRIC_E2E].p99_ms) && requests < 100)
-                 || (!isnan(cell->latency[METRIC_TTFT].p99_ms) && requests < 100);
+    bool too_few = (!isnan(cell->latency[METRIC_E2E].p95_ms) && requests < 20)
+                   || (!isnan(cell->latency[METRIC_E2E].p99_ms) && requests < 100)
+                   || (!isnan(cell->latency[METRIC_TTFT].p99_ms) && requests < 100);
 
-    return audit_cell_is_measured(cell) && needs;
+    return audit_cell_is_measured(cell) && too_few;
 }
 
 void audit_check_samples(struct audit *audit)
@@ -281,7 +285,8 @@ void audit_check_samples(struct audit *audit)
 
 /* ---- Contradictions ---- */
 
-/* Writes the first contradiction among the latency's percentiles; false: there is none. */
+/* Writes the first contradiction among the latency's minimum, percentiles and maximum; false: there
+ * is none. */
 static bool find_disorder(const struct evidence_latency *latency, const char *metric,
                           struct text *out)
 {
@@ -322,7 +327,7 @@ static bool find_odd_mean(const struct evidence_latency *latency, const char *me
     return out->length > 0;
 }
 
-/* The same for all latencies of the cell, and for its TTFT against its E2E. */
+/* The same for all latencies of the cell, and for its mean TTFT against its mean E2E. */
 static bool find_contradiction(const struct evidence_cell *cell, struct text *out)
 {
     double ttft_ms = cell->latency[METRIC_TTFT].mean_ms, e2e_ms = audit_cell_mean_ms(cell);

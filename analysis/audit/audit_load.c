@@ -7,13 +7,12 @@
 #include "base/core/memory.h"
 
 #define LOAD_SHORT 0.95 /* at least this share of the users must have been in flight on average */
-/* A single user who pauses between requests has one in flight for at least this share of the time,
- * or pauses at most PAUSE_S after each request. */
+/* A single user's pauses between requests explain a low load if a request is in flight for at least
+ * the share PAUSE_SHARE of the time, or if a pause lasts at most PAUSE_S. */
 #define PAUSE_SHARE 0.5
 #define PAUSE_S 0.1
-#define PLATEAU_WITHIN                                                                             \
-    0.15                 /* the requests in flight on a plateau differ by less than this share     \
-                          */
+/* Levels of a plateau differ in their requests in flight by less than this share. */
+#define PLATEAU_WITHIN 0.15
 #define PLATEAU_LEVELS 3 /* the fewest levels that make a plateau */
 #define RUNS_MAX 100     /* the most runs examined in one file */
 #define BURST_ROUNDS 2   /* with fewer requests per user there is no steady state */
@@ -69,8 +68,9 @@ static int compare_level_cells(const void *left, const void *right)
     return order != 0 ? order : audit_compare(a->in_flight, b->in_flight);
 }
 
-/* The measured cells whose number of users is known, by users and requests in flight: those of the
- * same run as `of`, or of all runs if `of` is NULL. The caller frees the array. */
+/* The measured cells whose number of users is known, sorted by users and requests in flight: those
+ * of the same run as `of`, or of all runs if `of` is NULL. `is_bad` has a value for each cell of
+ * the evidence; NULL: no cell is bad. The caller frees the array. */
 static struct level_cell *level_cells(const struct evidence *evidence,
                                       const struct evidence_cell *of, const bool *is_bad,
                                       size_t *count)
@@ -100,8 +100,8 @@ static size_t level_size(const struct level_cell *cells, size_t count)
     return size;
 }
 
-/* The lowest number of users at which more than half of the cells are in the finding; INFINITY:
- * there is none. */
+/* The lowest number of users at which more than half of the cells are bad, that is, in the finding;
+ * INFINITY: there is none. */
 static double first_bad_level(const struct evidence *evidence, const struct finding *finding)
 {
     FREE_AUTO bool *is_bad = memory_zeroed(evidence->cell_count + 1, sizeof *is_bad);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The needs of the audit's rules: each function returns whether the run, or at least one of its
- * cells, has the figures. Private to analysis/audit/. */
+/* The needs of the audit's rules: each function returns whether the run, or enough of its cells,
+ * have the figures. Private to analysis/audit/. */
 #pragma once
 
 #include "analysis/audit/audit_parts.h"
 
-/* At least two rows, one of which has a load or a length. */
+/* The run has at least two rows, and at least one has a load or a length. */
 bool audit_needs_places(const struct audit *audit);
 bool audit_needs_others(const struct audit *audit);
 bool audit_needs_outcomes(const struct audit *audit);
@@ -20,11 +20,13 @@ bool audit_needs_percentiles(const struct audit *audit);
 bool audit_needs_order(const struct audit *audit);
 bool audit_needs_output(const struct audit *audit);
 bool audit_needs_tokens_of_context(const struct audit *audit);
-bool audit_needs_warnings(const struct audit *audit); /* from our own load generator */
+/* True for our own runs, and for imports with a warning of our load generator. */
+bool audit_needs_warnings(const struct audit *audit);
 bool audit_needs_lengths(const struct audit *audit);
 bool audit_needs_both_counts(const struct audit *audit);
 bool audit_needs_cache(const struct audit *audit);
 bool audit_needs_rates_twice(const struct audit *audit);
-/* Hardware and model of at least one cell are in the catalogue, and the cell has rates. */
+/* Hardware and model of at least one cell are in the catalogue, and the cell has the rate or the
+ * latency that the rule uses. */
 bool audit_needs_compute(const struct audit *audit);
 bool audit_needs_bandwidth(const struct audit *audit);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that the audit's rules share. Private to analysis/. */
+/* What the audit's rules share. Private to analysis/audit/. */
 #pragma once
 
 #include <math.h>
@@ -8,7 +8,8 @@
 
 /* The most tokens that a chat template may add to a prompt. */
 #define AUDIT_TEMPLATE_TOKENS 100
-/* A measured length within this share of the requested one counts as the requested one. */
+/* A measured length that differs from the requested one by at most this share counts as equal to
+ * it. */
 #define AUDIT_LENGTH_WITHIN 0.1
 
 struct audit {
@@ -43,13 +44,13 @@ double audit_cell_tokens_out(const struct evidence_cell *cell); /* output tokens
 /* Whether both cells belong to one run, as far as the file distinguishes runs: only such cells can
  * be compared with each other. */
 bool audit_cells_same_run(const struct evidence_cell *a, const struct evidence_cell *b);
-/* Compares the requested lengths, or the measured ones if the file does not give them; two unknown
- * lengths are equal. */
+/* Compares the requested input lengths or, if neither cell has one, the measured ones: then an
+ * unknown length equals any other. */
 bool audit_cells_same_length(const struct evidence_cell *a, const struct evidence_cell *b);
 bool audit_cell_is_measured(const struct evidence_cell *cell);
 
-/* Returns an array with the number of each cell's run, for a file to which several runs of the same
- * cells were appended; all 0 if no cell occurs twice. The caller frees it. */
+/* Returns an array with the number of each cell's run, from 0, for a file to which several runs of
+ * the same cells were appended; all are 0 if no cell occurs twice. The caller frees the array. */
 size_t *audit_passes(const struct evidence *evidence);
 
 /* The ending of a plural: "" for 1, else "s". */

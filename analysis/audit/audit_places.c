@@ -143,8 +143,7 @@ bool audit_place_same_output(const struct audit_place *a, const struct audit_pla
     return isnan(a->output) || isnan(b->output) || fabs(a->output - b->output) < 0.5;
 }
 
-/* Whether two cells of a run differ only in their users. */
-static bool same_shape(const struct audit_place *a, const struct audit_place *b)
+static bool same_lengths(const struct audit_place *a, const struct audit_place *b)
 {
     return audit_place_same_length(a, b) && audit_place_same_output(a, b);
 }
@@ -155,7 +154,7 @@ const struct audit_place *audit_place_next_level(const struct audit_places *plac
     for (size_t i = (size_t)(place - places->at) + 1; i < place->shape_end; i++) {
         const struct audit_place *other = &places->at[i];
 
-        if (other->is_measured && other->users > place->users && same_shape(other, place))
+        if (other->is_measured && other->users > place->users && same_lengths(other, place))
             return other;
     }
     return NULL;
@@ -164,7 +163,7 @@ const struct audit_place *audit_place_next_level(const struct audit_places *plac
 bool audit_place_is_lowest(const struct audit_places *places, const struct audit_place *place)
 {
     for (size_t i = place->shape; places->at[i].users < place->users; i++)
-        if (same_shape(&places->at[i], place))
+        if (same_lengths(&places->at[i], place))
             return false;
     return true;
 }

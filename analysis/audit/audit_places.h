@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cells of a run, sorted for rules that compare them, so that no cell has to be compared with
- * all of twenty thousand. Private to analysis/audit/. */
+/* The cells of an import or of our own run, sorted for rules that compare them, so that no cell has
+ * to be compared with all others: there may be 20,000. Private to analysis/audit/. */
 #pragma once
 
 #include "analysis/audit/audit_parts.h"
 
-/* Shorter prompts are read too fast to distinguish from other delays. In tokens or words. */
+/* In tokens or words: the time to read a shorter prompt cannot be told from other delays. */
 #define AUDIT_CACHE_LENGTH 512
 
+/* A cell, and where it is among the others. */
 struct audit_place {
     bool is_measured;
-    double users, length, output;
-    double mean_ms; /* E2E */
+    double users, length, output; /* as requested */
+    double mean_ms;               /* E2E */
     const struct evidence_cell *cell;
-    size_t pass;             /* number of its run (audit_passes) */
-    size_t run, run_end;     /* at[run] to at[run_end - 1] are the cells of its run */
-    size_t shape, shape_end; /* at[shape] to at[shape_end - 1] are those of its length in its run */
+    size_t pass;                           /* number of its run (audit_passes) */
+    size_t run, run_end;                   /* at[run] to at[run_end - 1] are the cells of its run */
+    size_t shape, shape_end;               /* likewise the cells of its run and input length */
     const struct evidence_cell *run_first; /* the run's first cell in the order of the file */
 };
 
@@ -32,17 +33,17 @@ void audit_places_finish(struct audit_places *places);
 
 bool audit_place_same_length(const struct audit_place *a, const struct audit_place *b);
 bool audit_place_same_output(const struct audit_place *a, const struct audit_place *b);
-/* The measured cell of the same input and output length with the next larger number of users; NULL:
- * there is none. */
+/* The measured cell of the same run, input and output length with the next larger number of users;
+ * NULL: there is none. */
 const struct audit_place *audit_place_next_level(const struct audit_places *places,
                                                  const struct audit_place *place);
-/* Whether no cell of the same input and output length has fewer users. */
+/* Whether no cell of the same run, input and output length has fewer users. */
 bool audit_place_is_lowest(const struct audit_places *places, const struct audit_place *place);
 /* Whether the server's flags turn the prefix cache off. */
 bool audit_cache_is_off(const struct evidence_facts *facts);
-/* The cell with the next number of users, if the times show that `first` had its prompt read and
- * the cells with more users found it in the prefix cache; else NULL (audit_cache.c). */
+/* The cell with the next larger number of users, if the times show that the server read the prompt
+ * for `first`, and found it in the prefix cache for that cell; else NULL (audit_cache.c). */
 const struct audit_place *audit_cache_first_hit(const struct audit_places *places,
                                                 const struct audit_place *first);
-/* Whether rows have a prompt, or the run's workload is stated. */
+/* Whether a row has its prompt as text, or the run's workload is stated. */
 bool audit_cache_describes_prompts(const struct evidence *evidence);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules on what the hardware can do (the roofline model: S. Williams, A. Waterman, D. Patterson,
  * "Roofline", CACM 52(4), 2009): a token costs two operations per active parameter, and each step
- * of one stream reads the active weights once. Uses only bounds that hold for every engine: the
- * fastest number format of the hardware unless the run states bf16, the smallest weights of the
- * model. */
+ * of one stream reads the active weights once. The rules use only bounds that hold for every
+ * engine: the fastest number format of the hardware unless the run states bf16, and the smallest
+ * weights of the model. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,11 +94,11 @@ static double best_flops(const struct hardware *hardware)
 static double peak_flops(const struct audit *audit, const struct roof *roof)
 {
     const char *type = audit->evidence->facts.weights_type;
-    bool wide = strcmp(type, "bfloat16") == 0 || strcmp(type, "bf16") == 0;
-    bool plain = audit->evidence->facts.quantization[0] == '\0'
-                 || strcmp(audit->evidence->facts.quantization, "none") == 0;
+    bool is_bf16 = strcmp(type, "bfloat16") == 0 || strcmp(type, "bf16") == 0;
+    bool is_unquantized = audit->evidence->facts.quantization[0] == '\0'
+                          || strcmp(audit->evidence->facts.quantization, "none") == 0;
 
-    if (wide && plain && roof->hardware->peak_flops[FORMAT_BF16] > 0)
+    if (is_bf16 && is_unquantized && roof->hardware->peak_flops[FORMAT_BF16] > 0)
         return roof->chips * roof->hardware->peak_flops[FORMAT_BF16];
     return roof->chips * best_flops(roof->hardware);
 }
@@ -174,7 +174,8 @@ void audit_check_compute(struct audit *audit)
              "fewer than the table says.");
 }
 
-static double least_weights(const struct model *model)
+/* The bytes of the model's active weights in the smallest format that the catalogue has. */
+static double active_weight_bytes(const struct model *model)
 {
     double least = INFINITY;
 
@@ -205,7 +206,7 @@ static double bandwidth_share(const struct audit *audit, const struct evidence_c
 
     if (roof.hardware == NULL || roof.model == NULL || !audit_cell_is_measured(cell))
         return NAN;
-    return stream_speed(cell) * least_weights(roof.model)
+    return stream_speed(cell) * active_weight_bytes(roof.model)
            / (roof.chips * roof.hardware->bandwidth_bytes_per_s);
 }
 
@@ -229,8 +230,8 @@ void audit_check_bandwidth(struct audit *audit)
               "steps/s",
               (long long)worst->row, stream_speed(worst),
               roof.chips * roof.hardware->bandwidth_bytes_per_s / 1e9,
-              least_weights(roof.model) / 1e9,
-              roof.chips * roof.hardware->bandwidth_bytes_per_s / least_weights(roof.model));
+              active_weight_bytes(roof.model) / 1e9,
+              roof.chips * roof.hardware->bandwidth_bytes_per_s / active_weight_bytes(roof.model));
     text_addf(&finding->consequence,
               "Even with %d tokens a step that is too fast: tokens are counted that were not "
               "generated.",

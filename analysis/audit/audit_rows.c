@@ -7,7 +7,7 @@
 #include "analysis/audit/audit_parts.h"
 #include "base/core/memory.h"
 
-/* mean output lengths within this share of each other are equal: answers end on their own */
+/* mean output lengths within this share of each other count as equal: answers end on their own */
 #define OUTPUT_WITHIN 0.1
 #define COPIES_NEEDED 3 /* cells equal in every digit: fewer may be chance */
 
@@ -16,7 +16,7 @@ static bool same(double a, double b)
     return (isnan(a) && isnan(b)) || (a >= b && a <= b);
 }
 
-/* The load as the file gives it; if it gives none, the number of requests of a burst. */
+/* Compares the loads or, if neither cell has one, the numbers of requests, as of bursts. */
 static bool same_load(const struct evidence_cell *a, const struct evidence_cell *b)
 {
     if (isnan(a->concurrency) && isnan(a->request_rate_asked) && isnan(b->concurrency)
@@ -26,7 +26,8 @@ static bool same_load(const struct evidence_cell *a, const struct evidence_cell 
            && same(a->request_rate_asked, b->request_rate_asked);
 }
 
-/* The requested length, or the measured one if the file does not give it. */
+/* Compares the requested output lengths or, if neither cell has one, the measured ones: then an
+ * unknown length equals any other. */
 static bool same_output(const struct evidence_cell *a, const struct evidence_cell *b)
 {
     double mean = a->output_tokens_mean, other = b->output_tokens_mean;
@@ -44,8 +45,8 @@ static bool same_place(const struct evidence_cell *a, const struct evidence_cell
 
 /* ---- Duplicates ---- */
 
-/* Compares everything that is known about a cell's place in the grid: rows that differ here belong
- * to different places. */
+/* Compares everything that the file states about a cell's place in the grid: rows that differ here
+ * belong to different places. */
 static int compare_stated(const struct evidence_cell *a, const struct evidence_cell *b)
 {
     const double pairs[][2] = {
@@ -113,6 +114,7 @@ static size_t *count_places(const struct evidence_cell *const *firsts,
     return totals;
 }
 
+/* Whether all places have the same number of cells. */
 static bool are_repeated_alike(const struct evidence_cell *const *firsts,
                                const struct evidence *evidence, const size_t *totals)
 {
@@ -223,7 +225,8 @@ static int compare_cells(const void *left, const void *right)
     return order;
 }
 
-/* Whether the cell's figures have so many digits that no other cell has the same by chance. */
+/* Whether the cell's request rate has more than three decimals: no other cell has the same rate by
+ * chance. */
 static bool is_distinctive(const struct evidence_cell *cell)
 {
     double rate = cell->request_throughput;
@@ -275,7 +278,8 @@ static void check_copy(struct audit *audit, const struct evidence *other)
              "them.");
 }
 
-/* Whether one file was imported twice, with different stated facts: its figures are no copies. */
+/* Whether both are imports of one file, for example with different stated facts: then neither is a
+ * copy of the other. */
 static bool is_same_file(const struct evidence *a, const struct evidence *b)
 {
     return strcmp(a->id, b->id) == 0 || (a->digest[0] != '\0' && strcmp(a->digest, b->digest) == 0);

@@ -3,9 +3,9 @@
 
 #include "analysis/audit/audit_places.h"
 
-/* A first cell includes a cold start if its mean latency is more than COLD_TIMES that of the next
- * level of users, and more than COLD_MS above it; or more than DISORDER_TIMES that latency, and
- * more than COLD_WRONG_MS above it. */
+/* A first cell includes a cold start if its mean latency is more than COLD_TIMES times that of the
+ * next level of users, and more than COLD_MS above it; or more than DISORDER_TIMES times that
+ * latency, and more than COLD_WRONG_MS above it. */
 #define COLD_TIMES 2
 #define COLD_MS 100
 /* A cell that exceeds the next level by both of these shows nothing but a cold start. */
@@ -17,8 +17,8 @@
 
 /* ---- Cold starts ----------------------------------------------------------------------------- */
 
-/* Whether the cell was measured first: of its shape, if the order of users is that of measurement,
- * or of its run, by the order of rows. */
+/* Whether the cell may have been measured first: it is the first row of its run, or has the fewest
+ * users of the cells of its lengths. */
 static bool is_first(const struct audit_places *places, const struct audit_place *place)
 {
     return place->cell == place->run_first || audit_place_is_lowest(places, place);
@@ -108,6 +108,7 @@ static bool contradicts(const struct audit_place *less, const struct audit_place
     return smaller && audit_place_same_output(less, more);
 }
 
+/* Whether the cells have the same input length or the same number of users. */
 static bool is_neighbour(const struct audit_place *a, const struct audit_place *b)
 {
     return audit_place_same_length(a, b) || fabs(a->users - b->users) < 0.5;

@@ -16,7 +16,7 @@
 #define LINE_SPAN 4
 #define LINE_SHARE 0.8
 #define RATES_WITHIN 0.03  /* rates within this share of each other agree */
-#define SMALLEST_UNIT 1e-6 /* of figures that were rounded */
+#define SMALLEST_UNIT 1e-6 /* figures are taken to be rounded to this unit or a larger one */
 
 /* Where no output was requested, as when an engine only reads prompts, there is no generation to
  * judge. */
@@ -68,8 +68,8 @@ static bool is_locked(const struct evidence_cell *cell)
            && fabs(tokens_per_request(cell) / cell->input_length - 1) < LOCKED_WITHIN;
 }
 
-/* Whether enough cells match, at several contexts: at one context alone, as many output tokens may
- * have been requested. */
+/* Whether enough cells match, at several contexts: at one context alone, an output length that the
+ * file does not state may happen to be the same. */
 static bool is_proven_by_matches(const struct evidence *evidence)
 {
     double low = INFINITY, high = 0;
@@ -245,7 +245,8 @@ void audit_check_contaminated(struct audit *audit)
     if (finding == NULL)
         return;
     text_addf(&finding->arithmetic,
-              "cells during whose every measurement the server also worked for other clients: %zu; "
+              "cells in which the server also worked for other clients, each time they were "
+              "measured: %zu; "
               "run_show with `cell` says how this was detected",
               finding->cell_count);
     text_add(
@@ -266,7 +267,8 @@ void audit_check_uneven(struct audit *audit)
     if (finding == NULL)
         return;
     text_addf(&finding->arithmetic,
-              "cells during whose every measurement the server stalled or changed its speed: %zu; "
+              "cells in which the server stalled or changed its speed, each time they were "
+              "measured: %zu; "
               "their reasons say how",
               finding->cell_count);
     text_add(&finding->consequence,
@@ -331,6 +333,7 @@ void audit_check_rates(struct audit *audit)
     cell = audit_first_cell(audit, finding);
     find_odd_rate(cell, &odd);
     text_addf(&finding->arithmetic, "row %lld: %s", (long long)cell->row, text_string(&odd));
-    text_add(&finding->consequence,
-             "A rate was computed from another duration or other counts than the row says.");
+    text_add(
+        &finding->consequence,
+        "A rate was computed from a duration or from counts that differ from those in the row.");
 }

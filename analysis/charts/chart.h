@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The charts: pure functions that turn stored figures into a drawing and a table of the same
- * figures. Measured cells are filled. Failed cells are hatched and labelled; inferred ones have a
- * dashed outline and no figure; unmeasured ones are a dot. Lines break at cells that were not
- * measured. The ranges of axes and colours depend on measured figures alone. */
+/* The charts: functions that turn stored figures into a drawing and a table of the same figures. In
+ * a heat map, measured cells are filled, failed ones are hatched, skipped, inferred and infeasible
+ * ones have only an outline, and those not measured yet are a dot. A line of latencies breaks where
+ * no cell was measured. */
 #pragma once
 
 #include "analysis/audit/audit.h"
@@ -13,7 +13,7 @@
 struct chart {
     struct drawing drawing;
     struct chart_table table;
-    bool is_empty; /* there is no figure to draw: the picture says which one is missing */
+    bool is_empty; /* there is no figure to draw: the picture says what is missing */
 };
 #define CHART_AUTO __attribute__((cleanup(chart_finish))) struct chart
 void chart_finish(struct chart *chart);
@@ -22,10 +22,11 @@ void chart_finish(struct chart *chart);
 struct chart_runs {
     const struct evidence *runs;
     size_t count;                    /* 1 or more */
-    const struct findings *findings; /* what the audit found in each; NULL: it was not run */
+    const struct findings *findings; /* what the audit found in each; NULL: no audit was run */
 };
 
-/* Writes what the runs measured: "Gemma 4 12B on 2 x L4", or the file's name. */
+/* Writes what the runs measured: "Gemma 4 12B on 2 × L4"; if the model is not known, the
+ * deployment's or the file's name or an id takes its place. */
 void chart_name(const struct chart_runs *runs, struct text *out);
 
 /* A figure of a cell. */
@@ -38,15 +39,16 @@ struct chart_quantity {
 };
 extern const struct chart_quantity chart_quantities[];              /* ends with a NULL name */
 const struct chart_quantity *chart_quantity_find(const char *name); /* NULL: none */
-/* The first row of the table whose figure a cell has; the first of all if no cell has any. */
+/* The first row of the table whose figure at least one cell has; the table's first row if no cell
+ * has any of them. */
 const struct chart_quantity *chart_quantity_default(const struct chart_runs *runs);
 
-/* 1. Where does it saturate? Users or rates by context. */
+/* 1. Where does the server saturate? Users or rates by context. */
 void chart_heat(const struct chart_runs *runs, const struct chart_quantity *quantity,
                 struct chart *out);
 
-/* 2. What do users feel? TTFT, ITL, TPOT or E2E by load, a line per context. `limit_ms`: of the
- * p99; 0: none. */
+/* 2. What do users feel? TTFT, ITL, TPOT or E2E by load, a line per context. `limit_ms`: the limit
+ * of the p99, which is drawn as a line; 0: none. */
 void chart_latency(const struct chart_runs *runs, enum metric metric, double limit_ms,
                    struct chart *out);
 
@@ -78,10 +80,11 @@ struct chart_comparison {
     const struct comparison *comparison;
     size_t metric; /* index into compare_metrics */
     const char *names[SIDES];
-    size_t runs[SIDES];
+    size_t runs[SIDES]; /* how many */
 };
-/* 5. Is B faster? The ratio of each cell, and of all cells together, with their intervals; texts
- * name the cells that were not compared, or the facts that may not differ. */
+/* 5. Is B faster? The ratio of each compared cell (of many, those that differ most clearly), and of
+ * all cells together, with their intervals. Texts say how many cells were not compared and why, or
+ * which facts rule out the comparison. */
 void chart_forest(const struct chart_comparison *input, struct chart *out);
 
 struct chart_moment {
@@ -97,10 +100,11 @@ struct chart_panel {
     const char *heading;
     bool is_log;
     const struct chart_series *series;
-    size_t series_count; /* 0, or without values: "this server has no such series" */
+    size_t series_count; /* if no series has a value, the panel says that there is none */
 };
 struct chart_history {
-    int64_t from_ms, to_ms, step_ms; /* UTC; the time between two values */
+    int64_t from_ms, to_ms; /* UTC */
+    int64_t step_ms;        /* the time between two values */
     const struct chart_panel *panels;
     size_t panel_count;
     const struct chart_span {
@@ -121,23 +125,24 @@ void chart_history(const char *name, const struct chart_history *input, struct c
 
 #define CHART_TAIL_STEPS 100
 #define CHART_TAILS_MAX 6
-/* The requests of a cell that took longer than a time. */
+/* For a cell, the share of its requests that took longer than each of several times. */
 struct chart_tail {
     char name[64];
     struct chart_tail_step {
         double ms, share;
-        bool is_at_least; /* cut off by a timeout: the line ends here */
+        bool is_at_least; /* a timeout cut `ms` off: the line ends here */
     } steps[CHART_TAIL_STEPS];
     size_t count;
-    double samples, timeout_ms;       /* NaN, 0: not known */
+    double samples, timeout_ms;       /* NaN or 0: not known */
     bool is_complete;                 /* made from every request, not from a few percentiles */
     const struct evidence_cell *cell; /* borrowed; NULL: none */
 };
-/* Fill the steps from a histogram of nanoseconds, or from the percentiles that are known. */
+/* Fill the steps and the number of samples from a histogram of nanoseconds, or from the percentiles
+ * that are known. */
 void chart_tail_of_histogram(const struct histogram *histogram, struct chart_tail *curve);
 void chart_tail_of_latency(const struct evidence_latency *latency, struct chart_tail *curve);
-/* Makes a curve for each of several loads, evenly chosen, of the context with the most measured
- * loads; returns how many. */
+/* Makes curves for the context with the most measured loads: one for each of these loads, or of
+ * CHART_TAILS_MAX evenly chosen ones. Returns how many curves. */
 size_t chart_tails_of_runs(const struct chart_runs *runs, enum metric metric,
                            struct chart_tail curves[CHART_TAILS_MAX]);
 /* 8. How is the tail? The share of requests slower than a time, a step line per cell. */

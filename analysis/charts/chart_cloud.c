@@ -24,7 +24,7 @@ void chart_cloud_finish(struct chart_cloud *cloud)
 }
 
 /* The square that contains the point; NULL: it is outside the box. Points on the right or lower
- * edge belong to the last square. */
+ * edge belong to the last column or row. */
 static bool *square_of(const struct chart_cloud *cloud, struct spot spot)
 {
     double column = (spot.x - cloud->box.x) / cloud->width;
@@ -47,7 +47,7 @@ bool chart_cloud_add(struct chart_cloud *cloud, struct spot spot)
     return is_new;
 }
 
-/* Draws neighbouring squares of a row with one stroke. */
+/* Draws neighbouring filled squares of a row with one stroke. */
 void chart_cloud_draw(const struct chart_cloud *cloud, enum paint paint, struct drawing *drawing)
 {
     FREE_AUTO struct spot *ends = memory_zeroed(2 * cloud->columns * cloud->rows, sizeof *ends);

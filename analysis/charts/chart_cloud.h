@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A shaded area in place of points that are too many to draw one by one. Private to
- * analysis/charts/. */
+/* Finds which squares of an area contain a point, where there are too many points to draw each.
+ * Private to analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/drawing.h"
 
-/* The squares that contain a point. */
+/* A box, divided into squares. */
 struct chart_cloud {
     struct box box;
     size_t columns, rows;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does a million tokens cost under a limit? For each deployment, draws the price at the
- * cheapest load that meets the limit. */
+/* What does a million output tokens cost under a limit of TTFT p99? Draws a line for each
+ * deployment: for every limit, the price at the cheapest load that meets it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,8 @@ struct cost {
     size_t count;
     struct offer *offers[CHART_PRICES_MAX]; /* by ttft_ms; heap */
     size_t offer_counts[CHART_PRICES_MAX];
-    double rows[CHART_PRICES_MAX]; /* the context shown for each: the one with the most loads */
+    /* The context shown for each deployment: the one with the most measured loads. */
+    double rows[CHART_PRICES_MAX];
     struct scale x, y;
     struct scale_range limits, costs;
 };
@@ -64,7 +65,8 @@ static void find_offers(struct cost *cost, size_t i)
     cost->offer_counts[i] = count;
 }
 
-static void find_ranges(struct cost *cost)
+/* Fills the table, and finds the ranges of the axes. */
+static void fill_table(struct cost *cost)
 {
     static const char *const names[] = { "deployment", "ttft_p99_ms",  "usd_per_million_tokens",
                                          "load",       "usd_per_hour", NULL };
@@ -98,7 +100,7 @@ bool chart_price_stated(const struct chart_runs *runs, struct chart_price *out)
 /* ---- Drawing ---- */
 
 /* Draws for each limit the cheapest load that meets it; to the left of the first step none does.
- * Returns the y coordinate at which the line ends. */
+ * Returns the y coordinate at which the line ends; without a line, the lower edge of the box. */
 static double draw_steps(const struct cost *cost, size_t series, struct box box)
 {
     struct drawing *drawing = &cost->chart->drawing;
@@ -125,7 +127,7 @@ static double draw_steps(const struct cost *cost, size_t series, struct box box)
     return used > 0 ? scale_at(&cost->y, best) : box.y + box.height;
 }
 
-/* An axis of tokens per dollar, at the ticks of the other axis. */
+/* Draws an axis of tokens per dollar, with the ticks of the axis on the left. */
 static void draw_right_axis(const struct cost *cost, struct box box)
 {
     struct drawing *drawing = &cost->chart->drawing;
@@ -181,7 +183,7 @@ static bool have_same_row(const struct cost *cost)
     return true;
 }
 
-/* Appends "Gemma on L4: $0.70/h (a list, 2026-08-01)", with the context if contexts differ. */
+/* Appends "Gemma on L4: $0.70/h (a price list, 2026-08-01)"; `with_row`: with the context. */
 static void describe_price(const struct cost *cost, size_t i, bool with_row, struct text *parts)
 {
     const struct chart_price *price = &cost->prices[i];
@@ -220,7 +222,7 @@ void chart_cost(const struct chart_price *prices, size_t count, struct chart *ou
     for (size_t i = 0; i < cost.count; i++)
         find_offers(&cost, i);
     chart_start(out, CHART_WIDTH, CHART_HEIGHT, "", "Cost under a limit of TTFT");
-    find_ranges(&cost);
+    fill_table(&cost);
     describe(&cost, &parts);
     top = chart_lines(&out->drawing, TEXT_SUBTITLE, PAINT_MUTED, CHART_TITLE_Y + 3, &parts) + 14;
     if (cost.costs.known)

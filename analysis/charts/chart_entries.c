@@ -7,7 +7,7 @@
 
 #include "base/core/memory.h"
 
-#define COMMON_SHARE 3 /* a warning on more than one in this many cells is common */
+#define COMMON_ONE_IN 3 /* a warning is common if more than one in this many cells has it */
 
 static int compare_numbers(double a, double b)
 {
@@ -68,6 +68,7 @@ static bool differ(const struct chart_grid *grid, size_t offset)
     return false;
 }
 
+/* Rows are contexts; if all cells have the same one, rows are output lengths, if these differ. */
 static void find_rows(struct chart_grid *grid)
 {
     grid->by_output = !differ(grid, offsetof(struct evidence_cell, input_length))
@@ -113,7 +114,8 @@ static int by_point(const void *a, const void *b)
     return order != 0 ? order : compare_places(left, right);
 }
 
-/* Keeps the largest group of cells of one variant and one output length. */
+/* Keeps the largest slice: cells of one variant and, unless rows are output lengths, of one output
+ * length. */
 static void keep_largest_slice(struct chart_grid *grid)
 {
     size_t first = 0, best = 0, most = 0;
@@ -177,13 +179,14 @@ static int compare_indices(const void *a, const void *b)
 }
 
 /* A finding that names no cells applies to all cells. */
-static bool is_found(const struct finding *finding, size_t index)
+static bool applies_to(const struct finding *finding, size_t index)
 {
     return finding->cell_count == 0
            || bsearch(&index, finding->cells, finding->cell_count, sizeof index, compare_indices)
                   != NULL;
 }
 
+/* A cell's marks are the warnings of its measurement, and the rules of the audit that found it. */
 static void find_marks(struct chart_grid *grid)
 {
     for (size_t i = 0; i < grid->entry_count; i++) {
@@ -193,14 +196,14 @@ static void find_marks(struct chart_grid *grid)
 
         entry->marks = listed_marks(grid, entry->cell->marks);
         for (size_t f = 0; findings != NULL && f < findings->count; f++)
-            if (is_found(&findings->at[f], entry->index))
+            if (applies_to(&findings->at[f], entry->index))
                 entry->marks |=
                     mark_bit(grid, findings->at[f].rule->name, strlen(findings->at[f].rule->name));
     }
     for (size_t m = 0; m < grid->mark_count; m++) {
         for (size_t i = 0; i < grid->entry_count; i++)
             grid->marks[m].cells += grid->entries[i].marks >> m & 1;
-        grid->marks[m].is_common = COMMON_SHARE * grid->marks[m].cells > grid->entry_count;
+        grid->marks[m].is_common = COMMON_ONE_IN * grid->marks[m].cells > grid->entry_count;
     }
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cells of a grid, before they are assigned to its points. Private to analysis/charts/. */
+/* Chooses the cells of a grid, which the grid then assigns to its points. Private to
+ * analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/chart_grid.h"

@@ -7,7 +7,7 @@
 #define LEFT 58 /* width of an axis and its numbers */
 #define NAMES_WIDTH (CHART_NAMES_ROOM + 14)
 #define BELOW 44 /* height of the axis below a plot */
-#define ABOVE 22 /* height of the heading above it */
+#define ABOVE 22 /* height of the heading above a plot */
 #define PANEL_HEIGHT 190
 #define NAME_HEIGHT 13
 #define NAME_MARKER 14 /* width of a marker before a name */
@@ -36,11 +36,11 @@ struct chart_facets chart_facets_lay_out(struct drawing *drawing, double top, si
     drawing->height =
         fmax(CHART_HEIGHT, top + (double)rows * (height + ABOVE + BELOW) + CHART_MARGIN / 2.0);
     for (size_t i = 0; i < facets.count; i++) {
-        size_t last = lines * (i + 1) / facets.count;
+        size_t end = lines * (i + 1) / facets.count;
 
         facets.panels[i] = (struct chart_panel_area){ area_of(drawing, top, i, columns, height),
-                                                      first, last - first };
-        first = last;
+                                                      first, end - first };
+        first = end;
     }
     return facets;
 }
@@ -49,11 +49,11 @@ struct chart_facets chart_facets_lay_out(struct drawing *drawing, double top, si
 
 struct scale chart_scale_of_loads(const struct scale_range *loads, struct box plot, double inset)
 {
-    bool is_one = loads->low == loads->high;
+    bool is_single = loads->low == loads->high;
 
     return (struct scale){ .is_log = true,
-                           .low = is_one ? loads->low / 2 : loads->low,
-                           .high = is_one ? loads->high * 2 : loads->high,
+                           .low = is_single ? loads->low / 2 : loads->low,
+                           .high = is_single ? loads->high * 2 : loads->high,
                            .from = plot.x + inset,
                            .to = plot.x + plot.width - inset };
 }
@@ -67,7 +67,8 @@ void chart_axis_loads(struct drawing *drawing, const struct chart_grid *grid,
     drawing_line(drawing, (struct spot){ plot.x, y }, (struct spot){ plot.x + plot.width, y },
                  CHART_STROKE(PAINT_MUTED, 1));
     for (size_t i = 0; i < grid->load_count; i++) {
-        double load = grid->loads[i > 0 ? i - 1 : grid->load_count - 1]; /* the last one first */
+        /* the last load comes first, so that its number has precedence */
+        double load = grid->loads[i > 0 ? i - 1 : grid->load_count - 1];
         double x = scale_at(scale, load);
 
         if (load <= 0)
@@ -124,8 +125,9 @@ static void spread(struct chart_name_label *labels, size_t count, struct box plo
         labels[i].y = fmin(labels[i].y, lowest);
 }
 
-/* The heading is above the first name that has a marker, or above labels without one that leave no
- * room for it there; above the plot if no name has a marker. */
+/* The heading is above the first name that has a marker; if names without a marker are so close
+ * above that name that the heading has no room, above these; if no name has a marker, above the
+ * plot. */
 static double heading_y(const struct chart_name_label *labels, size_t count, struct box plot)
 {
     size_t first = 0;

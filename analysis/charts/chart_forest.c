@@ -26,6 +26,7 @@ struct forest {
 
 /* ---- Which rows ---- */
 
+/* 2, which is above every p-value, if the cell's is not known. */
 static double p_of(const struct forest *forest, size_t i)
 {
     double p = forest->input->comparison->cells[i].estimate.p_corrected;
@@ -40,7 +41,8 @@ static int by_value(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The p-value that the ROWS_MAX clearest of the compared cells do not exceed. */
+/* The p-value that the ROWS_MAX clearest of the compared cells do not exceed; INFINITY: there are
+ * no more than ROWS_MAX. */
 static double worst_shown(const struct forest *forest)
 {
     const struct comparison *comparison = forest->input->comparison;
@@ -134,7 +136,8 @@ static void draw_texts(const struct forest *forest, double y, const char *name,
                                            .anchor = ANCHOR_END });
 }
 
-static double clamped(const struct forest *forest, double ratio)
+/* The x coordinate of the ratio, within the axis. */
+static double clamped_x(const struct forest *forest, double ratio)
 {
     return fmin(forest->x.to, fmax(forest->x.from, scale_at(&forest->x, ratio)));
 }
@@ -143,11 +146,12 @@ static void draw_estimate(const struct forest *forest, double y, const struct es
 {
     struct drawing *drawing = &forest->chart->drawing;
     enum paint paint = chart_series_paint(0);
-    double x = clamped(forest, estimate->ratio);
+    double x = clamped_x(forest, estimate->ratio);
 
     if (estimate->low > 0 && isfinite(estimate->high))
-        drawing_line(drawing, (struct spot){ clamped(forest, estimate->low), y },
-                     (struct spot){ clamped(forest, estimate->high), y }, CHART_STROKE(paint, 1.8));
+        drawing_line(drawing, (struct spot){ clamped_x(forest, estimate->low), y },
+                     (struct spot){ clamped_x(forest, estimate->high), y },
+                     CHART_STROKE(paint, 1.8));
     drawing_rect(drawing, (struct box){ x - 4.5, y - 4.5, 9, 9 }, 0,
                  excludes_one(estimate) ? CHART_FILL(paint)
                                         : (struct style){ PAINT_PAPER, paint, .width = 1.6 });
@@ -155,10 +159,10 @@ static void draw_estimate(const struct forest *forest, double y, const struct es
 
 static void draw_diamond(const struct forest *forest, double y, const struct estimate *estimate)
 {
-    double x = clamped(forest, estimate->ratio);
+    double x = clamped_x(forest, estimate->ratio);
     bool has_interval = estimate->low > 0 && isfinite(estimate->high);
-    double left = has_interval ? fmin(clamped(forest, estimate->low), x - 6) : x - 6;
-    double right = has_interval ? fmax(clamped(forest, estimate->high), x + 6) : x + 6;
+    double left = has_interval ? fmin(clamped_x(forest, estimate->low), x - 6) : x - 6;
+    double right = has_interval ? fmax(clamped_x(forest, estimate->high), x + 6) : x + 6;
     const struct spot corners[] = { { left, y }, { x, y - 7 }, { right, y }, { x, y + 7 } };
 
     drawing_path(&forest->chart->drawing, corners, 4, true,
@@ -191,7 +195,8 @@ static void add_estimate(struct scale_range *range, const struct estimate *estim
     scale_range_add(range, estimate->high);
 }
 
-/* The axis has 1 in the middle, and is narrow enough that one wide interval hides no other. */
+/* The axis has 1 in the middle and reaches at most a factor of 20 to either side, so that one wide
+ * interval does not make all others too small to see. */
 static void find_scale(struct forest *forest)
 {
     const struct comparison *comparison = forest->input->comparison;
@@ -309,19 +314,19 @@ static void fill_table(const struct forest *forest)
         bool is_total = i == comparison->cell_count;
         const struct compared_cell *cell = is_total ? NULL : &comparison->cells[i];
         const struct estimate *estimate = is_total ? &comparison->primary : &cell->estimate;
-        bool has = is_total || cell->why == CELL_COMPARED;
+        bool has_estimate = is_total || cell->why == CELL_COMPARED;
 
         chart_table_number(table, is_total ? NAN : cell->users);
         chart_table_number(table, is_total ? NAN : cell->request_rate);
         chart_table_number(table, is_total ? NAN : cell->input_length);
         chart_table_number(table, is_total ? NAN : cell->output_tokens);
-        chart_table_number(table, has ? estimate->values[SIDE_BASELINE] : NAN);
-        chart_table_number(table, has ? estimate->values[SIDE_CANDIDATE] : NAN);
-        chart_table_number(table, has ? estimate->ratio : NAN);
-        chart_table_number(table, has ? estimate->low : NAN);
-        chart_table_number(table, has ? estimate->high : NAN);
-        chart_table_number(table, has ? estimate->p_corrected : NAN);
-        chart_table_text(table, is_total ? "" : has ? "" : left_out_help(cell->why));
+        chart_table_number(table, has_estimate ? estimate->values[SIDE_BASELINE] : NAN);
+        chart_table_number(table, has_estimate ? estimate->values[SIDE_CANDIDATE] : NAN);
+        chart_table_number(table, has_estimate ? estimate->ratio : NAN);
+        chart_table_number(table, has_estimate ? estimate->low : NAN);
+        chart_table_number(table, has_estimate ? estimate->high : NAN);
+        chart_table_number(table, has_estimate ? estimate->p_corrected : NAN);
+        chart_table_text(table, has_estimate ? "" : left_out_help(cell->why));
     }
 }
 
@@ -351,7 +356,7 @@ static void describe(const struct forest *forest, struct text *parts)
     describe_left_out(input->comparison, parts);
 }
 
-/* Writes the facts that rule out the comparison, one on each line. */
+/* Writes the facts that rule out the comparison, at most REFUSED_MAX of them, one on each line. */
 static void draw_refused(struct forest *forest, double top)
 {
     const struct comparison *comparison = forest->input->comparison;
@@ -362,7 +367,7 @@ static void draw_refused(struct forest *forest, double top)
                  &(struct label){ .kind = TEXT_HEADING,
                                   .x = CHART_MARGIN,
                                   .y = top + 20,
-                                  .string = "Not compared: the runs did not measure the same",
+                                  .string = "Not compared: the runs did not measure the same thing",
                                   .paint = PAINT_FAIL });
     for (size_t i = 0; i < comparison->difference_count && shown < REFUSED_MAX; i++) {
         const struct difference *difference = &comparison->differences[i];

@@ -168,7 +168,7 @@ static void describe_counts(const struct chart_grid *grid, struct text *parts)
         chart_part(parts, "%zu marked with a warning", chart_grid_marked(grid));
 }
 
-/* The file's name, unless the title already contains it. */
+/* Says that a run was imported, and names the file if the title names the model instead. */
 static void describe_origin(const struct evidence *evidence, struct text *parts)
 {
     char name[NAME_SHOWN];
@@ -183,7 +183,7 @@ static void describe_origin(const struct evidence *evidence, struct text *parts)
 
 void chart_describe(const struct chart_grid *grid, struct text *parts)
 {
-    double averaged = grid->runs->runs[0].facts.repetitions;
+    double averaged_runs = grid->runs->runs[0].facts.repetitions;
     size_t points = 0;
     char number[SCALE_NUMBER_SIZE];
 
@@ -197,8 +197,8 @@ void chart_describe(const struct chart_grid *grid, struct text *parts)
     chart_part(parts, "%zu cell%s", points, points == 1 ? "" : "s");
     if (grid->repetitions > 1)
         chart_part(parts, "mean of up to %zu repetitions", grid->repetitions);
-    else if (averaged > 1)
-        chart_part(parts, "mean of %s runs, no spread", scale_exact(averaged, number));
+    else if (averaged_runs > 1)
+        chart_part(parts, "mean of %s runs, no spread", scale_exact(averaged_runs, number));
     else
         chart_part(parts, "1 repetition, no spread");
     describe_samples(grid, parts);
@@ -353,7 +353,7 @@ const char *chart_row_column(const struct chart_grid *grid)
     return grid->by_output ? "output_tokens" : "context";
 }
 
-/* ---- Marks ---- */
+/* ---- Markers ---- */
 
 enum paint chart_series_paint(size_t series)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the charts: title and subtitle, axes, markers, legends. Private to analysis/charts/. */
+/* Shared by the charts: title and subtitle, axes, markers. Private to analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/chart_grid.h"
@@ -20,17 +20,17 @@
 void chart_start(struct chart *chart, double width, double height, const char *name,
                  const char *shown);
 /* Writes the parts with " · " between them, in up to three lines, the first below `y`. Returns
- * where the next line may begin. */
+ * the `y` of the last line. */
 double chart_lines(struct drawing *drawing, enum text_kind kind, enum paint paint, double y,
                    const struct text *parts);
-/* Appends a part. */
+/* Appends a part to the subtitle or banner, unless it is empty. */
 void chart_part(struct text *parts, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Adds a grid's part of the subtitle: cells, repetitions, samples, failures, marks. */
+/* Appends a grid's parts of the subtitle: origin, cells, repetitions, samples, failures, marks. */
 void chart_describe(const struct chart_grid *grid, struct text *parts);
 /* Appends "Warnings: burst in 132 of 156 cells"; nothing if no warning is common. */
 void chart_banner(const struct chart_grid *grid, struct text *parts);
-/* Writes the banner, and a subtitle of the grid's own parts followed by `more`. Returns where the
- * plot may begin. */
+/* Writes a subtitle of the grid's own parts followed by `more`, and the banner below it. Returns
+ * the y coordinate at which the plot may begin. */
 double chart_head(struct chart *chart, const struct chart_grid *grid, const char *more);
 /* Writes a sentence in place of a plot without figures. */
 void chart_empty(struct chart *chart, double top, const char *why);
@@ -43,7 +43,7 @@ void chart_axis_x(struct drawing *drawing, const struct scale *scale, double y, 
 /* The same on the left, with lines to `right` and the heading above the axis. */
 void chart_axis_y(struct drawing *drawing, const struct scale *scale, double x, double right,
                   const char *heading);
-/* "users" or "requests/s planned"; "context, tokens" or "output tokens". */
+/* "users" or "requests/s planned"; for example "context, tokens" or "output tokens". */
 const char *chart_load_heading(const struct chart_grid *grid);
 const char *chart_row_heading(const struct chart_grid *grid);
 /* Writes "1024", or "not stated" for NaN; returns `out`. */
@@ -54,9 +54,10 @@ void chart_write_place(const struct chart_grid *grid, double load, double row, s
 const char *chart_load_column(const struct chart_grid *grid);
 const char *chart_row_column(const struct chart_grid *grid);
 
-/* ---- Marks ---- */
+/* ---- Markers ---- */
 
 enum paint chart_series_paint(size_t series);
-/* Each series has a shape of its own; a hollow one is filled with the paper's colour. */
+/* Each of PALETTE_SERIES series has a shape of its own. A hollow marker is filled with the paper's
+ * colour. */
 void chart_marker(struct drawing *drawing, size_t series, struct spot at, enum paint paint,
                   bool is_hollow);

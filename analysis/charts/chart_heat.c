@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The heat map, which shows where a server saturates: loads by contexts, both evenly spaced. */
+/* The heat map, which shows where a server saturates: loads by contexts or output lengths, evenly
+ * spaced. */
 #include <math.h>
 #include <string.h>
 
@@ -10,11 +11,11 @@
 #define CELL_WIDTH_MIN 42
 #define CELL_HEIGHT_MIN 20
 #define DENSE_CELL_MIN 6
-#define TICK_GAP 3     /* between the names of columns */
-#define TICK_HEIGHT 14 /* of a row's name */
-#define GAP 1.5        /* between cells */
-#define CORNER 7       /* of a mark */
-#define FAILED_SHARE_SHOWN 0.005
+#define TICK_GAP 3               /* between the names of columns */
+#define TICK_HEIGHT 14           /* of a row's name */
+#define GAP 1.5                  /* between cells */
+#define CORNER 7                 /* size of a warning's mark */
+#define FAILED_SHARE_SHOWN 0.005 /* the least share that is drawn */
 
 /* ---- Layout ---- */
 
@@ -48,8 +49,9 @@ static double clamped(double value, double low, double high)
     return fmin(high, fmax(low, value));
 }
 
-/* Cells fill the plot; the picture grows if they would be too small to read. In a dense map their
- * coordinates are integers, which make a smaller file and a sharper picture. */
+/* Cells fill the plot; the picture grows if they would be too small to read. In a dense map the
+ * upper left corners of the cells have integer coordinates, which make a smaller file and a sharper
+ * picture. */
 static void lay_out(struct chart_heat *heat, double top)
 {
     const struct chart_grid *grid = heat->grid;
@@ -271,7 +273,8 @@ static void draw_saturation(struct chart_heat *heat)
         if (load == heat->grid->load_count)
             continue;
         heat->has_saturation = true;
-        box = chart_heat_inset(box, heat->is_dense ? 0 : 0.8); /* neighbours do not overlap */
+        /* inset, so that the outlines of neighbours do not overlap */
+        box = chart_heat_inset(box, heat->is_dense ? 0 : 0.8);
         drawing_rect(&heat->chart->drawing, box, 2,
                      CHART_STROKE(chart_series_paint(1), heat->is_dense ? 1 : 2.2));
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the heat map: its cells (chart_heat.c, or chart_heat_dense.c if there are many),
- * their marks and the legend (chart_heat_legend.c). Private to analysis/charts/. */
+/* The parts of the heat map: its cells (chart_heat.c, or chart_heat_dense.c if there are many), the
+ * signs in them and the legend (chart_heat_legend.c). Private to analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/chart_frame.h"
@@ -13,13 +13,13 @@ struct chart_heat {
     const struct chart_quantity *quantity;
     struct scale_range range; /* of measured figures */
     double left, top, cell_width, cell_height;
-    bool is_dense;
-    bool has_saturation, has_failed_share;
-    bool has_unknown; /* a measured cell without this figure */
+    bool is_dense;                         /* the cells are too small for figures */
+    bool has_saturation, has_failed_share; /* a cell shows the sign, so the legend explains it */
+    bool has_unknown;                      /* a measured cell does not have this figure */
 };
 
-#define CHART_HEAT_DOT 2         /* radius: the cell is not measured */
-#define CHART_HEAT_DENSE_GAP 0.5 /* between cells without figures */
+#define CHART_HEAT_DOT 2         /* radius of the dot in a cell that is not measured */
+#define CHART_HEAT_DENSE_GAP 0.5 /* between the cells of a dense map */
 
 /* The box of a cell, without the gap to the next cell. */
 struct box chart_heat_box(const struct chart_heat *heat, size_t row, size_t load);
@@ -27,7 +27,7 @@ struct box chart_heat_box(const struct chart_heat *heat, size_t row, size_t load
 struct box chart_heat_inset(struct box box, double by);
 /* The step of the colour ramp for a figure. */
 int chart_heat_step(const struct chart_heat *heat, double value);
-/* Draws all cells of a grid with is_dense. */
+/* Draws all cells of a dense map. */
 void chart_heat_dense(const struct chart_heat *heat);
 /* Draws diagonal lines in the box: the cell failed. */
 void chart_heat_hatch(struct drawing *drawing, struct box box);
@@ -35,5 +35,5 @@ void chart_heat_hatch(struct drawing *drawing, struct box box);
 void chart_heat_corner(struct drawing *drawing, struct box box, double size);
 /* Draws a bar along the box's lower edge: the share of the cell's requests that failed. */
 void chart_heat_failed_share(struct drawing *drawing, struct box box, double share);
-/* Draws the colour ramp, and the other signs in the picture; the first line of text is at `y`. */
+/* Explains the colours and the signs of the picture; the first line of text is at `y`. */
 void chart_heat_legend(const struct chart_heat *heat, double y);

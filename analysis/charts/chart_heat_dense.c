@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws the cells of a heat map that has too many cells to show their figures. Neighbours that look
- * the same are one stroke, so that 10,000 cells make a file about as large as 156 cells with
- * figures do. */
+/* Draws the cells of a heat map that has too many cells to show their figures. Neighbours in a row
+ * that look the same are one stroke, so that 10,000 cells make a file about as large as 156 cells
+ * with figures do. */
 #include <math.h>
 #include <stdint.h>
 
@@ -19,8 +19,8 @@ struct dense {
     const struct chart_heat *heat;
     struct drawing *drawing;
     uint8_t *looks;    /* of each cell; heap */
-    struct spot *ends; /* heap: room for a stroke in each cell */
-    size_t count;
+    struct spot *ends; /* of the strokes to draw; heap: room for one stroke per cell */
+    size_t count;      /* of the ends */
 };
 
 static uint8_t look_of(const struct chart_heat *heat, const struct chart_point *point)
@@ -62,12 +62,12 @@ static void draw_inferred(struct dense *dense, struct box box)
                  (struct style){ PAINT_NONE, PAINT_MUTED, .width = 0.8, .dashed = true });
 }
 
-static void draw_unattempted(struct dense *dense, struct box box)
+static void draw_outline(struct dense *dense, struct box box)
 {
     drawing_rect(dense->drawing, chart_heat_inset(box, 0.5), 1, CHART_STROKE(PAINT_MUTED, 0.8));
 }
 
-/* Calls `draw` with the box of each run of cells that have this look. */
+/* Calls `draw` with the box of each run of neighbours in a row that have this look. */
 static void each_run(struct dense *dense, int look,
                      void (*draw)(struct dense *dense, struct box box))
 {
@@ -161,7 +161,7 @@ static void draw(struct dense *dense)
     each_cell(dense, LOOK_ABSENT, add_dot);
     strokes_draw(dense, PAINT_MUTED, DOT_SIZE);
     each_run(dense, LOOK_INFERRED, draw_inferred);
-    each_run(dense, LOOK_OTHER, draw_unattempted);
+    each_run(dense, LOOK_OTHER, draw_outline);
     add_marks(dense);
     strokes_draw(dense, PAINT_MARK, MARK_SIZE);
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws the marks on the cells of the heat map, and the legend of those in the picture. */
+/* Draws the signs in the cells of the heat map, and the legend, which explains the picture's
+ * colours and signs. */
 #include "analysis/charts/chart_heat.h"
 #include "base/core/memory.h"
 
 #include <math.h>
 
-#define HATCH 6 /* distance of lines */
+#define HATCH 6 /* distance between lines */
 #define STEP_WIDTH 26
 
-/* ---- Marks ---- */
+/* ---- Signs ---- */
 
 void chart_heat_hatch(struct drawing *drawing, struct box box)
 {
@@ -146,7 +147,7 @@ static void draw_legend(const struct chart_heat *heat, double y)
         { chart_grid_count(grid, CHART_INFERRED) > 0, "inferred, not measured", swatch_inferred },
         { chart_grid_count(grid, CHART_INFEASIBLE) + chart_grid_count(grid, CHART_SKIPPED) > 0,
           "not attempted", swatch_outline },
-        { heat->has_unknown, "measured, but not this", swatch_unknown },
+        { heat->has_unknown, "measured, without this figure", swatch_unknown },
         { chart_grid_count(grid, CHART_ABSENT) > 0, "not measured", swatch_absent },
     };
     const double right = CHART_WIDTH - CHART_MARGIN;

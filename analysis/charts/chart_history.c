@@ -13,9 +13,9 @@
 #define RIGHT 100
 #define PANEL_MIN 56
 #define PANEL_GAP 34
-#define GAP_STEPS 2.5 /* a line breaks if this many steps have no value */
+#define GAP_STEPS 2.5 /* a line breaks between values that are more steps apart */
 #define TIME_TICKS 7
-#define NOTE_WIDTH 18 /* distance between numbers of notes */
+#define NOTE_WIDTH 18 /* distance between the numbers of notes */
 #define SECOND INT64_C(1000)
 #define MINUTE (60 * SECOND)
 #define HOUR (60 * MINUTE)
@@ -81,7 +81,8 @@ static struct times times_of(const struct chart_history *input)
     return (struct times){ (input->from_ms + step - 1) / step * step, step };
 }
 
-/* Draws the lines of the times in one panel, so that they do not cross the next one's heading. */
+/* Draws the time axis's vertical lines in one panel, so that they do not cross the next panel's
+ * heading. */
 static void draw_time_rules(const struct history *history, struct box box)
 {
     const struct times times = times_of(history->input);
@@ -135,8 +136,8 @@ static void draw_restarts(const struct history *history, double top, double bott
                          (struct style){ PAINT_NONE, PAINT_FAIL, .width = 1.3, .dashed = true });
 }
 
-/* Draws a number in a circle above the panels for each note; lines below the panels explain
- * them. */
+/* Draws a number in a circle above the panels for each note; the subtitle says what the numbers
+ * mean. */
 static void draw_notes(const struct history *history, double y)
 {
     struct drawing *drawing = &history->chart->drawing;
@@ -216,7 +217,7 @@ static double end_of(const struct history *history, const struct chart_series *l
     return NAN;
 }
 
-/* Writes each name beside the end of its line. */
+/* Writes each name beside the end of its line; beside the lower edge if the line has no point. */
 static void draw_panel_names(const struct history *history, const struct chart_panel *panel,
                              const struct scale *y, struct box box)
 {
@@ -364,5 +365,5 @@ void chart_history(const char *name, const struct chart_history *input, struct c
     if (input->to_ms > input->from_ms && input->panel_count > 0)
         draw(&history, top);
     else
-        chart_empty(out, top, "There is no time to show");
+        chart_empty(out, top, "The range of time is empty");
 }

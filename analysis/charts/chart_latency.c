@@ -20,7 +20,7 @@ struct latency {
     const struct chart_grid *grid;
     struct chart_rows rows;
     const struct chart_latency_kind *kind;
-    const struct chart_quantity *centre, *tail; /* tail: NULL: none */
+    const struct chart_quantity *centre, *tail; /* NULL: no cell has it */
     double limit_ms;
     struct scale x, y;
     struct scale_range loads, values;
@@ -69,7 +69,7 @@ static void find_ranges(struct latency *latency)
     }
 }
 
-static bool is_few(const struct latency *latency, const struct chart_point *point)
+static bool has_few_samples(const struct latency *latency, const struct chart_point *point)
 {
     size_t offset = offsetof(struct evidence_cell, latency)
                     + latency->kind->metric * sizeof(struct evidence_latency)
@@ -186,7 +186,7 @@ static void draw_point(const struct line *line, size_t load)
     draw_tail(line, point, at);
     draw_spread(line, point, &centre);
     chart_marker(drawing, line->series, at, chart_series_paint(line->series),
-                 is_few(line->latency, point) || isnan(tail_of(line->latency, point)));
+                 has_few_samples(line->latency, point) || isnan(tail_of(line->latency, point)));
     drawing_group_end(drawing);
 }
 
@@ -237,7 +237,7 @@ static void draw_failure(const struct line *line, const struct chart_point *poin
     drawing_group_end(drawing);
 }
 
-/* The first row in which a cross touches no other; FAILURE_ROWS: there is none. */
+/* The first row in which a cross at `x` touches no other cross; FAILURE_ROWS: there is none. */
 static size_t free_row(const double *last, double x)
 {
     size_t row = 0;
@@ -247,8 +247,9 @@ static size_t free_row(const double *last, double x)
     return row;
 }
 
-/* Draws a cross for each point that failed, in rows above all values, because a failure has none.
- * Returns the number of rows. `is_trial`: only counts them. */
+/* Draws a cross for each point that failed, in rows above all values, because a failure has no
+ * value. Crosses for which FAILURE_ROWS rows have no room are omitted. Returns the number of rows.
+ * `is_trial`: draws nothing. */
 static size_t draw_failures(const struct latency *latency, const struct chart_panel_area *panel,
                             bool is_trial)
 {
@@ -276,7 +277,8 @@ static size_t draw_failures(const struct latency *latency, const struct chart_pa
 
 /* ---- A panel ---- */
 
-/* The y coordinate at which the line ends; the top if it has only failures; NaN: it has neither. */
+/* The y coordinate at which the line ends; the top if the row has only failures; NaN: it has
+ * neither figures nor failures. */
 static double last_place(const struct line *line, struct box box)
 {
     double place = NAN;
@@ -329,7 +331,7 @@ static void draw_limit(const struct latency *latency, struct box box,
     (*count)++;
 }
 
-/* The most rows of crosses in a panel: all panels have the same scale. */
+/* The most rows of crosses in any panel: the scale of all panels leaves room for them. */
 static size_t failure_rows(struct latency *latency, const struct chart_facets *facets)
 {
     size_t most = 0;

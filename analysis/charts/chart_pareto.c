@@ -7,9 +7,9 @@
 #include "analysis/charts/chart_cloud.h"
 #include "analysis/charts/chart_rows.h"
 
-#define SQUARE 6          /* size of the squares for points that are not drawn */
-#define LABELS_MAX 16     /* points with a number, if there are more loads */
-#define LABEL_DISTANCE 40 /* the least between two that have the same number */
+#define SQUARE 6          /* size of the squares that show where the rows have points */
+#define LABELS_MAX 16     /* the most loads whose number is written beside their points */
+#define LABEL_DISTANCE 40 /* the least distance between two points that get the same number */
 
 struct pareto {
     struct chart *chart;
@@ -23,9 +23,9 @@ struct pareto {
 struct pareto_point {
     const struct chart_point *point;
     double speed, total;
-    bool
-        is_best; /* no other load of its context is better in one and at least equal in the other */
-    bool is_hidden; /* too near to another one for a marker of its own */
+    /* No other load of its context is better in one figure and at least as good in the other. */
+    bool is_best;
+    bool is_hidden; /* too near to an earlier point to have a marker of its own */
 };
 
 /* The points of one context. */
@@ -69,7 +69,7 @@ static double total_of(const struct pareto *pareto, const struct chart_point *po
     return mean_of(point, offsetof(struct evidence_cell, output_throughput)) / pareto->chips;
 }
 
-/* The row's points that have both figures; returns how many. */
+/* Writes the row's points that have both figures; returns how many. */
 static size_t points_of(const struct pareto *pareto, size_t row,
                         struct pareto_point out[CHART_AXIS_MAX])
 {
@@ -202,10 +202,10 @@ static bool label_point(const struct pareto *pareto, struct box box,
                                      .paint = PAINT_MUTED,
                                      .anchor = sides[i].anchor,
                                      .size = 9.5 };
-        struct box own = drawing_label_box(&label);
+        struct box area = drawing_label_box(&label);
 
-        if (own.x >= box.x && own.x + own.width <= box.x + box.width && own.y >= box.y
-            && own.y + own.height <= box.y + box.height
+        if (area.x >= box.x && area.x + area.width <= box.x + box.width && area.y >= box.y
+            && area.y + area.height <= box.y + box.height
             && drawing_text_if_free(&pareto->chart->drawing, &label))
             return true;
     }
@@ -292,6 +292,7 @@ static void draw_panel(struct pareto *pareto, const struct chart_panel_area *pan
 
 /* ---- The chart ---- */
 
+/* Fills the table, and finds the ranges of the axes. */
 static void fill_table(struct pareto *pareto)
 {
     const char *const names[] = { chart_load_column(pareto->grid),

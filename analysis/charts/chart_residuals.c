@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Draws the measured load divided by the expected one: if the ratio is not near 1, the figures are
- * those of another load. */
+ * those of a different load. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,12 +11,13 @@
 #include "base/core/memory.h"
 
 #define BAND 0.1         /* a ratio that differs from 1 by less is in the shaded band */
-#define RATIO_LEAST 1.25 /* the axis shows at least the ratios from 1 / this to this */
-#define DODGE_MAX 24     /* distance of the outermost contexts from their load */
+#define RATIO_LEAST 1.25 /* the axis shows at least the ratios from 1 / 1.25 to 1.25 */
+#define DODGE_MAX 24     /* the most distance of the outermost contexts from their load */
 #define MARKER_SIDE 8
 #define INSET 30       /* at both ends of the axis, for the markers */
 #define NAMES_ROOM 130 /* for the rules' names */
-/* Rules with a colour of their own; then come the others, and cells without findings. */
+/* Each of the rarest rules is a series with its own colour. The cells that have findings of other
+ * rules only are one more series, and the cells without findings the last. */
 #define RULES_SHOWN 4
 #define SERIES_OTHERS RULES_SHOWN
 #define SERIES_NONE (RULES_SHOWN + 1)
@@ -34,8 +35,8 @@ struct residuals {
 };
 
 /* In an open loop, the rate of answers, which is compared with the requested rate of arrivals; else
- * the load in flight. If the file does not state it, it is the rate of answers times the mean
- * latency (Little's law, 1961). */
+ * the number of requests in flight. If the cell does not state this number, it is the rate of
+ * answers times the mean latency (Little's law, 1961). */
 static double measured_of(const struct chart_grid *grid, const struct evidence_cell *cell)
 {
     double mean_ms = cell->latency[METRIC_E2E].mean_ms;
@@ -46,7 +47,8 @@ static double measured_of(const struct chart_grid *grid, const struct evidence_c
                                               : cell->request_throughput * mean_ms / 1000;
 }
 
-/* The requested load; for users who think, the requests in flight that they make on average. */
+/* The requested load; if users pause between their requests, the number of requests that are in
+ * flight on average. */
 static double expected_of(const struct chart_entry *entry)
 {
     double expected = entry->cell->concurrency_expected;
@@ -111,7 +113,7 @@ static void write_marks(const struct residuals *residuals, const struct chart_en
 
 /* ---- Drawing ---- */
 
-static void draw_bands(const struct residuals *residuals, struct box box)
+static void draw_band(const struct residuals *residuals, struct box box)
 {
     struct drawing *drawing = &residuals->chart->drawing;
     double low = scale_at(&residuals->y, 1 - BAND), high = scale_at(&residuals->y, 1 + BAND);
@@ -148,7 +150,8 @@ static double dodge_within(const struct residuals *residuals)
     return fmin(DODGE_MAX, fmin(0.36 * least, MARKER_SIDE / 2.0 * (double)(grid->row_count - 1)));
 }
 
-/* The distance of a cell from its load: cells of one load are side by side, by their context. */
+/* How far right of its load's place a cell is drawn (left if negative): the cells of one load are
+ * side by side, by their context. */
 static double dodge_of(const struct residuals *residuals, const struct chart_entry *entry)
 {
     const struct chart_grid *grid = residuals->grid;
@@ -183,8 +186,8 @@ static void draw_cell(const struct residuals *residuals, size_t index, size_t se
         drawing_group_end(drawing);
 }
 
-/* Sets shown[i] for each cell to draw: in a dense chart, those that no cell with a rarer finding
- * hides. */
+/* Sets shown[i] for each cell to draw: in a dense chart, one at each place, with the rarest
+ * finding there. */
 static void choose_cells(const struct residuals *residuals, struct box box, bool *shown)
 {
     const struct chart_grid *grid = residuals->grid;
@@ -252,6 +255,7 @@ static void write_names(const struct residuals *residuals, struct box box,
     chart_names_write(&residuals->chart->drawing, box, heading_of(residuals), labels, count, room);
 }
 
+/* Fills the table, and finds the ranges of the axes and the series that are drawn. */
 static void fill_table(struct residuals *residuals)
 {
     const char *const names[] = { chart_load_column(residuals->grid),
@@ -301,7 +305,7 @@ static void draw(struct residuals *residuals, double top)
     residuals->x = chart_scale_of_loads(&residuals->loads, box, INSET);
     residuals->y = scale_of(&residuals->ratios, box);
     residuals->dodge = dodge_within(residuals);
-    draw_bands(residuals, box);
+    draw_band(residuals, box);
     chart_axis_y(&residuals->chart->drawing, &residuals->y, box.x, box.x + box.width,
                  residuals->grid->is_rate ? "requests/s answered / planned"
                                           : "requests in flight / expected");
@@ -337,5 +341,6 @@ void chart_residuals(const struct chart_runs *runs, struct chart *out)
     if (residuals.ratios.known && residuals.loads.known)
         draw(&residuals, top);
     else
-        chart_empty(out, top, "No cell says what was in flight, nor its rate and mean time");
+        chart_empty(out, top,
+                    "No cell states its requests in flight, or its rate and mean latency");
 }

@@ -42,7 +42,7 @@ static struct scale_range range_at(const struct chart_grid *grid, size_t load, s
     return range;
 }
 
-/* Draws the band, with its lowest figures moved next to the highest. */
+/* Moves the lowest figures next to the highest, draws the band, and begins the next one. */
 static void band_end(struct band *band, struct drawing *drawing)
 {
     struct spot *lowest = band->edge + band->count;

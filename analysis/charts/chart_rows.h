@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chooses the rows of a grid that a line chart shows, and how it shows the others if there are too
- * many. Private to analysis/charts/. */
+/* Chooses the rows of a grid that a line chart shows, and draws the band that stands for all rows
+ * if there are too many. Private to analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/chart_facets.h"
 
-#define CHART_MARKERS_MAX 480 /* of all lines: more could not be distinguished */
-#define CHART_MARKER_GAP 7 /* markers that are nearer to the last one of their line are omitted */
+#define CHART_MARKERS_MAX 480 /* of all lines together: more could not be distinguished */
+#define CHART_MARKER_GAP 7    /* a line's markers between its ends are at least this far apart */
 
 /* All rows, or a sample if there are too many lines or markers to tell apart: as many as one panel
  * can show, evenly chosen from the first to the last. */
@@ -16,8 +16,8 @@ struct chart_rows {
     bool is_sample;
 };
 struct chart_rows chart_rows_choose(const struct chart_grid *grid);
-/* If the rows are a sample, adds to the subtitle how many they are, and how the others are shown.
- */
+/* If the rows are a sample, adds to the subtitle how many they are, and `others`: how the rows that
+ * were not chosen are shown. */
 void chart_rows_describe(const struct chart_rows *rows, const struct chart_grid *grid,
                          const char *others, struct text *parts);
 

@@ -9,7 +9,7 @@
 #define CHART_COLUMNS_MAX 16
 
 struct chart_table {
-    const char *names[CHART_COLUMNS_MAX]; /* static, ends in the unit: "ttft_p50_ms" */
+    const char *names[CHART_COLUMNS_MAX]; /* "ttft_p50_ms"; static */
     size_t columns;
     struct chart_value {
         double number; /* NaN: a text, or not known */

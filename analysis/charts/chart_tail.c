@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is the tail? Draws the share of requests that took longer than a time, on log axes. */
+/* How is the tail? Draws, for each time, the share of requests that took longer, on log axes. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct tail {
 
 /* ---- Curves ---- */
 
-/* Adds a step, unless it is not beyond the last one, or there is no room. */
+/* Adds a step if its time is not before the last one's, its share is smaller, and there is room. */
 static void curve_add(struct chart_tail *curve, double ms, double share, bool at_least)
 {
     if (!(ms > 0) || !(share > 0) || curve->count == CHART_TAIL_STEPS
@@ -79,22 +79,23 @@ size_t chart_tails_of_runs(const struct chart_runs *runs, enum metric metric,
     most = count < CHART_TAILS_MAX ? count : CHART_TAILS_MAX;
     for (size_t i = 0; i < most; i++) {
         const struct chart_point *point = points[most > 1 ? i * (count - 1) / (most - 1) : 0];
+        const struct evidence_cell *cell = point->entries[0].cell;
         char load[SCALE_NUMBER_SIZE];
 
-        curves[i] = (struct chart_tail){ .timeout_ms = 1000 * point->entries[0].cell->timeout_s,
-                                         .cell = point->entries[0].cell };
+        curves[i] = (struct chart_tail){ .timeout_ms = 1000 * cell->timeout_s, .cell = cell };
         snprintf(curves[i].name, sizeof curves[i].name, "%s %s", scale_exact(point->load, load),
                  grid.is_rate       ? "/s"
                  : point->load == 1 ? "user"
                                     : "users");
-        chart_tail_of_latency(&point->entries[0].cell->latency[metric], &curves[i]);
+        chart_tail_of_latency(&cell->latency[metric], &curves[i]);
     }
     return most;
 }
 
 /* ---- Drawing ---- */
 
-/* Between two times the share is constant; the last step ends at 1/n. */
+/* Between two steps the share is constant. The line ends at the last step, or at the first one that
+ * a timeout cut off. */
 static void draw_curve(const struct tail *tail, size_t series)
 {
     const struct chart_tail *curve = &tail->curves[series];
@@ -140,6 +141,7 @@ static void draw_timeouts(const struct tail *tail, struct box box)
     }
 }
 
+/* Fills the table, and finds the ranges of the axes. */
 static void fill_table(struct tail *tail)
 {
     static const char *const names[] = {
@@ -247,5 +249,5 @@ void chart_tail(const char *name, const char *metric, const struct chart_tail *c
     else
         chart_empty(out, top,
                     longest(&tail) == 0 ? "No cell has percentiles of this latency"
-                                        : "One percentile of each cell is known, which is no tail");
+                                        : "No cell has more than one percentile of this latency");
 }

@@ -7,7 +7,7 @@
 
 #include "base/core/memory.h"
 
-#define TEXT_LIMIT 600 /* bytes of a text */
+#define TEXT_LIMIT 600 /* bytes of a text; the rest is omitted */
 
 static const struct {
     const char *name;
@@ -57,7 +57,7 @@ void drawing_finish(struct drawing *drawing)
     *drawing = (struct drawing){ 0 };
 }
 
-/* Adds the printable text in one line. */
+/* Appends the text, made printable and on one line. */
 static void add_line(struct text *out, const char *string)
 {
     text_add_printable(out, string, strlen(string), TEXT_LIMIT);
@@ -146,7 +146,7 @@ static double size_of(const struct label *label)
     return label->size > 0 ? label->size : kinds[label->kind].size;
 }
 
-/* Writes the label's text as it is shown: printable, and shortened to its width. */
+/* Writes the label's text as it is shown: printable, and shortened to the label's `room`. */
 static void write_shown(const struct label *label, struct text *out)
 {
     TEXT_AUTO printable = { 0 };

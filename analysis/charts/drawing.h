@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A picture as a list of six kinds of shapes: rect, path, segments, circle, text, group. Charts add
  * shapes; svg.h and raster.h write the list. Coordinates are from the top left, in units of 1/96
- * inch. A shape with a coordinate that is not finite is not added. */
+ * inch. A shape with a coordinate that is not finite is not added, nor is an empty one. */
 #pragma once
 
 #include "analysis/charts/font.h"
@@ -26,7 +26,7 @@ enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
 enum text_kind {
     TEXT_TITLE,
     TEXT_SUBTITLE,
-    TEXT_BANNER,  /* warnings that apply to most figures */
+    TEXT_BANNER,  /* warnings that many cells have */
     TEXT_HEADING, /* of an axis, a column, a panel */
     TEXT_TICK,    /* a value of an axis */
     TEXT_FIGURE,  /* a figure of the data */
@@ -65,7 +65,7 @@ struct shape {
     struct style style;
     struct box box; /* of a rect */
     double radius;  /* of a circle, or a rect's corners */
-    /* Those of a path, two for each segment, or the one of a circle or text; heap. */
+    /* The corners of a path, both ends of each segment, or the place of a circle or text; heap. */
     struct spot *spots;
     size_t spot_count;
     bool closed; /* of a path */
@@ -85,7 +85,7 @@ struct drawing {
     char *title; /* heap; what the picture shows */
     struct shape *shapes;
     size_t count, capacity;
-    struct box *texts; /* of all texts, and other boxes to keep free of texts */
+    struct box *texts; /* the boxes of all texts, and other boxes that texts must not overlap */
     size_t text_count, text_capacity;
 };
 #define DRAWING_AUTO __attribute__((cleanup(drawing_finish))) struct drawing
@@ -93,7 +93,7 @@ struct drawing {
 void drawing_init(struct drawing *drawing, double width, double height);
 void drawing_finish(struct drawing *drawing);
 /* Sets what the picture shows, for people who cannot see it. All texts of a drawing are made
- * printable, and put in one line. */
+ * printable, and put on one line each. */
 void drawing_set_title(struct drawing *drawing, const char *title);
 
 void drawing_rect(struct drawing *drawing, struct box box, double radius, struct style style);
@@ -106,8 +106,8 @@ void drawing_segments(struct drawing *drawing, const struct spot *ends, size_t c
 void drawing_line(struct drawing *drawing, struct spot from, struct spot to, struct style style);
 void drawing_circle(struct drawing *drawing, struct spot centre, double radius, struct style style);
 void drawing_text(struct drawing *drawing, const struct label *label);
-/* Adds the label, unless its box is outside the picture or overlaps another text: then returns
- * false. */
+/* Adds the label, unless its box is partly outside the picture, or overlaps another text or a box
+ * that is kept free: then returns false. */
 bool drawing_text_if_free(struct drawing *drawing, const struct label *label);
 /* Later calls of drawing_text_if_free leave this box free. */
 void drawing_keep_free(struct drawing *drawing, struct box box);
@@ -115,5 +115,5 @@ void drawing_keep_free(struct drawing *drawing, struct box box);
 void drawing_group(struct drawing *drawing, const char *name, int64_t row, const char *words);
 void drawing_group_end(struct drawing *drawing);
 
-/* The box of the label's text, shortened to its width. */
+/* The box of the label's text, as it is shown: shortened to the label's `room`. */
 struct box drawing_label_box(const struct label *label);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The widths of characters in the charts' font, so that a label's box is known before it is drawn.
- * The font is a subset of Inter (analysis/charts/font/). A character that it lacks is measured as a
- * box or, if it may be as wide as high, as one em; it is drawn as a box where no other font is at
- * hand. */
+ * The font is a subset of Inter (analysis/charts/font/). A character that the font lacks is
+ * measured as a box or, if it may be as wide as high, as one em. A PNG shows a box for it, an SVG
+ * leaves it to the viewer's fonts. */
 #pragma once
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@ extern const size_t font_width_count;
 
 #define FONT_FALLBACK 0x25A1 /* shown for a character that the font lacks: a box */
 #define FONT_ASCENT 0.76     /* height of a label's box above the baseline, in font sizes */
-#define FONT_DESCENT 0.22    /* and below it */
+#define FONT_DESCENT 0.22    /* and its depth below the baseline */
 
 /* The character that `*at` begins with, or FONT_INVISIBLE if it is invisible; moves `*at` past it.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Written by analysis/charts/font/subset.py from the fonts beside it. */
+/* Written by analysis/charts/font/subset.py, together with the fonts in analysis/charts/font/. */
 /* clang-format off */
 #include "analysis/charts/font.h"
 

@@ -29,7 +29,8 @@ static const uint32_t series[THEMES][PALETTE_SERIES] = {
     { 0x56b4e9, 0xff9d4d, 0x3fd0a4, 0xe7a6cb, 0xe6eaee, 0xb08cff },
 };
 
-static int lightness_of(enum theme theme, int step)
+/* The index into `steps`. */
+static int index_of(enum theme theme, int step)
 {
     return theme == THEME_LIGHT ? step : PALETTE_STEPS - 1 - step;
 }
@@ -39,9 +40,9 @@ uint32_t palette_colour(enum theme theme, enum paint paint)
     if (paint >= PAINT_SERIES)
         return series[theme][paint - PAINT_SERIES];
     if (paint >= PAINT_ON_STEP)
-        return lightness_of(theme, (int)paint - PAINT_ON_STEP) < PALE_STEPS ? 0x1f2933 : 0xffffff;
+        return index_of(theme, (int)paint - PAINT_ON_STEP) < PALE_STEPS ? 0x1f2933 : 0xffffff;
     if (paint >= PAINT_STEP)
-        return steps[lightness_of(theme, (int)paint - PAINT_STEP)];
+        return steps[index_of(theme, (int)paint - PAINT_STEP)];
     return plain[paint].colours[theme];
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The colours of the charts. A drawing names paints; svg.h and raster.h give them colours, for
- * light or dark paper. Every text has a contrast of at least 4.5 with what is below it, every mark
- * 3 (test_palette computes them). */
+ * light or dark paper. Every text has a contrast of at least 4.5 with its background, every faint
+ * marker at least 3 (test_palette computes them). */
 #pragma once
 
 #include <stdint.h>
@@ -32,7 +32,8 @@ enum theme { THEME_LIGHT, THEME_DARK, THEMES };
 
 /* 0xRRGGBB */
 uint32_t palette_colour(enum theme theme, enum paint paint);
-/* Writes the paint's name, such as "ink" or "step3": in an SVG, the classes f-NAME (fill) and
- * s-NAME (stroke) end with it, and web/assets/chart.css gives them their colours. Returns `out`. */
+/* Writes the paint's name, such as "ink" or "step3": with SVG_CLASSES, the classes f-NAME (fill)
+ * and s-NAME (stroke) end with it, and web/assets/chart.css gives them their colours. Returns
+ * `out`. */
 #define PALETTE_NAME_SIZE 20
 const char *palette_name(enum paint paint, char out[PALETTE_NAME_SIZE]);

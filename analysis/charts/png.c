@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Colours that look alike are written as the most frequent of them, and the palette contains the
- * most frequent of all. Colours that it lacks are at the edges of letters, where its nearest
- * entry is good enough. */
+/* Colours that look alike are written as one of them: the one that most of their pixels have, if
+ * there is such a majority. The palette contains the most frequent of these colours. The colours
+ * that it lacks are at the edges of letters, where the palette's nearest entry is good enough. */
 #include "analysis/charts/png.h"
 
 #include <arpa/inet.h>
@@ -18,10 +18,10 @@
 
 struct colour {
     uint32_t key;   /* the same for colours that look alike */
-    uint32_t rgb;   /* of most of its pixels */
-    uint32_t votes; /* the majority that `rgb` has over the others */
-    uint32_t count; /* 0: the slot is free */
-    uint8_t index;
+    uint32_t rgb;   /* the colour that is written: see vote() */
+    uint32_t votes; /* for `rgb`, less those for other colours with this key */
+    uint32_t count; /* of pixels; 0: the slot is free */
+    uint8_t index;  /* in the palette */
 };
 
 struct colours {
@@ -42,7 +42,8 @@ static struct colour *slot_of(const struct colours *colours, uint32_t pixel)
     return &colours->slots[at];
 }
 
-/* Many pixels look like the previous one, whose slot is `last` (NULL: this is the first). */
+/* As slot_of(), but faster: many pixels look like the previous one, whose slot is `last` (NULL:
+ * this is the first pixel). */
 static struct colour *next_slot(const struct colours *colours, struct colour *last, uint32_t pixel)
 {
     return last != NULL && last->key == (pixel & COLOUR_MASK) ? last : slot_of(colours, pixel);
@@ -185,7 +186,8 @@ static void add_palette(struct text *out, const struct colours *colours)
     add_chunk(out, "PLTE", bytes, 3 * colours->palette_count);
 }
 
-/* Writes rows of indices, each after a zero byte: no filter, which compresses palettes best. */
+/* Writes rows of indices, each after a zero byte, which means no filter: indices compress best
+ * without one. */
 static void add_pixels(struct text *out, const struct colours *colours, const uint32_t *pixels,
                        size_t width, size_t height, size_t stride)
 {

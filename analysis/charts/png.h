@@ -6,7 +6,7 @@
 
 #include "base/core/text.h"
 
-/* `pixels`: 0xXXRRGGBB, row by row, `stride` of them from row to row. Colours that differ little
- * may become one. */
+/* Appends the file. `pixels`: 0xXXRRGGBB, row by row; `stride`: the pixels from the start of a row
+ * to that of the next. Colours that differ little may become one. */
 void png_write(const uint32_t *pixels, size_t width, size_t height, size_t stride,
                struct text *out);

@@ -10,7 +10,7 @@
 #include "analysis/charts/png.h"
 
 #define SCALE (1200.0 / 720)
-#define TRIES 4 /* smaller and smaller pictures, until a file fits RASTER_BYTES_MAX */
+#define TRIES 4 /* the most pictures drawn, each smaller, until the file fits RASTER_BYTES_MAX */
 
 extern const char font_inter_regular[], font_inter_semibold[];
 extern const size_t font_inter_regular_length, font_inter_semibold_length;

@@ -185,7 +185,7 @@ size_t scale_ticks(const struct scale *scale, double out[SCALE_TICKS_MAX])
 
 /* ---- Text ---- */
 
-/* Writes the value with so many decimals; `trims`: without trailing zeros. */
+/* Writes the value with this many decimals; `trims`: without trailing zeros. */
 static void write_decimals(double value, int decimals, bool trims, char out[SCALE_NUMBER_SIZE])
 {
     int64_t unit = (int64_t)llround(pow(10, decimals));

@@ -28,8 +28,9 @@ void scale_range_add(struct scale_range *range, double value);
 bool scale_range_takes(const struct scale_range *range, double value);
 
 /* A scale that contains the range. A linear one begins at 0, and ends at a tick or halfway between
- * two; a log one begins and ends at ticks, and has figures that hardly differ in its middle. An
- * unknown range, or a linear one without a positive value, becomes 0 to 1 (log: 1 to 10). */
+ * two; a log one begins and ends at ticks, and is extended at both ends if the figures hardly
+ * differ. An unknown range, or a linear one without a positive value, becomes 0 to 1 (log: 1 to
+ * 10). */
 struct scale scale_fit(const struct scale_range *range, double from, double to);
 /* Raises the upper bound so that the present one is `distance` away from `to`; ticks still end at
  * the present one. */
@@ -49,7 +50,7 @@ size_t scale_ticks(const struct scale *scale, double out[SCALE_TICKS_MAX]);
 const char *scale_number(double value, char out[SCALE_NUMBER_SIZE]);
 /* For an axis, without trailing zeros: "0.5", "20", "10k". */
 const char *scale_tick_name(double value, char out[SCALE_NUMBER_SIZE]);
-/* A number with all its digits up to four decimals: "1024", "2.5". */
+/* A number with all its digits up to four decimals: "1024", "2.5"; above 1e11, as scale_number. */
 const char *scale_exact(double value, char out[SCALE_NUMBER_SIZE]);
 /* An amount in dollars, with two decimals or, below ten cents, four: "0.70", "0.0413". */
 const char *scale_money(double value, char out[SCALE_NUMBER_SIZE]);

@@ -9,8 +9,8 @@ struct svg {
     struct text *out;
 };
 
-/* Writes one decimal, since differences below a tenth of a unit cannot be seen. Does without
- * printf, whose decimal point depends on the locale. */
+/* Writes at most one decimal, since differences below a tenth of a unit cannot be seen. Does not
+ * use printf, whose decimal point depends on the locale. */
 static void add_number(struct text *out, double value)
 {
     int64_t tenths = (int64_t)llround(value * 10);
@@ -97,7 +97,7 @@ static void add_colour(const struct svg *svg, const char *property, enum paint p
         text_addf(svg->out, " %s=\"#%06x\"", property, (unsigned)palette_colour(theme, paint));
 }
 
-/* `more`: a class besides those of the colours, or NULL. */
+/* `more`: with SVG_CLASSES, a class besides those of the colours, or NULL. */
 static void add_paints(const struct svg *svg, const struct style *style, const char *more)
 {
     bool first = more == NULL;

@@ -29,11 +29,11 @@ struct comparing {
     const struct compare_metric *metric;
     struct comparison *out;
     size_t run_count;
-    bool by_output; /* every cell has the output length that was requested */
+    bool by_output; /* cells of different requested output lengths are different cells */
     /* The sums of each run's logarithms: over the cells in which every pair counts, and over the
      * disturbed cells, where only the pairs that count are added. */
     double sums[COMPARE_RUNS_MAX], disturbed_sums[COMPARE_RUNS_MAX];
-    bool is_excluded[COMPARE_RUNS_MAX]; /* pairs that do not count in one of the disturbed cells */
+    bool is_excluded[COMPARE_RUNS_MAX]; /* the pair does not count in at least one disturbed cell */
 };
 
 bool compare_alike(double a, double b)
@@ -167,15 +167,15 @@ static enum left_out find_cell(const struct comparing *comparing, const struct c
     return *found == NULL ? CELL_MISSING : refusal_of(comparing, *found);
 }
 
-/* Whether the reason excludes only the pair of runs that has it: so it is with disturbances that
- * the servers did not cause. Failures are the servers' own, and excluding only the failed pair
+/* Whether the reason excludes only the pair of runs that has it. Disturbances do, because the
+ * servers did not cause them. Failures are the servers' own, and excluding only the failed pair
  * would hide them. */
 static bool is_disturbance(enum left_out why)
 {
     return why == CELL_CLIENT_LIMITED || why == CELL_CONTAMINATED;
 }
 
-/* The n-th run's pair, or the run itself. */
+/* The index of the n-th run's pair; of the run itself if the runs are not paired. */
 static size_t pair_of(const struct comparing *comparing, size_t n)
 {
     return comparing->input->paired ? n % comparing->input->counts[SIDE_BASELINE] : n;
@@ -235,6 +235,7 @@ static struct estimate estimate(const struct comparing *comparing, const double 
                             higher_is_better);
 }
 
+/* Adds a compared cell to the sums and to the counts of cells. */
 static void add_to_sums(struct comparing *comparing, const struct compared_cell *cell,
                         const double *logarithms, const bool *is_excluded)
 {
@@ -251,8 +252,8 @@ static void add_to_sums(struct comparing *comparing, const struct compared_cell 
     comparing->out->estimated += cell->estimated;
 }
 
-/* Records why a run's cell cannot be compared. Excludes the run's pair, if that is enough; returns
- * false if no run's cell can then be compared. */
+/* Records why a run's cell cannot be compared. If excluding the run's pair is enough, does so and
+ * returns true; false: the cell is left out for all runs. */
 static bool note_left_out(const struct comparing *comparing, struct compared_cell *cell,
                           enum left_out why, const struct evidence *run, bool *is_excluded)
 {
@@ -362,8 +363,7 @@ static const char *reason_of(const struct compare_input *input, const struct com
         return NULL;
     if (input->counts[SIDE_BASELINE] < 2 || input->counts[SIDE_CANDIDATE] < 2)
         return "a side of one run has no spread to compare a difference with: give at least two "
-               "runs "
-               "a side";
+               "runs a side";
     if (isnan(out->primary.p) && input->paired)
         return "all pairs have the same ratio to the last digit: they are copies, not repetitions";
     if (isnan(out->primary.p))
@@ -401,7 +401,7 @@ static void estimate_primary(struct comparing *comparing)
     if (!are_enough(comparing, out->primary_pairs_left_out)) {
         set_no_comparison(
             out,
-            "no cell counts in every pair, and too few pairs count in every cell: see the cells");
+            "in no cell do all pairs count, and too few pairs count in every cell: see the cells");
         return;
     }
     if (!has_undisturbed)
@@ -422,7 +422,7 @@ void compare_runs(const struct compare_input *input, struct comparison *out)
 
     compare_facts(input, out);
     if (out->refused > 0) {
-        set_no_comparison(out, "the runs differ in facts that were not named as factors");
+        set_no_comparison(out, "the runs differ, or may differ, in facts that must be equal");
         return;
     }
     comparing.by_output =

@@ -8,9 +8,8 @@
 
 enum side { SIDE_BASELINE, SIDE_CANDIDATE, SIDES };
 
-/* 0 means that nothing was judged. */
 enum verdict {
-    VERDICT_NOT_COMPARABLE,
+    VERDICT_NOT_COMPARABLE, /* 0: a zeroed estimate claims nothing */
     VERDICT_NO_EVIDENCE,
     VERDICT_FASTER,
     VERDICT_SLOWER,
@@ -20,17 +19,18 @@ const char *verdict_name(enum verdict verdict); /* "faster": the candidate is fa
 
 struct compare_metric {
     const char *words;      /* "output tokens/s" */
-    size_t offset;          /* offset of its double in struct evidence_cell */
-    size_t censored_offset; /* offset of its bool there; 0: cannot be censored */
-    bool higher_is_better, of_decoding;
-    bool of_tokens; /* it is only as accurate as the count of tokens */
+    size_t offset;          /* of its double in struct evidence_cell */
+    size_t censored_offset; /* of the bool there: a timeout cut the double off; 0: none */
+    bool higher_is_better;
+    bool of_decoding; /* about the tokens after the first: answers of few tokens do not show it */
+    bool of_tokens;   /* it is only as accurate as the count of tokens */
 };
-extern const char *const compare_metric_names[]; /* ends with NULL; index: into the metrics */
 extern const struct compare_metric compare_metrics[];
+extern const char *const compare_metric_names[]; /* in their order; ends with NULL */
 
 #define COMPARE_SIGNIFICANCE 0.05
-#define COMPARE_SUCCESS_RATE 0.99
-/* pairs that must remain in a cell some of whose pairs were disturbed */
+#define COMPARE_SUCCESS_RATE 0.99 /* the least with which a cell is compared */
+/* The least number of pairs that must remain if disturbed pairs are left out. */
 #define COMPARE_PAIRS_MIN 3
 #define COMPARE_RUNS_MAX 40     /* of both sides together */
 #define COMPARE_CELLS_MAX 10000 /* of all runs together */
@@ -39,13 +39,13 @@ struct compare_input {
     const struct evidence *runs; /* the baseline's first */
     size_t counts[SIDES];        /* together at most COMPARE_RUNS_MAX; no run twice */
     size_t metric;               /* index into compare_metrics */
-    /* Lists of facts that end with NULL, or NULL: those in which the sides may differ, and those
-     * that may be unknown. */
+    /* The facts in which the sides may differ, and those that may be unknown: each a list that ends
+     * with NULL, or NULL if there are none. */
     const char *const *factors;
     const char *const *accepted;
     /* The runs were measured alternately: the n-th run of one side alternated with the n-th of the
-     * other, with as many on each side. Drift then affects both runs of a pair equally, and their
-     * ratio is what counts. */
+     * other, and both sides have as many runs. Drift then affects both runs of a pair equally, and
+     * their ratio is what counts. */
     bool paired;
     /* The sides are two deployments: everything that belongs to a deployment may differ or be
      * unknown, and only the work must agree. No factors are named then. */
@@ -66,15 +66,17 @@ enum pairing compare_pair_up(struct evidence *runs, const size_t counts[SIDES]);
 /* ---- What was measured ---- */
 
 /* A fact in which two runs differ, or that is unknown for at least one of them. Two runs of one
- * deployment in one sweep differ in nothing. Two unknown values are equal if most runs do not
- * report the fact, or if both runs are of one deployment that did not change in between. */
+ * deployment in one sweep differ in nothing. Two unknown values count as equal for a fact that few
+ * tools report and, for a fact of the deployment, if both runs measured the same revision of it. */
 struct difference {
     const char *fact;
     struct text values[2]; /* "" where it is not known */
     const char *runs[2];   /* the two runs; borrowed from the input */
     bool within_a_side;    /* both runs are of one side: they are not repetitions of each other */
     bool unknown;          /* at least one of the values is unknown */
-    bool allowed;          /* it is a factor, an unknown value that was accepted, or irrelevant */
+    /* The comparison is possible all the same: the fact is a factor, its unknown value was
+     * accepted, it is only reported, or deployments are compared and it is a fact of theirs. */
+    bool allowed;
 };
 /* Whether neither value is known. */
 static inline bool compare_knows_neither(const struct difference *difference)
@@ -94,15 +96,15 @@ struct estimate {
 enum left_out {
     CELL_NOT_JUDGED, /* not judged yet: no cell of a finished comparison has this reason */
     CELL_COMPARED,
-    CELL_MISSING,      /* a run does not have it */
-    CELL_TWICE,        /* a run has it more than once */
+    CELL_MISSING,      /* a run does not have the cell */
+    CELL_TWICE,        /* a run has the cell more than once */
     CELL_NOT_MEASURED, /* failed, infeasible or skipped */
     CELL_SUCCESS_UNKNOWN,
     CELL_LOW_SUCCESS,
     CELL_CLIENT_LIMITED,
     CELL_CONTAMINATED, /* the server also worked for other clients */
-    CELL_FOUND_WRONG,  /* the audit found it wrong */
-    CELL_NO_FIGURE,
+    CELL_FOUND_WRONG,  /* the audit found the cell wrong */
+    CELL_NO_FIGURE,    /* a run has no value of the metric for the cell */
     CELL_CENSORED,     /* the percentile was cut off by a timeout */
     CELL_SHORT_OUTPUT, /* too few output tokens to judge decoding */
     CELL_OTHER_OUTPUT, /* the sides' answers differ in length */
@@ -110,47 +112,49 @@ enum left_out {
     LEFT_OUT_COUNT,
 };
 const char *left_out_name(enum left_out why); /* "missing", ... */
-const char *left_out_help(enum left_out why); /* "a run does not have it" */
+const char *left_out_help(enum left_out why); /* "not every run has it" */
 
 struct compared_cell {
     double users, request_rate, input_length, output_tokens; /* as requested; NaN: not known */
-    enum left_out why;
+    enum left_out why; /* why the cell is not compared; CELL_COMPARED: it is compared */
     /* For a compared cell, why some of its pairs do not count; CELL_COMPARED: all do. Disturbances
-     * (CLIENT_LIMITED, CONTAMINATED) are judged alike on both sides, so that what remains favours
-     * neither; a failure is never omitted in this way, because it is a result. */
+     * (CLIENT_LIMITED, CONTAMINATED) are judged alike on both sides, so that the remaining pairs
+     * favour neither; a failure is never omitted in this way, because it is a result. */
     enum left_out disturbed;
     size_t pairs_left_out;
     const char *run;  /* id of the first run with this reason; NULL: no single run; borrowed */
     const char *rule; /* the audit's rule that found the cell wrong; NULL: none did. Static */
-    bool estimated;   /* its tokens, which the metric counts, were estimated in every run */
+    bool estimated;   /* its tokens were estimated in every run; false unless of_tokens */
     struct estimate estimate;
 };
 
 struct comparison {
-    struct difference *differences; /* one per fact that differs, even if it may */
+    struct difference *differences; /* one per fact that differs, allowed or not */
     size_t difference_count;
     size_t refused;              /* differences that are not allowed; if any, there are no cells */
     struct compared_cell *cells; /* in order of output length, input length, users, rate */
     size_t cell_count, compared, verdicts[VERDICTS];
-    size_t estimated; /* of the cells compared */
+    size_t estimated; /* the number of compared cells whose tokens were estimated */
     /* Computed from the runs' geometric means, each over the same cells: those in which every pair
-     * counts. Where there are none: over all compared cells, in the pairs that count in each of
-     * them. */
+     * counts. If there is no such cell: over all compared cells, in the pairs that count in each
+     * of them. */
     struct estimate primary;
     size_t primary_cells, primary_pairs_left_out;
-    const char *reason; /* why the primary verdict is none; NULL: there is a verdict. Static */
+    /* Why the primary verdict is neither faster nor slower; NULL: it is one of them. Static. */
+    const char *reason;
 };
 #define COMPARISON_AUTO __attribute__((cleanup(comparison_finish))) struct comparison
 void comparison_finish(struct comparison *comparison);
 
-/* Whether the name is that of a fact; with `accepted` also of something else that may be accepted
- * as unknown. */
+/* Whether the name is that of a fact or, with `accepted`, "success_rate", which is not a fact but
+ * may be accepted as unknown. */
 bool compare_knows_fact(const char *name, bool accepted);
 void compare_write_facts(struct text *out); /* "model, model_revision, ..." */
 
-/* *out must be zeroed before; free it with comparison_finish(). */
+/* Compares the facts and, if no difference is refused, the cells. *out must be zeroed before; free
+ * it with comparison_finish(). */
 void compare_runs(const struct compare_input *input, struct comparison *out);
-/* Compares only the facts. */
+/* Compares only the facts; *out as above. */
 void compare_facts(const struct compare_input *input, struct comparison *out);
 /* Compares one quantity, given as the logarithms of its values, one per run. Its verdict depends on
  * p alone. Uses Welch's t of two means, or for `count` pairs Student's t of their differences. */

@@ -46,7 +46,7 @@ static void write_limits(const struct evidence *run, struct text *out)
     add_canonical(limits, out);
 }
 
-/* What the user stated takes precedence over what the file says. */
+/* For an import, what the user stated takes precedence over what the file says. */
 static void write_workload(const struct evidence *run, struct text *out)
 {
     add_canonical(json_object_get(run->fingerprint, "workload"), out);
@@ -156,16 +156,16 @@ void compare_write_facts(struct text *out)
         text_addf(out, "%s%s", i == 0 ? "" : ", ", facts[i].name);
 }
 
-/* Whether both are the same deployment, unchanged in between: then unknown facts about it are the
- * same, too. */
+/* Whether both runs measured the same revision of one deployment: then they do not differ in facts
+ * of the deployment that are not known. */
 static bool same_deployment(const struct evidence *a, const struct evidence *b)
 {
     return a->deployment_id > 0 && a->deployment_id == b->deployment_id
            && a->revision == b->revision;
 }
 
-/* Within a sweep, what the sweep records of a deployment cannot differ between its runs either. */
-static bool same_sweep(const struct evidence *a, const struct evidence *b)
+/* Whether both runs measured one deployment in one sweep: then no fact can differ between them. */
+static bool same_sweep_and_deployment(const struct evidence *a, const struct evidence *b)
 {
     return !a->imported && !b->imported && a->name[0] != '\0' && strcmp(a->name, b->name) == 0
            && strcmp(a->facts.deployment, b->facts.deployment) == 0;
@@ -193,7 +193,7 @@ static bool is_allowed(const struct compare_input *input, const struct fact *fac
 
 /* Whether `a` is the better example of how a fact differs: differences that are not allowed come
  * first, then those whose values are known. */
-static bool is_worse(const struct difference *a, const struct difference *b)
+static bool is_better_example(const struct difference *a, const struct difference *b)
 {
     return a->allowed != b->allowed ? !a->allowed : !a->unknown && b->unknown;
 }
@@ -203,7 +203,7 @@ static void compare_fact(const struct compare_input *input, const struct fact *f
 {
     size_t count = input->counts[SIDE_BASELINE] + input->counts[SIDE_CANDIDATE];
     struct text values[COMPARE_RUNS_MAX] = { 0 };
-    struct difference worst = { .allowed = true, .unknown = true };
+    struct difference example = { .allowed = true, .unknown = true };
     size_t pair[2] = { 0, 0 };
 
     for (size_t i = 0; i < count; i++)
@@ -219,22 +219,23 @@ static void compare_fact(const struct compare_input *input, const struct fact *f
             };
             const struct evidence *runs[2] = { &input->runs[i], &input->runs[j] };
 
-            if (same_sweep(runs[0], runs[1]) || same(fact, runs, &values[i], &values[j]))
+            if (same_sweep_and_deployment(runs[0], runs[1])
+                || same(fact, runs, &values[i], &values[j]))
                 continue;
             here.allowed = is_allowed(input, fact, &here);
-            if (worst.fact == NULL || is_worse(&here, &worst)) {
-                worst = here;
+            if (example.fact == NULL || is_better_example(&here, &example)) {
+                example = here;
                 pair[0] = i;
                 pair[1] = j;
             }
         }
-    if (worst.fact != NULL) {
+    if (example.fact != NULL) {
         for (int i = 0; i < 2; i++)
-            text_add(&worst.values[i], text_string(&values[pair[i]]));
+            text_add(&example.values[i], text_string(&values[pair[i]]));
         out->differences =
             memory_resize(out->differences, out->difference_count + 1, sizeof *out->differences);
-        out->differences[out->difference_count++] = worst;
-        out->refused += !worst.allowed;
+        out->differences[out->difference_count++] = example;
+        out->refused += !example.allowed;
     }
     for (size_t i = 0; i < count; i++)
         text_finish(&values[i]);

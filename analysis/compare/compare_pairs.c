@@ -11,7 +11,8 @@ static bool is_pair(const struct evidence *a, const struct evidence *b)
            && strcmp(a->facts.deployment, b->facts.deployment) != 0;
 }
 
-/* The runs of a side must be of one deployment, so that every pair compares the same two. */
+/* The runs of a side must be of one deployment, so that every pair compares the same two
+ * deployments. */
 static bool is_of_one_deployment(const struct evidence *runs, size_t count)
 {
     for (size_t i = 1; i < count; i++)

@@ -30,6 +30,6 @@ struct document {
 
 /* Appends the file to `out`. */
 void document_write(const struct document *document, struct text *out);
-/* Appends the Content-Security-Policy of every such file, which is also sent as a header when the
- * file is served. */
+/* Appends the Content-Security-Policy that is in every file, and that is also sent as a header when
+ * a file is served. */
 void document_policy(struct text *out);

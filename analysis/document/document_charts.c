@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The charts of a part, as SVG in the page's own colours. */
+/* The charts of a part, as SVG in the page's own colours; a chart of very many cells as PNG. */
 #include <math.h>
 #include <string.h>
 
@@ -8,10 +8,12 @@
 #include "analysis/document/document_parts.h"
 #include "base/core/base64.h"
 
-#define SVG_BYTES_MAX 81920 /* if an SVG is larger, with hundreds of cells, a PNG is smaller */
-#define PICTURE_BYTES 49152 /* about the size of such a PNG: not drawn if there is less room */
+/* A larger SVG has hundreds of cells, and a PNG may be smaller. */
+#define SVG_BYTES_MAX 81920
+/* About the size of such a PNG: without more room than this, none is tried. */
+#define PICTURE_BYTES 49152
 
-/* The conditions on which a chart is drawn. */
+/* A chart is drawn only if no cell has a TTFT, or only if a price is stated. */
 enum { WITHOUT_TTFT = 1, WITH_PRICE = 2 };
 
 /* ---- One chart ---- */
@@ -28,7 +30,8 @@ static void add_picture(const struct drawing *drawing, struct text *out)
     text_add(out, "\">");
 }
 
-/* Adds the drawing as SVG, or as PNG if that is smaller. */
+/* Writes the drawing into `out`, which must be empty, as SVG; as PNG if the SVG is large, there is
+ * room for a PNG, and the PNG is smaller. */
 static void add_smaller(const struct drawing *drawing, size_t room, struct text *out)
 {
     TEXT_AUTO picture = { 0 };
@@ -130,7 +133,7 @@ static void draw_tail_of(const struct chart_runs *runs, enum metric metric, stru
     chart_tail(text_string(&name), metric_name(metric), curves, count, out);
 }
 
-static void draw_tail(const struct chart_runs *runs, struct chart *out)
+static void draw_tail_of_ttft(const struct chart_runs *runs, struct chart *out)
 {
     draw_tail_of(runs, METRIC_TTFT, out);
 }
@@ -161,7 +164,7 @@ const struct document_chart document_charts[] = {
       chart_pareto, 0 },
     { "Can the figures be right?", "load measured against load planned", "load", NULL,
       chart_residuals, 0 },
-    { "How is the tail?", "share of slower requests", "tail", "ttft", draw_tail, 0 },
+    { "How is the tail?", "share of slower requests", "tail", "ttft", draw_tail_of_ttft, 0 },
     { "How is the tail?", "share of slower requests", "tail", "e2e", draw_tail_of_e2e,
       WITHOUT_TTFT },
     { "What do tokens cost?", "dollars for output tokens under a limit", "cost", NULL, draw_cost,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes a comparison of two sides: which is faster, how they differ, cell by cell. */
+/* Writes a comparison of two sides: which is faster, in which facts they differ, and the ratio of
+ * each cell. */
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ static void add_ratio(const struct estimate *estimate, struct text *out)
                   repetition_stats_number(estimate->high, high));
 }
 
-/* The side's name in the sentence, or its role if the name is too long for it. */
+/* The side's name, or its role if the name is too long for the sentence. */
 static const char *name_of(const struct chart_comparison *input, enum side side)
 {
     static const char *const roles[SIDES] = { "the baseline", "The candidate" };
@@ -41,7 +42,7 @@ static void add_runs(size_t candidate, size_t baseline, struct text *out)
 
 static void add_verdict(const struct chart_comparison *input, struct text *out)
 {
-    static const char *const sentences[VERDICTS] = {
+    static const char *const phrases[VERDICTS] = {
         [VERDICT_NOT_COMPARABLE] = "cannot be compared with",
         [VERDICT_NO_EVIDENCE] = "is not shown to be faster or slower than",
         [VERDICT_FASTER] = "is faster than",
@@ -49,8 +50,8 @@ static void add_verdict(const struct chart_comparison *input, struct text *out)
     };
     const struct comparison *comparison = input->comparison;
 
-    text_addf(out, "%s %s %s", name_of(input, SIDE_CANDIDATE),
-              sentences[comparison->primary.verdict], name_of(input, SIDE_BASELINE));
+    text_addf(out, "%s %s %s", name_of(input, SIDE_CANDIDATE), phrases[comparison->primary.verdict],
+              name_of(input, SIDE_BASELINE));
     if (comparison->reason != NULL)
         text_addf(out, ", because %s", comparison->reason);
     text_add(out, ".");
@@ -85,38 +86,38 @@ static json_t *parse(const struct text *value)
 }
 
 /* Writes the members that differ from those of the other object: "blocks=16". */
-static void add_own(const json_t *object, const json_t *other, struct text *out)
+static void add_differing(const json_t *object, const json_t *other, struct text *out)
 {
-    json_auto_t *own = json_object();
+    json_auto_t *differing = json_object();
     const char *name;
     json_t *member;
 
     json_object_foreach(json_iterable(object), name, member)
         if (!json_equal(member, json_object_get(other, name)))
-            json_object_set(own, name, member);
-    document_add_value(own, out);
+            json_object_set(differing, name, member);
+    document_add_value(differing, out);
 }
 
 /* Writes both values; of two objects, such as flags, only the members that differ. */
 static void write_values(const struct text values[2], struct html *html)
 {
     json_auto_t *first = parse(&values[0]), *second = parse(&values[1]);
-    TEXT_AUTO own_of_first = { 0 }, own_of_second = { 0 };
+    TEXT_AUTO only_first = { 0 }, only_second = { 0 };
 
     if (json_is_object(first) && json_is_object(second)) {
-        add_own(first, second, &own_of_first);
-        add_own(second, first, &own_of_second);
+        add_differing(first, second, &only_first);
+        add_differing(second, first, &only_second);
     }
-    if (own_of_first.length + own_of_second.length > 0) {
-        write_value(&own_of_first, "none", html);
-        write_value(&own_of_second, "none", html);
+    if (only_first.length + only_second.length > 0) {
+        write_value(&only_first, "none", html);
+        write_value(&only_second, "none", html);
     } else {
         write_value(&values[0], "not known", html);
         write_value(&values[1], "not known", html);
     }
 }
 
-/* The outcome is below the fact's name: three columns fit on a phone. */
+/* The outcome is below the fact's name, because only three columns fit on a phone. */
 static void write_difference(const struct difference *difference, struct html *html)
 {
     const char *outcome = difference->allowed ? "allowed"
@@ -278,7 +279,8 @@ static void write_compared_cells(const struct chart_comparison *input, size_t li
     html_close(html, "tbody");
     html_close(html, "table");
     html_close(html, "div");
-    document_write_missing(comparison->cell_count - written, "run_compare lists all of them", html);
+    document_write_missing(comparison->cell_count - written, "run_compare shows their ratios",
+                           html);
 }
 
 static void write_verdict(const struct chart_comparison *input, struct html *html)

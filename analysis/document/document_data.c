@@ -104,7 +104,8 @@ static void add_facts(const struct evidence *run, struct text *out)
     text_add_char(out, ',');
 }
 
-/* The bytes by which the text grows when `<` and the like are escaped in a script element. */
+/* The bytes by which the text after `from` grows when `<`, `>` and `&` are escaped in a script
+ * element. */
 static size_t growth(const struct text *data, size_t from)
 {
     size_t more = 0;

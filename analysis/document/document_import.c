@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the verdict and the takeaways of an import. For our own runs, analysis/report/ does. */
+/* Finds the verdict and the takeaways of an import; analysis/report/ finds those of our runs. */
 #include <math.h>
 
 #include "analysis/charts/chart_frame.h"
@@ -8,7 +8,7 @@
 #include "base/core/memory.h"
 
 #define SOUND_FAILED_SHARE 0.01
-#define PARTS_SHOWN 3 /* of the sentence on saturation */
+#define PARTS_SHOWN 3 /* a sentence on saturation with more parts is replaced by a range */
 
 /* ---- Saturation ---- */
 
@@ -17,7 +17,7 @@ static const char *row_word(const struct chart_grid *grid)
     return grid->by_output ? "output length" : "context";
 }
 
-/* Writes "context 4 to 256", with the rows `first` and `last`. */
+/* Writes the rows from `first` to `last`: "context 4 to 256". */
 static void add_rows(const struct chart_grid *grid, size_t first, size_t last, struct text *out)
 {
     char from[SCALE_NUMBER_SIZE], to[SCALE_NUMBER_SIZE];
@@ -27,7 +27,8 @@ static void add_rows(const struct chart_grid *grid, size_t first, size_t last, s
         text_addf(out, " to %s", chart_row_name(grid->rows[last], to));
 }
 
-/* For each row, the index of the load at which it is saturated. The caller frees the array. */
+/* For each row, the index of the load at which it is saturated; load_count: none. The caller frees
+ * the array. */
 static size_t *saturation_of(const struct chart_grid *grid)
 {
     size_t *loads = memory_zeroed(grid->row_count + 1, sizeof *loads);
@@ -39,7 +40,7 @@ static size_t *saturation_of(const struct chart_grid *grid)
 
 struct saturated_rows {
     double low, high; /* the smallest and the largest load at which a row is saturated */
-    size_t parts;     /* of the sentence */
+    size_t parts;     /* of the sentence that add_saturation writes */
     size_t uncertain; /* rows for which the figures show no such load */
 };
 
@@ -88,7 +89,7 @@ static void add_saturation_sentence(const struct chart_grid *grid, json_t *sente
     text_add(&text,
              found.parts > 0 ? "." : "The figures show no load at which the server is saturated.");
     if (found.uncertain > 0 && found.parts > 0)
-        text_addf(&text, " For %zu of %zu %ss the figures do not show it.", found.uncertain,
+        text_addf(&text, " For %zu of %zu %ss the figures show no saturation.", found.uncertain,
                   grid->row_count, row_word(grid));
     takeaways_add(sentences, &text);
 }
@@ -125,7 +126,7 @@ static void add_peak_sentence(const struct chart_grid *grid, const struct chart_
     takeaways_add(sentences, &text);
 }
 
-/* The first of several latencies that the point has; NULL: it has none. */
+/* The first latency in `names` that the point has; NULL: it has none of them. */
 static const struct chart_quantity *latency_of(const struct chart_point *point)
 {
     static const char *const names[] = { "ttft_p50_ms", "ttft_mean_ms", "e2e_p50_ms",
@@ -140,7 +141,7 @@ static const struct chart_quantity *latency_of(const struct chart_point *point)
     return NULL;
 }
 
-/* Adds the latency at the smallest load. */
+/* Adds the latency at the smallest load of the first row. */
 static void add_smallest_sentence(const struct chart_grid *grid, json_t *sentences)
 {
     const struct chart_point *point;
@@ -181,9 +182,9 @@ static void add_counts_sentence(const struct chart_grid *grid, json_t *sentences
     if (further == 0)
         return;
     text_addf(&text,
-              "%zu further cell%s in the table alone: of another output length or run in the file, "
-              "or without a load.",
-              further, further == 1 ? " is" : "s are");
+              "Only in the table: %zu further cell%s, of a different output length or run in the "
+              "file, or without a load.",
+              further, further == 1 ? "" : "s");
     takeaways_add(sentences, &text);
 }
 

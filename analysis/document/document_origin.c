@@ -110,28 +110,29 @@ static void write_import(const struct evidence *run, struct html *html)
     write_members(facts, html);
     write_fact("format", run->format, html);
     write_fact("input lengths in",
-               run->input_unit == LENGTH_UNKNOWN ? "what the file does not say (tokens or words)"
-                                                 : length_unit_name(run->input_unit),
+               run->input_unit == LENGTH_UNKNOWN
+                   ? "a unit that the file does not state (tokens or words)"
+                   : length_unit_name(run->input_unit),
                html);
 }
 
-static void write_document(const char *document, struct html *html)
+static void write_stored(const char *stored, struct html *html)
 {
     json_t *json = NULL;
-    struct error ignored; /* a stored document that cannot be parsed is not shown */
+    struct error ignored; /* stored JSON that cannot be parsed is not shown */
 
-    if (document != NULL && json_parse(document, strlen(document), &json, &ignored))
+    if (stored != NULL && json_parse(stored, strlen(stored), &json, &ignored))
         write_members(json, html);
     json_decref(json);
 }
 
-/* Writes who measured a sweep, and the members of report_json that are not figures. */
-static void write_own(const struct report_input *input, struct html *html)
+/* Writes who measured a sweep, its fingerprint, client and plan, and its state. */
+static void write_sweep(const struct report_input *input, struct html *html)
 {
     static const char *const members[] = { "fingerprint", "client", "plan" };
     json_auto_t *report = report_json(input);
 
-    write_document(input->run_count > 0 ? input->runs[0].provenance : NULL, html);
+    write_stored(input->run_count > 0 ? input->runs[0].provenance : NULL, html);
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         write_members(json_object_get(report, members[i]), html);
     write_fact("sweep", input->sweep->id, html);
@@ -164,7 +165,7 @@ void document_write_origin(const struct document_part *part, struct html *html)
                      { "class", "soft" });
     html_open(html, "dl", { "class", "facts" });
     if (part->report != NULL)
-        write_own(part->report, html);
+        write_sweep(part->report, html);
     else
         write_import(&part->runs.runs[0], html);
     for (size_t i = 0; i < part->runs.count; i++)

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sections of a report. Each can be written alone: the web pages show them, too. */
+/* The sections of a report. Each can be written alone, because web pages show single sections. */
 #pragma once
 
 #include "analysis/document/document.h"
 #include "base/formats/html.h"
 
-/* Writes "Gemma 4 12B on 2 x L4", or the comparison's sides. */
+/* Writes "Gemma 4 12B on 2 x L4"; for a comparison, "A against B" with the names of its sides. */
 void document_title(const struct document *document, struct text *out);
-/* Writes the title, and what the report is about. */
+/* Writes the kind, title and id of the report, how many runs and cells it has, and their date. */
 void document_write_head(const struct document *document, struct html *html);
 
 /* Write what the figures say, in sentences; the verdict is about saturation and limits. */
 void document_write_verdict(const struct document_part *part, struct html *html);
 void document_write_takeaways(const struct document_part *part, struct html *html);
-/* The same for an import, from its figures. New references. */
+/* The sentences of an import's verdict and takeaways, as JSON arrays. New references. */
 json_t *document_import_verdict(const struct chart_runs *runs);
 json_t *document_import_takeaways(const struct chart_runs *runs);
 
 /* Writes the audit's findings; if there are none, a sentence says so. */
 void document_write_audit(const struct document_part *part, struct html *html);
 
-/* Writes the charts 1, 2, 3, 4, 7 and 8 (chart.h), as far as the figures allow and until `html` has
- * `limit` bytes; the missing ones are named. */
+/* Writes the charts 1, 2, 3, 4, 7 and 8 (chart.h) that fit before `html` has `limit` bytes. Charts
+ * without figures, and charts that do not fit, are only named. */
 void document_write_charts(const struct document_part *part, size_t limit, struct html *html);
 struct document_chart {
     const char *question, *name;
-    const char *plot, *quantity; /* arguments of run_chart; NULL: the chart's default */
+    const char *plot, *quantity; /* arguments of run_chart; quantity NULL: the chart's default */
     void (*draw)(const struct chart_runs *runs, struct chart *out);
     int conditions; /* private to document_charts.c */
 };
@@ -33,25 +33,28 @@ extern const struct document_chart document_charts[]; /* ends with a NULL questi
 
 enum document_drawn {
     DOCUMENT_DRAWN,
-    DOCUMENT_EMPTY,      /* no cell has its figures */
+    DOCUMENT_EMPTY,      /* no cell has the figures that the chart needs */
     DOCUMENT_NOT_WANTED, /* another chart is drawn instead, or there is no price */
 };
 enum document_drawn document_chart_draw(const struct document_chart *row,
                                         const struct chart_runs *runs, struct chart *out);
-/* Writes a chart below the question that it answers, as SVG, or as PNG if that is smaller; false:
- * it does not fit. */
+/* Writes a chart below the question that it answers, as SVG, or as PNG if the SVG is large and the
+ * PNG is smaller; false: the chart does not fit, and nothing was written. */
 CHECKED bool document_write_chart(const char *question, const struct chart *chart, size_t limit,
                                   struct html *html);
-/* Writes the chart always as SVG, whose cells show their figures when pointed at. */
+/* Like document_write_chart, but always as SVG, whose cells show their figures when pointed at. */
 CHECKED bool document_write_drawing(const char *question, const struct chart *chart, size_t limit,
                                     struct html *html);
 
-/* Writes a row per cell, with the columns that any cell has, until `html` has `limit` bytes. */
+/* Writes a row per cell, with a column for each figure that at least one cell has, until `html` has
+ * `limit` bytes. */
 void document_write_table(const struct document_part *part, size_t limit, struct html *html);
-/* If `cells` is not 0, writes that so many cells of a table did not fit, and what shows them. */
+/* If `cells` is not 0, writes that this many cells of a table did not fit, and `elsewhere`: which
+ * tool shows them. */
 void document_write_missing(size_t cells, const char *elsewhere, struct html *html);
 
-/* Writes a comparison: verdict, differences, forest chart and cells, as far as they fit. */
+/* Writes a comparison: verdict, differences and, unless these rule the comparison out, the forest
+ * chart and the cells as far as they fit before `html` has `limit` bytes. */
 void document_write_comparison(const struct chart_comparison *input, size_t limit,
                                struct html *html);
 

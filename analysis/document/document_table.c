@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the cells as a table, with the columns that any cell has. */
+/* Writes the cells as a table, with a column for each figure that at least one cell has. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "analysis/document/document_parts.h"
 #include "analysis/report/repetition_stats.h"
 
-#define REASON_BYTES 200
+#define PART_BYTES 200 /* of a state, an error or the warnings */
 
 struct document_column {
     const char *heading;
@@ -56,7 +56,7 @@ static const struct document_column columns[] = {
 struct sheet {
     const struct chart_runs *runs;
     bool shown[COLUMNS];
-    bool has_variants, has_states; /* has_states: not every cell was measured without warnings */
+    bool has_variants, has_states; /* has_states: a cell was not measured, or has warnings */
 };
 
 static double value_of(const struct evidence_cell *cell, const struct document_column *column)
@@ -146,7 +146,7 @@ static void add_part(struct text *out, const char *part)
     if (part == NULL || part[0] == '\0')
         return;
     text_add(out, out->length > 0 ? ": " : "");
-    text_add_printable(out, part, strlen(part), REASON_BYTES);
+    text_add_printable(out, part, strlen(part), PART_BYTES);
 }
 
 /* The status of a skipped cell says why it was skipped: "pending", "inferred". */
@@ -171,7 +171,8 @@ static void write_state(const struct evidence_cell *cell, struct html *html)
     html_element(html, "td", text_string(&state));
 }
 
-/* The row's class; "first" draws a line above it, since its context differs from the last row's. */
+/* The row's class; "first" draws a line above a row whose context differs from that of the row
+ * before. */
 static const char *class_of(const struct evidence *run, size_t index)
 {
     const struct evidence_cell *cell = &run->cells[index];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes title, verdict and takeaways. */
+/* Writes the head of a report, its verdict and its takeaways. */
 #include <string.h>
 
 #include "analysis/document/document_parts.h"
@@ -80,7 +80,7 @@ static void write_list(const json_t *sentences, struct html *html)
     html_close(html, "ul");
 }
 
-static bool is_any_wrong(const struct chart_runs *runs)
+static bool has_wrong_finding(const struct chart_runs *runs)
 {
     for (size_t r = 0; r < runs->count; r++)
         for (size_t i = 0; i < runs->findings[r].count; i++)
@@ -101,10 +101,10 @@ void document_write_verdict(const struct document_part *part, struct html *html)
         html_element(html, "p", json_string_value(json_array_get(sentences, 0)));
     else
         write_list(sentences, html);
-    if (is_any_wrong(&part->runs))
+    if (has_wrong_finding(&part->runs))
         html_element(html, "p",
-                     "Read it with care: the audit finds figures here that do not measure what "
-                     "they are called.");
+                     "Read the figures with care: the audit finds some that do not measure what "
+                     "their names say.");
     html_close(html, "div");
 }
 

@@ -38,18 +38,20 @@ const struct evidence_field evidence_cell_fields[] = {
     NUMBER(evidence_cell, output_tokens_mean, "per request"),
     NUMBER(evidence_cell, input_tokens_usage,
            "per request by the server's usage, where the tool counted with a tokenizer of its own"),
-    NUMBER(evidence_cell, output_tokens_usage, "per request by the server's usage, likewise"),
+    NUMBER(evidence_cell, output_tokens_usage,
+           "per request by the server's usage, as for input_tokens_usage"),
     NUMBER(evidence_cell, request_throughput, "requests per second"),
     NUMBER(evidence_cell, goodput, "requests per second within the stated limits"),
     NUMBER(evidence_cell, input_throughput, "input tokens per second"),
     NUMBER(evidence_cell, output_throughput, "output tokens per second"),
     NUMBER(evidence_cell, total_throughput, "input and output tokens per second"),
-    NUMBER(evidence_cell, token_throughput, "tokens per second where the file does not say which"),
+    NUMBER(evidence_cell, token_throughput,
+           "tokens per second where the file does not say which tokens"),
     NUMBER(evidence_cell, stream_throughput, "output tokens per second of one stream"),
     NUMBER(evidence_cell, concurrency_actual, "time average of the requests in flight"),
     NUMBER(evidence_cell, concurrency_max, "most requests in flight"),
     NUMBER(evidence_cell, concurrency_expected,
-           "requests in flight on average that the users make with their think time"),
+           "requests in flight on average, as expected of users with think time"),
     NUMBER(evidence_cell, timeout_s, "request timeout in seconds"),
     TEXT(evidence_cell, status, "as the file says"),
     TEXT(evidence_cell, time, "as the file says"),
@@ -183,7 +185,7 @@ struct evidence_cell *evidence_add(struct evidence *evidence)
 
     if (count == EVIDENCE_CELLS_MAX)
         return NULL;
-    if ((count & (count - 1)) == 0) /* full: the capacity is 0, or the next power of two */
+    if ((count & (count - 1)) == 0) /* full: capacities are 0 and the powers of two */
         evidence->cells =
             memory_resize(evidence->cells, count == 0 ? 1 : count * 2, sizeof *evidence->cells);
     cell = &evidence->cells[evidence->cell_count++];

@@ -10,11 +10,11 @@
 #include "store/ledger/sweeps.h"
 
 enum evidence_state {
-    EVIDENCE_UNKNOWN,    /* neither the file nor a figure shows it */
-    EVIDENCE_MEASURED,   /* requests were answered; how many: success_rate */
-    EVIDENCE_FAILED,     /* attempted, but no request succeeded: it has no speed */
+    EVIDENCE_UNKNOWN,    /* neither the file nor a figure shows the state */
+    EVIDENCE_MEASURED,   /* requests were answered; success_rate: what share of them */
+    EVIDENCE_FAILED,     /* attempted, but no request succeeded, so there is no speed */
     EVIDENCE_INFEASIBLE, /* cannot be attempted: longer than the model's context, for example */
-    EVIDENCE_SKIPPED,    /* not attempted, for another reason */
+    EVIDENCE_SKIPPED,    /* not attempted, for a different reason */
     EVIDENCE_STATES,
 };
 const char *evidence_state_name(enum evidence_state state); /* "measured", ... */
@@ -26,12 +26,12 @@ enum length_unit length_unit_find(const char *name); /* LENGTH_UNKNOWN: there is
 
 struct evidence_latency {
     double count, mean_ms, deviation_ms, min_ms, p50_ms, p90_ms, p95_ms, p99_ms, max_ms;
-    /* the true value is at least this: a timeout cut it off (only known for our own runs) */
+    /* the percentile is a lower bound, because a timeout cut it off (known for our own runs) */
     bool p50_at_least, p90_at_least, p95_at_least, p99_at_least;
 };
 
 struct evidence_cell {
-    int64_t position; /* 0, 1, ... in the file's order; for our own cells their position */
+    int64_t position; /* 0, 1, ... in the order of the file; for our own runs, of the plan */
     int64_t row;      /* the file's line (CSV, JSONL), else the entry's number from 1 */
     enum evidence_state state;
     /* as requested */
@@ -43,8 +43,9 @@ struct evidence_cell {
     double attempted, succeeded, failed, success_rate;
     double duration_s;
     double input_tokens, output_tokens, cached_tokens; /* of all requests together */
-    double cached_share; /* of the input tokens, where the file gives it instead */
-    double input_tokens_mean, output_tokens_mean; /* per request, as all rates count them */
+    double cached_share; /* of the input tokens, where the file gives no cached_tokens */
+    /* per request, with tokens counted as in the rates below */
+    double input_tokens_mean, output_tokens_mean;
     /* per request by the server's usage, where the tool counts with a tokenizer of its own */
     double input_tokens_usage, output_tokens_usage;
     double request_throughput, goodput; /* per second, like all rates */
@@ -52,13 +53,13 @@ struct evidence_cell {
     double token_throughput;  /* tokens, where the file does not say which */
     double stream_throughput; /* output tokens per second of one stream */
     double concurrency_actual, concurrency_max;
-    double concurrency_expected; /* of users with think time, known for our own runs; else NaN */
+    double concurrency_expected; /* from the users and their think time; NaN: not known */
     double timeout_s;
     struct evidence_latency latency[METRIC_COUNT];
     /* known for our own runs and their exports */
     bool client_limited, contaminated, tokens_estimated;
-    char status[64]; /* as the file says; "": it does not */
-    char time[40];   /* as the file says; "": it does not */
+    char status[64]; /* as the file says, or the state of our own cell; "": not known */
+    char time[40];   /* as the file says; "": not known */
     /* What distinguishes the cell from others of the same load in a file of several runs:
      * "model=a, trial=2"; "": nothing. */
     char variant[200];
@@ -123,7 +124,8 @@ struct evidence_cell *evidence_add(struct evidence *evidence);
 void evidence_remark(struct evidence *evidence, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Adds a warning once, and sets its flag; a text that is not a name ([a-z0-9_]) is ignored. */
+/* Adds a warning once, and sets its flag if it has one. A text that is not a name ([a-z0-9_]), or
+ * that no longer fits into `marks`, is ignored. */
 void evidence_add_warning(struct evidence_cell *cell, const char *name);
 /* Adds the warnings that `marks` lists, as in struct evidence_cell. */
 void evidence_add_warnings(struct evidence_cell *cell, const char *marks);
@@ -135,11 +137,12 @@ bool evidence_is_import(const char *id);
  * even after a failure. */
 CHECKED bool evidence_find(struct store *store, const char *id, struct evidence *out,
                            struct error *error);
-/* Loads an import with its cells as in the file: unlike in evidence_find, cells that do not say
- * their output tokens or timeout do not receive those of the run. */
+/* Loads an import with its cells as in the file. Only evidence_find gives the run's output tokens
+ * and timeout to cells that do not state their own. */
 CHECKED bool evidence_find_import(struct store *store, const char *id, struct evidence *out,
                                   struct error *error);
-/* Loads our own run and its cells. */
+/* Makes the evidence of our own run from its stored row and those of its cells. Free with
+ * evidence_finish. */
 void evidence_of_run(const struct run_row *run, const struct cell_row *cells, size_t count,
                      struct evidence *out);
 
@@ -161,6 +164,6 @@ json_t *evidence_facts_json(const struct evidence_facts *facts);
 /* These read what the functions above wrote; missing members are unknown. */
 void evidence_cell_read(const json_t *json, struct evidence_cell *out);
 void evidence_facts_read(const json_t *json, struct evidence_facts *out);
-/* The part of an imported run that is stored besides its cells: facts, unit, remarks. New
+/* The part of an imported run that is stored besides its cells: facts, unit, remarks, notes. New
  * reference. */
 json_t *evidence_document(const struct evidence *evidence);

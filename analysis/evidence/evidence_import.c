@@ -68,7 +68,7 @@ static CHECKED bool read_cell(void *context, const char *written, struct error *
     return true;
 }
 
-/* Copies what is known of the run into the cells whose rows do not say. */
+/* Copies the run's output tokens and timeout into the cells that do not state their own. */
 static void complete_cells(struct evidence *evidence)
 {
     const struct evidence_facts *facts = &evidence->facts;

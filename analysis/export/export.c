@@ -11,8 +11,8 @@
 #include "base/json/json.h"
 
 const struct exporter exporters[] = {
-    { "vllm", "vLLM `bench serve` results, as its sweeps' summary.json", "application/json", "json",
-      export_write_vllm, false },
+    { "vllm", "vLLM `bench serve` results, in the form of a vLLM sweep's summary.json",
+      "application/json", "json", export_write_vllm, false },
     { "aiperf", "aiperf profile exports, a line of JSON per cell", "application/x-ndjson", "jsonl",
       export_write_aiperf, false },
     { "csv", "a table, one line per cell; units are in the names of the columns", "text/csv", "csv",
@@ -83,8 +83,8 @@ void export_line(const json_t *object, struct text *out)
 
 /* ---- Members of our own, and times ---- */
 
-void export_own(json_t *json, const char *format, const struct evidence *evidence,
-                const struct evidence_cell *cell)
+void export_own_members(json_t *json, const char *format, const struct evidence *evidence,
+                        const struct evidence_cell *cell)
 {
     export_text(json, "opsbrain_format", format);
     export_text(json, "opsbrain_run", evidence->id);

@@ -14,7 +14,7 @@ struct exporter {
     const char *media_type, *extension;
     /* Writes a complete file of the cells [first, first + count). */
     void (*write)(const struct evidence *evidence, size_t first, size_t count, struct text *out);
-    /* Writes every cell; if false, skips failed, infeasible and skipped cells without a request. */
+    /* Whether failed, infeasible and skipped cells are written even if they have no requests. */
     bool takes_unmeasured;
 };
 extern const struct exporter exporters[];                 /* ends with a NULL format */
@@ -26,7 +26,8 @@ bool export_takes(const struct exporter *exporter, const struct evidence_cell *c
 /* Adds the audit's findings to the cells as warnings, so that the exported file carries them; a
  * finding about the whole run applies to all of its cells. */
 void export_mark(struct evidence *evidence, const struct findings *findings);
-/* Lists the names of figures that the format has no place for: the cells [first, first + count)
- * have them, but they are missing when our own importer reads `file`. New reference. */
+/* Lists the names of the figures and facts that the format has no place for: those that the cells
+ * [first, first + count) or the run have, but that are missing when our own importer reads `file`.
+ * Empty if the importer cannot read it. New reference. */
 json_t *export_losses(const struct exporter *exporter, const struct evidence *evidence,
                       size_t first, size_t count, const struct text *file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* aiperf's profile_export_aiperf.json: one object per metric. */
+/* Writes a line per cell, each like aiperf's profile_export_aiperf.json: an object per metric. */
 #include <math.h>
 
 #include "analysis/export/export_private.h"
@@ -50,8 +50,8 @@ static const char *phase_type(const struct evidence *evidence, const struct evid
                                            : json_get_text(workload, "arrival", "constant");
 }
 
-/* Adds when the phase ends: after a count or a time, or, where neither is known, after the number
- * of requests sent. Returns false if that is not known either. */
+/* Adds when the phase ends: after the number of requests planned, else after the duration, else
+ * after the number of requests sent. Returns false if none of these is known. */
 static bool add_end(json_t *phase, const struct evidence_cell *cell)
 {
     if (cell->requests_asked >= 1)
@@ -97,7 +97,7 @@ static json_t *prompts_json(const struct evidence *evidence, const struct eviden
     return prompts;
 }
 
-/* The settings as the values of a sweep's variation: the form for a cell without a phase. */
+/* The settings of a cell without a phase, in the form in which aiperf's sweeps state theirs. */
 static json_t *values_json(const struct evidence *evidence, const struct evidence_cell *cell)
 {
     json_t *values = json_object();
@@ -173,8 +173,9 @@ static void add_latencies(json_t *json, const struct evidence_cell *cell)
     add_latency(json, "inter_token_latency", &cell->latency[METRIC_TPOT]);
     add_latency(json, "inter_chunk_latency", &cell->latency[METRIC_ICL]);
     add_latency(json, "time_to_second_token", &cell->latency[METRIC_TTST]);
-    if (isnan(cell->latency[METRIC_QUEUE]
-                  .count)) /* with a queue, TTFO counts from the scheduled time */
+    /* in an open loop, which has queue times, our TTFO counts from the scheduled time, but aiperf's
+     * from sending */
+    if (isnan(cell->latency[METRIC_QUEUE].count))
         add_latency(json, "time_to_first_output_token", &cell->latency[METRIC_TTFO]);
 }
 
@@ -193,7 +194,7 @@ static void write_cell(const struct evidence *evidence, const struct evidence_ce
         json_object_set_new(json, "error_summary",
                             json_pack("[{s:{s:s}, s:I}]", "error_details", "message", cell->error,
                                       "count", (json_int_t)cell->failed));
-    export_own(json, "aiperf", evidence, cell);
+    export_own_members(json, "aiperf", evidence, cell);
     export_line(json, out);
 }
 

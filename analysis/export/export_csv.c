@@ -67,7 +67,7 @@ static double number_at(const void *base, size_t offset)
     return *(const double *)(const void *)((const char *)base + offset);
 }
 
-/* The heading names no unit if the file did not give one. */
+/* The heading for input lengths in this unit; "context_len" leaves the unit open. */
 static const char *length_heading(enum length_unit unit)
 {
     static const char *const names[LENGTH_UNITS] = { "context_len", "input_len", "input_words" };
@@ -92,7 +92,7 @@ static bool is_known(const struct evidence_facts *facts, const struct evidence_f
 
 static const char *heading_of(const struct evidence_field *fact)
 {
-    /* a column "date" would be the time of each row */
+    /* a column "date" would be read as the time of each row */
     return strcmp(fact->name, "date") == 0 ? "run_date" : fact->name;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes serving reports of schema 1.1, with every cell, also those that were not measured. */
+/* Writes serving reports of schema 1.1, with every cell, even if it was not measured. */
 #include <math.h>
 
 #include "analysis/export/export_private.h"
@@ -65,7 +65,7 @@ static json_t *cell_json(const struct evidence *evidence, const struct evidence_
     export_number(json, "duration_s", cell->duration_s);
     if (cell->state == EVIDENCE_MEASURED || cell->state == EVIDENCE_UNKNOWN)
         add_speed(json, cell); /* a failed cell has no speed */
-    export_own(json, "serving-report", evidence, cell);
+    export_own_members(json, "serving-report", evidence, cell);
     return json;
 }
 
@@ -75,7 +75,7 @@ static json_t *run_json(const struct evidence *evidence)
     char time[CLOCK_TEXT_SIZE] = "";
 
     export_text(json, "id", evidence->id);
-    if (!evidence->imported) /* otherwise it is the time of the import */
+    if (!evidence->imported) /* for an import, created_ms is the time of the import */
         clock_format_utc(evidence->created_ms, time);
     time[10] = '\0'; /* the day */
     export_text(json, "date", evidence->facts.date[0] != '\0' ? evidence->facts.date : time);

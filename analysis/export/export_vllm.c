@@ -28,8 +28,8 @@ static void add_latency(json_t *json, const char *metric, const struct evidence_
     add_statistic(json, "p99", metric, known.p99_ms);
 }
 
-/* For vLLM, users who send the next request when the last one is answered are an infinite rate,
- * limited by max_concurrency. Whether an import's load was of that kind is not known. */
+/* For vLLM, users who send the next request when their previous one is answered are an infinite
+ * rate, limited by max_concurrency. Whether an import's load was of that kind is not known. */
 static void add_load(json_t *json, const struct evidence *evidence,
                      const struct evidence_cell *cell)
 {
@@ -56,7 +56,7 @@ static void add_figures(json_t *json, const struct evidence_cell *cell)
     export_number(json, "max_concurrent_requests", cell->concurrency_max);
 }
 
-/* Writes the cell's time as its file gave it, or else our own run's in vLLM's form:
+/* Adds the cell's time as its file gave it, or else the time of our own run in vLLM's form:
  * 20260314-190304. */
 static void add_date(json_t *json, const struct evidence *evidence,
                      const struct evidence_cell *cell)
@@ -101,7 +101,7 @@ static json_t *cell_json(const struct evidence *evidence, const struct evidence_
     add_latencies(json, cell);
     if (cell->error != NULL)
         json_object_set_new(json, "errors", json_pack("[s]", cell->error));
-    export_own(json, "vllm", evidence, cell);
+    export_own_members(json, "vllm", evidence, cell);
     return json;
 }
 

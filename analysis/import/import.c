@@ -108,8 +108,8 @@ static void list_formats(struct text *out)
         text_addf(out, "%s%s", importer == importers ? "" : ", ", importer->format);
 }
 
-/* The format of whose keys the file has the largest share, if that is at least half; NULL: there is
- * none. `lacking` receives the names of the keys that the file does not have. */
+/* The format with the largest share of its keys in the file, if this share is at least half; NULL:
+ * there is none. `lacking` receives the names of the keys that the file does not have. */
 static const struct importer *find_nearest(const char *bytes, size_t length, struct text *lacking)
 {
     const struct importer *nearest = NULL;
@@ -152,12 +152,12 @@ static CHECKED bool refuse_unknown(const struct import_file *file, struct error 
     list_formats(&formats);
     if (nearest != NULL && lacking.length > 0)
         return error_set(error, ERROR_INVALID,
-                         "the file has no known format: the nearest is %s, but it lacks %s; the "
-                         "known formats are %s",
+                         "the file has no known format: the nearest is %s, but the file lacks %s; "
+                         "the known formats are %s",
                          nearest->format, text_string(&lacking), text_string(&formats));
     return error_set(error, ERROR_INVALID,
-                     "the file has none of the known formats (%s): if it is one of them, name "
-                     "it in `format` to see what is wrong with it%s",
+                     "the file has none of the known formats (%s): to see what is wrong, give the "
+                     "intended one as `format`%s",
                      text_string(&formats),
                      is_json(file) ? "; for JSON rows with members of other names, say in "
                                      "\"columns\" what they mean: \"tput=output_tok_per_s\""
@@ -173,8 +173,8 @@ static CHECKED bool refuse_format(const char *format, struct error *error)
                      text_string(&formats));
 }
 
-/* Refuses a file that certainly has another format than the named one: it would be misread, because
- * members of the same name have different meanings. */
+/* Refuses a file that certainly has a different format than the named one: it would be misread,
+ * because members of the same name have different meanings. */
 static CHECKED bool check_named(const struct importer *named, const char *bytes, size_t length,
                                 struct error *error)
 {
@@ -210,7 +210,7 @@ static const struct importer *find(const struct import_file *file)
                                        ? find_by_name(file->format)
                                        : find_by_content(file->bytes, file->length);
 
-    /* rows of JSON whose members have names that only their author knows, who states them */
+    /* rows of JSON with unknown names, whose meaning the caller states in `columns` */
     return found == NULL && file->format == NULL && has_columns(file) && is_json(file)
                ? find_by_name("rows")
                : found;
@@ -233,8 +233,8 @@ static CHECKED bool choose_importer(const struct import_file *file, const struct
     return true;
 }
 
-static CHECKED bool read_marked(const struct import_file *file, struct evidence *out,
-                                struct error *error)
+static CHECKED bool read_content(const struct import_file *file, struct evidence *out,
+                                 struct error *error)
 {
     size_t mark = mark_length(file->bytes, file->length);
     const char *problem = find_obstacle(file->bytes, file->length);
@@ -258,8 +258,8 @@ static bool is_table(const struct evidence *evidence)
     return find_by_name(evidence->format)->is_table;
 }
 
-/* A document of another kind, read as a named format, yields cells without any known value. For a
- * table the columns are known, and errors in their values are reported. */
+/* Whether no cell has any result, as when a document of a different kind is read as the named
+ * format. False for a table: its reader checks the columns and reports errors in their values. */
 static bool has_nothing(const struct evidence *evidence)
 {
     if (is_table(evidence))
@@ -278,7 +278,7 @@ bool import_read_file(const struct import_file *file, struct evidence *out, stru
     evidence_init(out);
     out->imported = true;
     digest_sha256_text(file->bytes, file->length, out->digest);
-    if (!read_marked(file, out, error))
+    if (!read_content(file, out, error))
         return false;
     if (out->cell_count == 0)
         return error_set(error, ERROR_INVALID,
@@ -289,7 +289,7 @@ bool import_read_file(const struct import_file *file, struct evidence *out, stru
                          "the %s file has no requests, no rate and no latency: is it of that "
                          "format? Omit `format` to have it detected",
                          out->format);
-    if (!is_table(out)) /* a table has listed its unknown columns */
+    if (!is_table(out)) /* a table's reader has listed the unknown columns */
         import_list_unknown(out);
     import_mark_variants(out);
     return true;

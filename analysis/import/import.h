@@ -18,7 +18,7 @@ struct import_file {
 struct importer {
     const char *format;
     const char *help;        /* which files these are */
-    const char *const *keys; /* members of its first JSON object; NULL: no particular ones */
+    const char *const *keys; /* members of a file's first JSON object; NULL: no particular ones */
     bool (*sniff)(const char *bytes, size_t length); /* NULL: the keys alone identify it */
     /* Fills cells, facts, unit and remarks of an initialised evidence. INVALID says what is wrong,
      * and where. */
@@ -30,8 +30,8 @@ struct importer {
 extern const struct importer importers[]; /* ends with a NULL format */
 
 /* Reads a file, and sets digest and format. INVALID says what is wrong; if no format fits, it names
- * the known formats, or the nearest one and what the file lacks for it. Free with evidence_finish,
- * even after a failure. */
+ * the known formats and, if one of them is near, what the file lacks for that format. Free with
+ * evidence_finish, even after a failure. */
 CHECKED bool import_read_file(const struct import_file *file, struct evidence *out,
                               struct error *error);
 /* The same without stated columns. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads aiperf's profile_export_aiperf.json, a block per metric, and
- * profile_export_aiperf_sweep.json, the same for each combination of parameters. Its
+ * profile_export_aiperf_sweep.json, the same blocks for each combination of parameters. aiperf's
  * inter_token_latency is what we and vLLM call TPOT; the gaps between chunks are its
  * inter_chunk_latency. */
 #include <math.h>
@@ -100,7 +100,8 @@ static bool read_errors(struct json_scan *scan, void *base)
 }
 
 #define NUMBER(name, member) MEMBER_NUMBER_AT(name, import_aiperf_profile, member, 1)
-/* Since 0.13 the options are lists: models, datasets, and phases, one of which is measured. */
+/* Since aiperf 0.13 the settings have lists of models, datasets and phases; only the phase of the
+ * kind "profiling" is measured. */
 static bool read_item(struct json_scan *scan, void *context)
 {
     static const struct import_member item[] = {
@@ -419,7 +420,7 @@ static CHECKED bool read_profile(void *context, const char *document, size_t siz
                          "import each run's profile_export_aiperf.json instead");
     if (!import_aiperf_add_cell(&profile, out, line, original, error))
         return false;
-    if (out->cell_count == 1) /* our own exports write "(unknown)" */
+    if (out->cell_count == 1) /* our own exports write "(unknown)" for no model */
         text_copy(out->facts.model, sizeof out->facts.model,
                   strcmp(profile.model, "(unknown)") == 0 ? "" : profile.model);
     return true;

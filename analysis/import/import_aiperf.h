@@ -5,11 +5,11 @@
 
 #include "analysis/import/import_members.h"
 
-/* Milliseconds in the unit that aiperf names so ("sec"); "" counts as milliseconds; NaN: the unit
- * is not known. */
+/* How many milliseconds a unit has, by aiperf's name for it ("sec"); 1 for ""; NaN: the unit is not
+ * known. */
 double import_aiperf_ms(const char *unit);
 
-/* A metric as both tools write it. */
+/* A metric as both tools write it. Its values are in `unit`, even if their names end in "_ms". */
 struct import_aiperf_block {
     char unit[32];
     struct evidence_latency values;
@@ -39,11 +39,11 @@ struct import_aiperf_profile {
 };
 /* Sets every value to unknown. */
 void import_aiperf_set_unknown(struct import_aiperf_profile *profile);
-/* The members that are metrics. */
+/* The members of a profile that are metrics. */
 extern const struct import_member import_aiperf_metrics[];
 /* Reads a list of model names and keeps the first. */
 bool import_aiperf_read_models(struct json_scan *scan, void *base);
-/* Adds the cell that was read; INVALID: there are too many. */
+/* Adds the cell that was read; INVALID: there are too many cells. */
 CHECKED bool import_aiperf_add_cell(const struct import_aiperf_profile *profile,
                                     struct evidence *out, int64_t row, json_t *original,
                                     struct error *error);

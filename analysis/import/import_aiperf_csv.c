@@ -45,7 +45,8 @@ static const struct import_alias values[] = {
     { NULL, NULL },
 };
 
-/* Names that read_statistics makes, where they do not say the meaning. */
+/* The meaning of names that read_statistics makes, where it does not follow from the name; "": not
+ * a figure. */
 static const struct import_alias aliases[] = {
     { "avg_concurrency", "concurrency_actual" },
     { "max_concurrency", "max_concurrent_requests" },
@@ -148,14 +149,14 @@ static bool begins_with(const struct reading *reading, const char *word)
 
 static CHECKED bool read_lines(struct reading *reading, struct error *error)
 {
-    bool more = true, done = false;
+    bool more = true, past_metrics = false;
 
     while (csv_next(&reading->csv, &more, error) && more) {
         /* from here on, the lines are about the accelerators */
-        done = done || begins_with(reading, "Endpoint");
+        past_metrics = past_metrics || begins_with(reading, "Endpoint");
         if (begins_with(reading, "Metric"))
             read_heading(reading);
-        else if (!done)
+        else if (!past_metrics)
             read_metric(reading);
     }
     return !more;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads aiperf's profile_export.jsonl: a line per request, which together make one cell. The file
- * does not say how many users were requested; how many requests were in flight follows from their
- * times. */
+/* Reads aiperf's profile_export.jsonl: a line per request; all lines together make one cell. The
+ * file does not say how many users were requested; how many requests were in flight follows from
+ * their times. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +32,8 @@ struct record {
 struct records {
     struct evidence *out;
     struct values metrics[METRIC_COUNT];
-    struct values chunks; /* of the line being read */
-    char chunk_unit[24];
+    struct values gaps; /* between the chunks of the line being read */
+    char gap_unit[24];
     double succeeded, failed, warmup;
     double first_ns, last_ns, busy_ns;
     double input, output, usage_input, usage_output; /* sums over the successes */
@@ -91,43 +91,43 @@ static const struct import_member members[] = {
     { 0 },
 };
 
-static bool read_chunk(struct json_scan *scan, void *context)
+static bool read_gap(struct json_scan *scan, void *context)
 {
     struct records *records = context;
     enum json_scan_token token = json_scan_next(scan);
 
     if (token == JSON_SCAN_NUMBER)
-        add(&records->chunks, json_scan_number(scan));
+        add(&records->gaps, json_scan_number(scan));
     return import_skip(scan, token);
 }
 
-static bool read_chunks(struct json_scan *scan, void *base)
+static bool read_gaps(struct json_scan *scan, void *base)
 {
-    return import_array(scan, read_chunk, base);
+    return import_array(scan, read_gap, base);
 }
 
-/* Reads the gaps between chunks, which are a list, unlike the other metrics. */
-static void find_chunks(const char *document, size_t size, struct records *records)
+/* Adds the gaps between chunks, which are a list, unlike the values of other metrics. */
+static void add_gaps(const char *document, size_t size, struct records *records)
 {
-    static const struct import_member gaps[] = {
-        MEMBER_TEXT_AT("unit", records, chunk_unit),
-        MEMBER_BY("value", read_chunks),
+    static const struct import_member latency[] = {
+        MEMBER_TEXT_AT("unit", records, gap_unit),
+        MEMBER_BY("value", read_gaps),
         { 0 },
     };
     static const struct import_member inside[] = {
-        MEMBER_INSIDE("inter_chunk_latency", 0, gaps),
+        MEMBER_INSIDE("inter_chunk_latency", 0, latency),
         { 0 },
     };
     static const struct import_member top[] = { MEMBER_INSIDE("metrics", 0, inside), { 0 } };
     struct json_scan scan;
 
-    records->chunks.count = 0;
-    records->chunk_unit[0] = '\0';
+    records->gaps.count = 0;
+    records->gap_unit[0] = '\0';
     import_scan_init(&scan, document, size);
     import_object(&scan, top, records, NULL);
-    for (size_t i = 0; i < records->chunks.count; i++)
+    for (size_t i = 0; i < records->gaps.count; i++)
         add(&records->metrics[METRIC_ICL],
-            records->chunks.data[i] * import_aiperf_ms(records->chunk_unit));
+            records->gaps.data[i] * import_aiperf_ms(records->gap_unit));
 }
 
 static double sample_ms(const struct sample *sample)
@@ -186,7 +186,7 @@ static CHECKED bool read_record(void *context, const char *document, size_t size
         return true;
     }
     count_success(records, &record);
-    find_chunks(document, size, records);
+    add_gaps(document, size, records);
     return true;
 }
 
@@ -271,7 +271,7 @@ static CHECKED bool finish(struct records *records, struct error *error)
     evidence_remark(
         records->out,
         "requests that make up the one cell: %.0f; this format does not say how many users were "
-        "requested, only how many requests were in flight",
+        "requested; the requests in flight follow from their times",
         records->succeeded + records->failed);
     if (records->warmup > 0)
         evidence_remark(records->out, "requests of the warm-up that were skipped: %.0f",
@@ -296,6 +296,6 @@ bool import_read_aiperf_records(const struct import_file *file, struct evidence 
            && finish(&records, error);
     for (int i = 0; i < METRIC_COUNT; i++)
         free(records.metrics[i].data);
-    free(records.chunks.data);
+    free(records.gaps.data);
     return done;
 }

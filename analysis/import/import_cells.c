@@ -16,8 +16,8 @@ bool import_cell(struct evidence *evidence, struct evidence_cell **out, struct e
     *out = evidence_add(evidence);
     return *out != NULL
            || error_set(error, ERROR_INVALID,
-                        "the file has more than %d rows: these are requests rather than cells; "
-                        "import it in parts",
+                        "the file has more than %d rows: if each is a cell rather than a request, "
+                        "import the file in parts",
                         EVIDENCE_CELLS_MAX);
 }
 

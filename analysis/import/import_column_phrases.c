@@ -9,7 +9,7 @@
 
 struct name {
     const char *word;
-    size_t value;
+    size_t value; /* an offset, or an enum metric */
 };
 
 static const struct name statistics[] = {
@@ -173,14 +173,14 @@ struct import_column import_column_rate(const char *heading)
                                            "_sec",        "_s",       NULL };
     static const char *const tokens[] = { "_tokens", "_token", "_toks", "_tok", NULL };
     static const char *const bare[] = { "tokens", "token", "toks", "tok", NULL };
-    static const char *const together[] = { "_tps", NULL };
+    static const char *const tokens_per_second[] = { "_tps", NULL };
     struct import_column column = { .kind = IMPORT_COLUMN_UNKNOWN };
     const struct name *subject = subjects;
     char name[HEADING_SIZE];
     bool of_tokens;
 
     text_copy(name, sizeof name, strncmp(heading, "throughput_", 11) == 0 ? heading + 11 : heading);
-    of_tokens = remove_end(name, together);
+    of_tokens = remove_end(name, tokens_per_second);
     if (!of_tokens && !remove_end(name, seconds))
         return column;
     of_tokens = of_tokens || remove_end(name, tokens) || remove_end(name, bare);

@@ -231,7 +231,7 @@ static const struct known {
     { "zone", FACT(region) },
     { "quantization", FACT(quantization) },
     { "dataset", FACT(dataset) },
-    { "run_date", FACT(date) }, /* "date" belongs to each row */
+    { "run_date", FACT(date) }, /* a column "date" is the time of each row */
     { "chips", FACT_NUMBER(chips) },
     { "num_gpus", FACT_NUMBER(chips) },
     { "max_model_len", FACT_NUMBER(context_limit_tokens) },
@@ -271,7 +271,7 @@ static struct import_column find_field(const struct evidence_field *fields,
     return (struct import_column){ .kind = IMPORT_COLUMN_UNKNOWN };
 }
 
-static struct import_column find_own(const char *heading)
+static struct import_column find_any_field(const char *heading)
 {
     struct import_column column =
         find_field(evidence_cell_fields, IMPORT_COLUMN_NUMBER, IMPORT_COLUMN_TEXT, heading);
@@ -309,6 +309,6 @@ struct import_column import_column_find(const char *heading)
     if (rate.kind != IMPORT_COLUMN_UNKNOWN)
         return rate;
     latency = import_column_latency(heading);
-    return latency.kind == IMPORT_COLUMN_UNKNOWN && !latency.lacks_unit ? find_own(heading)
+    return latency.kind == IMPORT_COLUMN_UNKNOWN && !latency.lacks_unit ? find_any_field(heading)
                                                                         : latency;
 }

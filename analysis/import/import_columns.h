@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The meaning of other tools' columns, found from their headings: units are in the names. Private
- * to analysis/import/. */
+/* The meaning of other tools' columns and their units, found from the headings. Private to
+ * analysis/import/. */
 #pragma once
 
 #include "analysis/import/import.h"
@@ -21,7 +21,7 @@ struct import_column {
     enum length_unit unit; /* for an input length */
     const char *assumed;   /* the unit that is assumed, since the name has none; NULL: none is */
     bool is_complement;    /* a share of failures, stored as a share of successes */
-    bool is_throughput;    /* only its figures can show that it counts requests */
+    bool is_throughput;    /* a rate of requests or of tokens: only its figures can show which */
     bool lacks_unit;       /* a latency in either seconds or milliseconds: not read */
     bool is_ignored;       /* known, but not a figure: ignored without a remark */
     bool is_other;         /* ignored by the alias "*": not one of the tool's known columns */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the printed output of vLLM's `bench serve` and SGLang's `bench_serving`: a block of lines
- * "label: value" for each measurement. The run's options, which both print before it, are also read
- * if the text includes them. */
+ * "label: value" for each measurement. The run's options, which both tools print before the block,
+ * are also read if the text includes them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static bool is_none(const char *value)
 
 /* ---- Options ---- */
 
-/* The value after "name=", which is quoted if it is a text. */
+/* Copies the value after "name=", without the quotes around a text. */
 static void copy_option(const char *at, const char *end, char out[VALUE_SIZE])
 {
     char quote = at < end && (*at == '\'' || *at == '"') ? *at++ : '\0';
@@ -111,8 +111,8 @@ static json_t *read_options(const char *line, size_t length)
     return row;
 }
 
-/* SGLang draws lengths from a share of the option's value up to all of it; vLLM draws them around
- * the value. */
+/* SGLang draws lengths between `random_range_ratio` times the option's value and the value itself,
+ * so that their mean is smaller; vLLM draws them around the value. */
 static void use_mean_length(json_t *row, const char *name)
 {
     double ratio = strtod(json_get_text(row, "random_range_ratio", "1"), NULL);

@@ -7,7 +7,7 @@
 #include "analysis/import/import_table.h"
 #include "base/core/memory.h"
 
-#define GROUPED_NEEDED 3  /* names equal to the one before them: fewer make no heading of groups */
+#define GROUPED_NEEDED 3  /* the fewest repeated names that make a line a heading of groups */
 #define PREAMBLE_LINES 30 /* the first lines, of which one must be the heading */
 
 bool import_table_next_line(const char **at, const char *end, const char **line, size_t *length)
@@ -86,8 +86,9 @@ static CHECKED bool refuse_heading(struct import_table *table, const char *bytes
     return import_table_refuse_columns(table, "the first line of the CSV names", error);
 }
 
-/* Whether the line has names of groups, each repeated over its columns, whose own names are on the
- * next lines: GuideLLM and two-level pandas tables write them. */
+/* Whether the first line has names of groups of columns, each repeated over the columns of its
+ * group, so that the columns' own names are on the next lines. GuideLLM writes such tables, and so
+ * does pandas if columns have two levels. */
 static bool is_grouped(struct import_table *table, const char *bytes, size_t length)
 {
     char before[HEADING_SIZE] = "", name[HEADING_SIZE];
@@ -126,7 +127,7 @@ static CHECKED bool read_heading(struct import_table *table, const char *bytes, 
 
 /* ---- Rows ---- */
 
-static bool is_heading(const struct import_table *table)
+static bool repeats_heading(const struct import_table *table)
 {
     char text[HEADING_SIZE];
 
@@ -156,8 +157,8 @@ static bool is_not_a_row(const struct import_table *table)
     return true;
 }
 
-/* Whether the row begins with "Average", "TOTAL" or the like: a program or a spreadsheet wrote it
- * below the data. */
+/* Whether the row begins with "Average", "TOTAL" or the like, because a program or a spreadsheet
+ * wrote it below the data. */
 static bool is_summary(const struct import_table *table, char *out, size_t size)
 {
     static const char *const words[] = { "total",   "totals", "sum",     "average",   "avg",
@@ -191,7 +192,7 @@ static bool is_skipped(struct import_table *table)
 
     if (is_not_a_row(table))
         return true;
-    if (is_heading(table)) {
+    if (repeats_heading(table)) {
         evidence_remark(table->out,
                         "line %lld is the heading again: another run was appended to the file",
                         line);
@@ -203,7 +204,7 @@ static bool is_skipped(struct import_table *table)
         return true;
     }
     if (!fits_heading(table)) {
-        import_table_odd_row(table, NULL, NULL);
+        import_table_remark_misfit(table, NULL, NULL);
         return true;
     }
     return false;
@@ -211,11 +212,11 @@ static bool is_skipped(struct import_table *table)
 
 static CHECKED bool refuse_no_rows(const struct import_table *table, struct error *error)
 {
-    if (table->odd_rows == 0)
+    if (table->misfits == 0)
         return error_set(error, ERROR_INVALID, "the CSV has a heading and no row below it");
     return error_set(error, ERROR_INVALID,
                      "no row of the CSV fits its heading of %zu fields: the last has %zu",
-                     table->count, table->odd_count);
+                     table->count, table->misfit_fields);
 }
 
 static CHECKED bool read_rows(struct import_table *table, struct error *error)

@@ -43,11 +43,11 @@ bool import_find_member(const char *bytes, size_t length, const char *name, cons
     if (json_scan_next(&scan) != JSON_SCAN_OBJECT)
         return false;
     while (json_scan_next(&scan) == JSON_SCAN_KEY) {
-        bool is_it = json_scan_is(&scan, name);
+        bool is_wanted = json_scan_is(&scan, name);
 
         if (!json_scan_value(&scan, value, size))
             return false;
-        if (is_it)
+        if (is_wanted)
             return true;
     }
     return false;
@@ -100,9 +100,9 @@ static const char *skip_space(const char *at, const char *end)
     return at;
 }
 
-/* A file with documents, and the function that receives them. */
+/* How far a file of documents was read, and the function that receives each document. */
 struct documents {
-    const char *counted; /* position up to which lines are counted */
+    const char *counted; /* position up to which `line` counts the lines */
     int64_t line;
     CHECKED bool (*read)(void *context, const char *document, size_t size, int64_t line,
                          struct error *error);
@@ -133,7 +133,7 @@ static CHECKED bool read_object(struct documents *documents, const char *documen
     return documents->read(documents->context, document, size, documents->line, error);
 }
 
-/* Reads the elements of the list that begins at the scan, and moves past it. */
+/* Reads the elements of the list that is the scan's next value. */
 static CHECKED bool read_list(struct documents *documents, struct json_scan *scan,
                               struct error *error)
 {

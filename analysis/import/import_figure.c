@@ -60,7 +60,7 @@ static bool read_suffix(const char *text, struct import_figure *out)
     return out->percent;
 }
 
-/* Reads 8k as 8192 tokens, but 10k as 10000. */
+/* Multiplies a power of two by 1024, so that 8k is 8192, and every other value by 1000. */
 static void multiply_thousands(struct import_figure *out)
 {
     double power = log2(out->value);
@@ -71,11 +71,11 @@ static void multiply_thousands(struct import_figure *out)
 
 static const char *skip_multiple(const char *text, struct import_figure *out)
 {
-    bool ends = isalpha((unsigned char)text[0]) != 0 && isalpha((unsigned char)text[1]) == 0;
+    bool is_single = isalpha((unsigned char)text[0]) != 0 && isalpha((unsigned char)text[1]) == 0;
 
-    if (ends && (*text == 'k' || *text == 'K'))
+    if (is_single && (*text == 'k' || *text == 'K'))
         multiply_thousands(out);
-    else if (ends && *text == 'M')
+    else if (is_single && *text == 'M')
         out->value *= 1e6;
     else
         return text;

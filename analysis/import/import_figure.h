@@ -14,7 +14,8 @@ struct import_figure {
 };
 
 /* `comma`: a comma is the decimal point, as in files whose fields are separated by semicolons.
- * False: the text has none of these forms, or is negative or not finite; *out is then undefined. */
+ * Returns false if the text has none of these forms, or is negative or not finite; *out is then
+ * undefined. */
 bool import_figure_read(const char *text, bool comma, struct import_figure *out);
 /* Whether the text means that the value is not known: "", "-", "N/A", "nan", ... */
 bool import_figure_is_nothing(const char *text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of the importers: one that reads a file, and one that recognizes it where the keys
- * alone do not. Private to analysis/import/. */
+/* The functions of the importers: for each, one that reads a file and, where the keys alone do not
+ * identify the format, one that recognizes it. Private to analysis/import/. */
 #pragma once
 
 #include "analysis/import/import.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads GenAI-Perf's profile_export_genai_perf.json. aiperf adopted its metrics, but not the
- * places of its settings, which before about 0.0.12 had the names of its command-line options. */
+/* Reads GenAI-Perf's profile_export_genai_perf.json. aiperf adopted its metrics, but keeps
+ * the settings in other members. Before about 0.0.12, GenAI-Perf's settings had the names of its
+ * command-line options. */
 #include <math.h>
 #include <string.h>
 

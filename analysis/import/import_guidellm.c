@@ -15,8 +15,8 @@ struct benchmark {
     double streams, strategy_concurrency, rate;
     double start_s, end_s, measure_start_s, measure_end_s;
     double total, successful, incomplete, errored;
-    /* distributions over the successful requests, in_flight over all; their means are used, and the
-     * largest number in flight */
+    /* Distributions over the successful requests, but in_flight over all requests. Only the means
+     * are used, and the largest number in flight. */
     struct evidence_latency requests_rate, in_flight, input_rate, output_rate, total_rate;
     struct evidence_latency input, output;
     double input_sum, output_sum;
@@ -122,7 +122,7 @@ static const struct import_member benchmark_members[] = {
     MEMBER_INSIDE("worker", 0, worker),
     MEMBER_INSIDE("request_totals", 0, requests_made),
     MEMBER_INSIDE("config", 0, config),
-    MEMBER_INSIDE("args", 0, config), /* before version 2 */
+    MEMBER_INSIDE("args", 0, config), /* in older versions */
     MEMBER_INSIDE("benchmarker", 0, backend),
     MEMBER_INSIDE("scheduler_metrics", 0, scheduler),
     MEMBER_INSIDE("metrics", 0, metrics),

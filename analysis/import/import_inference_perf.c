@@ -114,7 +114,7 @@ static bool read_usage(struct json_scan *scan, void *base)
 static const struct import_member load[] = {
     NUMBER("count", cell.attempted),
     NUMBER("requested_rate", requested_rate),
-    MEMBER_IGNORE("achieved_rate"), /* of sending */
+    MEMBER_IGNORE("achieved_rate"), /* the rate of sending */
     MEMBER_IGNORE("send_duration"),
     MEMBER_IGNORE("schedule_delay"),
     NUMBER("concurrency", requested_concurrency),
@@ -246,9 +246,9 @@ bool import_read_inference_perf(const struct import_file *file, struct evidence 
         return false;
     if (out->cell_count == 0)
         return error_set(error, ERROR_INVALID,
-                         "the file is inference-perf's summary, which has no load: it adds up all "
-                         "stages, of whatever rates. Import the stage_N_lifecycle_metrics.json "
-                         "instead, or one file that has several of them one after the other");
+                         "the file is inference-perf's summary, which has no load, because it adds "
+                         "up all stages. Import the stage_N_lifecycle_metrics.json files instead; "
+                         "one file may have several of them one after the other");
     if (reading.summaries > 0)
         evidence_remark(out, "summaries skipped, since each adds up stages of several loads: %zu",
                         reading.summaries);

@@ -42,7 +42,7 @@ static const struct import_alias aliases[] = {
     { "tput_per_gpu", "" },
     { "output_tput_per_gpu", "" },
     { "input_tput_per_gpu", "" },
-    /* what distinguishes one configuration, as text */
+    /* these distinguish configurations, and are kept as text only */
     { "infmax_model_prefix", "" },
     { "recipe_fingerprint", "" },
     { "run_url", "" },
@@ -74,7 +74,8 @@ static double number_of(const struct evidence_cell *cell, const char *name)
     return end > text && *end == '\0' && isfinite(value) && value >= 0 ? value : NAN;
 }
 
-/* The numbers by which rates were divided: all accelerators, or those that prefill or decode. */
+/* The numbers of accelerators by which the file's rates were divided: of all, or of those that
+ * prefill or decode. */
 struct divisors {
     double all, prefill, decode;
 };
@@ -101,13 +102,13 @@ static struct divisors divisors_of(const struct evidence_cell *cell)
     divisors.all = number_of(cell, "num_gpus");
     if (isnan(divisors.all) && !isnan(tensor))
         divisors.all = tensor * factor(cell, "pp") * factor(cell, "pcp_size");
-    if (isnan(divisors.all)) /* in the dashboard: the same accelerators, under both names */
+    if (isnan(divisors.all)) /* the dashboard counts the same ones as prefill and as decode */
         divisors.all = divisors.decode;
     divisors.prefill = divisors.decode = divisors.all;
     return divisors;
 }
 
-static void multiply(struct evidence_cell *cell)
+static void multiply_rates(struct evidence_cell *cell)
 {
     struct divisors divisors = divisors_of(cell);
 
@@ -133,9 +134,9 @@ static double chips_of(const struct evidence *evidence)
 bool import_sniff_inferencex(const char *bytes, size_t length)
 {
     static const char *const result[] = { "conc", "isl", "osl", "tput_per_gpu", NULL };
-    static const char *const shown[] = { "conc", "isl", "osl", "precision", "metrics", NULL };
+    static const char *const dashboard[] = { "conc", "isl", "osl", "precision", "metrics", NULL };
 
-    return import_has_keys(bytes, length, result) || import_has_keys(bytes, length, shown);
+    return import_has_keys(bytes, length, result) || import_has_keys(bytes, length, dashboard);
 }
 
 bool import_read_inferencex(const struct import_file *file, struct evidence *out,
@@ -145,7 +146,7 @@ bool import_read_inferencex(const struct import_file *file, struct evidence *out
     if (!import_table_read_rows(file, aliases, "name", out, error))
         return false;
     for (size_t i = 0; i < out->cell_count; i++)
-        multiply(&out->cells[i]);
+        multiply_rates(&out->cells[i]);
     if (out->cell_count > 0)
         out->facts.chips = chips_of(out);
     evidence_remark(out, "rates per accelerator were multiplied by the number of accelerators");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads llama-bench's JSON, JSONL, CSV and Markdown: one stream in the engine itself, no server. A
- * test reads a prompt (n_prompt), or generates (n_gen), or does both; avg_ts counts the tokens of
- * both. */
+ * test reads a prompt (n_prompt), or generates (n_gen), or does both; avg_ts is the tokens per
+ * second of both together. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "analysis/import/import_variant.h"
 #include "base/json/json.h"
 
-/* All other members are settings of the engine. */
+/* Members that are not listed are not figures: most are settings of the engine. */
 static const struct import_alias aliases[] = {
     { "build_commit", "engine_version" },
     { "gpu_info", "hardware" },
@@ -80,7 +80,7 @@ static double samples_of(const struct evidence_cell *cell)
     return count;
 }
 
-/* Stores the tokens in the context before the test, for which Markdown has no column. */
+/* Stores how many tokens were in the context before the test, for which Markdown has no column. */
 static void keep_depth(struct evidence_cell *cell)
 {
     const char *test = json_get_text(cell->original, "test", "");
@@ -90,7 +90,7 @@ static void keep_depth(struct evidence_cell *cell)
         json_object_set_new(cell->original, "n_depth", json_string(depth + strlen("@ d")));
 }
 
-/* A test is one request of one user. */
+/* A test has one user; each of its samples counts as one request. */
 static void fill(struct evidence_cell *cell)
 {
     struct shape shape = shape_of(cell);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads llm-d's benchmark report of version 0.2, as JSON: one measurement, made by another tool. */
+/* Reads llm-d's benchmark reports of version 0.2, as JSON. Each is one measurement by a load
+ * generator, which the report names. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "analysis/import/import_formats.h"
 #include "analysis/import/import_members.h"
 
+/* The statistics of any quantity, also of lengths and rates, in `units`. */
 struct block {
     char units[24];
     struct evidence_latency values;
@@ -55,7 +57,7 @@ static const struct import_member accelerator[] = {
     MEMBER_INSIDE("parallelism", 0, parallelism),
     { 0 },
 };
-/* The members of an engine; a router has none of them. */
+/* A component is an engine, with these members, or a router, without them. */
 static const struct import_member engine[] = {
     MEMBER_INSIDE("model", 0, model),
     MEMBER_INSIDE("accelerator", 0, accelerator),
@@ -130,7 +132,7 @@ static const struct import_member performance[] = {
     { 0 },
 };
 
-/* Reads an ISO 8601 duration that has only seconds, as the tool writes it: "PT49.97S". */
+/* Reads an ISO 8601 duration that has only seconds, as llm-d writes it: "PT49.97S". */
 static bool read_duration(struct json_scan *scan, void *base)
 {
     struct report *report = base;

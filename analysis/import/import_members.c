@@ -107,7 +107,7 @@ static bool store_number_text(const struct json_scan *scan, double scale, double
     return *end == '\0' && store_number(value * scale, out);
 }
 
-/* Stores the scalar value of `row`, whose token was read; false: it has another type. */
+/* Stores the scalar value of `row`, whose token was read; false: its type or value does not fit. */
 static bool store_scalar(const struct json_scan *scan, const struct import_member *row, void *base,
                          enum json_scan_token token)
 {
@@ -146,8 +146,8 @@ static void keep_text(const struct json_scan *scan, const char *key, json_t *unk
     keep_unknown(key, text, strlen(text), unknown);
 }
 
-/* Skips the value of a member that no row of the table reads, and keeps it as text; its first token
- * was read. */
+/* Skips the value of a member that no row of the table reads, and keeps it as text. `token`, the
+ * value's first, was read. */
 static bool skip_unknown(struct json_scan *scan, const char *key, enum json_scan_token token,
                          json_t *unknown)
 {

@@ -9,7 +9,7 @@ enum member_kind {
     MEMBER_NUMBER = 1, /* a double, times `scale` */
     MEMBER_TEXT,
     MEMBER_OBJECT,  /* read by `members`, into the struct that begins at `offset` */
-    MEMBER_READ,    /* read by the function, which consumes the value */
+    MEMBER_READ,    /* read by the function `read`, which consumes the value */
     MEMBER_IGNORED, /* known, but not a figure: not stored at all */
 };
 
@@ -53,13 +53,15 @@ extern const struct import_member latency_ms_members[], latency_s_members[];
 void import_scan_init(struct json_scan *scan, const char *bytes, size_t length);
 
 /* Reads the next value, an object, into `base`, by the table. A value that is not an object is
- * skipped, and so is a member that is not in the table or has another type; `unknown` (NULL: not
- * wanted) receives these members as text, truncated if long, and those of nested objects as
- * "object.member". False: the JSON is invalid (json_scan_fail reports it). */
+ * skipped, and so is a member that is not in the table, or whose value does not fit its row;
+ * `unknown` (NULL: not wanted) receives these members, except nulls, as text, truncated if long,
+ * and those of nested objects as "object.member". False: the JSON is invalid (json_scan_fail
+ * reports it), or a row's `read` returned false. */
 bool import_object(struct json_scan *scan, const struct import_member *members, void *base,
                    json_t *unknown);
 /* Skips the value that `token` begins. If it is a text, not empty, and *error is NULL, sets *error
- * to a copy on the heap, or to a remark that the text was too long (1,000 bytes or more). */
+ * to a copy on the heap, or to a remark that the text was too long (1,000 bytes or more). False:
+ * the JSON is invalid. */
 bool import_skip_error(struct json_scan *scan, enum json_scan_token token, char **error);
 /* Skips the value that `token` begins. False: the JSON is invalid. */
 bool import_skip(struct json_scan *scan, enum json_scan_token token);
@@ -81,8 +83,9 @@ size_t import_count_keys(const char *bytes, size_t length, const char *const *ke
  * such member. */
 bool import_find_member(const char *bytes, size_t length, const char *name, const char **value,
                         size_t *size);
-/* Calls `read` for each of several objects, one after the other (JSONL, or results that a tool
- * appended) or in a list; `line` is where the object begins. */
+/* Calls `read` for each object of a file: the objects follow one another (JSONL, or results that a
+ * tool appended), or are in a list. `line` is where the object begins. INVALID: the JSON is
+ * invalid, or a document is not an object; else the error is that of `read`. */
 CHECKED bool import_documents(const char *bytes, size_t length,
                               CHECKED bool (*read)(void *context, const char *document, size_t size,
                                                    int64_t line, struct error *error),
@@ -101,8 +104,8 @@ struct import_own {
         MEMBER_TEXT_AT("opsbrain_format", type, own.format),                                       \
         MEMBER_TEXT_AT("opsbrain_tool", type, own.tool), MEMBER_IGNORE("opsbrain_run")
 void import_own_init(struct import_own *own);
-/* Sets the tool that made the measurement if one of our exporters wrote the file, and the cell's
- * context if that is not counted in tokens. */
+/* If one of our exporters wrote the file, sets the tool that made the measurement, and, if the
+ * input length is not counted in tokens, the cell's input length and its unit. */
 void import_own_apply(const struct import_own *own, struct evidence_cell *cell,
                       struct evidence *out);
 /* Whether our exporter of this format wrote the file. */
@@ -111,13 +114,14 @@ bool import_is_own(const char *bytes, size_t length, const char *format);
 /* Adds a cell; INVALID: there are too many. */
 CHECKED bool import_cell(struct evidence *evidence, struct evidence_cell **out,
                          struct error *error);
-/* The state whose word ("ok", "OOM", "timeout", ...) the text begins with; EVIDENCE_UNKNOWN: it
- * begins with none. */
+/* The state that the word at the text's beginning ("ok", "OOM", "timeout", ...) stands for;
+ * EVIDENCE_UNKNOWN: the text begins with no such word. */
 enum evidence_state import_state_of(const char *status);
 /* Whether a throughput of requests or output tokens, or a mean or median latency, is above 0. */
 bool import_has_speed(const struct evidence_cell *cell);
-/* Computes the figures that follow from others (failed = attempted - succeeded, ...), and the
- * state; a latency whose figures are all zero counts as unknown. */
+/* Computes the figures that follow from others (failed = attempted - succeeded, ...), the state if
+ * it is unknown, and the flags of the warnings in `marks`; a latency whose known figures are all
+ * zero becomes unknown. */
 void import_complete_cell(struct evidence_cell *cell);
 /* Adds a remark that lists the figures that are only in the originals, since a cell has no member
  * for them. */

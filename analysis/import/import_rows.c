@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the rows of a JSON document: objects in a list, one after the other, or as members of an
  * object ("cells": {"c1": {...}}). Values in the objects around a row also belong to the row.
- * Members of an object within a row are named after both: "ttft_ms.p50". */
+ * Members of an object within a row are named after the object and the member: "ttft_ms.p50". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,16 +12,16 @@
 
 #define DEPTH_MAX 6     /* of nested objects */
 #define GROUPS_MAX 4    /* of nested groups */
-#define VALUE_SIZE 1024 /* a longer text is truncated */
+#define VALUE_SIZE 1024 /* bytes; a longer text is not kept */
 #define ABSENT SIZE_MAX
 
 /* The document is read twice: first for the names of all rows' members, then for the rows. */
 struct rows {
     struct import_table table;
-    json_t *indices;   /* name to column */
-    bool counting;     /* during the first pass */
-    bool has_lines;    /* each document begins on a line of its own */
-    int64_t line;      /* the row's line, if it is a document; 0: rows are numbered instead */
+    json_t *indices; /* name to column */
+    bool is_first_pass;
+    bool has_lines;    /* the documents are not in a list: a row is known by its document's line */
+    int64_t line;      /* the row's line, if the row is a whole document; 0: rows are numbered */
     const char *label; /* the column of the members' names, if a document is an object of rows */
     size_t rows, names_left_out;
     /* The values of the row being read and of the objects around it, each ending with NUL; at[i] is
@@ -48,7 +48,7 @@ static struct rows *rows_create(const struct import_alias *aliases, const char *
     rows->table.aliases = aliases;
     rows->table.stated = stated;
     rows->table.has_alternatives = true;
-    rows->counting = true;
+    rows->is_first_pass = true;
     return rows;
 }
 
@@ -79,7 +79,7 @@ static void keep_value(struct rows *rows, const char *path, const char *value)
 
 static void add_value(struct rows *rows, const char *path, const char *value)
 {
-    if (rows->counting)
+    if (rows->is_first_pass)
         note_name(rows, path);
     else
         keep_value(rows, path, value);
@@ -89,7 +89,7 @@ static void add_value(struct rows *rows, const char *path, const char *value)
 static void add_label(struct rows *rows, const char *path, const char *value)
 {
     add_value(rows, path, value);
-    if (rows->counting && json_object_get(rows->indices, path) != NULL)
+    if (rows->is_first_pass && json_object_get(rows->indices, path) != NULL)
         rows->table.columns[json_integer_value(json_object_get(rows->indices, path))].is_ignored =
             true;
 }
@@ -162,8 +162,8 @@ static bool add_member(struct rows *rows, struct json_scan *scan, const char *pa
 
 /* ---- Where the rows are ---- */
 
-/* Whether the next object has at least two known members, one of them a rate or a latency; those of
- * objects within it count, too. */
+/* Whether the next object has at least two known members, one of them a rate or a latency; members
+ * of objects within it count, too. */
 static bool has_known(const struct rows *rows, struct json_scan scan)
 {
     struct rows *trial = rows_create(rows->table.aliases, rows->table.stated);
@@ -192,8 +192,8 @@ static bool has_group(const struct rows *rows, struct json_scan scan, int depth)
     return false;
 }
 
-/* Moves to an object's first member that is an object, or into a list that begins with an object;
- * false: there is none. */
+/* If the next value is an object, moves to the first object among its members; if it is a list that
+ * begins with an object, moves into the list. False: it is neither, or has no object. */
 static bool enter_group(struct json_scan *scan, enum json_scan_token *token)
 {
     struct json_scan ahead;
@@ -210,8 +210,8 @@ static bool enter_group(struct json_scan *scan, enum json_scan_token *token)
     return *token == JSON_SCAN_ARRAY && json_scan_next(&ahead) == JSON_SCAN_OBJECT;
 }
 
-/* Whether the next value is a group of rows: a list or an object whose first element is a row or
- * has rows. An object that is itself a row is no group: the objects in it hold its figures. */
+/* Whether the next value is a group of rows: a list or an object in which the first object is a row
+ * or has rows. An object that is itself a row is no group: the objects in it hold its figures. */
 static bool is_group_of_rows(const struct rows *rows, struct json_scan scan, int depth)
 {
     struct json_scan start = scan;
@@ -243,7 +243,7 @@ static void set_fields(struct rows *rows)
 static bool end_row(struct rows *rows)
 {
     rows->rows++;
-    if (rows->counting)
+    if (rows->is_first_pass)
         return true;
     set_fields(rows);
     rows->refused = !import_table_add_row(&rows->table, rows->error);
@@ -252,7 +252,8 @@ static bool end_row(struct rows *rows)
 
 static bool read_object(struct rows *rows, struct json_scan *scan, int depth);
 
-/* Each element is a row or has rows. In an object, the member's name also belongs to the row. */
+/* Reads the objects of a group, each of which is a row or has rows. If the group is an object, the
+ * name of each member also belongs to the member's rows, as the column `name`. */
 static bool read_group(struct rows *rows, struct json_scan *scan, const char *name, int depth)
 {
     enum json_scan_token token = json_scan_next(scan);
@@ -345,10 +346,10 @@ static CHECKED bool read_document(void *context, const char *document, size_t si
     return rows->refused ? false : json_scan_fail(&scan, error);
 }
 
-static CHECKED bool read_all(struct rows *rows, const struct import_file *file, bool counting,
+static CHECKED bool read_all(struct rows *rows, const struct import_file *file, bool is_first_pass,
                              struct error *error)
 {
-    rows->counting = counting;
+    rows->is_first_pass = is_first_pass;
     rows->rows = 0;
     rows->error = error;
     rows->has_lines = file->bytes[0] == '{';
@@ -370,7 +371,8 @@ static CHECKED bool read_rows(struct rows *rows, const struct import_file *file,
         return false;
     if (rows->names_left_out > 0)
         evidence_remark(rows->table.out,
-                        "the rows have more than %d members: the others were skipped",
+                        "the rows together have more than %d different members: the others were "
+                        "skipped",
                         CSV_FIELDS_MAX);
     import_table_resolve(&rows->table);
     return true;

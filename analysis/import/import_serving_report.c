@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads serving reports of schema 1.0 and 1.1: a sweep with its model, hardware, price, software.
- */
-
+/* Reads serving reports of schema 1.0 and 1.1: a sweep with its model, hardware, price and
+ * software. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 struct report_cell {
     struct evidence_cell cell;
     struct import_own own;
-    struct import_vllm_result raw; /* the tool's own result, for figures that the cell lacks */
+    struct import_vllm_result raw; /* vLLM's result, for figures that the cell lacks */
     char error[600];
 };
 
@@ -45,8 +44,8 @@ static const struct import_member cell_members[] = {
     { 0 },
 };
 
-/* Reads the next value, an object. Even after a failure, the caller calls report_cell_finish or
- * report_cell_add. */
+/* Reads the next value, an object. The caller frees *out with report_cell_finish, even after a
+ * failure, or with report_cell_add. */
 static bool report_cell_read(struct json_scan *scan, struct report_cell *out)
 {
     *out = (struct report_cell){ 0 };
@@ -75,8 +74,8 @@ static void fill_unknown(const struct evidence_field *fields, const void *from, 
     }
 }
 
-/* Adds the cell to the evidence, with what only the raw result contains. Finishes *from, even after
- * a failure. INVALID: there are too many cells. */
+/* Adds the cell to the evidence, with the figures that only vLLM's result contains. Finishes *from,
+ * even after a failure. INVALID: there are too many cells. */
 static CHECKED bool report_cell_add(struct report_cell *from, struct evidence *out,
                                     struct error *error)
 {
@@ -115,7 +114,7 @@ struct report {
     struct evidence_facts facts;
     double input_length, output_tokens, requests; /* of the workload, for cells that state none */
     char currency[16];
-    double rate; /* price of a chip per hour */
+    double price_per_chip_hour;
 };
 
 static bool read_sweep_cell(struct json_scan *scan, void *context)
@@ -164,7 +163,7 @@ static const struct import_member host[] = {
 };
 static const struct import_member pricing[] = {
     MEMBER_TEXT_AT("currency", report, currency),
-    NUMBER("rate_per_chip_hour", rate),
+    NUMBER("rate_per_chip_hour", price_per_chip_hour),
     { 0 },
 };
 static const struct import_member hardware[] = {
@@ -233,8 +232,8 @@ static void complete_report(struct report *report)
     complete_cells(report);
     report->out->facts = report->facts;
     if (strcmp(report->currency, "USD") == 0)
-        report->out->facts.price_usd_per_chip_hour = report->rate;
-    else if (!isnan(report->rate))
+        report->out->facts.price_usd_per_chip_hour = report->price_per_chip_hour;
+    else if (!isnan(report->price_per_chip_hour))
         evidence_remark(report->out, "the price is in \"%s\", not in USD: not read",
                         report->currency);
 }
@@ -242,7 +241,7 @@ static void complete_report(struct report *report)
 bool import_read_serving_report(const struct import_file *file, struct evidence *out,
                                 struct error *error)
 {
-    struct report report = { .out = out, .error = error, .rate = NAN };
+    struct report report = { .out = out, .error = error, .price_per_chip_hour = NAN };
     struct json_scan scan;
 
     evidence_facts_read(NULL, &report.facts);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the JSONL of SGLang's `bench_serving`, a line per measurement. SGLang uses vLLM's names,
- * but also contains lengths that the workload did not use, and does not say how many requests were
- * sent. */
+/* Reads the JSONL of SGLang's `bench_serving`, a line per measurement. A line has vLLM's names, but
+ * also lengths that the workload did not use, and says how many requests were sent only if
+ * --output-details was given. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,8 +121,8 @@ static void set_unknown(struct result *result)
     result->sent = result->total_prompt = result->total_cached = NAN;
 }
 
-/* The mean length: lengths are drawn from the share `range_ratio` of the option's value up to all
- * of it. */
+/* The mean of the lengths, which are drawn between `range_ratio` times the option's value and that
+ * value. */
 static double drawn_length(double length, double range_ratio)
 {
     return range_ratio < 1 ? length * (1 + range_ratio) / 2 : length;
@@ -147,7 +147,7 @@ static void merge_fact(char *all, const char *one, size_t size, bool is_first)
         all[0] = '\0';
 }
 
-/* A line that does not state the number leaves it unchanged. */
+/* A line that does not state the number leaves *all unchanged, unless it is the first line. */
 static void merge_number(double *all, double one, bool is_first)
 {
     if (is_first)
@@ -219,8 +219,8 @@ static void remark_lengths(const struct result *result, struct reading *reading)
     reading->remarked_lengths = true;
     evidence_remark(
         reading->out,
-        "each length was drawn between random_range_ratio, %.3g, of random_input_len or "
-        "random_output_len and all of it: the lengths here are the means",
+        "each length was drawn between random_range_ratio (%.3g) times random_input_len or "
+        "random_output_len and that length: the lengths here are the means",
         result->range_ratio);
 }
 

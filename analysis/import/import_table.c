@@ -117,7 +117,7 @@ void import_table_add_column(struct import_table *table, const char *heading)
     table->columns[i] = find_column(table, table->headings[i]);
 }
 
-static bool is_result(const struct import_column *column)
+static bool is_rate(const struct import_column *column)
 {
     return column->offset >= offsetof(struct evidence_cell, request_throughput)
            && column->offset < offsetof(struct evidence_cell, concurrency_actual);
@@ -140,8 +140,7 @@ size_t import_table_known(const struct import_table *table, size_t *results)
         const struct import_column *column = &table->columns[i];
 
         known += column->kind == IMPORT_COLUMN_NUMBER || (column->is_ignored && !column->is_other);
-        *results +=
-            column->kind == IMPORT_COLUMN_NUMBER && (is_result(column) || is_latency(column));
+        *results += column->kind == IMPORT_COLUMN_NUMBER && (is_rate(column) || is_latency(column));
     }
     return known;
 }
@@ -195,7 +194,7 @@ bool import_table_refuse_columns(const struct import_table *table, const char *w
         text_addf(&names, "%s\"%.40s\"", i > 0 ? ", " : "", table->headings[i]);
     return error_set(
         error, ERROR_INVALID,
-        "%s fewer than two known columns (it has %s%s): give a heading such as "
+        "%s fewer than two known columns (the names are %s%s): give a heading such as "
         "concurrency,input_len,output_tok_per_s,mean_ttft_ms, or say in \"columns\" what they "
         "mean, as in \"%.40s=requests_per_s\"",
         what, text_string(&names), table->count > 6 ? ", ..." : "", table->headings[0]);

@@ -17,15 +17,17 @@ struct import_table {
     struct evidence *out;
     const struct import_alias *aliases; /* the tool's; NULL: none */
     const char *const *stated;          /* as in struct import_file; they take precedence */
-    size_t count;
+    size_t count;                       /* of columns */
     struct import_column columns[CSV_FIELDS_MAX];
     char headings[CSV_FIELDS_MAX][HEADING_SIZE]; /* as in the file */
     bool fact_stated[CSV_FIELDS_MAX], fact_differs[CSV_FIELDS_MAX];
     /* Several columns may have one meaning: of these, the first that a row has is read. */
     bool has_alternatives;
-    size_t fields_kept, odd_rows, odd_count; /* odd_count: fields of the last odd row */
-    bool has_assumed; /* a remark says that figures such as "8k" were read by an assumption */
-    char word[64];    /* of the row being read: "OOM" where a figure should be */
+    size_t fields_kept;
+    size_t misfits;       /* rows and figures that did not fit */
+    size_t misfit_fields; /* fields of the row that the last of them is in */
+    bool has_assumed;     /* a remark says that figures such as "8k" were read by an assumption */
+    char word[64];        /* what the row being read has in place of a figure: "OOM" */
 };
 
 /* ---- Columns ---- */
@@ -34,13 +36,14 @@ struct import_table {
 CHECKED bool import_table_check_stated(const char *const *stated, struct error *error);
 /* Appends a column with this heading, and finds its meaning. */
 void import_table_add_column(struct import_table *table, const char *heading);
-/* Returns the number of known columns; *results: how many of them are a rate or a latency. */
+/* Returns the number of known columns: those read as numbers, and those known to hold no figures.
+ * *results: how many of them are a rate or a latency. */
 size_t import_table_known(const struct import_table *table, size_t *results);
 /* Call after all columns were added: determines the unit of lengths, resolves columns of one
- * meaning, and adds a remark on each whose unit is assumed. INVALID: a stated column is not in the
- * table. */
+ * meaning, and adds a remark on each column whose unit is assumed. INVALID: a stated column is not
+ * in the table. */
 CHECKED bool import_table_columns_done(struct import_table *table, struct error *error);
-/* Sets the error for a file with fewer than two known columns: INVALID. `what` begins the sentence.
+/* Sets the error for a file with fewer than two known columns: INVALID. `what` begins the message.
  */
 CHECKED bool import_table_refuse_columns(const struct import_table *table, const char *what,
                                          struct error *error);
@@ -51,12 +54,13 @@ CHECKED bool import_table_refuse_columns(const struct import_table *table, const
 void import_table_copy(const struct import_table *table, size_t i, char *out, size_t size);
 /* Adds a remark that the row (column NULL), or the figure in one column, does not fit; only the
  * first IMPORT_TABLE_REMARKS_MAX are added. */
-void import_table_odd_row(struct import_table *table, const char *column, const char *value);
+void import_table_remark_misfit(struct import_table *table, const char *column, const char *value);
 #define IMPORT_TABLE_REMARKS_MAX 40
-/* Adds the cell of the row in `csv`; INVALID: there are too many. */
+/* Adds the cell of the row in `csv`; INVALID: there are too many cells or fields. */
 CHECKED bool import_table_add_row(struct import_table *table, struct error *error);
-/* Resolves what only all rows together show: shares in percent, a throughput without a unit, tokens
- * per request or in total, facts that differ. */
+/* Resolves what only all rows together show (shares in percent, a throughput without a unit, tokens
+ * per request or in total, facts that differ), adds remarks on what was not read, and completes the
+ * cells. */
 void import_table_resolve(struct import_table *table);
 /* Whether the column is a share of successes or of cached tokens, which may be a percentage. */
 bool import_table_is_share(const struct import_column *column);

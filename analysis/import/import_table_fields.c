@@ -26,27 +26,26 @@ void import_table_copy(const struct import_table *table, size_t i, char *out, si
     csv_copy(&field, out, size);
 }
 
-void import_table_odd_row(struct import_table *table, const char *column, const char *value)
+void import_table_remark_misfit(struct import_table *table, const char *column, const char *value)
 {
     long long line = (long long)table->csv.line;
 
-    table->odd_count = table->csv.count;
-    if (table->odd_rows++ >= IMPORT_TABLE_REMARKS_MAX)
+    table->misfit_fields = table->csv.count;
+    if (table->misfits++ >= IMPORT_TABLE_REMARKS_MAX)
         return;
     if (column == NULL)
         evidence_remark(table->out, "line %lld has %zu fields where the heading has %zu: skipped",
                         line, table->csv.count, table->count);
     else
         evidence_remark(table->out,
-                        "line %lld: \"%.60s\" in the column \"%s\" is not a number that "
-                        "fits: not known",
+                        "line %lld: \"%.60s\" is not a number that fits the column \"%s\": left "
+                        "unknown",
                         line, value, column);
 }
 
 /* ---- Figures ---- */
 
-/* How much of the column's unit, seconds or milliseconds, a millisecond is; NaN: the column is not
- * of times. */
+/* A millisecond in the column's unit, seconds or milliseconds; NaN: the column holds no times. */
 static double units_per_ms(const struct import_column *column)
 {
     size_t first = offsetof(struct evidence_cell, latency);
@@ -66,7 +65,7 @@ bool import_table_is_share(const struct import_column *column)
            || column->offset == offsetof(struct evidence_cell, cached_share);
 }
 
-/* Sets the run's unit of lengths; false: another row uses a different one. */
+/* Sets the run's unit of lengths if it has none yet; false: it has a different one. */
 static bool agree_on_unit(struct evidence *out, enum length_unit unit)
 {
     if (out->input_unit == LENGTH_UNKNOWN)
@@ -96,14 +95,14 @@ static void remark_assumed(struct import_table *table, const char *text, double 
     if (table->has_assumed)
         return;
     table->has_assumed = true;
-    evidence_remark(table->out, "\"%.20s\" was read as %.15g; so were figures like it", text,
+    evidence_remark(table->out, "\"%.20s\" was read as %.15g, and similar figures likewise", text,
                     value);
 }
 
 /* Adds the text of a load or length that is not a number to the cell's variant, so that cells with
  * different texts differ. */
-static void keep_place(const struct import_column *column, const char *text,
-                       struct evidence_cell *cell)
+static void add_to_variant(const struct import_column *column, const char *text,
+                           struct evidence_cell *cell)
 {
     TEXT_AUTO variant = { 0 };
 
@@ -121,8 +120,8 @@ static void read_word(struct import_table *table, size_t i, const char *text,
     if (import_state_of(text) > EVIDENCE_MEASURED)
         text_copy(table->word, sizeof table->word, text);
     else
-        import_table_odd_row(table, table->headings[i], text);
-    keep_place(&table->columns[i], text, cell);
+        import_table_remark_misfit(table, table->headings[i], text);
+    add_to_variant(&table->columns[i], text, cell);
 }
 
 static void read_number(struct import_table *table, size_t i, const char *text,
@@ -198,7 +197,7 @@ static void read_field(struct import_table *table, size_t i, struct evidence_cel
     }
 }
 
-/* A word in place of a figure describes the row if nothing else does. */
+/* A word in place of a figure becomes the status of a row that has neither a status nor a speed. */
 static void use_word(const struct import_table *table, struct evidence_cell *cell)
 {
     if (table->word[0] != '\0' && cell->status[0] == '\0' && !import_has_speed(cell))

@@ -46,16 +46,16 @@ static void resolve_shares(const struct import_table *table)
     }
 }
 
-/* Whether the throughput counts requests: with one user, requests per second times the seconds of a
- * request is one, which is true of no other throughput. */
+/* Whether the throughput counts requests. With one user, requests per second times the seconds that
+ * a request takes is about 1 (Little's law); it hardly ever is for a throughput of tokens. */
 static bool is_request_throughput(const struct evidence *out)
 {
     for (size_t i = 0; i < out->cell_count; i++) {
         const struct evidence_cell *cell = &out->cells[i];
-        double little = cell->request_throughput * cell->latency[METRIC_E2E].mean_ms / 1000;
+        double in_flight = cell->request_throughput * cell->latency[METRIC_E2E].mean_ms / 1000;
 
-        if (cell->concurrency == 1 && little > 0)
-            return little > 0.8 && little < 1.05;
+        if (cell->concurrency == 1 && in_flight > 0)
+            return in_flight > 0.8 && in_flight < 1.05;
     }
     return false;
 }
@@ -69,8 +69,8 @@ static void resolve_throughput(const struct import_table *table)
             continue;
         if (is_request_throughput(out)) {
             evidence_remark(out,
-                            "the column \"%s\" has no unit: requests per second, since at 1 "
-                            "user it is the inverse of the mean latency",
+                            "the column \"%s\" has no unit: read as requests per second, since at "
+                            "1 user it is the inverse of the mean latency",
                             table->headings[i]);
             continue;
         }
@@ -90,11 +90,12 @@ static double requests_of(const struct evidence_cell *cell)
     return isnan(cell->attempted) ? cell->succeeded : cell->attempted;
 }
 
-/* What the other rows with the same length as a row show about that length. */
+/* What is known from the other rows that have the same input length as a given row. */
 struct same_lengths {
-    bool any;            /* there is at least one */
-    bool other_requests; /* one has another number of requests */
-    bool other_users;    /* one has another number of users, where no number of requests is known */
+    bool any;            /* there is at least one such row */
+    bool other_requests; /* such a row has a different number of requests */
+    bool other_users;    /* such a row has a different number of users, and how many requests the
+                            two rows had is not known */
 };
 
 static struct same_lengths find_same_lengths(const struct evidence *out,
@@ -116,13 +117,14 @@ static struct same_lengths find_same_lengths(const struct evidence *out,
 }
 
 /* Whether the lengths are certainly tokens per request, not in total: a row has fewer tokens than
- * requests, or the same as a row with another number of requests; or, if no numbers of requests are
- * known, every row has the same as a row with another load. *levels: every value recurs. */
-static bool are_per_request(const struct evidence *out, bool *levels)
+ * requests, or as many tokens as a row with a different number of requests; or, if no numbers of
+ * requests are known, every row has as many tokens as a row with a different number of users. If
+ * not, *all_recur says whether every length occurs in several rows. */
+static bool are_per_request(const struct evidence *out, bool *all_recur)
 {
     bool other_users = true;
 
-    *levels = true;
+    *all_recur = true;
     for (size_t i = 0; i < out->cell_count; i++) {
         struct same_lengths same_lengths = find_same_lengths(out, &out->cells[i]);
 
@@ -131,19 +133,19 @@ static bool are_per_request(const struct evidence *out, bool *levels)
         if (out->cells[i].input_length < requests_of(&out->cells[i]) || same_lengths.other_requests)
             return true;
         other_users &= same_lengths.other_users;
-        *levels &= same_lengths.any;
+        *all_recur &= same_lengths.any;
     }
     return other_users;
 }
 
-/* Removes the lengths. If they recur, they become variants, whatever they count: rows with
+/* Removes the lengths. If all of them recur, they become variants, whatever they count: rows with
  * different values are not the same cell. */
-static void drop_lengths(struct evidence *out, const char *heading, bool levels)
+static void drop_lengths(struct evidence *out, const char *heading, bool all_recur)
 {
     for (size_t i = 0; i < out->cell_count; i++) {
         struct evidence_cell *cell = &out->cells[i];
 
-        if (levels && !isnan(cell->input_length))
+        if (all_recur && !isnan(cell->input_length))
             snprintf(cell->variant, sizeof cell->variant, "%.40s=%.15g", heading,
                      cell->input_length);
         cell->input_length = NAN;
@@ -153,12 +155,12 @@ static void drop_lengths(struct evidence *out, const char *heading, bool levels)
 static void resolve_lengths(const struct import_table *table)
 {
     struct evidence *out = table->out;
-    bool levels;
+    bool all_recur;
 
     for (size_t i = 0; i < table->count; i++) {
         if (!table->columns[i].is_ambiguous || table->columns[i].kind != IMPORT_COLUMN_NUMBER)
             continue;
-        if (are_per_request(out, &levels)) {
+        if (are_per_request(out, &all_recur)) {
             out->input_unit = LENGTH_TOKENS;
             evidence_remark(out,
                             "\"%s\" was read as the tokens of each request: as a total "
@@ -167,10 +169,10 @@ static void resolve_lengths(const struct import_table *table)
             continue;
         }
         evidence_remark(out,
-                        "\"%s\" may count the tokens of each request or of all, and nothing in "
-                        "the file shows which: kept as text",
+                        "\"%s\" may count the tokens of each request or of all requests together, "
+                        "and nothing in the file shows which: kept as text",
                         table->headings[i]);
-        drop_lengths(out, table->headings[i], levels);
+        drop_lengths(out, table->headings[i], all_recur);
     }
 }
 
@@ -242,7 +244,8 @@ static void remark_unknown(const struct import_table *table)
 
 /* ---- The whole table ---- */
 
-/* If a table has no column of failures, the planned requests that did not succeed have failed. */
+/* If a row says neither how many requests were attempted nor how many failed, all planned requests
+ * count as attempted: those that did not succeed have failed. */
 static void complete_failures(struct evidence_cell *cell)
 {
     if (isnan(cell->attempted) && isnan(cell->failed) && isnan(cell->success_rate)
@@ -263,7 +266,7 @@ void import_table_resolve(struct import_table *table)
         complete_failures(&out->cells[i]);
         import_complete_cell(&out->cells[i]);
     }
-    if (table->odd_rows > IMPORT_TABLE_REMARKS_MAX)
+    if (table->misfits > IMPORT_TABLE_REMARKS_MAX)
         evidence_remark(out, "rows or figures that did not fit, besides those listed: %zu",
-                        table->odd_rows - IMPORT_TABLE_REMARKS_MAX);
+                        table->misfits - IMPORT_TABLE_REMARKS_MAX);
 }

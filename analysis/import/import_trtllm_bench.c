@@ -6,7 +6,7 @@
 #include "analysis/import/import_members.h"
 #include "analysis/import/import_table.h"
 
-#define PERCENTILES(of, name)                                                                      \
+#define STATISTICS(of, name)                                                                       \
     { of ".average", "mean_" name }, { of ".minimum", "min_" name },                               \
         { of ".maximum", "max_" name }, { of ".p50", "p50_" name }, { of ".p90", "p90_" name },    \
         { of ".p95", "p95_" name },                                                                \
@@ -32,10 +32,10 @@ static const struct import_alias aliases[] = {
     { "performance.system_output_throughput_tok_s", "output_tok_per_s" },
     { "performance.system_total_throughput_tok_s", "total_tok_per_s" },
     { "performance.avg_request_latency_ms", "mean_e2e_ms" },
-    PERCENTILES("performance.request_latency_percentiles_ms", "e2e_ms"),
+    STATISTICS("performance.request_latency_percentiles_ms", "e2e_ms"),
     { "streaming_metrics.token_output_speed_tok_s", "tok_per_s_per_user" },
-    PERCENTILES("streaming_metrics.tpot_percentiles", "tpot_ms"),
-    PERCENTILES("streaming_metrics.ttft_percentiles", "ttft_ms"),
+    STATISTICS("streaming_metrics.tpot_percentiles", "tpot_ms"),
+    STATISTICS("streaming_metrics.ttft_percentiles", "ttft_ms"),
     { "*", "" },
     { NULL, NULL },
 };

@@ -11,8 +11,8 @@
 
 static const struct name {
     const char *word;
-    /* Its value may be just the row's name, and distinguishes runs only if it occurs at several
-     * loads or lengths. */
+    /* The member's value may be just the row's name: it distinguishes runs only if a value occurs
+     * at several loads or lengths. */
     bool is_label;
 } names[] = {
     { "model", false },
@@ -178,7 +178,7 @@ static bool same(double a, double b)
     return (isnan(a) && isnan(b)) || fabs(a - b) < 1e-9;
 }
 
-static bool same_place(const struct evidence_cell *a, const struct evidence_cell *b)
+static bool same_load(const struct evidence_cell *a, const struct evidence_cell *b)
 {
     return same(a->concurrency, b->concurrency) && same(a->input_length, b->input_length)
            && same(a->output_tokens_asked, b->output_tokens_asked)
@@ -188,7 +188,7 @@ static bool same_place(const struct evidence_cell *a, const struct evidence_cell
 static bool distinguishes_runs(const struct evidence *evidence, const struct key *key)
 {
     json_auto_t *first_of = json_object();
-    bool spans_places = false;
+    bool spans_loads = false;
 
     for (size_t i = 0; i < evidence->cell_count; i++) {
         const char *value = value_of(&evidence->cells[i], key);
@@ -196,10 +196,10 @@ static bool distinguishes_runs(const struct evidence *evidence, const struct key
 
         if (first == NULL)
             json_object_set_new(first_of, value, json_integer((json_int_t)i));
-        else if (!same_place(&evidence->cells[i], &evidence->cells[json_integer_value(first)]))
-            spans_places = true;
+        else if (!same_load(&evidence->cells[i], &evidence->cells[json_integer_value(first)]))
+            spans_loads = true;
     }
-    return json_object_size(first_of) > 1 && (spans_places || !key->name->is_label);
+    return json_object_size(first_of) > 1 && (spans_loads || !key->name->is_label);
 }
 
 static void add_value(struct evidence_cell *cell, const struct key *key)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads results of vLLM `bench serve --save-result`: an object per measurement, or several, one
- * after the other, if results were appended. */
+/* Reads results of vLLM `bench serve --save-result`: an object per measurement. If vLLM appended
+ * results to the file, the objects follow one another. */
 #include "analysis/import/import_vllm.h"
 #include "analysis/import/import_formats.h"
 
@@ -20,7 +20,7 @@
         CELL("p99_" name "_ms", latency[metric].p99_ms),                                           \
         CELL("max_" name "_ms", latency[metric].max_ms)
 
-/* Keeps the first error that is not empty, of the list that --save-detailed writes. */
+/* Keeps the first error that is not empty in the list that --save-detailed writes. */
 static bool read_error(struct json_scan *scan, void *context)
 {
     struct import_vllm_result *result = context;
@@ -78,7 +78,8 @@ const struct import_member import_vllm_members[] = {
     LATENCIES("e2el", METRIC_E2E),
     MEMBER_BY("errors", read_errors),
     OWN_MEMBERS(import_vllm_result),
-    /* lists with an item for each request, of --save-detailed; and the real-time factor of audio */
+    /* --save-detailed writes lists with an item for each request; rtfx is the real-time factor of
+     * audio */
     MEMBER_IGNORE("input_lens"),
     MEMBER_IGNORE("output_lens"),
     MEMBER_IGNORE("ttfts"),
@@ -153,7 +154,8 @@ bool import_sniff_vllm(const char *bytes, size_t length)
 
 /* ---- Reading it ---- */
 
-/* Earlier versions of vLLM do not report failures: there, requests that did not complete failed. */
+/* Earlier versions of vLLM do not report failures: in their results, the requests that did not
+ * complete have failed. */
 static void complete_failures(struct evidence_cell *cell)
 {
     if (isnan(cell->failed) && cell->requests_asked >= cell->succeeded)
@@ -175,8 +177,8 @@ static void complete_burst(const struct import_vllm_result *result, struct evide
     if (!reading->noted_bursts)
         evidence_remark(reading->out,
                         "row %lld has neither max_concurrency nor a finite request_rate: all its "
-                        "requests (%.15g) started at once, like those of as many users; the same "
-                        "holds for each such row",
+                        "requests (%.15g) started at once, so that it counts as a row with that "
+                        "many users; the same holds for each such row",
                         (long long)cell->row, cell->requests_asked);
     reading->noted_bursts = true;
 }
@@ -241,10 +243,11 @@ bool import_read_vllm(const struct import_file *file, struct evidence *out, stru
     char example[64];
 
     if (units_of(file->bytes, file->length, example) == UNITS_MISSING)
-        return error_set(error, ERROR_INVALID,
-                         "the latencies have no unit (\"%s\"), where vLLM writes \"%s_ms\": give "
-                         "the format rows, and say in \"columns\" what they are, as in \"%s=%s_s\"",
-                         example, example, example, example);
+        return error_set(
+            error, ERROR_INVALID,
+            "the latencies have no unit (\"%s\"), where vLLM writes \"%s_ms\": set "
+            "`format` to rows, and say in \"columns\" what they are, as in \"%s=%s_s\"",
+            example, example, example, example);
     out->input_unit = LENGTH_TOKENS;
     text_copy(out->facts.tool, sizeof out->facts.tool, "vllm bench serve");
     return import_documents(file->bytes, file->length, read_result, &reading, error);

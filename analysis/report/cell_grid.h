@@ -18,12 +18,12 @@ struct cell_grid_axis {
 struct cell_grid {
     struct cell_grid_axis outputs, contexts, loads, repetitions;
     bool is_rate;                  /* loads are arriving requests per second, else users */
-    const struct cell_row **cells; /* borrowed; NULL: there is no such cell */
+    const struct cell_row **cells; /* each borrowed, or NULL if there is no such cell */
 };
 
 /* One point of the grid, with all repetitions. */
 struct grid_point {
-    const struct cell_row *const *cells; /* NULL: there is no such cell */
+    const struct cell_row *const *cells; /* each borrowed, or NULL if there is no such cell */
     size_t count;
     int64_t output_tokens, context_tokens;
     double load; /* users, or requests per second */

@@ -17,7 +17,7 @@ static int64_t count_failed(const struct cell_row *cell)
     return failed;
 }
 
-/* An infeasible cell needs no request to show why. */
+/* An infeasible cell is too long, even if no request was sent to show it. */
 static enum failure class_of(const struct cell_row *cell)
 {
     enum failure failure = cell_grid_failure(cell);

@@ -4,7 +4,8 @@
 
 #include "analysis/report/cell_grid.h"
 
-/* The smallest load of one output length and context at which anything failed. */
+/* The smallest load of one output length and context at which a repetition failed, was too long or
+ * lost requests. */
 struct failure_onset {
     bool found;
     struct grid_point point;
@@ -12,7 +13,8 @@ struct failure_onset {
     enum failure failure;        /* FAILURE_NONE: not known */
     int64_t failed, attempted;   /* requests of that cell; both 0: none was sent */
     const char *message;         /* what the server or the sweep reported; may be "" */
-    size_t further; /* larger loads of the context that failed, are too long or were skipped */
+    /* Larger loads without a measured repetition that failed, are too long or were skipped. */
+    size_t further;
 };
 struct failure_onset failure_onset_find(const struct cell_grid *grid, size_t output,
                                         size_t context);

@@ -4,7 +4,7 @@
 #include "analysis/report/matrix.h"
 #include "base/formats/table.h"
 
-/* Throughput, then each latency with its tail. */
+/* Throughput, then latencies: each median, followed by its p99 if there is one. */
 static const enum quantity_id order[] = {
     QUANTITY_OUTPUT_TOKENS, QUANTITY_REQUESTS, QUANTITY_GOODPUT, QUANTITY_TTFT_P50,
     QUANTITY_TTFT_P99,      QUANTITY_ITL_P50,  QUANTITY_ITL_P99, QUANTITY_ICL_P50,

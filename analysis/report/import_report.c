@@ -12,12 +12,14 @@
 #include "base/formats/table.h"
 
 #define COLUMNS_AT_ONCE 12
-#define CELLS_IN_TABLES 4000
-#define ROWS_IN_TABLES 200
-#define USERS_IN_TABLES 60
-#define VARIANTS_IN_TABLES 20
-#define FAILURES_SHOWN 20
+/* If a file has more, no tables are written: */
+#define CELLS_IN_TABLES_MAX 4000
+#define ROWS_IN_TABLES_MAX 200
+#define USERS_IN_TABLES_MAX 60 /* different numbers of users */
+#define VARIANTS_IN_TABLES_MAX 20
 #define SOUND_SUCCESS_RATE 0.99
+
+#define FAILURES_SHOWN 20
 
 /* A figure that has a matrix. */
 struct shown {
@@ -65,7 +67,8 @@ struct values {
     size_t count;
 };
 
-/* The cells of one variant: in a file of several runs, each has matrices of its own. */
+/* The cells of one variant, and the figure whose matrix is being written. In a file of several runs
+ * each variant has its own matrices. */
 struct matrix {
     const struct evidence_cell **cells;
     size_t count;
@@ -227,7 +230,7 @@ static void matrix_finish(struct matrix *matrix)
 }
 
 struct matrices {
-    struct matrix at[VARIANTS_IN_TABLES]; /* in the order of the file */
+    struct matrix at[VARIANTS_IN_TABLES_MAX]; /* in the order of the file */
     size_t count;
     bool is_too_large;
 };
@@ -244,19 +247,20 @@ static void matrices_init(struct matrices *matrices, const struct evidence *evid
 {
     size_t rows = 0;
 
-    *matrices = (struct matrices){ .is_too_large = evidence->cell_count > CELLS_IN_TABLES };
+    *matrices = (struct matrices){ .is_too_large = evidence->cell_count > CELLS_IN_TABLES_MAX };
     for (size_t i = 0; i < evidence->cell_count && !matrices->is_too_large; i++) {
         struct matrix *matrix = &matrices->at[matrices->count];
 
         if (has_variant(matrices, evidence->cells[i].variant))
             continue;
-        matrices->is_too_large = matrices->count == VARIANTS_IN_TABLES;
+        matrices->is_too_large = matrices->count == VARIANTS_IN_TABLES_MAX;
         if (matrices->is_too_large)
             break;
         matrix_init(matrix, evidence, evidence->cells[i].variant);
         matrices->count++;
         rows += matrix->lengths.count * matrix->outputs.count;
-        matrices->is_too_large = rows > ROWS_IN_TABLES || matrix->users.count > USERS_IN_TABLES;
+        matrices->is_too_large =
+            rows > ROWS_IN_TABLES_MAX || matrix->users.count > USERS_IN_TABLES_MAX;
     }
 }
 

@@ -4,7 +4,8 @@
 
 #include "analysis/evidence/evidence.h"
 
-/* Writes Markdown: origin, known facts, a matrix for each figure that the file has (rows input
- * and output length, columns users), failures. A point that the file has several times shows every
- * value, in the file's order; a failed cell shows no speed. */
+/* Writes Markdown: origin, known facts, a matrix for each of the main figures that the file has
+ * (rows input and output length, columns users) unless the grid is too large, failures, the
+ * importer's remarks. A point that the file has several times shows every value, in the file's
+ * order; a failed cell shows no speed. */
 void import_report_write(const struct evidence *evidence, struct text *out);

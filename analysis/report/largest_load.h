@@ -5,8 +5,8 @@
 #include "analysis/report/cell_grid.h"
 #include "base/measure/slo.h"
 
-/* A point of the grid compared with the limits: the mean ratio over its repetitions, and the
- * repetition that exceeds them most. */
+/* A point of the grid compared with the limits: the mean ratio over its repetitions, and the result
+ * of the repetition with the largest ratio. */
 struct largest_load_level {
     bool judged; /* measured or failed at least once */
     double ratio;
@@ -18,9 +18,11 @@ struct largest_load_level {
 struct largest_load {
     /* The largest load that meets the limits; judged false: none does. */
     struct largest_load_level met;
-    /* The smallest larger load that misses them; judged false: there is none. */
+    /* The smallest load above `met` that misses the limits; judged false: there is none. */
     struct largest_load_level miss;
-    bool exact;    /* every load between met and miss, or below miss if none is met, is known */
+    /* Every load between `met` and `miss` was judged. Without `met`, this means every load below
+     * `miss`; without `miss`, every load above `met`. */
+    bool exact;
     size_t uneven; /* number of loads smaller than met that miss the limits nevertheless */
 };
 struct largest_load largest_load_find(const struct cell_grid *grid, const struct slo *limits,

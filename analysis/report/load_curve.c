@@ -6,17 +6,18 @@
 #include "base/core/memory.h"
 
 #define DOUBT 1.5 /* a bound allows for this multiple of the noise */
-/* No bound is farther from its figure than this share of it, so it stays positive. */
+/* No bound differs from its figure by more than this share of the figure: bounds stay positive. */
 #define DOUBT_LIMIT 0.9
-/* The limit instead of DOUBT_LIMIT where tokens/s are compared with a share of the peak. */
-#define DOUBT_MOST 0.02
-#define SPAN 1.9 /* loads that differ by less than this factor may share one padded batch */
+/* Replaces DOUBT_LIMIT where tokens/s are compared with a share of the peak. */
+#define DOUBT_LIMIT_AT_PEAK 0.02
+/* Loads that differ by less than this factor may run in batches padded to the same size. */
+#define SPAN_LEAST 1.9
 #define STEPS 50 /* between two points, to find the largest value there */
 
 /* Requests wait for others to end if one of these holds: the server itself counts at least the
  * share WAITING of them as waiting; or the time to the first token grew by at least the share
- * WAIT_SHARE of the request's time, and by the factor WAIT_GROWTH more than the load: reading all
- * prompts in line would not take so long. */
+ * WAIT_SHARE of the request's time, and by more than WAIT_GROWTH times the factor by which the load
+ * grew: reading all prompts one after the other would take less. */
 #define WAITING 0.5
 #define WAIT_SHARE 0.25
 #define WAIT_GROWTH 1.5
@@ -81,8 +82,8 @@ static bool is_full(const struct curve *curve, size_t i)
     return curve->points[i].overloaded || waiting_at(curve, i) > 0;
 }
 
-/* The number of requests processed at once, from point `from` on: at the smallest load at which
- * others wait, where the count is most accurate. INFINITY: none waits. */
+/* The number of requests processed at once, judged by the first point from `from` on at which
+ * requests wait, where the count is most accurate. INFINITY: there is no such point. */
 static double find_at_once(const struct curve *curve, size_t from)
 {
     for (size_t i = from; i < curve->count; i++) {
@@ -128,14 +129,14 @@ static double most_beyond(const struct curve *curve)
         double gain = tokens(curve, last) / tokens(curve, i) * (1 + doubt(curve, last))
                       / (1 - doubt(curve, i));
 
-        if (span >= SPAN && span > gain)
+        if (span >= SPAN_LEAST && span > gain)
             most = fmin(most, tokens(curve, last) * (span - 1) / (span - gain));
     }
     return most;
 }
 
-/* The most tokens/s at a load between points i and i + 1, where the time per token grows at least
- * as fast as before them, and no faster than after them. */
+/* The most tokens/s at the load `at` between points i and i + 1, where the time per token grows at
+ * least as fast as before the two, and no faster than after them. */
 static double most_at(const struct curve *curve, size_t i, double at)
 {
     double before = i > 0 ? fmax(0, growth(curve, i - 1, i, -1)) : 0;
@@ -172,8 +173,9 @@ static void find_most(const struct curve *curve, double *most)
 
 /* ---- The interval ---------------------------------------------------------------------------- */
 
-/* The smallest point up to which the best tokens/s reach the share of the most that any load above
- * can give; `count`: there is none. */
+/* Index of the first point i for which the best tokens/s of the points up to i reach
+ * SATURATION_SHARE of the most that the load of i or any larger one can give; `count`: there is
+ * none. */
 static size_t find_saturated(const struct curve *curve)
 {
     FREE_AUTO double *most = memory_zeroed(curve->count + 1, sizeof *most);
@@ -182,7 +184,7 @@ static size_t find_saturated(const struct curve *curve)
 
     find_most(curve, most);
     for (; i < curve->count; i++) {
-        best = fmax(best, tokens(curve, i) * (1 - fmin(DOUBT_MOST, doubt(curve, i))));
+        best = fmax(best, tokens(curve, i) * (1 - fmin(DOUBT_LIMIT_AT_PEAK, doubt(curve, i))));
         if (best >= SATURATION_SHARE * most[i])
             break;
     }

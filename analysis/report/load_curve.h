@@ -9,7 +9,7 @@
  * each load bounds what a greater one can give (Little 1961). Tokens/s rise to one peak. The time
  * per token never grows more slowly than it did at smaller loads, so that its growth bounds the
  * peak between the loads and beyond them. A server that pads its batches violates the last
- * assumption slightly, which does not show in loads that double. */
+ * assumption slightly; this does not show if each load is twice the one before. */
 #pragma once
 
 #include <stdbool.h>
@@ -32,8 +32,8 @@ struct load_point {
 struct load_verdict {
     bool reached;     /* false: saturation is, or may be, beyond the largest load */
     double low, high; /* the interval, both ends included; high is INFINITY unless reached */
-    size_t at;        /* the smallest point that is certainly saturated; else the last */
-    double at_once;   /* requests processed while others wait; INFINITY: none is known to wait */
+    size_t at; /* index of the first point that is certainly saturated; of the last if none is */
+    double at_once; /* requests processed while others wait; INFINITY: none is known to wait */
 };
 
 /* `points`: two or more, ascending in load, all sound. `is_rate`: the loads are arrival rates. */

@@ -9,7 +9,7 @@
 
 #define TABLE_WIDTH 100 /* characters; loads that do not fit go into further tables */
 
-/* Adds the figure of one point with its marks, or the word that says why there is none. */
+/* Adds the figure of one point with its marks, or the word that says why there is no figure. */
 void matrix_add_figure(const struct grid_point *point, enum quantity_id quantity, struct text *out);
 /* Writes Markdown tables; where a point has no figure, a word says why. */
 void matrix_write(const struct cell_grid *grid, size_t output, enum quantity_id quantity,

@@ -147,8 +147,8 @@ static bool had_lengths_cut(const struct cell_row *cell)
     return cell->measurement.lengths_cut > 0;
 }
 
-/* Throughput x latency is the number of requests in flight (Little 1961): otherwise the window
- * caught a ramp or a burst. */
+/* Throughput x latency is the number of requests in flight (Little 1961), unless the window caught
+ * a ramp or a burst. */
 static bool is_unsteady(const struct cell_row *cell)
 {
     return fabs(cell->measurement.little_ratio - 1) > 0.2;
@@ -168,7 +168,7 @@ static bool has_state(const struct cell_row *cell, const char *state)
     return strcmp(json_get_text(counters, "state", ""), state) == 0;
 }
 
-/* Whether the server monitor saw one of several instances, or different ones in turn. */
+/* Whether the server's counters cover only a part of the measurement. */
 static bool is_partly_cross_checked(const struct cell_row *cell)
 {
     return has_state(cell, "partial");
@@ -212,9 +212,8 @@ static bool has_few_samples(const struct grid_point *point)
 }
 
 const struct point_warning point_warnings[] = {
-    { "client_limited",
-      "opsbrain itself was late or busy there: the server may be faster than shown", true,
-      is_client_limited, NULL },
+    { "client_limited", "opsbrain itself was late or busy: the server may be faster than shown",
+      true, is_client_limited, NULL },
     { "client_late",
       "opsbrain read the slowest answers late: p99 and above may be too long by up to the cell's "
       "lag_p99_ms; rates, means and medians are right",
@@ -224,7 +223,8 @@ const struct point_warning point_warnings[] = {
       "another",
       false, is_machine_busy, NULL },
     { "contaminated",
-      "by its own counters the server also worked for other clients, each time this was measured",
+      "by its own counters the server also worked for other clients, each time the cell was "
+      "measured",
       true, is_contaminated, NULL },
     { "near_ceiling",
       "the client read stream chunks at more than 60 % of the rate that this machine reached when "
@@ -241,7 +241,7 @@ const struct point_warning point_warnings[] = {
       "include their wait",
       true, had_no_room, NULL },
     { "uneven",
-      "the server stalled or changed its speed during the window, each time this was measured: "
+      "the server stalled or changed its speed during the window, each time the cell was measured: "
       "means describe neither state",
       true, was_uneven, NULL },
     { "unsettled", "the warm-up ended at its limit, before two windows agreed", false,

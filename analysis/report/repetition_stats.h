@@ -12,7 +12,7 @@ struct quantity {
     const char *title;
     const char *heading;    /* of a column, without the unit: latencies are in ms */
     size_t offset;          /* offset of the double in struct measurement */
-    size_t censored_offset; /* offset of its bool there; 0: cannot be censored */
+    size_t censored_offset; /* offset of the bool that marks a censored figure; 0: never censored */
     size_t count_offset;    /* offset of the number of samples of a tail percentile; 0: no tail */
     bool of_decoding;       /* it means nothing below DECODE_TOKENS output tokens */
 };
@@ -54,5 +54,6 @@ double repetition_stats_mean(const struct grid_point *point, enum quantity_id qu
 /* Writes ">=123 ±4.00~": mean, half-width, and the marks for `at_least` and `few`. */
 void repetition_stats_write(const struct repetition_stats *figure, struct text *out);
 #define NUMBER_SIZE 32
-/* Writes two decimals below 10, one below 100, else none; "-" if not finite. Returns `out`. */
+/* Writes two decimals below 10, one below 100, else none; "-" for 1e15 or more, and if not finite.
+ * Returns `out`. */
 const char *repetition_stats_number(double value, char out[NUMBER_SIZE]);

@@ -10,7 +10,7 @@
 
 #define SENTENCES_SHOWN 12
 
-/* Gaps between chunks equal those between tokens, unless some chunks have several. */
+/* Gaps between chunks equal gaps between tokens, unless some chunks have several tokens. */
 static bool has_wide_chunks(const struct report_input *input)
 {
     for (size_t i = 0; i < input->cell_count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The beginning of a report: the sweep, its runs, their fingerprint, the plan. Private to
- * analysis/. */
+/* What a report says about the sweep: its state, runs, fingerprint and plan. Private to analysis/.
+ */
 #pragma once
 
 #include <jansson.h>

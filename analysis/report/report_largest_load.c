@@ -81,7 +81,9 @@ static void add_uneven(const struct cell_grid *grid, const struct slo *limits, s
         const struct largest_load found = largest_load_find(grid, limits, output, context);
 
         if (found.uneven > 0)
-            text_addf(out, "At context %lld, %zu smaller load%s missed a limit nevertheless.\n",
+            text_addf(out,
+                      "At context %lld, %zu load%s below the largest that meets the limits missed "
+                      "a limit.\n",
                       (long long)grid->contexts.values[context], found.uneven,
                       found.uneven == 1 ? "" : "s");
     }
@@ -99,9 +101,10 @@ void report_limit_write(const struct report_input *input, const struct cell_grid
         return;
     text_add(out, "### Largest load that meets the limits\n\nLimits: ");
     add_limits(&limits, out);
-    text_add(out,
-             ".\n\">=\": no larger load that was measured misses the limits, or loads between are "
-             "unknown.\n\n");
+    text_add(
+        out,
+        ".\n\">=\": no larger load that was measured misses the limits, or loads between \"meets "
+        "up to\" and \"misses at\" were not measured.\n\n");
     table = table_create();
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
         table_column(table, headings[i], true);

@@ -101,7 +101,7 @@ void report_saturation_write(const struct cell_grid *grid, size_t output, struct
              "Saturated at: the smallest load that gives 95 % of the most output tokens/s that "
              "the server\ncan give at any load; \"to\": it lies between these two, \">=\": it "
              "was not certainly reached.\nDoubled at: the smallest load whose E2E median is at "
-             "least twice that of the smallest load.\n\"<=\": the load below was not "
+             "least twice that of the smallest load.\n\"<=\": the next smaller load was not "
              "measured.\n\n");
     table_render(table, out);
     text_add_char(out, '\n');

@@ -22,7 +22,7 @@ bool report_limit_sentence(const struct report_input *input, const struct cell_g
                            size_t output, size_t context, struct text *out);
 json_t *report_limit_to_json(const struct report_input *input, const struct cell_grid *grid,
                              size_t output);
-/* Writes "context 512, at 8 users: failed, rate_limited, 4 of 9 requests". */
+/* Writes "context 512, at 8 users: failed, rate_limited, 4 of 9 requests failed". */
 void report_failure_sentence(const struct cell_grid *grid, const struct failure_onset *failure,
                              struct text *out);
 void report_failures_write(const struct cell_grid *grid, struct text *out);

@@ -148,12 +148,14 @@ void report_cold_write(const struct report_input *input, struct text *out)
 
     if (cell == NULL)
         return;
-    text_addf(out,
-              "## Cold start\n\nThe first request of a shape, before any warm-up, was much slower "
-              "in %zu cell%s; at worst %.0f ms to the first token at context %lld (%.0f ms when "
-              "warm). No figure above includes it.\n\n",
-              count, count == 1 ? "" : "s", cell->measurement.cold_ttft_ms,
-              (long long)cell->input_tokens, cell->measurement.latency[METRIC_TTFT].p50_ms);
+    text_addf(
+        out,
+        "## Cold start\n\nIn %zu cell%s, the sweep's first request with that context and "
+        "output length, before any warm-up, was much slower than later ones; at worst %.0f ms "
+        "to the first token at context %lld (%.0f ms when warm). No figure above includes "
+        "it.\n\n",
+        count, count == 1 ? "" : "s", cell->measurement.cold_ttft_ms, (long long)cell->input_tokens,
+        cell->measurement.latency[METRIC_TTFT].p50_ms);
 }
 
 json_t *report_cold_to_json(const struct report_input *input)

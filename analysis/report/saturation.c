@@ -38,7 +38,8 @@ static void sound_points_finish(struct sound_points *sound)
 }
 #define SOUND_POINTS_AUTO __attribute__((cleanup(sound_points_finish))) struct sound_points
 
-/* The mean of the windows' own confidence intervals, divided by the root of the repetitions. */
+/* The mean of the windows' own confidence intervals, divided by the square root of the number of
+ * repetitions; at least NOISE_LEAST. */
 static double noise_of(const struct grid_point *point)
 {
     size_t count = 0;

@@ -21,7 +21,7 @@ struct saturation {
     struct load_verdict verdict;
     double next[LOADS_TO_MEASURE]; /* loads that would narrow the interval */
     size_t next_count;
-    struct grid_point at, peak; /* verdict.at as a point, and the peak's */
+    struct grid_point at, peak; /* the points at verdict.at and with the most tokens/s */
     double output_tokens_per_s, peak_tokens_per_s;
     /* The smallest load whose E2E median is at least twice that of the smallest load; 0: none. */
     double doubled_load;

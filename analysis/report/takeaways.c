@@ -91,8 +91,8 @@ static void add_saturation(json_t *sentences, const struct cell_grid *grid, size
     takeaways_add(sentences, &text);
 }
 
-/* Index of the longest context that is sound at the load with this index; 0: none but the first may
- * be. */
+/* Index of the longest context whose point is sound at the load with this index; 0: no context
+ * after the first has a sound point there. */
 static size_t longest_sound(const struct cell_grid *grid, size_t output, size_t load)
 {
     for (size_t context = grid->contexts.count; context-- > 1;) {
@@ -104,7 +104,7 @@ static size_t longest_sound(const struct cell_grid *grid, size_t output, size_t 
     return 0;
 }
 
-/* Returns "falls by 12 %" or "rises by 12 %"; "stays the same" if it would be by 0 %. */
+/* Returns "falls by 12 %" or "rises by 12 %"; "stays the same" if the change rounds to 0 %. */
 static const char *name_change(double loss, char out[32])
 {
     if (fabs(loss) < 0.005)
@@ -153,7 +153,7 @@ static void add_context(json_t *sentences, const struct cell_grid *grid, size_t 
     takeaways_add(sentences, &text);
 }
 
-/* Adds where failures begin, for the smallest context that has any. */
+/* Adds where failures begin, for the smallest context that has a failure. */
 static void add_first_failure(json_t *sentences, const struct cell_grid *grid, size_t output)
 {
     struct text text = { 0 };

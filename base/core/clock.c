@@ -39,12 +39,13 @@ int64_t clock_uptime_ms(void)
 static void split_days(int64_t days, int *year, int *month, int *day)
 {
     int64_t shifted = days + 719468; /* since 0000-03-01; never negative here */
-    int64_t era = shifted / 146097, of_era = shifted % 146097;
-    int64_t year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    int64_t of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    int64_t month_from_march = (5 * of_year + 2) / 153;
+    int64_t era = shifted / 146097, day_of_era = shifted % 146097;
+    int64_t year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+    int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    int64_t month_from_march = (5 * day_of_year + 2) / 153;
 
-    *day = (int)(of_year - (153 * month_from_march + 2) / 5 + 1);
+    *day = (int)(day_of_year - (153 * month_from_march + 2) / 5 + 1);
     *month = (int)(month_from_march < 10 ? month_from_march + 3 : month_from_march - 9);
     *year = (int)(year_of_era + era * 400 + (*month <= 2));
 }

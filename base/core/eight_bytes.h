@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a text eight bytes at a time. In the results the high bit of a byte marks a match, and no
- * other bit is set, so that results may be combined and negated. */
+/* Reads a text eight bytes at a time. In a result, the high bit of a byte is set if that byte
+ * matches, and no other bit is set, so that results can be combined with |. */
 #pragma once
 
 #include <endian.h>
@@ -20,8 +20,8 @@ static inline uint64_t eight_bytes(const char *bytes)
     return le64toh(eight);
 }
 
-/* Marks bytes below `least`, which is at most 0x80. The high bits are set first, so that no byte
- * borrows from the next. */
+/* Marks the bytes below `least`, which is at most 0x80. Before the subtraction all high bits are
+ * set, so that no byte borrows from the next. */
 static inline uint64_t bytes_below(uint64_t eight, uint8_t least)
 {
     return ~(((eight | HIGH_BITS) - EACH_BYTE(least)) | eight) & HIGH_BITS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One line per event on standard error: time, level, message. Never contains a secret. Thread safe:
- * lines of several threads do not interleave. */
+/* One line per event on standard error: time, level, message. Callers never pass a secret. Thread
+ * safe: lines of several threads do not interleave. */
 #pragma once
 
 #include <stddef.h>
@@ -13,7 +13,7 @@ void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Collects lines of one thread that are written together, such as those of one iteration of its
- * loop: a write(2) for each would cost more than everything else. Starts zeroed. */
+ * loop: a write(2) for each line would cost more than the rest of the iteration. Starts zeroed. */
 struct log_lines {
     struct text text;
     size_t line;                /* where the current line begins */

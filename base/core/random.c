@@ -74,15 +74,16 @@ uint64_t generator_next(struct generator *generator)
 }
 
 /* Lemire, "Fast random integer generation in an interval" (2019): the high half of the product is
- * the number; the few low halves that would make some numbers more likely are drawn again. */
+ * the number. A product whose low half is below the threshold is drawn again, because it would make
+ * some numbers more likely than others. */
 uint64_t generator_below(struct generator *generator, uint64_t bound)
 {
-    uint64_t unfair = -bound % bound;
+    uint64_t threshold = -bound % bound;
     unsigned __int128 product;
 
     do
         product = (unsigned __int128)generator_next(generator) * bound;
-    while ((uint64_t)product < unfair);
+    while ((uint64_t)product < threshold);
     return (uint64_t)(product >> 64);
 }
 

@@ -11,8 +11,8 @@ struct rate_limit;
 
 #define RATE_LIMIT_NAME_SIZE 64
 
-/* 0: there is no such limit. `burst` is the size of the bucket: how many permits are available at
- * once after a pause. */
+/* `at_once` or `per_second` 0: there is no such limit. `burst` is the size of the bucket: how many
+ * permits are available at once after a pause. */
 struct rate_limit_limits {
     int64_t at_once, per_second, burst;
 };
@@ -34,6 +34,6 @@ bool rate_limit_spend(struct rate_limit *rate_limit, const char *name, int64_t n
 void rate_limit_charge(struct rate_limit *rate_limit, const char *name, int64_t count,
                        int64_t now_ns);
 /* Spends `count` permits. Returns false and spends none if fewer are left; *wait_ms is the time
- * until that many will be. */
+ * until that many are available. */
 bool rate_limit_spend_many(struct rate_limit *rate_limit, const char *name, int64_t count,
                            int64_t now_ns, int64_t *wait_ms);

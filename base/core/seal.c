@@ -26,14 +26,14 @@ static void check(bool done)
     abort();
 }
 
-static EVP_CIPHER_CTX *begin(const uint8_t key[DIGEST_BYTES], uint64_t number, bool closes)
+static EVP_CIPHER_CTX *begin(const uint8_t key[DIGEST_BYTES], uint64_t number, bool encrypts)
 {
     EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
     uint8_t nonce[NONCE_BYTES];
 
     write_nonce(number, nonce);
     check(context != NULL
-          && EVP_CipherInit_ex(context, EVP_aes_256_gcm(), NULL, key, nonce, closes) == 1);
+          && EVP_CipherInit_ex(context, EVP_aes_256_gcm(), NULL, key, nonce, encrypts) == 1);
     return context;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encrypts a file piece by piece (AES-256-GCM, by OpenSSL): without the key nobody can read a
- * piece, and nobody can change, exchange or omit one unnoticed. */
+/* Encrypts a file as numbered pieces (AES-256-GCM, by OpenSSL). Without the key nobody can read a
+ * piece, or change or exchange pieces unnoticed. A caller that reads the pieces in order notices an
+ * omitted piece, except at the end: the caller must check that the last piece is there. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A growing string. */
+/* A growing string, and checks and conversions of strings. */
 #pragma once
 
 #include <stdbool.h>

@@ -25,8 +25,8 @@ void timeline_accept(struct timeline *timeline, int64_t wall_ms, int64_t uptime_
     *timeline = (struct timeline){ .believed_ms = wall_ms, .believed_at_ms = uptime_ms };
 }
 
-/* A jump of up to a day may be the time that the process or the machine was down, which is not
- * known. */
+/* It is not known how long the process or the machine was down: a jump of up to a day may be that
+ * time. */
 void timeline_begin(struct timeline *timeline, const struct timeline_memory *memory,
                     int64_t wall_ms, int64_t uptime_ms)
 {
@@ -45,8 +45,8 @@ static int64_t rival_ran(const struct timeline *timeline, int64_t uptime_ms)
     return timeline->rival_ran_ms + uptime_ms - timeline->rival_at_ms;
 }
 
-/* Called when the clock has jumped: remembers where to, unless it has only run on since a jump that
- * is already remembered. */
+/* Called when the clock has jumped: remembers the new time, unless the clock has only run on since
+ * a jump that is already remembered. */
 static void follow_rival(struct timeline *timeline, int64_t wall_ms, int64_t uptime_ms)
 {
     int64_t ran_to_ms = timeline->rival_ms + uptime_ms - timeline->rival_at_ms;

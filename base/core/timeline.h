@@ -12,7 +12,7 @@
 struct timeline {
     int64_t believed_ms, believed_at_ms; /* wall time that was trusted, and the uptime then */
     int64_t rival_ms, rival_at_ms;       /* wall time after a jump, and the uptime then; 0: none */
-    int64_t rival_ran_ms;                /* how long the clock had run on by rival_at_ms */
+    int64_t rival_ran_ms;                /* how long the clock ran after the jump, by rival_at_ms */
 };
 
 /* The part that is stored, so that it outlives the process. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pool of threads with a bounded queue. If there is little work, few of them are used. */
+/* A pool of threads with a bounded queue. If there is little work, few of the threads are used. */
 #pragma once
 
 #include <stddef.h>

@@ -30,9 +30,9 @@ void csv_init(struct csv *csv, const char *bytes, size_t length)
     csv->separator = find_separator(csv->at, csv->end);
 }
 
-/* The length of the line ending at the current byte, "\n" or "\r\n"; 0 if there is none. "\r" alone
+/* The length of the line break at the current byte, "\n" or "\r\n"; 0 if there is none. "\r" alone
  * ends a line only in a file without any "\n". */
-static size_t line_ending(const struct csv *csv)
+static size_t line_break(const struct csv *csv)
 {
     if (csv->at < csv->end && *csv->at == '\n')
         return 1;
@@ -43,7 +43,7 @@ static size_t line_ending(const struct csv *csv)
 
 static bool at_end_of_field(const struct csv *csv)
 {
-    return csv->at == csv->end || *csv->at == csv->separator || line_ending(csv) > 0;
+    return csv->at == csv->end || *csv->at == csv->separator || line_break(csv) > 0;
 }
 
 static CHECKED bool read_quoted(struct csv *csv, struct csv_field *field, struct error *error)
@@ -90,7 +90,7 @@ static void skip_empty_lines(struct csv *csv)
 {
     size_t length;
 
-    while ((length = line_ending(csv)) > 0) {
+    while ((length = line_break(csv)) > 0) {
         csv->at += length;
         csv->next_line++;
     }
@@ -114,8 +114,8 @@ bool csv_next(struct csv *csv, bool *more, struct error *error)
             break;
         csv->at++;
     }
-    csv->next_line += line_ending(csv) > 0;
-    csv->at += line_ending(csv);
+    csv->next_line += line_break(csv) > 0;
+    csv->at += line_break(csv);
     return true;
 }
 

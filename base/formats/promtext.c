@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What has not been read of a line, or of the whole text. */
+/* The part of a line, or of the whole text, that has not been read yet. */
 struct cursor {
     const char *at, *end;
 };
@@ -134,7 +134,7 @@ static bool read_special(const char *word, double *out)
     return true;
 }
 
-/* Reads decimal floating point only: strtod would also accept hexadecimal and nan(...). */
+/* Reads a decimal number, NaN or infinity: strtod would also accept hexadecimal and nan(...). */
 static bool read_number(struct cursor *cursor, double *out)
 {
     char digits[64], *end;
@@ -206,7 +206,7 @@ static bool read_sample(struct cursor *cursor, const struct family *family,
     return true;
 }
 
-/* Reads a comment: "# TYPE name type" sets the family, any other one is skipped. */
+/* Reads a comment: "# TYPE name type" sets the family; other comments are skipped. */
 static void read_comment(struct cursor *cursor, struct family *family)
 {
     const char *word;
@@ -224,7 +224,7 @@ static void read_comment(struct cursor *cursor, struct family *family)
             family->type = type;
 }
 
-/* Returns the next line, without its ending and leading blanks, and moves `text` after it. */
+/* Returns the next line, without leading blanks and the line break, and moves `text` after it. */
 static struct cursor next_line(struct cursor *text)
 {
     const char *newline = memchr(text->at, '\n', (size_t)(text->end - text->at));

@@ -23,12 +23,12 @@ struct promtext_sample {
     const char *labels; /* between the braces, as written: a="b",c="d" */
     size_t labels_length;
     double value; /* may be NaN, +Inf, -Inf */
-    enum promtext_type
-        type; /* of the family, which has the samples _bucket, _sum, _count, _total */
+    /* From the latest "# TYPE" line if that names the sample's family; else UNTYPED. */
+    enum promtext_type type;
 };
 
-/* Calls `each` per sample, until it returns false; then returns false. Malformed lines are skipped
- * and counted in *skipped (may be NULL). */
+/* Calls `each` for each sample; stops and returns false when `each` returns false. Malformed lines
+ * are skipped and counted in *skipped (may be NULL). */
 bool promtext_read(const char *bytes, size_t length,
                    bool (*each)(void *context, const struct promtext_sample *sample), void *context,
                    size_t *skipped);

@@ -59,7 +59,7 @@ void table_column(struct table *table, const char *heading, bool right)
     column->heading = escape(heading);
     column->right = right;
     column->width = width_of(column->heading);
-    if (column->width < 3) /* the shortest rule that Markdown allows */
+    if (column->width < 3) /* some Markdown parsers require three characters in a rule */
         column->width = 3;
 }
 

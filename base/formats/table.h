@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Markdown tables that fit a terminal: columns padded to their widest cell, numbers
- * right-aligned. */
+/* Markdown tables that can also be read in a terminal: each column is padded to its widest cell. */
 #pragma once
 
 #include "base/core/text.h"

@@ -14,7 +14,7 @@
 
 struct line {
     size_t number, indent;
-    char *text; /* without indentation and blanks at the end; not empty */
+    char *text; /* without indentation and trailing blanks; not empty */
 };
 
 struct yaml {
@@ -45,7 +45,7 @@ static json_t *refuse_depth(struct yaml *yaml)
 
 /* ---- Scalars --------------------------------------------------------------------------------- */
 
-static bool is_comment(const char *text)
+static bool is_empty_or_comment(const char *text)
 {
     text += strspn(text, " ");
     return *text == '\0' || *text == '#';
@@ -65,7 +65,8 @@ static json_t *make_plain(const char *bytes, size_t length)
     return json_stringn(bytes, length);
 }
 
-/* Reads the quoted text at *at, and moves *at after it. Escapes are those of JSON. */
+/* Reads the quoted text at *at, and moves *at after it. In double quotes, escapes are those of
+ * JSON; in single quotes, '' stands for one quote. */
 static json_t *read_quoted(struct yaml *yaml, const char **at)
 {
     const char *start = *at, *end = start + 1;
@@ -86,8 +87,7 @@ static json_t *read_quoted(struct yaml *yaml, const char **at)
     if (*start == '\'')
         return json_stringn(text_string(&text), text.length);
     out = json_loadb(start, (size_t)(end + 1 - start), JSON_DECODE_ANY, NULL);
-    return out != NULL ? out
-                       : refuse(yaml, "a text in double quotes must be a valid string of JSON");
+    return out != NULL ? out : refuse(yaml, "a text in double quotes must be a valid JSON string");
 }
 
 /* The length of a plain text: up to a comment and, in a flow collection, to one of `stops` or the
@@ -162,7 +162,7 @@ static bool read_flow_item(struct yaml *yaml, const char **at, json_t *list)
     return true;
 }
 
-static json_t *read_flow_list(struct yaml *yaml, const char **at)
+static json_t *read_flow_collection(struct yaml *yaml, const char **at)
 {
     json_auto_t *out = **at == '{' ? json_object() : json_array();
     char end = **at == '{' ? '}' : ']';
@@ -191,7 +191,7 @@ static json_t *read_flow(struct yaml *yaml, const char **at)
         return read_flow_scalar(yaml, at);
     if (++yaml->depth > DEPTH_MAX)
         return refuse_depth(yaml);
-    out = read_flow_list(yaml, at);
+    out = read_flow_collection(yaml, at);
     yaml->depth--;
     return out;
 }
@@ -203,8 +203,8 @@ static bool is_deeper(const struct yaml *yaml, size_t indent)
     return yaml->at < yaml->count && yaml->lines[yaml->at].indent > indent;
 }
 
-/* Reads a text of several lines: `first`, and all that are indented deeper than `indent`, joined by
- * `between`. */
+/* Reads a text of several lines: `first`, and all following lines that are indented deeper than
+ * `indent`, joined by `between`. */
 static json_t *read_lines(struct yaml *yaml, size_t indent, const char *first, size_t length,
                           char between)
 {
@@ -220,7 +220,7 @@ static json_t *read_lines(struct yaml *yaml, size_t indent, const char *first, s
 }
 
 /* Reads the value that follows "key:" or "- " on a line of a block with this indentation. Moves to
- * the next line. */
+ * the line after the value. */
 static json_t *read_inline(struct yaml *yaml, size_t indent, const char *text)
 {
     const char *at = text;
@@ -235,7 +235,7 @@ static json_t *read_inline(struct yaml *yaml, size_t indent, const char *text)
     }
     if (strchr("{[\"'", *text) != NULL) {
         out = read_flow(yaml, &at);
-        if (out != NULL && !is_comment(at)) {
+        if (out != NULL && !is_empty_or_comment(at)) {
             json_decref(out);
             return refuse(yaml, "there is more text after the value");
         }
@@ -253,7 +253,8 @@ static bool is_item(const struct line *line)
     return line->text[0] == '-' && (line->text[1] == ' ' || line->text[1] == '\0');
 }
 
-/* The length of the key that the line begins with; 0 if it is not a member of a mapping. */
+/* The length of the key that `text` begins with, including its quotes; 0 if `text` is not a member
+ * of a mapping. */
 static size_t key_length(const char *text)
 {
     size_t length = 0;
@@ -271,7 +272,7 @@ static size_t key_length(const char *text)
 static json_t *read_value(struct yaml *yaml, size_t indent, const char *text)
 {
     text += strspn(text, " ");
-    if (!is_comment(text))
+    if (!is_empty_or_comment(text))
         return read_inline(yaml, indent, text);
     yaml->at++;
     if (is_deeper(yaml, indent))
@@ -310,7 +311,7 @@ static json_t *read_item(struct yaml *yaml, size_t indent)
     struct line *line = &yaml->lines[yaml->at];
     size_t skipped = 1 + strspn(line->text + 1, " ");
 
-    if (is_comment(line->text + 1) || key_length(line->text + skipped) == 0) {
+    if (is_empty_or_comment(line->text + 1) || key_length(line->text + skipped) == 0) {
         if (!(line->text[skipped] == '-' && line->text[skipped + 1] == ' '))
             return read_value(yaml, indent, line->text + 1);
     }
@@ -359,7 +360,7 @@ static bool split_lines(char *text, struct yaml *yaml)
         number++;
         while (length > indent && strchr(" \r\t", line[length - 1]) != NULL)
             line[--length] = '\0';
-        if (is_comment(line) || (yaml->count == 0 && strcmp(line, "---") == 0))
+        if (is_empty_or_comment(line) || (yaml->count == 0 && strcmp(line, "---") == 0))
             continue;
         if (yaml->count == LINES_MAX)
             return error_set(yaml->error, ERROR_INVALID, "it has more than %d lines", LINES_MAX);
@@ -388,7 +389,7 @@ static bool read_document(struct yaml *yaml, json_t **out)
     return value != NULL;
 }
 
-static bool is_json(const char *bytes, size_t length)
+static bool begins_like_json(const char *bytes, size_t length)
 {
     while (length > 0 && strchr(" \t\r\n", *bytes) != NULL) {
         bytes++;
@@ -404,9 +405,9 @@ bool yaml_parse(const char *bytes, size_t length, json_t **out, struct error *er
     bool done;
 
     error->kind = ERROR_NONE;
-    if (is_json(bytes, length))
+    if (begins_like_json(bytes, length))
         return json_parse(bytes, length, out, error)
-               || error_set(error, ERROR_INVALID, "it begins like JSON, and is not valid JSON");
+               || error_set(error, ERROR_INVALID, "it begins like JSON, but is not valid JSON");
     text = memory_zeroed(length + 1, 1);
     memcpy(text, bytes, length);
     yaml.lines = memory_zeroed(LINES_MAX, sizeof *yaml.lines);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading and writing JSON with jansson, for input that may be hostile. */
+/* Reads JSON, which may be hostile, into jansson's values, and writes them as JSON. */
 #pragma once
 
 #include <jansson.h>
@@ -25,7 +25,7 @@ static inline json_t *json_iterable(const json_t *value)
     return (json_t *)(uintptr_t)value;
 }
 
-/* Member access that never fails: returns the fallback if the member is missing or has another
+/* Member access that never fails: returns the fallback if the member is missing or has a different
  * type. Strings are borrowed. */
 const char *json_get_text(const json_t *object, const char *name, const char *fallback);
 int64_t json_get_integer(const json_t *object, const char *name, int64_t fallback);
@@ -37,7 +37,7 @@ void json_drop_blank(json_t *object);    /* removes blank members */
 /* Writes compact JSON: keys in insertion order, reals with up to 15 digits. The caller frees the
  * result. */
 char *json_write(const json_t *value) __attribute__((malloc));
-/* The same with sorted keys, as digests are computed from it. */
+/* The same with sorted keys, because digests are computed from the result. */
 char *json_write_canonical(const json_t *value) __attribute__((malloc));
 /* Appends the result of json_write. */
 void json_add(struct text *text, const json_t *value);

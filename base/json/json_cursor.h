@@ -41,7 +41,7 @@ static inline bool json_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Reads the number that begins at the current byte, which must not be the end. */
+/* Reads the number that begins at the current byte; the cursor must not be at the end. */
 bool json_take_number(struct json_cursor *cursor);
 /* Reads a string with its quotes, after blanks. */
 bool json_take_string(struct json_cursor *cursor, struct json_span *out);

@@ -17,7 +17,8 @@ enum expected {
     NOTHING, /* the document is complete */
 };
 
-_Static_assert(JSON_DEPTH_LIMIT == 64, "json_scan keeps a bit per level in 64, as its error says");
+_Static_assert(JSON_DEPTH_LIMIT == 64,
+               "json_scan has a bit per level in 64 bits, and its error says 64");
 
 void json_scan_init(struct json_scan *scan, const char *bytes, size_t length)
 {
@@ -97,7 +98,7 @@ static size_t check_character(struct json_scan *scan)
         scan->escaped = true;
         if (json_escape_read(scan->at + 1, scan->end, &length) >= 0)
             return length + 1;
-        fail(scan, "a string has an invalid escape, or one of a lone surrogate or NUL");
+        fail(scan, "a string has an escape that is invalid or stands for a lone surrogate or NUL");
         return 0;
     }
     length = c < 0x20 ? 0 : text_utf8_sequence(scan->at, (size_t)(scan->end - scan->at));
@@ -231,7 +232,7 @@ static enum json_scan_token read_word(struct json_scan *scan, const char *word,
 }
 
 /* Reads NaN or Infinity, which are not JSON, as null. Returns FAILED, and does not set the problem,
- * if there is something else. */
+ * if anything else is next. */
 static enum json_scan_token read_nan(struct json_scan *scan)
 {
     static const char *const words[] = { "NaN", "Infinity", "-Infinity" };
@@ -419,5 +420,5 @@ bool json_scan_fail(const struct json_scan *scan, struct error *error)
 {
     return error_set(error, ERROR_INVALID, "the JSON is wrong at byte %zu: %s",
                      (size_t)(scan->at - scan->start),
-                     scan->problem != NULL ? scan->problem : "another value was expected");
+                     scan->problem != NULL ? scan->problem : "a different value was expected");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pull scanner over JSON bytes: one token after the other, without allocation, for data that is
- * too large for a tree, and for hot paths. It accepts what json_parse accepts (JSON_DEPTH_LIMIT
- * levels, strict syntax, UTF-8, numbers that fit a type, no NUL inside strings); a key may also
+/* A pull scanner over JSON bytes: one token at a time, without allocation, for data that is too
+ * large for a tree, and for hot paths. It accepts what json_parse accepts (JSON_DEPTH_LIMIT levels,
+ * strict syntax, UTF-8, numbers that fit int64_t or double, no NUL inside strings); a key may also
  * occur twice in an object. */
 #pragma once
 
@@ -63,11 +63,11 @@ bool json_scan_copy(const struct json_scan *scan, char *out, size_t size);
 double json_scan_number(const struct json_scan *scan);
 bool json_scan_integer(const struct json_scan *scan, int64_t *out);
 
-/* The number of bytes at the front that a JSON string can contain unescaped: ASCII except for
- * control characters, quotes and backslashes. */
+/* The number of ASCII bytes at the front that a JSON string can contain unescaped: all except those
+ * below 0x20, quotes and backslashes. */
 size_t json_scan_plain_length(const char *bytes, size_t length);
 
 bool json_scan_failed(const struct json_scan *scan);
-/* To be called after JSON_SCAN_FAILED: sets the error to what is wrong, and at which byte, and
- * returns false. */
+/* To be called after JSON_SCAN_FAILED, or after a token that the caller does not expect: sets the
+ * error to what is wrong, and at which byte, and returns false. */
 CHECKED bool json_scan_fail(const struct json_scan *scan, struct error *error);

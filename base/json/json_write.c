@@ -27,7 +27,8 @@ static void add_escaped(struct text *text, unsigned char c)
     text_add_char(text, escapes[name - names]);
 }
 
-/* Writes an escape or a UTF-8 sequence; returns the number of bytes read. */
+/* Writes an escape, a UTF-8 sequence, or U+FFFD for an invalid byte; returns the number of bytes
+ * read. */
 static size_t add_special(struct text *text, const char *string, size_t length)
 {
     size_t size = text_utf8_sequence(string, length);

@@ -191,7 +191,7 @@ bool catalog_create(struct catalog **out, struct error *error)
 {
     if (catalog_parse(catalog_hardware_json, catalog_models_json, out, error))
         return true;
-    error->kind = ERROR_INTERNAL; /* the file is our own */
+    error->kind = ERROR_INTERNAL; /* the files are our own */
     return false;
 }
 

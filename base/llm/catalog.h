@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The known hardware and models: the files of catalog/, embedded into the program. Every row names
- * its source. A value that a row does not have is NAN: not known, rather than zero. */
+/* The known hardware and models: catalog/hardware.json and catalog/models.json, embedded into the
+ * program. Every row names its source. A value that a row does not have is NAN: not known, rather
+ * than zero. */
 #pragma once
 
 #include <stddef.h>

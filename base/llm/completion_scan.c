@@ -276,7 +276,7 @@ static bool read_usage(struct scan *scan)
     return scan_object(scan, members, 2);
 }
 
-/* In older error events "object" is "error". */
+/* In older error events "object" is "error": they are left to the library. */
 static bool read_kind(struct scan *scan)
 {
     struct json_span kind;

@@ -11,7 +11,7 @@
 
 #define EVENT_LIMIT_BYTES (1024 * 1024)
 #define LOAD_EVENT_LIMIT_BYTES (64 * 1024)
-#define KEPT_BYTES (64 * 1024) /* a larger buffer is freed before the next answer */
+#define KEPT_BYTES (64 * 1024) /* a larger buffer is freed rather than used again */
 
 struct completion_stream {
     bool want_text, begun, broken;
@@ -197,8 +197,8 @@ static void note_usage(const json_t *usage, struct completion_event *event)
         event->reasoning_tokens = count_or_unknown(usage, "reasoning_tokens");
 }
 
-/* Before llama.cpp had usage in streams, it reported which tokens it computed, and which it found
- * in its cache. */
+/* Before llama.cpp had usage in streams, it reported how many tokens it computed, and how many it
+ * found in its cache. */
 static void note_timings(const json_t *json, struct completion_event *event)
 {
     const json_t *timings = json_object_get(json, "timings");
@@ -298,7 +298,7 @@ static void report_done(const struct listener *listener)
     listener->each(listener->context, &event);
 }
 
-/* Handles a line of data: usually a complete event, else one of several lines. */
+/* Handles a line of data: usually a complete event, else one of the event's lines. */
 static bool handle_data(struct completion_stream *stream, const char *data, size_t length,
                         const struct listener *listener)
 {

@@ -20,11 +20,11 @@ struct completion_event {
     bool has_reasoning; /* reasoning or reasoning_content */
     bool has_tool_call; /* arguments of a tool call */
     bool has_finish;    /* finish_reason is a string that is not empty, copied to `finish` */
-    bool has_usage;     /* the four counts below are set; -1 if the server did not report one */
+    bool has_usage;     /* the next four counts are set; -1: the server did not report the count */
     int64_t prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens;
     int64_t token_ids; /* how many the chunk lists (return_token_ids); -1: not listed */
-    /* Visible text and reasoning, JSON-unescaped; NULL unless the stream was created with
-     * `want_text`. For an error, `text` is always the message. */
+    /* The chunk's first visible text and first reasoning, JSON-unescaped; NULL if there is none, or
+     * the stream was created without `want_text`. For an error, `text` is always the message. */
     const char *text, *reasoning;
     size_t text_length, reasoning_length;
     char finish[24];
@@ -49,7 +49,7 @@ bool completion_stream_feed(struct completion_stream *stream, const char *bytes,
                             void (*each)(void *context, const struct completion_event *event),
                             void *context);
 /* To be called at the end of the body: text after its last line ending is read as a line. Returns
- * false like completion_stream_feed. */
+ * false in the same cases as completion_stream_feed. */
 bool completion_stream_end(struct completion_stream *stream,
                            void (*each)(void *context, const struct completion_event *event),
                            void *context);

@@ -12,35 +12,34 @@ enum failure {
     FAILURE_CONNECT_TIMEOUT,
     FAILURE_TLS,
     FAILURE_SEND,
-    FAILURE_REFUSED_400,    /* other 4xx: the server considered the request invalid */
+    FAILURE_REFUSED_400,    /* 4xx not named below: the server considers the request invalid */
     FAILURE_AUTH,           /* 401 or 403 */
     FAILURE_NOT_FOUND,      /* 404: wrong path, or no such model */
-    FAILURE_TOO_LONG,       /* longer than the model's context: infeasible rather than failed */
+    FAILURE_TOO_LONG,       /* 413, or longer than the model's context: infeasible, not failed */
     FAILURE_RATE_LIMITED,   /* 429 */
     FAILURE_OVERLOADED_503, /* 503 */
     FAILURE_SERVER_ERROR,   /* other 5xx, or 424 */
     FAILURE_PROTOCOL,       /* unexpected status, content type or bytes */
     FAILURE_STREAM_ERROR,   /* an error event inside a 200 stream */
     FAILURE_TRUNCATED,      /* the stream ended with neither [DONE] nor a finish reason */
-    FAILURE_ABORTED,      /* the server ended it: finish reason abort, error, content_filter, ... */
-    FAILURE_SHORT_INPUT,  /* the server truncated the prompt: it counts far fewer tokens */
-    FAILURE_SHORT_OUTPUT, /* fewer output tokens than required */
-    FAILURE_EMPTY,        /* a complete answer without any content */
-    FAILURE_TTFT_TIMEOUT, /* no first token in time */
-    FAILURE_IDLE_TIMEOUT, /* the stream stalled */
-    FAILURE_TOTAL_TIMEOUT, /* the whole answer took too long */
-    FAILURE_RESET,         /* the connection broke */
-    FAILURE_CANCELLED,     /* stopped by us */
-    FAILURE_CLIENT_LIMIT,  /* out of descriptors or memory on this machine */
+    FAILURE_ABORTED,        /* the server ended the answer: abort, error, content_filter, ... */
+    FAILURE_SHORT_INPUT,    /* the server truncated the prompt: it counts far fewer tokens */
+    FAILURE_SHORT_OUTPUT,   /* fewer output tokens than required */
+    FAILURE_EMPTY,          /* a complete answer without any content */
+    FAILURE_TTFT_TIMEOUT,   /* no first token in time */
+    FAILURE_IDLE_TIMEOUT,   /* the stream stalled */
+    FAILURE_TOTAL_TIMEOUT,  /* the whole answer took too long */
+    FAILURE_RESET,          /* the connection broke */
+    FAILURE_CANCELLED,      /* stopped by us */
+    FAILURE_CLIENT_LIMIT,   /* out of descriptors or memory on this machine */
     FAILURE_COUNT,
 };
 
 const char *failure_name(enum failure failure); /* "too_long", ...; static */
-/* The class of an HTTP error status; FAILURE_NONE for 2xx. The start of the body distinguishes
- * too_long from refused_400 and server_error: vLLM ("maximum context length"), llama.cpp ("exceeds
- * the available context size", exceed_context_size_error), SGLang, TGI, llama-cpp-python
- * ("Requested tokens (N) exceed context window"). */
+/* The class of an HTTP status; FAILURE_NONE for 2xx. The start of the body distinguishes too_long
+ * from refused_400 and server_error, by the phrases that servers use, such as vLLM's "maximum
+ * context length". */
 enum failure failure_of_status(long status, const char *body, size_t body_length);
-/* The class of an error inside a stream, by its message: SGLang and some gateways refuse prompts
- * that are too long inside a stream. */
+/* The class of an error inside a stream, by its message: SGLang and some gateways send such an
+ * error to refuse a prompt that is too long. */
 enum failure failure_in_stream(const char *message, size_t length);

@@ -24,7 +24,7 @@ struct cell_result {
     char workload_digest[65];
     struct measurement measurement;
     struct histogram *histograms[METRIC_COUNT]; /* NULL: none */
-    const void *records; /* by bench/load/request_records.h, compressed; NULL: none */
+    const void *records;                        /* packed by request_records_pack; NULL: none */
     size_t records_length;
     int64_t records_count;
     struct sent sent;         /* in the whole attempt; for the server monitor, not stored */

@@ -13,7 +13,7 @@
  * end of the drain). */
 struct sent {
     int64_t requests; /* answered completely */
-    /* Of those requests, by the server's usage, else by chunks. */
+    /* Of those requests, by the server's usage; without usage, each chunk is an output token. */
     int64_t input_tokens, output_tokens;
     /* Requests and tokens that the server may have counted in addition: requests that failed or
      * were cut off, those sent twice, and the possible tokens of an answer without usage. */
@@ -28,7 +28,8 @@ enum cross_check_verdict {
     CROSS_CHECK_OTHER_MODEL,  /* the server has changed its model since the attempt began */
 };
 
-/* Returns whether to stop waiting for a server; called at least five times a second. */
+/* How a monitor learns that it must stop waiting for a server: it calls `stopped` at least five
+ * times a second. `doing` says what the monitor waits for: a job shows this as its progress. */
 struct monitor_watch {
     bool (*stopped)(void *context, const char *doing);
     void *context;

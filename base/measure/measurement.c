@@ -25,11 +25,11 @@ const struct measurement_field measurement_fields[] = {
         "half the width of the 95 % interval of the output tokens/s, as a share of that figure: "
         "0.03 is 3 %"),
     ROW("window", BOOLEAN, uneven,
-        "the server stalled or changed its speed, each time this was measured"),
+        "the server stalled or changed its speed each time the cell was measured"),
     ROW("window", REAL, silence_s,
         "longest time without a stream chunk while requests were in flight"),
     ROW("requests", INTEGER, attempted,
-        "requests that ended in the window, or were cut off in it; open loop: that were due in it"),
+        "requests that ended in the window, or were cut off in it; open loop: requests due in it"),
     ROW("requests", INTEGER, succeeded, "attempted requests with a complete answer"),
     ROW("requests", REAL, success_rate, "succeeded / attempted"),
     ROW("requests", INTEGER, finish_wrong,
@@ -50,8 +50,8 @@ const struct measurement_field measurement_fields[] = {
     ROW("requests", INTEGER, stale_connections,
         "requests sent again on a new connection, because the server had closed the reused one"),
     ROW("requests", INTEGER, left_open,
-        "answers whose body stayed open after [DONE]: ended there, and the connection not used "
-        "again"),
+        "answers whose body stayed open after [DONE]: the client stopped reading, and did not use "
+        "the connection again"),
     ROW("load", REAL, concurrency_actual, "time average of the requests in flight in the window"),
     ROW("load", INTEGER, concurrency_min, "fewest requests in flight"),
     ROW("load", INTEGER, concurrency_max, "most requests in flight"),
@@ -331,8 +331,8 @@ json_t *measurement_to_json(const struct measurement *measurement)
 
 #define SAME_SHARE 0.02 /* this close to one token per chunk, each chunk counts as a token */
 
-/* Gaps between chunks used to be stored as "itl": they are gaps between tokens if a chunk is
- * one. */
+/* Gaps between chunks used to be stored as "itl": they are gaps between tokens if each
+ * chunk is one token. */
 static void read_old_gaps(struct measurement *out)
 {
     bool is_counted = !out->tokens_estimated && out->chunks > 0;

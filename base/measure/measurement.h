@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What one attempt at a cell measured. The table of fields defines the JSON form, for reading and
- * writing, and its documentation. */
+ * writing, and explains each member. */
 #pragma once
 
 #include <jansson.h>
@@ -14,7 +14,7 @@
 struct latency_summary {
     int64_t count, censored;
     double mean_ms, p50_ms, p90_ms, p95_ms, p99_ms, p999_ms, min_ms, max_ms;
-    /* The true percentile is at least the value. */
+    /* Whether a timeout cut off the percentile: the true one is at least the value above. */
     bool p50_censored, p90_censored, p95_censored, p99_censored, p999_censored;
 };
 void latency_summary_of(const struct histogram *histogram_ns, struct latency_summary *out);
@@ -30,7 +30,7 @@ enum metric {
     METRIC_ITL,
     METRIC_TPOT, /* (last chunk - first chunk) / tokens after the first chunk */
     METRIC_E2E,
-    /* In an open loop TTFT, TTFO and E2E count from the scheduled time. In addition: */
+    /* Only in an open loop, where TTFT, TTFO and E2E count from the scheduled time: */
     METRIC_QUEUE,     /* from the scheduled time to sending */
     METRIC_TTFT_SENT, /* TTFT from sending */
     METRIC_E2E_SENT,  /* E2E from sending */
@@ -42,10 +42,11 @@ struct measurement {
     /* The window: seconds on the monotonic clock. */
     double warmup_s, window_s, drain_s;
     int64_t window_start_ms; /* UTC */
-    /* Half of the 95 % interval of the output throughput / the throughput; NaN: not known. */
+    /* Half the width of the output throughput's 95 % confidence interval, divided by the
+     * throughput; NaN: not known. */
     double throughput_ci;
 
-    /* Requests that ended in the window; in an open loop, that were due in it. */
+    /* In a closed loop, requests that ended in the window; in an open loop, those due in it. */
     int64_t attempted, succeeded;
     int64_t failures[FAILURE_COUNT];
     int64_t finish_wrong, finish_missing, done_missing; /* of the successful ones */
@@ -59,14 +60,14 @@ struct measurement {
     double request_rate_asked, request_rate_scheduled, request_rate_sent; /* 0: a closed loop */
     double queue_growth; /* of the requests due and not yet ended, per second; NaN: a closed loop */
 
-    /* Requests in flight: their mean over the window, and bounds. */
+    /* Requests in flight in the window: mean, fewest and most. */
     double concurrency_actual;
     int64_t concurrency_min, concurrency_max;
     double concurrency_expected; /* from the users and their think time; NaN: an open loop */
     double little_ratio; /* throughput x mean latency / concurrency_actual; 1 in a steady state */
 
-    /* Tokens per request, requested and actual (by the server's usage), and in total those that
-     * arrived in the window. */
+    /* Tokens per request, requested and actual (by the server's usage), and their totals in the
+     * window. */
     int64_t input_tokens_requested, input_tokens_min, input_tokens_max;
     int64_t output_tokens_requested, output_tokens_min, output_tokens_max;
     double input_tokens_mean, output_tokens_mean;
@@ -79,12 +80,12 @@ struct measurement {
     int64_t lengths_cut, prompts_repeated; /* number of requests */
     int64_t prompts_left_out;              /* prompts of the dataset that cannot be sent */
     int64_t shared_tokens;                 /* input tokens that other requests share by design */
-    int64_t cached_told;                   /* how many requests reported their cached tokens */
+    int64_t cached_told;                   /* requests whose usage reports cached tokens */
     int64_t input_tokens, cached_tokens, output_tokens, chunks;
     double tokens_per_chunk, reasoning_tokens_mean; /* NaN: the server did not report it */
     bool tokens_estimated; /* the server reported no usage: counted from chunks */
 
-    /* Rates over the window, per second. Goodput: successes within the goodput limits. */
+    /* Rates over the window, per second. Goodput: successes within the plan's goodput limits. */
     double request_throughput, input_throughput, output_throughput, goodput;
     double output_throughput_deviation; /* standard deviation of one-second slices */
     /* TTFT of the first request of this shape to this deployment in the sweep, before any warm-up;
@@ -94,10 +95,10 @@ struct measurement {
     /* The client: how late it handled what had arrived, and started what was due. */
     double lag_p50_ms, lag_mean_ms, lag_p99_ms, start_lag_mean_ms, start_lag_p99_ms;
     double cpu_percent;      /* of one core, used by its busiest thread */
-    double cpu_wait_percent; /* share of the window in which a thread waited for a CPU, at most */
+    double cpu_wait_percent; /* of the window, in which its most delayed thread waited for a CPU */
     double error_share; /* rates and mean latencies are wrong by at most this, due to lateness */
-    /* How much the client's threads can read, by its calibration, and the share of it that the cell
-     * used; 0: not known. */
+    /* The stream chunks per second that the client's threads can read, by its calibration, and the
+     * share of them that the cell used; 0: not known. */
     double ceiling_chunks_s, ceiling_share;
     bool client_limited; /* the error is too large, or the client had no CPU left */
     bool client_late;    /* the slowest percent of latencies may be lag_p99_ms too long */
@@ -107,7 +108,7 @@ struct measurement {
                         */
     bool unsettled;    /* the warm-up ended at its limit, before two windows agreed */
     bool overloaded;   /* the queue of an open loop grew */
-    bool uneven;       /* the server stalled or changed its speed, each time it was measured */
+    bool uneven;       /* the server stalled or changed its speed each time the cell was measured */
     double silence_s;  /* the longest time without a chunk while requests were in flight */
 
     /* Connections that were opened for the cell, from its first request to its last. NaN: none. */
@@ -120,12 +121,13 @@ struct measurement {
     char first_error[512]; /* the message of the most frequent class of failure */
 };
 
-/* Whether stream chunks carry several tokens: gaps between them are then not those between
+/* Whether stream chunks carry several tokens: the gaps between chunks are then not the gaps between
  * tokens. */
 bool measurement_has_wide_chunks(const struct measurement *measurement);
 
-/* One row per number in the struct: its place in the JSON, and its meaning. A NULL name ends the
- * table. Names equal the struct's; the group is the JSON object that contains the member. */
+/* One row per number or boolean in the struct, except `failures` and `latency`: its place in the
+ * JSON, and its meaning. A NULL name ends the table. The name is that of the struct's member; the
+ * group is the JSON object that contains it. */
 enum measurement_type { MEASUREMENT_INTEGER = 1, MEASUREMENT_REAL, MEASUREMENT_BOOLEAN };
 struct measurement_field {
     const char *group, *name;
@@ -143,7 +145,7 @@ extern const struct measurement_field latency_fields[];
  * percentile is at least "p99_ms", because a timeout cut it off (likewise for p50, p90, p95, p999).
  * New reference. */
 json_t *measurement_to_json(const struct measurement *measurement);
-/* Reads what measurement_to_json wrote; missing members become zero or NaN. The ITL of earlier
- * versions becomes ICL (and also ITL, if each chunk was a token); whether lengths differed is
- * derived. */
+/* Reads what measurement_to_json wrote; missing members become zero or NaN. In a measurement
+ * of an earlier version, ITL becomes ICL (and stays ITL, if each chunk was a token), and whether
+ * lengths differed is derived from the shortest and the longest. */
 void measurement_from_json(const json_t *json, struct measurement *out);

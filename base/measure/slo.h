@@ -9,7 +9,7 @@
 struct slo {
     int64_t percentile;                      /* 50, 90, 95 or 99, for the next four */
     double ttft_ms, itl_ms, tpot_ms, e2e_ms; /* 0: no such limit */
-    double error_rate; /* share of requests that may fail; 0: not stated, means SLO_ERROR_RATE */
+    double error_rate; /* share of requests that may fail; 0: not stated, SLO_ERROR_RATE applies */
 };
 #define SLO_ERROR_RATE 0.01
 
@@ -23,7 +23,7 @@ bool slo_are_stated(const struct slo *limits);
 struct slo_nearest {
     /* The figure divided by its limit: up to 1 the limit is met. For the error rate it is
      * 0 if the limit is met. INFINITY: no request succeeded, too many failed, or the figure is
-     * missing. */
+     * missing or was cut off by a timeout. */
     double ratio;
     const char *name; /* "TTFT", ..., "error rate" */
     const char *unit; /* " ms" or "" */

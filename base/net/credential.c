@@ -7,25 +7,25 @@
 #include <string.h>
 
 enum {
-    BEGINS_A_WORD = 1, /* not a credential within a word, such as "disk-" */
-    ANY_CASE = 2,
-    CAPITALS = 4,   /* only capitals and digits follow */
-    TO_THE_END = 8, /* the credential extends to the end of the text */
+    BEGINS_A_WORD = 1, /* within a word, as "sk-" in "disk-", it is not a credential */
+    ANY_CASE = 2,      /* the prefix may be in upper or lower case */
+    CAPITALS = 4,      /* only capitals and digits follow */
+    TO_THE_END = 8,    /* the credential extends to the end of the text */
 };
 
 /* A form of credentials: a prefix, and at least this many further characters. */
 struct shape {
     const char *prefix;
     size_t least;
-    unsigned how; /* BEGINS_A_WORD, ... */
+    unsigned flags; /* BEGINS_A_WORD, ... */
 };
 
-/* The shapes that begin with a byte. `seconds` has a bit for the low five bits of each possible
- * second byte (which are the same in upper and lower case), so that most bytes of a text are
- * skipped at once. */
+/* The shapes that begin with the same byte. `second_bytes` has a bit for the low five bits of each
+ * possible second byte (which are the same in upper and lower case), so that most bytes of a text
+ * are skipped at once. */
 struct beginning {
     const struct shape *shapes;
-    uint32_t seconds;
+    uint32_t second_bytes;
 };
 
 #define SECOND(byte) (UINT32_C(1) << ((byte)&31))
@@ -79,11 +79,11 @@ static const struct beginning beginnings[UCHAR_MAX + 1] = {
     BEGINNING('-', SECOND('-'), { "-----BEGIN ", 0, TO_THE_END }),
 };
 
-static bool continues_credential(unsigned char byte, unsigned how)
+static bool continues_credential(unsigned char byte, unsigned flags)
 {
-    if ((how & CAPITALS) != 0)
+    if ((flags & CAPITALS) != 0)
         return isupper(byte) || isdigit(byte);
-    if ((how & TO_THE_END) != 0)
+    if ((flags & TO_THE_END) != 0)
         return byte != '\0';
     return isalnum(byte) || (byte != '\0' && strchr("_-.+/=~", byte) != NULL);
 }
@@ -91,7 +91,7 @@ static bool continues_credential(unsigned char byte, unsigned how)
 /* The length of the shape's prefix if the text begins with it, else 0. */
 static size_t prefix_length(const struct shape *shape, const char *text)
 {
-    bool any_case = (shape->how & ANY_CASE) != 0;
+    bool any_case = (shape->flags & ANY_CASE) != 0;
     size_t length = 0;
 
     for (; shape->prefix[length] != '\0'; length++)
@@ -109,9 +109,9 @@ static size_t length_at(const struct shape *shape, const char *text, size_t at)
     size_t prefix = prefix_length(shape, text + at), more = 0;
 
     if (prefix == 0
-        || ((shape->how & BEGINS_A_WORD) != 0 && at > 0 && isalnum((unsigned char)text[at - 1])))
+        || ((shape->flags & BEGINS_A_WORD) != 0 && at > 0 && isalnum((unsigned char)text[at - 1])))
         return 0;
-    while (continues_credential((unsigned char)text[at + prefix + more], shape->how))
+    while (continues_credential((unsigned char)text[at + prefix + more], shape->flags))
         more++;
     return more >= shape->least ? prefix + more : 0;
 }
@@ -121,7 +121,7 @@ bool credential_find(const char *text, size_t *at, size_t *length)
     for (size_t i = 0; text[i] != '\0'; i++) {
         const struct beginning *beginning = &beginnings[(unsigned char)text[i]];
 
-        if ((beginning->seconds & SECOND(text[i + 1])) == 0)
+        if ((beginning->second_bytes & SECOND(text[i + 1])) == 0)
             continue;
         *at = i;
         for (const struct shape *shape = beginning->shapes; shape->prefix != NULL; shape++) {

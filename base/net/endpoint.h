@@ -8,10 +8,10 @@
 
 struct outbound_tls;
 
-/* The access check of a server that opsbrain deployed, and whose key it has. It lives as long as
- * the process. */
+/* The lock of a server that opsbrain deployed: where the server's key comes from, and whom to trust
+ * for its certificate. A lock lives as long as the process. */
 struct endpoint_lock {
-    const struct outbound_tls *tls; /* NULL: the machine's authorities */
+    const struct outbound_tls *tls; /* NULL: trust the machine's certificate authorities */
     /* Returns the bearer that the server accepts now; "" for none. May call a cloud. */
     CHECKED bool (*key)(const struct endpoint_lock *lock, char out[SECRET_VALUE_SIZE],
                         struct error *error);
@@ -27,8 +27,8 @@ struct endpoint {
     const struct endpoint_lock *lock;  /* NULL: the credential does not expire */
 };
 
-/* Updates the credential from the lock, because keys expire while a sweep runs. Keeps it without a
- * lock, and if the lock returns none. */
+/* Updates the credential from the lock, because keys expire while a sweep runs. Does not change it
+ * if there is no lock, or the lock returns no key. */
 CHECKED bool endpoint_renew(struct endpoint *endpoint, struct error *error);
 /* Whether the server scales to zero without requests: only requests by users may wake it. */
 static inline bool endpoint_sleeps(const struct endpoint *endpoint)
@@ -38,7 +38,7 @@ static inline bool endpoint_sleeps(const struct endpoint *endpoint)
 /* To be called before requests that no user made, such as scrapes. UNSUPPORTED if
  * endpoint_sleeps. */
 CHECKED bool endpoint_check_watched(const struct endpoint *endpoint, struct error *error);
-/* Returns NULL for the machine's authorities. */
+/* Returns NULL to trust the machine's certificate authorities. */
 static inline const struct outbound_tls *endpoint_tls(const struct endpoint *endpoint)
 {
     return endpoint->lock == NULL ? NULL : endpoint->lock->tls;

@@ -110,7 +110,8 @@ static void index_form(struct mask *mask, uint8_t which)
     }
 }
 
-/* A secret inside a longer base64 text begins at one of three positions of a group of bytes. */
+/* A secret inside a longer base64 text begins at one of the three positions in a group of three
+ * bytes. */
 static void add_forms(struct mask *mask, const char *secret)
 {
     TEXT_AUTO written = { 0 };
@@ -196,7 +197,7 @@ bool mask_is_weak(const char *secret)
     return false;
 }
 
-static bool is_of_a_word(unsigned char byte)
+static bool is_word_byte(unsigned char byte)
 {
     return isalnum(byte) || byte == '_' || byte >= 0x80;
 }
@@ -289,8 +290,8 @@ static void find_words(const struct mask *mask, const struct mask_view *view, st
         struct span word = { at, at + length };
 
         if (memcmp(view->bytes + at, mask->word, length) == 0
-            && (at == 0 || !is_of_a_word(view->bytes[at - 1]))
-            && (word.to == view->length || !is_of_a_word(view->bytes[word.to])))
+            && (at == 0 || !is_word_byte(view->bytes[at - 1]))
+            && (word.to == view->length || !is_word_byte(view->bytes[word.to])))
             add_span(spans, mask_view_origin(view, word));
     }
 }
@@ -394,19 +395,19 @@ static size_t open_bytes(const struct mask *mask, const struct mask_view *view)
 
 size_t mask_safe_length(const struct mask *mask, const char *bytes, size_t length)
 {
-    size_t safe, kept;
+    size_t safe, reach, first;
     struct mask_view view;
 
     if (mask == NULL || mask->weak || length == 0)
         return length;
     safe = mask_view_whole(bytes, length);
-    kept = MASK_VIEW_GROWTH * mask->bytes.length;
-    kept = kept < safe ? safe - kept : 0; /* all pieces that begin before this are complete */
-    view = mask_view_of(bytes + kept, safe - kept);
+    reach = MASK_VIEW_GROWTH * mask->bytes.length;
+    first = reach < safe ? safe - reach : 0; /* all pieces that begin before this are complete */
+    view = mask_view_of(bytes + first, safe - first);
     for (int round = 0; round < MASK_VIEW_ROUNDS; round++) {
         size_t open = open_bytes(mask, &view);
         size_t from =
-            kept + mask_view_origin(&view, (struct span){ view.length - open, view.length }).from;
+            first + mask_view_origin(&view, (struct span){ view.length - open, view.length }).from;
 
         if (open > 0 && from < safe)
             safe = from;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hides a secret in the output of a server to which it was sent: as it is, escaped (JSON, percent,
- * HTML), in base64 or hexadecimal, in another case, with blanks in between, and large pieces of it.
- * This is for servers that repeat what they received; a server that wants to reveal a secret always
- * can. */
+ * HTML), in base64 or hexadecimal, in upper or lower case, with blanks in between, and large pieces
+ * of it. This is for servers that repeat what they received; a server that wants to reveal a secret
+ * always can. */
 #pragma once
 
 #include "base/core/text.h"
@@ -10,7 +10,7 @@
 struct error;
 struct mask;
 
-/* Returns NULL, which hides nothing, for "". Free with mask_destroy. */
+/* Returns NULL, which hides nothing, for NULL and "". Free with mask_destroy. */
 struct mask *mask_create(const char *secret);
 void mask_destroy(struct mask *mask); /* wipes it; does nothing for NULL */
 void mask_destroy_at(struct mask **mask);
@@ -32,6 +32,6 @@ void mask_text(const struct mask *mask, enum mask_kind kind, bool is_truncated, 
 /* The same in a string, which counts as truncated if it fills its array. */
 void mask_string(const struct mask *mask, enum mask_kind kind, char *string, size_t size);
 void mask_error(const struct mask *mask, struct error *error);
-/* How many bytes of a growing text may be shown: those after them may be the beginning of the
+/* How many bytes of a growing text may be shown: the bytes after them may be the beginning of the
  * secret. */
 size_t mask_safe_length(const struct mask *mask, const char *bytes, size_t length);

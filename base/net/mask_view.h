@@ -23,19 +23,21 @@ struct mask_view {
     uint32_t *starts;   /* the place in the text of each byte; NULL: the same place */
 };
 
+/* What decoding does with blanks and control characters. It drops invisible characters in any
+ * case. */
 enum mask_view_blanks {
     MASK_VIEW_KEEPS_BLANKS,
-    MASK_VIEW_DROPS_BLANKS, /* also control and invisible characters */
+    MASK_VIEW_DROPS_BLANKS,
 };
 
 /* Returns a view of the text as it is, which is borrowed. Free with mask_view_finish. */
 struct mask_view mask_view_of(const char *text, size_t length);
 void mask_view_finish(struct mask_view *view); /* wipes and frees what it owns */
-/* Decodes once more: \uXXXX, \xXX and \/ of JSON and similar, %XX, &#NN; of HTML. Returns false if
- * there was nothing to decode; the view is then unchanged. */
+/* Decodes once more: \uXXXX, \xXX and \/ of JSON and similar, %XX, &#NN; and &lt; of HTML. Returns
+ * false if there was nothing to decode or drop; the view is then unchanged. */
 bool mask_view_decode(struct mask_view *view, enum mask_view_blanks blanks);
 /* The part of the text that a part of the view comes from, without the blanks after it. */
 struct span mask_view_origin(const struct mask_view *view, struct span part);
-/* How many bytes of a growing text can be decoded: those after them may be the beginning of an
+/* How many bytes of a growing text can be decoded: the bytes after them may be the beginning of an
  * escape. */
 size_t mask_view_whole(const char *text, size_t length);

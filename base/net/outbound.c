@@ -37,7 +37,7 @@ static void describe_address(const struct sockaddr *address, char out[INET6_ADDR
     struct sockaddr_in ipv4;
     struct sockaddr_in6 ipv6;
 
-    text_copy(out, INET6_ADDRSTRLEN, "of an unknown family");
+    text_copy(out, INET6_ADDRSTRLEN, "an address of an unknown family");
     if (address->sa_family == AF_INET) {
         memcpy(&ipv4, address, sizeof ipv4);
         inet_ntop(AF_INET, &ipv4.sin_addr, out, INET6_ADDRSTRLEN);
@@ -49,7 +49,7 @@ static void describe_address(const struct sockaddr *address, char out[INET6_ADDR
 
 static bool may_connect(const struct outbound_request *request, const struct sockaddr *address)
 {
-    return request->to_metadata ? outbound_address_is_metadata(address)
+    return request->to_metadata ? outbound_address_is_google_metadata(address)
                                 : !outbound_address_is_refused(address);
 }
 
@@ -375,8 +375,9 @@ static CHECKED bool check_bearer(const char *bearer, struct error *error)
 {
     for (; bearer != NULL && *bearer != '\0'; bearer++)
         if ((unsigned char)*bearer < 0x21 || *bearer == 0x7f)
-            return error_set(error, ERROR_INVALID,
-                             "the secret has a character that no HTTP header can contain");
+            return error_set(
+                error, ERROR_INVALID,
+                "the secret has a character that an Authorization header cannot contain");
     return true;
 }
 

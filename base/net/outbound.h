@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls to other servers, on the caller's thread: bounded, cancellable, and never to a refused
- * address (the address of every connection is checked; redirects are not followed). The load
+ * address (the address of every TCP connection is checked; redirects are not followed). The load
  * generator has its own client. */
 #pragma once
 
@@ -15,7 +15,9 @@
 #define OUTBOUND_CONNECT_MS 10000
 #define OUTBOUND_TOTAL_MS 60000
 
-/* Certificates for a server that the machine's authorities do not suffice for, as PEM. */
+/* Certificates as PEM, for a server that the machine's authorities do not certify, or that asks for
+ * a client certificate. The machine's authorities are those that SSL_CERT_FILE names, if it is
+ * set. */
 struct outbound_tls {
     const char *authorities;       /* "": the machine's authorities */
     const char *certificate, *key; /* the client's; the key is secret; "": none */
@@ -32,7 +34,7 @@ struct outbound_request {
     const char *content_type;       /* content type of the body; NULL: application/json */
     const struct outbound_tls *tls; /* NULL: the machine's authorities, no client certificate */
     const char *proxy;              /* URL; NULL or "": none */
-    const char *kept_header;        /* name of a header of the answer to return; NULL: none */
+    const char *kept_header;        /* header of the answer whose value is returned; NULL: none */
     /* The call may reach the machine's metadata service, and nothing else; only fleet/cloud sets
      * it. */
     bool to_metadata;
@@ -56,7 +58,7 @@ struct outbound_response {
     char location[128];    /* for a redirect: scheme, host and path */
     char kept_header[128]; /* value of request->kept_header; "": the answer lacks it */
     int64_t retry_after_s; /* -1: not given */
-    struct text body;      /* with on_bytes only for errors (first 64 KiB) */
+    struct text body;      /* of an error: its first 64 KiB; of a 2xx with on_bytes: empty */
     enum failure failure;  /* NONE if the status is 2xx and the body arrived completely */
     int64_t sent_ns, first_byte_ns, end_ns; /* monotonic; 0: it did not happen */
 };
@@ -68,7 +70,7 @@ void outbound_advise_page(const char *url, struct text *out);
 
 /* Returns true if a 2xx answer arrived completely. Otherwise `response` is filled as far as the
  * call went, with the class of failure, and `error` has a sentence with the URL's host and port:
- * INVALID (the URL, or a bearer that no header can contain), FORBIDDEN (the address), TIMEOUT,
+ * INVALID (the URL, or a bearer that a header cannot contain), FORBIDDEN (the address), TIMEOUT,
  * CANCELLED, BUSY (a limit of this machine), or UPSTREAM. Neither `response` nor `error` contains
  * the bearer, whatever the server sends; the bytes for on_bytes may contain it, and must be masked
  * (mask.h) once decoded. Free with outbound_response_finish in both cases. */
@@ -76,6 +78,6 @@ CHECKED bool outbound_perform(const struct outbound_request *request,
                               struct outbound_response *response, struct error *error);
 void outbound_response_finish(struct outbound_response *response);
 
-/* To be called once, before threads are started. Also ignores SIGPIPE from now on. */
+/* To be called once, before threads are started. From then on the process ignores SIGPIPE. */
 CHECKED bool outbound_global_init(struct error *error);
 void outbound_global_finish(void);

@@ -17,7 +17,7 @@ static const struct network metadata_ipv4[] = {
     { "192.0.0.192", 32 },     /* metadata of Oracle */
     { "168.63.129.16", 32 },   /* host services of Azure */
 };
-static const struct network no_hosts_ipv4[] = {
+static const struct network special_ipv4[] = {
     { "0.0.0.0", 8 },   /* unspecified; on Linux it is the machine itself */
     { "224.0.0.0", 4 }, /* multicast */
     { "240.0.0.0", 4 }, /* reserved, broadcast */
@@ -32,7 +32,7 @@ static const struct network refused_ipv6[] = {
     { "fd00:42::42", 128 },   /* metadata of Scaleway */
 };
 
-/* Networks whose addresses contain an IPv4 address, and in which bytes. */
+/* Networks whose addresses contain an IPv4 address, and the bytes in which it is. */
 static const struct {
     struct network network;
     uint8_t at[4];
@@ -48,8 +48,8 @@ static const struct {
 };
 
 /* In the network for private NAT64 (RFC 8215), the length of the prefix decides in which bytes the
- * IPv4 address is (RFC 6052), and only the operator knows it: a metadata address in any of these
- * places is refused. */
+ * IPv4 address is (RFC 6052). Only the operator knows that length, so a metadata address is refused
+ * in whichever of these bytes it is. */
 static const struct network local_nat64 = { "64:ff9b:1::", 48 };
 static const uint8_t local_nat64_at[][4] = {
     { 6, 7, 9, 10 },
@@ -79,8 +79,8 @@ static bool ipv4_is_metadata(const uint8_t address[4])
 
 static bool ipv4_is_refused(const uint8_t address[4])
 {
-    for (size_t i = 0; i < sizeof no_hosts_ipv4 / sizeof *no_hosts_ipv4; i++)
-        if (is_within(AF_INET, address, &no_hosts_ipv4[i]))
+    for (size_t i = 0; i < sizeof special_ipv4 / sizeof *special_ipv4; i++)
+        if (is_within(AF_INET, address, &special_ipv4[i]))
             return true;
     return ipv4_is_metadata(address);
 }
@@ -146,7 +146,7 @@ bool outbound_address_is_refused(const struct sockaddr *address)
     return true;
 }
 
-bool outbound_address_is_metadata(const struct sockaddr *address)
+bool outbound_address_is_google_metadata(const struct sockaddr *address)
 {
     struct sockaddr_in ipv4;
 

@@ -26,7 +26,7 @@ void outbound_advise_page(const char *url, struct text *out)
     else
         text_addf(
             out,
-            "; this is a web page, not an API: the URL is the one under which /v1/models answers "
+            "; this is a web page, not an API: the API's URL is one under which /models answers "
             "JSON, such as http://%.*s:8000/v1",
             (int)strcspn(text_string(&peer), ":"), text_string(&peer));
 }
@@ -39,7 +39,7 @@ static bool is_plain_http(const struct outbound_transfer *transfer)
 static void advise_on_certificate(const struct outbound_transfer *transfer, struct text *out)
 {
     if (strstr(transfer->detail, "subject name") != NULL)
-        text_add(out, "; use a host name that its certificate has");
+        text_add(out, "; use a host name that its certificate names");
     else if (strstr(transfer->detail, "expired") != NULL)
         text_add(out, "; its certificate has to be renewed");
     else
@@ -49,8 +49,8 @@ static void advise_on_certificate(const struct outbound_transfer *transfer, stru
                  "opsbrain");
 }
 
-/* A server that expects TLS and receives plain HTTP answers with a message about that, or with
- * something that is not HTTP, or closes the connection. */
+/* A server that expects TLS and receives plain HTTP answers with a message that says so, or with
+ * bytes that are not HTTP, or closes the connection. */
 static void advise_on_scheme(const struct outbound_transfer *transfer, CURLcode code,
                              const char *peer, struct text *out)
 {
@@ -72,7 +72,7 @@ static void advise_on_token(const struct outbound_transfer *transfer, const char
 
     if (transfer->request->bearer != NULL)
         text_add(out, "; it refuses the token it was sent: correct the secret's value, or name "
-                      "another secret with deployment_update");
+                      "a different secret with deployment_update");
     else
         text_addf(out,
                   "; it requires a token: an admin stores it as OPSBRAIN_SECRET_<NAME> or in the "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Classifies libcurl's results as failures, for outbound calls and for the load generator. */
+/* What outbound calls and the load generator share: which certificates libcurl trusts, and which
+ * class of failure each of its results is. */
 #pragma once
 
 #include <curl/curl.h>
@@ -10,10 +11,10 @@
 struct outbound_tls;
 
 /* Sets which authorities to trust for TLS: those of `tls`; if it has none (NULL or ""), those in
- * the file that SSL_CERT_FILE names, as in OpenSSL itself; else the machine's. Certificates are
- * always verified. */
+ * the file that SSL_CERT_FILE names, as in OpenSSL itself; else the machine's. Also sets the client
+ * certificate of `tls`, if it has one. The server's certificate is always verified. */
 void outbound_code_trust(CURL *easy, const struct outbound_tls *tls);
-enum failure outbound_code_connect_failure(int number); /* from the errno of connecting */
+enum failure outbound_code_connect_failure(int number); /* `number`: connect's errno */
 /* `sent`: the request was sent, so that a timeout cannot be one of connecting. FAILURE_NONE for
  * CURLE_OK. */
 enum failure outbound_code_failure(CURL *easy, CURLcode code, bool sent);

@@ -174,8 +174,8 @@ bool outbound_transfer_explain(const struct outbound_transfer *transfer, CURLcod
                          text_string(&peer), transfer->refused);
     if (transfer->refused[0] != '\0' && transfer->response->sent_ns == 0)
         return error_set(error, ERROR_FORBIDDEN,
-                         "%s is at %s, a metadata, link-local or multicast address, which no "
-                         "deployment may have",
+                         "%s is at %s, a metadata, link-local, unspecified, multicast or reserved "
+                         "address, which no deployment may have",
                          text_string(&peer), transfer->refused);
     if (transfer->stopped != FAILURE_NONE)
         describe_stop(transfer, &what);

@@ -44,7 +44,7 @@ static CHECKED bool check_value(const char *name, const char *value, size_t leng
         if ((unsigned char)value[i] < 0x21 || value[i] == 0x7f)
             return error_set(error, ERROR_INVALID,
                              "the secret %s has a space or a control character at byte %zu, which "
-                             "no HTTP header can carry",
+                             "an Authorization header cannot contain",
                              name, i);
     return true;
 }
@@ -106,7 +106,7 @@ static CHECKED bool read_from_folder(const char *folder, const char *name, char 
                                      struct error *error)
 {
     char path[PATH_MAX];
-    /* Has room for a newline, and for one more byte, so that a longer value is noticed. */
+    /* Has room for CR LF, and for one more byte, so that a longer value is noticed. */
     char value[SECRET_VALUE_SIZE + 2] = "";
     ssize_t length;
     bool done;
@@ -140,8 +140,8 @@ bool secret_read(const char *folder, const char *name, char out[SECRET_VALUE_SIZ
         return copy_value(name, value, strlen(value), out, error);
     if (folder[0] == '\0')
         return error_set(error, ERROR_NOT_FOUND,
-                         "no secret named %s: set the environment variable %s, or start with a "
-                         "secrets folder and put the secret in the file %s there",
+                         "no secret named %s: set the environment variable %s, or start opsbrain "
+                         "with a secrets folder and put the secret in the file %s there",
                          name, variable, name);
     return read_from_folder(folder, name, out, error);
 }
@@ -154,7 +154,8 @@ bool secret_file_read(const char *folder, const char *file, char **out, size_t *
 
     if (folder[0] == '\0')
         return error_set(error, ERROR_NOT_FOUND,
-                         "no file %s: start with a secrets folder and put it there", file);
+                         "no file %s: start opsbrain with a secrets folder and put the file there",
+                         file);
     if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, file) >= sizeof path)
         return refuse_path(error);
     bytes = memory_zeroed(SECRET_FILE_BYTES + 2, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Secrets of deployments. Calls refer to them by name and never contain them. A secret named X is
- * the environment variable OPSBRAIN_SECRET_X or the file X in the secrets folder; nothing else on
- * the machine can be named. */
+ * the environment variable OPSBRAIN_SECRET_X or the file X in the secrets folder. No other variable
+ * and no file outside that folder can be named. */
 #pragma once
 
 #include <stddef.h>
@@ -27,11 +27,11 @@ CHECKED bool secret_file_read(const char *folder, const char *file, char **out, 
                               struct error *error);
 void secret_file_free(char *bytes, size_t length); /* wipes them; does nothing for NULL */
 /* Reads the file NAME.origins beside a secret's file: where the secret may be sent, one origin per
- * line; blank lines and lines that begin with '#' are ignored. *found is false if there is no such
- * file. If it is invalid, which is an error with its path and line, the caller must send nothing.
- * The caller frees *out. */
+ * line; blank lines and lines that begin with '#' are ignored. Returns true with *found false if
+ * there is no such file. Returns false if the file cannot be read or is invalid: the caller must
+ * then send nothing. If *found, the caller frees *out. */
 CHECKED bool secret_origins_read(const char *folder, const char *name, char (**out)[ORIGIN_SIZE],
                                  size_t *count, bool *found, struct error *error);
-/* Calls `each` with the name of every secret, in no particular order; twice for a secret that is in
- * both places. */
+/* Calls `each` with the name of every secret, in no particular order; twice for a secret that is
+ * both in the environment and in the folder. */
 void secret_names(const char *folder, void (*each)(void *context, const char *name), void *context);

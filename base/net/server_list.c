@@ -155,7 +155,7 @@ static bool has(const struct server_list *list, int family, const uint8_t *addre
     return false;
 }
 
-/* A mapped address counts as the IPv4 address that it contains. */
+/* An IPv4-mapped IPv6 address counts as the IPv4 address that it contains. */
 bool server_list_has_address(const struct server_list *list, const struct sockaddr *address)
 {
     struct sockaddr_in ipv4;

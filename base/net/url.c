@@ -85,8 +85,8 @@ static CHECKED bool check_path(const char *path, struct error *error)
 static CHECKED bool refuse_address(const char *host, struct error *error)
 {
     return error_set(error, ERROR_FORBIDDEN,
-                     "the address %s is a metadata, link-local, unspecified or multicast address, "
-                     "which no deployment may have",
+                     "the address %s is a metadata, link-local, unspecified, multicast or "
+                     "reserved address, which no deployment may have",
                      host);
 }
 

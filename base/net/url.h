@@ -6,11 +6,11 @@
 
 #define URL_HOST_SIZE 256
 /* Checks a base URL. INVALID unless it has http or https, a host, an optional port and path, no
- * user, query or fragment, and at most 1,024 bytes. FORBIDDEN if its host is an address that
- * outbound_address_is_refused. Fills in the host (lower case, no brackets) and the port. The caller
- * trims a trailing '/' or '/v1'. */
+ * user, query or fragment, and at most 1,024 bytes. FORBIDDEN if its host is an address for which
+ * outbound_address_is_refused returns true. Fills in the host (lower case, no brackets) and the
+ * port. The caller trims a trailing '/' or '/v1'. */
 CHECKED bool url_check(const char *url, char host[URL_HOST_SIZE], int *port, struct error *error);
 #define ORIGIN_SIZE 288
-/* Writes "https://host:port" of such a URL, in canonical form: lower case, IPv6 in its canonical
- * form, without the scheme's default port. Fails like url_check. */
+/* Writes the origin of a base URL, such as "https://host:8443": in lower case, with an IPv6 address
+ * in its canonical form, and without the scheme's default port. Fails like url_check. */
 CHECKED bool url_origin(const char *url, char out[ORIGIN_SIZE], struct error *error);

@@ -183,7 +183,7 @@ uint64_t histogram_quantile(const struct histogram *histogram, double q, bool *c
         return 0;
     while (bucket < BUCKETS - 1 && (seen += histogram->bucket[bucket]) < rank)
         bucket++;
-    /* The true value of a censored one is unknown, and may be above the quantile. */
+    /* What a censored value would have become is not known: it may be above the quantile. */
     if (censored != NULL)
         *censored = histogram->censored > 0 && bucket_of(histogram->censored_min) <= bucket;
     if (rank == 1)

@@ -30,8 +30,8 @@ double histogram_mean(const struct histogram *histogram); /* NaN when empty */
 /* The standard deviation of a sample; NaN if there are fewer than 2 values. */
 double histogram_deviation(const struct histogram *histogram);
 /* Nearest-rank quantile, 0 <= q <= 1, as the bucket's middle clamped to [min, max] (the lowest and
- * the highest rank are exact); 0 when empty. *censored (may be NULL): the true quantile is at least
- * this. */
+ * the highest rank are exact); 0 when empty. *censored (may be NULL): whether a censored value is
+ * at or below the result, so that the true quantile may be higher. */
 uint64_t histogram_quantile(const struct histogram *histogram, double q, bool *censored);
 
 /* Encodes the counts as varints, without empty buckets, with a version. The caller frees *out. */

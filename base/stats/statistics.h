@@ -11,7 +11,7 @@ double statistics_deviation(const double *values, size_t count);
  * NIST/SEMATECH e-Handbook (1.3.6.7.2), above by Abramowitz and Stegun 26.7.5. Infinite for 0. */
 double statistics_t95(size_t degrees_of_freedom);
 /* The two-sided p-value of Student's t: the probability of |T| >= |t| by chance. The degrees of
- * freedom need not be a whole number. It is computed by the incomplete beta function
+ * freedom need not be a whole number. The p-value is computed by the incomplete beta function
  * I_x(n/2, 1/2), x = n / (n + t^2) (Abramowitz and Stegun 26.7.1, 26.5.27), as the continued
  * fraction of DLMF 8.17.22. */
 double statistics_t_p(double t, double degrees_of_freedom);

@@ -23,17 +23,18 @@ struct calibration {
     struct ceiling ceiling;
 };
 
-struct calibrating {
+/* How the caller stops the measurement. */
+struct stop_check {
     bool (*stopped)(void *context);
     void *context;
 };
 
 static bool is_stopped(void *context, const char *doing, double elapsed_s)
 {
-    const struct calibrating *calibrating = context;
+    const struct stop_check *stop_check = context;
 
     (void)doing, (void)elapsed_s;
-    return calibrating->stopped(calibrating->context);
+    return stop_check->stopped(stop_check->context);
 }
 
 static void make_workload(struct workload *out)
@@ -70,7 +71,7 @@ static CHECKED bool measure(const struct cell_order *order, struct ceiling *out,
     return done;
 }
 
-static CHECKED bool calibrate(struct calibrating *calibrating, int port, struct ceiling *out,
+static CHECKED bool calibrate(struct stop_check *stop_check, int port, struct ceiling *out,
                               struct error *error)
 {
     const struct plan plan = { .window_s = WINDOW_S,
@@ -89,7 +90,7 @@ static CHECKED bool calibrate(struct calibrating *calibrating, int port, struct 
                                 .output_tokens = LOOPBACK_SERVER_TOKENS,
                                 .shards = 1,
                                 .stopped = is_stopped,
-                                .context = calibrating };
+                                .context = stop_check };
     bool done;
 
     random_bytes(&nonce, sizeof nonce);
@@ -101,7 +102,7 @@ static CHECKED bool calibrate(struct calibrating *calibrating, int port, struct 
     return done;
 }
 
-static CHECKED bool calibrate_on_loopback(struct calibrating *calibrating, struct ceiling *out,
+static CHECKED bool calibrate_on_loopback(struct stop_check *stop_check, struct ceiling *out,
                                           struct error *error)
 {
     struct loopback_server *loopback;
@@ -110,7 +111,7 @@ static CHECKED bool calibrate_on_loopback(struct calibrating *calibrating, struc
 
     if (!loopback_server_create(&loopback, &port, error))
         return false;
-    done = calibrate(calibrating, port, out, error);
+    done = calibrate(stop_check, port, out, error);
     loopback_server_destroy(loopback);
     return done;
 }
@@ -118,12 +119,12 @@ static CHECKED bool calibrate_on_loopback(struct calibrating *calibrating, struc
 bool calibration_get(struct calibration *calibration, bool (*stopped)(void *context), void *context,
                      struct ceiling *out, struct error *error)
 {
-    struct calibrating calibrating = { stopped, context };
+    struct stop_check stop_check = { stopped, context };
     bool done = true;
 
     pthread_mutex_lock(&calibration->lock);
     if (calibration->ceiling.measured_ms == 0)
-        done = calibrate_on_loopback(&calibrating, &calibration->ceiling, error);
+        done = calibrate_on_loopback(&stop_check, &calibration->ceiling, error);
     *out = calibration->ceiling;
     pthread_mutex_unlock(&calibration->lock);
     return done;

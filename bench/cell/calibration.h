@@ -23,7 +23,7 @@ struct calibration; /* thread safe */
 struct calibration *calibration_create(void);
 void calibration_destroy(struct calibration *calibration); /* does nothing for NULL */
 /* Returns the ceiling, which the first call measures while other callers wait. CANCELLED if
- * `stopped` returns true (it is called about ten times a second). BUSY if the ceiling cannot be
+ * `stopped` returns true (it is called about 20 times a second). BUSY if the ceiling cannot be
  * measured now; the next call then tries again. */
 CHECKED bool calibration_get(struct calibration *calibration, bool (*stopped)(void *context),
                              void *context, struct ceiling *out, struct error *error);

@@ -11,7 +11,7 @@
 #define TICK_NS 50000000
 #define DESCRIBE_EVERY_NS 1000000000
 /* The tokens/s that the progress shows are a mean over this time. */
-#define DESCRIBED_NS (INT64_C(3) * DESCRIBE_EVERY_NS)
+#define DESCRIBED_MEAN_NS (INT64_C(3) * DESCRIBE_EVERY_NS)
 #define PROBES_LIMIT 3
 #define PROBE_PAUSE_TICKS 10
 
@@ -45,9 +45,9 @@ bool cell_tick(struct cell *cell, const char *doing, struct error *error)
     return error_set(error, ERROR_CANCELLED, "stopped while %s", doing);
 }
 
-void cell_set_doing(struct cell *cell, const char *phase)
+void cell_set_doing(struct cell *cell, const char *text)
 {
-    text_copy(cell->doing, sizeof cell->doing, phase);
+    text_copy(cell->doing, sizeof cell->doing, text);
     cell->doing_ns = clock_monotonic_ns();
 }
 
@@ -59,7 +59,7 @@ static void add_figure(struct text *out, double value)
 void cell_describe(struct cell *cell, const char *phase, const struct steady *chunks,
                    const struct shard_status *status)
 {
-    double chunks_per_s = steady_rate(chunks, DESCRIBED_NS);
+    double chunks_per_s = steady_rate(chunks, DESCRIBED_MEAN_NS);
     TEXT_AUTO doing = { 0 };
 
     if (clock_monotonic_ns() - cell->doing_ns < DESCRIBE_EVERY_NS || status->token_chunks == 0
@@ -123,8 +123,8 @@ static CHECKED bool start_shards(struct cell *cell, struct error *error)
     return true;
 }
 
-/* The seed depends only on plan, rate and repetition: two deployments that one plan measures get
- * the same requests at the same times. */
+/* The seed depends only on plan, rate and repetition, so that two deployments that one plan
+ * measures get their requests at the same times. */
 static void prepare_arrivals(struct cell *cell)
 {
     const struct cell_order *order = cell->order;
@@ -140,7 +140,7 @@ static void prepare_arrivals(struct cell *cell)
         .ramp_s = order->plan->ramp_s,
         .seed = random_mix(random_mix(order->plan->seed, (uint64_t)order->repetition), rate_bits),
     };
-    arrivals_share_begin(&cell->clock, &cell->arrivals, 0, 1);
+    arrivals_share_begin(&cell->schedule, &cell->arrivals, 0, 1);
 }
 
 static CHECKED bool prepare(struct cell *cell, struct error *error)
@@ -148,7 +148,7 @@ static CHECKED bool prepare(struct cell *cell, struct error *error)
     const struct cell_order *order = cell->order;
     const struct plan *plan = order->plan;
 
-    if (!target_address_fit(order->concurrency, error)
+    if (!target_address_ensure_descriptors(order->concurrency, error)
         || !target_address_resolve(order->endpoint, &cell->target, error))
         return false;
     prepare_arrivals(cell);
@@ -184,7 +184,8 @@ static CHECKED bool prepare(struct cell *cell, struct error *error)
 
 /* ---- Phases ---------------------------------------------------------------------------------- */
 
-/* Whether a retry is pointless: this shape cannot be measured here, or nothing can. */
+/* Whether a retry is pointless: the server cannot answer requests of this shape in time, or cannot
+ * answer any request. */
 static bool is_final(enum failure failure)
 {
     return failure == FAILURE_TOO_LONG || failure == FAILURE_SHORT_INPUT
@@ -209,7 +210,7 @@ static CHECKED bool probe_once(struct cell *cell, int64_t number, enum failure *
     return true;
 }
 
-/* Sends a single request; retries it at most twice if it fails. */
+/* If the order asks for a probe, sends a single request; retries it at most twice if it fails. */
 static CHECKED bool probe(struct cell *cell, enum failure *failure, struct error *error)
 {
     *failure = FAILURE_NONE;
@@ -233,17 +234,17 @@ static bool all_done(struct cell *cell)
     return true;
 }
 
-/* Lets requests in flight end, and cuts off those that take longer than DRAIN_LIMIT_S. An open loop
- * cuts them off at once, because its window already waited for them. */
+/* Lets requests in flight end, and cuts off those that take longer than DRAIN_LIMIT_S. After the
+ * window of an open loop, which has already waited for answers, cuts them off at once. */
 static CHECKED bool drain(struct cell *cell, struct error *error)
 {
-    bool is_over = cell->drain_ns != 0; /* the window has waited */
+    bool has_waited = cell->drain_ns != 0;
 
-    if (!is_over) {
+    if (!has_waited) {
         cell->drain_ns = clock_monotonic_ns();
         cell_set_phase(cell, PHASE_DRAIN);
     }
-    while (!is_over && !all_done(cell) && cell_seconds_since(cell->drain_ns) < DRAIN_LIMIT_S)
+    while (!has_waited && !all_done(cell) && cell_seconds_since(cell->drain_ns) < DRAIN_LIMIT_S)
         if (!cell_tick(cell, "draining", error))
             return false;
     cell_set_phase(cell, PHASE_ABORT);
@@ -253,14 +254,16 @@ static CHECKED bool drain(struct cell *cell, struct error *error)
     return true;
 }
 
-static CHECKED bool run_phases(struct cell *cell, enum failure *refused, bool *failing,
-                               struct error *error)
+static CHECKED bool run_phases(struct cell *cell, struct error *error)
 {
-    if (!probe(cell, refused, error))
+    enum failure probe_failure = FAILURE_NONE;
+    bool failing = false;
+
+    if (!probe(cell, &probe_failure, error))
         return false;
-    if (*refused == FAILURE_NONE && !cell_warm_up(cell, failing, error))
+    if (probe_failure == FAILURE_NONE && !cell_warm_up(cell, &failing, error))
         return false;
-    if (*refused == FAILURE_NONE && !*failing && !cell_measure_window(cell, error))
+    if (probe_failure == FAILURE_NONE && !failing && !cell_measure_window(cell, error))
         return false;
     return drain(cell, error);
 }
@@ -282,15 +285,12 @@ static void cell_finish(struct cell *cell)
 
 static CHECKED bool measure(struct cell *cell, struct cell_result *out, struct error *error)
 {
-    enum failure refused = FAILURE_NONE;
-    bool failing = false;
-
     if (!prepare(cell, error)) {
         cell_result_fill_unsent(error, out);
         return true;
     }
     cell->begun_ns = clock_monotonic_ns();
-    if (!run_phases(cell, &refused, &failing, error))
+    if (!run_phases(cell, error))
         return false;
     cell_result_fill(cell, out);
     return true;

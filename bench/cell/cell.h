@@ -14,16 +14,17 @@ struct cell_order {
     const struct plan *plan; /* window, timeouts, seed, goodput limits */
     int64_t concurrency, input_tokens, output_tokens;
     int64_t context_tokens; /* of the model; 0: not known */
-    /* What the prompts must leave room for on all servers that are compared; zero: only on this
-     * one. */
+    /* What the prompts must leave room for, so that all servers that are compared accept them.
+     * Zero: only what this server needs. */
     struct workload_room room;
     const struct dataset *dataset; /* the plan's dataset; NULL: prompts are generated */
     bool dataset_sent;             /* an earlier cell already sent it */
     /* > 0: an open loop of the plan's arrivals, with at most `concurrency` requests in flight. */
     double request_rate;
     int64_t repetition; /* varies the arrivals */
-    uint64_t nonce;     /* unique among the attempts of all sweeps, so that its prompts are, too */
-    /* Begins with a single request, which measures the cold start and shows whether requests work
+    /* Unique among the attempts of all sweeps, so that this attempt's prompts are unique, too. */
+    uint64_t nonce;
+    /* Begin with a single request, which measures the cold start and shows whether requests work
      * at all. */
     bool probe;
     unsigned shards; /* the most load threads to use */
@@ -35,15 +36,15 @@ struct cell_order {
     /* What is known about the server's connections; NULL: nothing is shared with other cells. */
     struct connection_reuse *reuse;
     bool only_libcurl; /* uses libcurl instead of our own HTTP/1.1 client, to compare the two */
-    /* Returns whether to stop; called about ten times a second. It may also report the progress. */
+    /* Returns whether to stop; called about 20 times a second. It may also report the progress. */
     bool (*stopped)(void *context, const char *doing, double elapsed_s);
     void *context;
 };
 
-/* Blocks while the cell is measured: probe, warm-up, window, drain. A server that fails yields a
- * result (failed, or infeasible for this shape), with counts and a reason. Returns false only if it
- * was stopped (CANCELLED) or this machine could not measure it (INTERNAL). Free the result with
- * cell_result_finish. */
+/* Blocks while the cell is measured: probe, warm-up, window, drain. Returns false only if `stopped`
+ * returned true (CANCELLED). A cell that cannot be measured, because of the server, the prompts or
+ * this machine, is a result, too: its state is failed or infeasible, and `reason` says why. Free
+ * the result with cell_result_finish in both cases. */
 CHECKED bool cell_measure(const struct cell_order *order, struct cell_result *out,
                           struct error *error);
 void cell_result_finish(struct cell_result *result);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the result of a cell that has been measured. */
+/* Fills in the result of a cell that has been measured, or that could not start. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,8 @@
 #define GROWTH_SHARE 0.05
 #define GROWTH_DEVIATIONS 4
 
-/* The number of requests due and not ended at the beginning of the window, according to a line
- * fitted to the samples, by which the queue has grown by `grown` at the window's end. */
+/* The number of requests due and not ended at the beginning of the window, according to the line
+ * fitted to the samples, which grows by `grown` during the window. */
 static double backlog_at_start(const struct steady *backlog, double grown)
 {
     double sum = 0;
@@ -70,7 +70,8 @@ static double longest_wait_percent(const struct cell *cell)
     return 100 * (double)most_ns / (double)cell->elapsed_ns;
 }
 
-static void fill_measurement(struct cell *cell, struct measurement *out, char uneven[EVENNESS_SIZE])
+static void fill_measurement(struct cell *cell, struct measurement *out,
+                             char why_uneven[EVENNESS_SIZE])
 {
     int64_t start_ns = atomic_load(&cell->load.window_start_ns);
     double window_s = (double)(atomic_load(&cell->load.window_end_ns) - start_ns) / 1e9;
@@ -81,9 +82,9 @@ static void fill_measurement(struct cell *cell, struct measurement *out, char un
     out->warmup_s = (double)(start_ns - cell->begun_ns) / 1e9;
     out->drain_s = (double)(cell->ended_ns - cell->drain_ns) / 1e9;
     out->unsettled = cell->unsettled;
-    out->throughput_ci = steady_width(&cell->progress);
+    out->throughput_ci = steady_half_width(&cell->progress);
     out->concurrency_expected = expected_concurrency(cell, window_s);
-    evenness_judge(&cell->evenness, &cell->progress, cell->order->plan, out, uneven);
+    evenness_judge(&cell->evenness, &cell->progress, cell->order->plan, out, why_uneven);
     fill_growth(cell, out);
     out->cpu_percent = busiest_percent(cell);
     out->ceiling_chunks_s = cell->order->ceiling_chunks_s * (double)cell->shard_count;
@@ -134,7 +135,7 @@ static void explain_failure(const struct cell *cell, struct cell_result *out)
 void cell_result_fill(struct cell *cell, struct cell_result *out)
 {
     struct measurement *measurement = &out->measurement;
-    char uneven[EVENNESS_SIZE] = "";
+    char why_uneven[EVENNESS_SIZE] = "";
 
     prompt_source_digest(cell->prompts, out->workload_digest);
     tally_conclude(&cell->total);
@@ -142,14 +143,14 @@ void cell_result_fill(struct cell *cell, struct cell_result *out)
     if (atomic_load(&cell->load.window_start_ns) == INT64_MAX)
         cell_summary_fill_early(&cell->total, cell->order->input_tokens, measurement);
     else
-        fill_measurement(cell, measurement, uneven);
+        fill_measurement(cell, measurement, why_uneven);
     measurement->prompts_left_out = (int64_t)prompt_source_left_out(cell->prompts);
     move_samples(cell, out);
     out->state = CELL_MEASURED;
     if (measurement->succeeded == 0)
         explain_failure(cell, out);
     else
-        text_copy(out->reason, sizeof out->reason, uneven);
+        text_copy(out->reason, sizeof out->reason, why_uneven);
 }
 
 void cell_result_fill_unsent(const struct error *why, struct cell_result *out)

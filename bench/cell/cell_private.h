@@ -31,22 +31,22 @@ struct cell {
 
     /* Only for an open loop: */
     struct arrivals arrivals;
-    struct arrivals_share clock; /* the whole schedule, positioned at the next arrival */
-    int64_t arrived;             /* arrivals before that one */
-    int64_t window_arrivals;     /* arrivals within the window */
-    struct steady backlog;       /* requests due and not ended, over the window */
+    struct arrivals_share schedule; /* of all threads, positioned at the next arrival */
+    int64_t arrived;                /* arrivals before the next one */
+    int64_t window_arrivals;        /* arrivals within the window */
+    struct steady backlog;          /* requests due and not ended, over the window */
 
-    /* CPU time used and time spent waiting for a CPU, of each thread, and elapsed time. They are
-     * the readings at the window's start, and after its end the differences. */
+    /* CPU time used and time spent waiting for a CPU, of each thread, and elapsed time: the
+     * readings at the window's start, and after its end the differences from them. */
     int64_t cpu_ns[SHARDS_LIMIT], cpu_wait_ns[SHARDS_LIMIT], elapsed_ns;
     struct tally total;
 };
 
-/* Fills in the measurement, the state and the reason. Moves the histograms out of the cell's
- * total. */
+/* Fills in the result of a cell whose threads have ended. Moves the histograms out of cell->total
+ * into the result. */
 void cell_result_fill(struct cell *cell, struct cell_result *out);
 /* Fills in the result of a cell that could not start, so that nothing was sent: `why` says what was
- * missing (ports, the server's address, its credential or threads). */
+ * missing (open files, the server's address, or threads). */
 void cell_result_fill_unsent(const struct error *why, struct cell_result *out);
 
 static inline bool cell_is_open(const struct cell *cell)
@@ -56,7 +56,8 @@ static inline bool cell_is_open(const struct cell *cell)
 void cell_set_phase(struct cell *cell, enum phase phase);
 /* Sleeps 50 ms, or until a load thread has news. CANCELLED if the caller wants the cell to stop. */
 CHECKED bool cell_tick(struct cell *cell, const char *doing, struct error *error);
-void cell_read_status(struct cell *cell, struct shard_status *out); /* of all threads together */
+/* Adds up the status of all threads, without the failure and the time of the probe. */
+void cell_read_status(struct cell *cell, struct shard_status *out);
 double cell_seconds_since(int64_t from_ns);
 /* Sets the text of the cell's progress: a phase, or a phase with the figures so far. */
 void cell_set_doing(struct cell *cell, const char *text);
@@ -64,8 +65,9 @@ void cell_set_doing(struct cell *cell, const char *text);
 void cell_describe(struct cell *cell, const char *phase, const struct steady *chunks,
                    const struct shard_status *status);
 
-/* Puts the cell under load, and waits until the load has settled or the plan's limit is reached.
- * *failing: no request succeeds, so that measuring would be pointless. CANCELLED if stopped. */
+/* Puts the server under load, and waits until the load has settled or the plan's limit is reached.
+ * Sets *failing, and stops waiting, if no request succeeds, so that measuring would be pointless.
+ * CANCELLED if stopped. */
 CHECKED bool cell_warm_up(struct cell *cell, bool *failing, struct error *error);
 /* Measures from the window's start to its end. CANCELLED if stopped. */
 CHECKED bool cell_measure_window(struct cell *cell, struct error *error);

@@ -4,13 +4,14 @@
 
 #include "bench/load/tally.h"
 
-/* Fills everything but the window's start, warm-up and drain times, the cold TTFT and the CPU. */
+/* Fills in the window's counts, rates, lags and latencies. cell_finish.c adds the rest: warm-up and
+ * drain, precision, evenness, the queue's growth, the CPU, the lateness and the cold TTFT. */
 void cell_summary_fill(const struct tally *tally, double window_s, int64_t input_tokens,
                        struct measurement *out);
-/* Fills the measurement of a cell that had no window: it only has the failures of probe and
- * warm-up. */
+/* Fills in the measurement of a cell that had no window: the failures of the probe and of the
+ * warm-up, the requested lengths, and the connections. */
 void cell_summary_fill_early(const struct tally *tally, int64_t input_tokens,
                              struct measurement *out);
-/* Returns the class with the most failures in the window, else before it; FAILURE_NONE if nothing
- * failed. */
+/* Returns the class with the most failures in the window, or before the window if nothing failed in
+ * it; FAILURE_NONE if nothing failed at all. */
 enum failure cell_summary_main_failure(const struct tally *tally);

@@ -6,15 +6,16 @@
 #include "base/core/clock.h"
 #include "bench/cell/cell_private.h"
 
-/* After this many failures, and this time, without a success the server will not recover. */
+/* After at least this many failures, and this time, without a success, the server is not expected
+ * to recover. */
 #define FEWEST_FAILURES 20
 #define FAILING_S 2.0
-/* A window is extended until one request per user has ended in it, but at least FEWEST_REQUESTS and
- * at most ENOUGH_REQUESTS. */
+/* A closed loop's window is extended until as many requests have ended in it as there are users,
+ * within these limits. An open loop's window is extended until FEWEST_REQUESTS are due in it. */
 #define FEWEST_REQUESTS 3
 #define ENOUGH_REQUESTS 64
-#define BOUND_LEAD_NS 50000000 /* an open loop's bounds are set this long in advance */
-#define SETTLING_ARRIVALS 20   /* in each of the two windows that must agree */
+#define BOUND_LEAD_NS 50000000 /* an open loop's bounds are set at least this long in advance */
+#define SETTLING_ARRIVALS 20   /* wanted in each of the two windows that must agree */
 #define AGREEMENT 0.1
 #define WARMING_UP "warming up"
 #define MEASURING "measuring"
@@ -34,14 +35,15 @@ static bool is_failing(const struct cell *cell, const struct shard_status *statu
            && status->failed >= (enough > FEWEST_FAILURES ? enough : FEWEST_FAILURES);
 }
 
-/* Rates are compared over the time that a request takes, so that waves of requests even out. */
+/* Rates are compared over the time that a request takes, so that waves of requests even out, but
+ * over at least 1 s. */
 static double settling_window_s(const struct shard_status *status)
 {
     return fmax(status->succeeded > 0 ? status->e2e_ns / (double)status->succeeded / 1e9 : 0, 1);
 }
 
-/* Users start over the plan's ramp; without one, over the time of a request, but at most a quarter
- * of the warm-up. */
+/* Users start over the plan's ramp; without a ramp, over the time of a request and the think time,
+ * but at most a quarter of the warm-up's limit. */
 static void set_stagger(struct cell *cell)
 {
     const struct plan *plan = cell->order->plan;
@@ -55,7 +57,7 @@ static void set_stagger(struct cell *cell)
     atomic_store(&cell->load.stagger_ns, ns(plan->ramp_s > 0 ? plan->ramp_s : stagger_s));
 }
 
-/* Whether every user received two answers, and the rate of tokens is stable. */
+/* Whether at least two requests of every user have ended, and the rate of chunks is stable. */
 static bool closed_has_settled(const struct cell *cell, const struct steady *steady,
                                const struct shard_status *status)
 {
@@ -64,7 +66,7 @@ static bool closed_has_settled(const struct cell *cell, const struct steady *ste
                             ns(settling_window_s(status) + cell->order->plan->think_time_s));
 }
 
-/* Whether the rate of tokens is stable, as far as random arrivals allow: if n requests arrive in
+/* Whether the rate of chunks is stable, as far as random arrivals allow: if n requests arrive in
  * each window, the difference of two windows has a standard deviation of sqrt(2 v n), where v is
  * the variation of the gaps between arrivals. */
 static bool open_has_settled(const struct cell *cell, const struct steady *steady,
@@ -144,13 +146,15 @@ static bool is_precise(const struct cell *cell)
 {
     double wanted = cell->order->plan->ci_width;
 
-    return wanted <= 0 || steady_width(&cell->progress) <= wanted;
+    return wanted <= 0 || steady_half_width(&cell->progress) <= wanted;
 }
 
 /* ---- The window of a closed loop ------------------------------------------------------------- */
 
-/* Whether enough requests ended. The window's limit ends it with fewer, but not without any: then
- * it ends only when a request would have timed out. */
+/* Whether the window may end: it lasted as long as planned (if the plan gives no number of
+ * requests), enough requests ended in it, and the throughput is precise enough. At the window's
+ * limit a single ended request is enough; without one, the window lasts at least as long as the
+ * timeout of a request. */
 static bool is_long_enough(const struct cell *cell, const struct shard_status *status,
                            double elapsed_s)
 {
@@ -168,8 +172,8 @@ static bool is_long_enough(const struct cell *cell, const struct shard_status *s
            && (status->window_ended > 0 || elapsed_s >= plan->request_timeout_s);
 }
 
-/* Requests that the window begin or end with the next request that ends, and waits for that; if no
- * request ends for patience_s, sets the bound itself. */
+/* Asks the load threads to set the window's start or end when the next request ends, and waits
+ * until it is set; if no request ends for patience_s, sets it here. */
 static CHECKED bool set_bound(struct cell *cell, atomic_bool *asked, atomic_int_fast64_t *bound_ns,
                               double patience_s, struct error *error)
 {
@@ -195,7 +199,8 @@ static double patience_s(struct cell *cell)
     return 2 * settling_window_s(&status);
 }
 
-/* If the plan ends the window after a number of requests, the last of them ends it itself. */
+/* If the plan ends the window after a number of requests, whatever the precision, the load thread
+ * of the last of them sets the window's end. */
 static CHECKED bool measure_closed(struct cell *cell, struct error *error)
 {
     const struct plan *plan = cell->order->plan;
@@ -228,7 +233,7 @@ static int64_t due_ns(const struct cell *cell, const struct arrivals_share *curs
 /* How many requests are due by at_ns, which must not be earlier than in the previous call. */
 static int64_t arrived_by(struct cell *cell, int64_t at_ns)
 {
-    for (; due_ns(cell, &cell->clock) <= at_ns; arrivals_share_step(&cell->clock))
+    for (; due_ns(cell, &cell->schedule) <= at_ns; arrivals_share_step(&cell->schedule))
         cell->arrived++;
     return cell->arrived;
 }
@@ -241,17 +246,17 @@ static CHECKED bool wait_until(struct cell *cell, int64_t at_ns, struct error *e
     return true;
 }
 
-/* The time directly after the arrival of the count-th request from now. */
+/* The time directly after the count-th of the next arrivals. */
 static int64_t end_by_count_ns(const struct cell *cell, int64_t count)
 {
-    struct arrivals_share cursor = cell->clock;
+    struct arrivals_share cursor = cell->schedule;
 
     for (int64_t i = 1; i < count; i++)
         arrivals_share_step(&cursor);
     return due_ns(cell, &cursor) + 1;
 }
 
-/* The earliest time at which the window may end: the schedule shows it in advance. */
+/* The earliest time at which the window may end, which the schedule shows in advance. */
 static int64_t first_end_ns(const struct cell *cell, int64_t start_ns, int64_t limit_ns)
 {
     const struct plan *plan = cell->order->plan;
@@ -279,7 +284,8 @@ static CHECKED bool watch_until(struct cell *cell, int64_t end_ns, struct error 
     return true;
 }
 
-/* The time that a request took alone, or at a similar load; 0: not known. */
+/* The time of the probe's request or the approximate time that the order names, whichever is
+ * longer; 0: neither is known. */
 static double usual_request_s(const struct cell *cell)
 {
     struct shard_status status;
@@ -305,7 +311,7 @@ static bool is_short(struct cell *cell, int64_t window_ns)
 }
 
 /* Whether too few requests ended, or the throughput is not precise enough. As in a closed loop, a
- * window in which none ended is extended beyond its limit. */
+ * window in which no request ended is extended beyond its limit. */
 static bool must_extend(struct cell *cell, int64_t ended, int64_t end_ns, int64_t limit_ns)
 {
     const struct plan *plan = cell->order->plan;
@@ -315,9 +321,7 @@ static bool must_extend(struct cell *cell, int64_t ended, int64_t end_ns, int64_
     return ended < FEWEST_REQUESTS || !is_precise(cell);
 }
 
-/* Watches the window until its end, which it sets in advance, so that every thread knows it in
- * time.
- */
+/* Watches the window, and sets its end in advance, so that every thread knows the end in time. */
 static CHECKED bool watch_window(struct cell *cell, int64_t start_ns, struct error *error)
 {
     atomic_int_fast64_t *bound_ns = &cell->load.window_end_ns;
@@ -337,8 +341,9 @@ static CHECKED bool watch_window(struct cell *cell, int64_t start_ns, struct err
     return true;
 }
 
-/* How long to wait for answers after the window: as long as the window, but at most DRAIN_LIMIT_S;
- * or three times as long as a request usually takes, if that is longer. */
+/* How long to wait for answers after the window: as long as the window, but at least 1 s and at
+ * most DRAIN_LIMIT_S; or, if that is longer, three times as long as a request usually takes, but at
+ * most its timeout. */
 static double longest_wait_s(const struct cell *cell)
 {
     const struct plan *plan = cell->order->plan;
@@ -347,8 +352,7 @@ static double longest_wait_s(const struct cell *cell)
     return fmax(usual_s, fmin(3 * usual_request_s(cell), plan->request_timeout_s));
 }
 
-/* Keeps up the load until the requests due in the window are answered, or longest_wait_s is
- * over. */
+/* Keeps up the load until the requests due in the window have ended, or longest_wait_s is over. */
 static CHECKED bool await_answers(struct cell *cell, struct error *error)
 {
     double limit_s = longest_wait_s(cell);
@@ -372,7 +376,7 @@ static CHECKED bool measure_open(struct cell *cell, struct error *error)
 
     atomic_store(&cell->load.window_start_ns, start_ns);
     arrived_by(cell, start_ns - 1);
-    cursor = cell->clock;
+    cursor = cell->schedule;
     if (!wait_until(cell, start_ns, error) || !watch_window(cell, start_ns, error))
         return false;
     end_ns = atomic_load(&cell->load.window_end_ns);

@@ -12,7 +12,7 @@
 #include "base/core/thread.h"
 #include "bench/load/load.h"
 
-/* An endpoint_lock caches its key, so calling it this often is cheap. */
+/* An endpoint_lock caches its key, so asking it this often is cheap. */
 #define INTERVAL_NS 500000000
 
 struct credential_renewal {

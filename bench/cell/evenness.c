@@ -4,20 +4,23 @@
 #include <math.h>
 #include <stdio.h>
 
-/* The longest time between two samples; if more passed, the client itself was delayed. */
+/* The most that one sample adds to a silence: if more time has passed since the sample before it,
+ * the client itself was delayed. */
 #define LONGEST_GAP_NS 250000000
-/* A silence counts as a stall if it is longer than this, and than so many times the median TTFT or
- * gap between chunks: a single user is normally silent for up to that long. */
+/* A silence counts as a stall if it is longer than SHORTEST_STALL_S, than STALL_TIMES times the
+ * median TTFT, and than STALL_TIMES times the median gap between chunks. Shorter silences are
+ * normal if there is a single user. */
 #define SHORTEST_STALL_S 1.0
 #define STALL_TIMES 5
-#define STALL_TIMES_VARIED 20 /* if the prompts have different lengths */
-/* An interval of +-100 % is not a usable figure, unless it is wide only because there were few
- * requests, or few rounds of them. */
+#define STALL_TIMES_VARIED 20 /* for the TTFT, if the prompts have different lengths */
+/* The throughput is too uncertain if its confidence interval is wider than +-100 %, although there
+ * were enough requests, and enough rounds of them. */
 #define WIDEST 1.0
 #define WIDEST_REQUESTS 30
 #define WIDEST_ROUNDS 8
-/* The pace has shifted if the mean before and after a moment differ by this share, and by so many
- * standard errors. With fewer rounds, growing contexts may be why the later part is slower. */
+/* The pace has shifted if the mean rates before and after a moment differ by more than SHIFT, as a
+ * share of their mean, and by more than SHIFT_ERRORS standard errors. In fewer than SHIFT_ROUNDS
+ * rounds, or less than SHIFT_WINDOW_S, growing contexts may be why the later part is slower. */
 #define SHIFT 0.25
 #define SHIFT_ERRORS 6
 #define SHIFT_ROUNDS 4
@@ -37,7 +40,7 @@ void evenness_note(struct evenness *evenness, int64_t now_ns, int64_t chunks, in
     evenness->sampled_ns = now_ns;
 }
 
-/* Whether the silence was longer than that of a single user who waits for a first token. */
+/* Whether the longest silence was longer than is normal for a single user. */
 static bool has_stalled(const struct plan *plan, const struct measurement *measurement)
 {
     double first_s = measurement->latency[METRIC_TTFT].p50_ms / 1000;
@@ -72,7 +75,7 @@ static bool has_shifted(const struct plan *plan, const struct measurement *measu
            && fabs(shift->share) > fmax(SHIFT, SHIFT_ERRORS * shift->error);
 }
 
-/* The change in percent of the rate before it. */
+/* The size of the change, in percent of the rate before it. */
 static double percent_of_change(const struct steady_shift *shift)
 {
     return 100 * fabs(shift->share) / (1 - shift->share / 2);

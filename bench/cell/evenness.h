@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds out whether the server kept an even pace during a window. If it stalled or became slower on
- * the way, the mean describes neither state. */
+/* Finds out whether the server kept an even pace during a window. If it stalled, or became slower
+ * or faster within the window, the window's mean describes neither part. */
 #pragma once
 
 #include "base/measure/measurement.h"
@@ -9,11 +9,12 @@
 
 #define EVENNESS_SIZE 160
 
-/* Silences of the server, from samples of the window. Zero: no sample yet. */
+/* Silences of the server, from samples of the window. All members are zero before the first
+ * sample. */
 struct evenness {
     int64_t chunks, sampled_ns; /* at the latest sample */
-    int64_t silence_ns;         /* time without a chunk until then, while requests were in flight */
-    int64_t longest_ns;         /* the longest silence so far */
+    int64_t silence_ns; /* time without a chunk until that sample, while requests were in flight */
+    int64_t longest_ns; /* the longest silence so far */
 };
 
 /* Adds a sample: `chunks` have arrived so far, and `in_flight` requests are unanswered. */

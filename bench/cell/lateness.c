@@ -3,14 +3,16 @@
 
 #include <math.h>
 
-/* Figures count as right up to this error; latencies also if they are late by less than so many
- * milliseconds: means, 99th percentiles and gaps between chunks. */
+/* A figure counts as right if its error is at most ERROR_SHARE of it. Latencies also count as right
+ * if the client adds at most MEAN_LATE_MS to the mean TTFT, TAIL_LATE_MS to a 99th percentile, or
+ * GAP_LATE_MS to a gap between chunks. */
 #define ERROR_SHARE 0.02
 #define MEAN_LATE_MS 1.0
 #define TAIL_LATE_MS 3.0
 #define GAP_LATE_MS 0.5
 #define BUSY_PERCENT 85 /* of a core */
-/* Share of the window in which a thread waits for a CPU that others use. */
+/* If a thread waits for a CPU for more than this share of the window, other processes use the
+ * machine, too. */
 #define CROWDED_PERCENT 2
 
 static double share(double part, double whole)
@@ -18,10 +20,10 @@ static double share(double part, double whole)
     return whole > 0 ? part / whole : 0;
 }
 
-/* How wrong rates and mean latencies can be because the client was late. A user's round is longer
- * by the time until its answer is read and its next request is sent. TTFT is longer by the first of
- * these, and in an open loop, where it counts from the schedule, by both. Less than MEAN_LATE_MS is
- * no error of a latency. Gaps between chunks can be wrong at both ends. */
+/* How wrong rates and mean latencies can be because the client was late. A user's round takes
+ * longer by the delay before its answer is read and the delay before its next request is sent. TTFT
+ * is longer by the first delay, and in an open loop, where TTFT counts from the schedule, by both.
+ * A delay of up to MEAN_LATE_MS does not count as an error of TTFT. */
 static double error_share(const struct measurement *measurement, bool is_open)
 {
     const struct latency_summary *latency = measurement->latency;

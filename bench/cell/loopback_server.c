@@ -19,10 +19,10 @@
 #include "base/core/thread.h"
 
 #define EVENTS_PER_WAIT 256
-#define HEAD_SIZE 4096 /* for a request; ours are shorter */
+#define HEAD_SIZE 4096 /* for the head of a request; ours are shorter */
 #define BACKLOG 1024
 
-/* The parts of an answer, each of which is an HTTP chunk. */
+/* The parts of an answer: the HTTP head, then chunks of the body. */
 enum piece { PIECE_HEAD, PIECE_CONTENT, PIECE_USAGE, PIECE_END, PIECE_COUNT };
 
 /* A client: while `left` is not 0 it is being answered, otherwise its next request is read. */
@@ -114,8 +114,8 @@ static bool send_piece(struct loopback_server *loopback, struct client *client)
     return true;
 }
 
-/* Sends one piece to each client, so that every read of the load generator gets a chunk of its own,
- * as in practice. */
+/* Sends one piece to each client that is being answered, so that every read of the load generator
+ * gets a chunk of its own, as in practice. */
 static void send_round(struct loopback_server *loopback)
 {
     struct client *client = LIST_FIRST(&loopback->clients);
@@ -131,8 +131,8 @@ static void send_round(struct loopback_server *loopback)
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-/* Handles a complete head: determines how much of the body is still missing. `arrived` bytes of it
- * came together with the head. */
+/* Handles a complete head: determines how much of the body is still missing. `arrived` bytes of the
+ * body came together with the head. */
 static void read_head(struct client *client, size_t arrived)
 {
     const char *length = strcasestr(client->head, "\r\nContent-Length:");

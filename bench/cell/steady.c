@@ -12,7 +12,8 @@
 #define FEWER_BATCHES 10
 #define SAMPLES_PER_BATCH 2
 #define CORRELATION_MOST 0.95
-#define DEPENDENT 1.645 /* / sqrt(batches): exceeded by the correlation of 5 % of random series */
+/* The correlation of 5 % of random series exceeds DEPENDENT / sqrt(batches). */
+#define DEPENDENT 1.645
 #define SHORTEST_PART 4 /* the fewest batches before and after a change of the rate */
 #define LEAST_ERROR 1e-6
 
@@ -81,7 +82,8 @@ bool steady_agrees_within(const struct steady *steady, int64_t window_ns, double
 
 /* ---- How well the rate is known -------------------------------------------------------------- */
 
-/* The count at at_ns, interpolated between two samples; *next only moves forward. */
+/* The count at at_ns, interpolated between two samples. *next is where the search for the second of
+ * them begins, and is moved forward to it: at_ns must not decrease from call to call. */
 static double count_at(const struct steady *steady, double at_ns, size_t *next)
 {
     const struct steady_sample *to, *from;
@@ -124,7 +126,7 @@ static double neighbour_correlation(const double values[], size_t count)
     return squares > 0 ? products / squares : 0;
 }
 
-static double width_of(const double rates[], size_t batches, double correlation)
+static double half_width_of(const double rates[], size_t batches, double correlation)
 {
     double r = fmin(fmax(correlation, 0), CORRELATION_MOST);
     double error = statistics_deviation(rates, batches) / sqrt((double)batches);
@@ -133,7 +135,7 @@ static double width_of(const double rates[], size_t batches, double correlation)
            / statistics_mean(rates, batches);
 }
 
-double steady_width(const struct steady *steady)
+double steady_half_width(const struct steady *steady)
 {
     double rates[BATCHES], correlation;
     size_t batches = BATCHES;
@@ -150,7 +152,7 @@ double steady_width(const struct steady *steady)
         batch_rates(steady, batches, rates);
         correlation = neighbour_correlation(rates, batches);
     }
-    return width_of(rates, batches, correlation);
+    return half_width_of(rates, batches, correlation);
 }
 
 /* ---- A change of the rate -------------------------------------------------------------------- */

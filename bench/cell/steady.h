@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds out from samples of a counter whether its rate has settled, how precisely it is known, and
- * whether it grows. */
+/* Finds out, from samples of a count, whether its rate has settled, how precisely the rate is
+ * known, when the rate changed, and how fast the count grows. */
 #pragma once
 
 #include <stdbool.h>
@@ -30,14 +30,14 @@ double steady_rate(const struct steady *steady, int64_t window_ns);
  * means (Law, "Simulation Modeling and Analysis", 9.5.3): Student's t over 20 batches, or over 10
  * if neighbours among the 20 are correlated. Remaining correlation r of neighbours widens it, as if
  * there were fewer batches by the factor (1 + r) / (1 - r) (Bayley and Hammersley 1946). */
-double steady_width(const struct steady *steady);
+double steady_half_width(const struct steady *steady);
 /* The moment at which the rate changed most clearly, even if it hardly changed. */
 struct steady_shift {
     double at;    /* the moment, as a share of the time: 0 to 1 */
     double share; /* (rate after - rate before) / mean of the two */
     double error; /* the standard error of `share`, estimated from batches */
 };
-/* Returns false if there are too few samples. */
+/* Returns false if there are too few samples, or the counter does not grow. */
 bool steady_find_shift(const struct steady *steady, struct steady_shift *out);
 /* By how much the count grows per second: the slope of the least-squares line. NaN if there are
  * fewer than 3 samples. */

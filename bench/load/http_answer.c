@@ -54,7 +54,7 @@ static void read_status_line(struct http_answer *answer, const char *line, size_
     if (length < 12 || memcmp(line, "HTTP/1.", 7) != 0 || (line[7] != '0' && line[7] != '1')
         || line[8] != ' ' || line[9] < '1' || line[9] > '9' || !is_digit(line[10])
         || !is_digit(line[11]) || (length > 12 && line[12] != ' ')) {
-        refuse(answer, "the answer does not begin with a status line of HTTP/1.1");
+        refuse(answer, "the answer does not begin with a status line of HTTP/1.0 or HTTP/1.1");
         return;
     }
     answer->is_old = line[7] == '0';
@@ -141,8 +141,8 @@ static void read_type(struct http_answer *answer, const char *value, size_t leng
     answer->type[kept] = '\0';
 }
 
-/* Reads the headers that matter, and ignores the others. `is_truncated`: the line was longer than
- * HTTP_ANSWER_LINE. */
+/* Reads a header if it matters, and ignores any other. `is_truncated`: the line may be longer than
+ * the HTTP_ANSWER_LINE bytes that were kept. */
 static void read_header(struct http_answer *answer, const char *line, size_t length,
                         bool is_truncated)
 {

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #define HTTP_ANSWER_LINE 256             /* how much of a header line is examined */
-#define HTTP_ANSWER_HEAD (64 * 1024)     /* for heads, including interim ones, and trailers */
-#define HTTP_ANSWER_EXTENSION (4 * 1024) /* after the size of a chunk */
+#define HTTP_ANSWER_HEAD (64 * 1024)     /* most bytes of heads, with interim ones, and trailers */
+#define HTTP_ANSWER_EXTENSION (4 * 1024) /* most bytes after a chunk's size, in the same line */
 
 /* Receives the answer. */
 struct http_answer_listener {
@@ -19,18 +19,18 @@ struct http_answer_listener {
 
 struct http_answer {
     bool begun;        /* at least one byte has arrived */
-    bool keeps_open;   /* valid once the answer is complete: the server accepts another request */
-    const char *wrong; /* what is wrong with it; static */
+    bool keeps_open;   /* valid once the answer is complete: the server keeps the connection open */
+    const char *wrong; /* what is wrong with the answer; static */
 
     /* Private to http_answer.c: */
     uint8_t state;
     bool is_old; /* HTTP/1.0 */
     bool is_chunked, has_length, says_close, says_keep;
-    bool is_odd;         /* the head repeats a header that must be given once */
-    unsigned digits;     /* digits of the chunk's size so far */
-    uint64_t left;       /* bytes of the body, or of the chunk, that have not arrived */
-    uint32_t head_bytes; /* bytes of heads and trailers so far */
-    uint32_t line_length;
+    bool is_odd;          /* the head repeats a header that must be given once */
+    unsigned digits;      /* digits of the chunk's size so far */
+    uint64_t left;        /* bytes of the body, or of the chunk, that have not arrived */
+    uint32_t head_bytes;  /* bytes of heads and trailers so far */
+    uint32_t line_length; /* bytes in `line`, or of a chunk's extension so far */
     long status;
     char type[64];
     char line[HTTP_ANSWER_LINE]; /* the start of the current line, if it has not ended yet */

@@ -50,7 +50,8 @@ struct load {
      * requests that are due in it, and its bounds are set slightly in advance. */
     atomic_int_fast64_t window_start_ns, window_end_ns;
     atomic_bool window_start_asked, window_end_asked;
-    atomic_int_fast64_t window_left; /* > 0: the window ends after this many more requests */
+    /* > 0: the window ends when this many more requests have ended in it */
+    atomic_int_fast64_t window_left;
     sem_t news; /* posted when there is news for the controlling thread, which waits for it */
 };
 
@@ -82,8 +83,9 @@ static inline void load_end_window(struct load *load, int64_t at_ns)
     load_notify(load);
 }
 
-/* Called when a request has ended at at_ns: sets the bound of the window that was asked for, so
- * that this request is the last one before the window, or in it. */
+/* Called when a request has ended at at_ns. If it is the last of `window_left`, or if a bound of
+ * the window was asked for, sets the bound, so that this request is the last one before the window,
+ * or in it. */
 static inline void load_request_ended(struct load *load, int64_t at_ns)
 {
     if (load_in_window(load, at_ns)

@@ -10,8 +10,8 @@ struct load;
 
 struct load_credential {
     char bearer[SECRET_VALUE_SIZE]; /* "" for none */
-    struct mask *mask;              /* hides it in texts; NULL: nothing to hide */
-    struct load_credential *before; /* the one that this one replaced */
+    struct mask *mask;              /* hides the bearer in texts; NULL: nothing to hide */
+    struct load_credential *before; /* the credential that this one replaced; NULL: none */
 };
 
 /* Requests that begin from now on carry `bearer`. Not to be called by two threads at once. */

@@ -17,15 +17,17 @@
 #define EVENTS_PER_TURN 4096
 #define TIMER_PERIOD_NS 5000000
 #define SLEPT_NS 10000 /* if a poll took longer, nothing was ready when it began */
-/* Above this many events per second, the loop pauses before each poll: one wake-up for several
- * events costs half as much as one for each, and each event is read at most a pause later. */
+/* Above this many events per second, the loop pauses for GATHER_NS before each poll: one wake-up
+ * for several events costs half as much as one for each event, and each event is read at most a
+ * pause later. */
 #define GATHER_EVENTS_PER_S 50000
 #define GATHER_NS 30000
 #define SPARE_CONNECTIONS 8
 
-/* An event carries the address of its source, or, for descriptors of libcurl and of the loop
- * itself, the descriptor with the lowest bit set, which no address has. A descriptor is used there
- * because libcurl may close it while events for it are waiting. */
+/* An event carries the address of its load_loop_source. For the descriptors of libcurl and of the
+ * loop itself, an event carries the descriptor, shifted, with the lowest bit set, which is never
+ * set in an address: libcurl may close a descriptor while events for it are waiting, so that an
+ * address could be stale. */
 static uint64_t key_of(int descriptor)
 {
     return (uint64_t)descriptor << 1 | 1;
@@ -83,7 +85,7 @@ static void handle_timer(struct load_loop *loop)
 
     if (read(loop->timer, &fired, sizeof fired) != sizeof fired)
         return;
-    now_ns = clock_monotonic_ns(); /* read after `fired`, so that it is never earlier */
+    now_ns = clock_monotonic_ns(); /* read after `fired`, so that it is after the latest firing */
     loop->gathers =
         loop->recent_events * (1000000000 / TIMER_PERIOD_NS) > GATHER_EVENTS_PER_S * (int64_t)fired;
     loop->recent_events = 0;
@@ -118,7 +120,7 @@ static void handle_event(struct load_loop *loop, const struct epoll_event *event
 }
 
 /* Waits with nanosecond precision if the kernel supports it (from Linux 5.11 on), else with
- * milliseconds. */
+ * millisecond precision. */
 static int wait_for_events(struct load_loop *loop, int64_t wait_ns)
 {
     const struct timespec wait = { wait_ns / 1000000000, wait_ns % 1000000000 };

@@ -15,7 +15,8 @@ struct transfer;
 
 #define LOAD_LOOP_BUFFER_BYTES 65536
 
-/* A descriptor that is watched without libcurl; a member of the struct that owns it. */
+/* A descriptor that is watched without libcurl. It is a member of the struct that owns the
+ * descriptor. */
 struct load_loop_source {
     void (*on_ready)(struct load_loop_source *source, uint32_t events);
 };
@@ -24,7 +25,7 @@ struct load_loop {
     CURLM *multi;
     /* The earliest time at which the event being handled may have become readable. */
     int64_t readable_ns;
-    /* Called for a timer that fires 200 times a second, with how late it is handled. */
+    /* Called when a timer, which fires 200 times a second, is handled, late_ns after it fired. */
     void (*late)(void *context, int64_t late_ns);
     void *context;
     char *buffer;                               /* LOAD_LOOP_BUFFER_BYTES, shared by all reads */
@@ -37,12 +38,12 @@ struct load_loop {
     int64_t polled_ns;     /* when epoll_wait returned last */
     bool poll_was_full;    /* it may have had more ready events than it returned */
     int64_t recent_events; /* events since the timer fired */
-    bool gathers;          /* there were many before that: see GATHER_EVENTS_PER_S */
+    bool gathers;          /* there were many events before it fired: see GATHER_EVENTS_PER_S */
     struct epoll_event *events;
 };
 
-/* Prepares for this number of connections, which are kept open for reuse. BUSY if the process may
- * not open that many descriptors. Free with load_loop_finish in both cases. */
+/* Prepares for this number of connections, which are kept open for reuse. BUSY if the loop cannot
+ * open its own descriptors. Free with load_loop_finish in both cases. */
 CHECKED bool load_loop_init(struct load_loop *loop, long connections,
                             void (*late)(void *context, int64_t late_ns), void *context,
                             struct error *error);

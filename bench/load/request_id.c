@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The nonce has 8, 4, 3 and 1 of the digits: before the last two of these, a UUID has its version
- * (4) and its variant (8). */
-void request_id_write(uint64_t nonce, uint64_t index, char out[REQUEST_ID_DIGITS + 1])
+/* The nonce fills 8, 4, 3 and 1 hexadecimal digits: the UUID's version (4) is before the 3 digits,
+ * its variant (8) before the last one. */
+void request_id_write(uint64_t nonce, uint64_t index, char out[REQUEST_ID_LENGTH + 1])
 {
-    snprintf(out, REQUEST_ID_DIGITS + 1,
+    snprintf(out, REQUEST_ID_LENGTH + 1,
              "%08" PRIx64 "-%04" PRIx64 "-4%03" PRIx64 "-8%01" PRIx64 "00-%012" PRIx64, nonce >> 32,
              nonce >> 16 & 0xffff, nonce >> 4 & 0xfff, nonce & 0xf, index & 0xffffffffffff);
 }
@@ -35,7 +35,7 @@ bool request_id_read(const char *id, uint64_t *nonce, uint64_t *index)
 {
     uint64_t high, middle, low, last, found;
 
-    if (strlen(id) != REQUEST_ID_DIGITS || id[8] != '-' || id[13] != '-' || id[18] != '-'
+    if (strlen(id) != REQUEST_ID_LENGTH || id[8] != '-' || id[13] != '-' || id[18] != '-'
         || id[23] != '-' || id[14] != '4' || id[19] != '8' || memcmp(id + 21, "00", 2) != 0
         || !read_digits(id, 8, &high) || !read_digits(id + 9, 4, &middle)
         || !read_digits(id + 15, 3, &low) || !read_digits(id + 20, 1, &last)

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define REQUEST_ID_DIGITS 36
+#define REQUEST_ID_LENGTH 36
 
 /* `nonce` is that of the attempt; `index` (below 2^48) is that of the request within it. */
-void request_id_write(uint64_t nonce, uint64_t index, char out[REQUEST_ID_DIGITS + 1]);
-/* Returns false if request_id_write did not write the id. */
+void request_id_write(uint64_t nonce, uint64_t index, char out[REQUEST_ID_LENGTH + 1]);
+/* Returns false if the id does not have the form that request_id_write gives it. */
 bool request_id_read(const char *id, uint64_t *nonce, uint64_t *index);

@@ -8,7 +8,7 @@
 #include "base/json/json.h"
 
 /* Without usage the number of tokens is not known (a chunk may have several, or none): an answer
- * then counts as short if the model itself ended it. */
+ * then counts as short if the model itself ended it, after fewer chunks than requested tokens. */
 static bool is_short(const struct virtual_user *user)
 {
     const struct request *request = &user->request;
@@ -27,8 +27,9 @@ static int64_t input_tokens(const struct request *request)
     return request->prompt_tokens >= 0 ? request->prompt_tokens : request->wanted.input_tokens;
 }
 
-/* Whether the input fits the model's context, but not together with the requested output. Some
- * servers refuse that, others end the answer when the context is full. */
+/* Whether the answer reached a length limit, and the input and the requested output together exceed
+ * the model's context: some servers refuse such a request, others end the answer when the context
+ * is full. */
 static bool is_over_context(const struct virtual_user *user)
 {
     const struct request *request = &user->request;
@@ -38,8 +39,8 @@ static bool is_over_context(const struct virtual_user *user)
            && input_tokens(request) + request->wanted.output_tokens > context;
 }
 
-/* Whether the server truncated the prompt, as some do silently if it does not fit their context: a
- * difference of more than an eighth and 16 tokens cannot come from templates and tokenizers. */
+/* Whether the server truncated the prompt, as some do silently if it does not fit their context:
+ * templates and tokenizers do not make a prompt shorter by more than an eighth plus 16 tokens. */
 static bool is_truncated(const struct virtual_user *user)
 {
     int64_t wanted = user->request.wanted.input_tokens;
@@ -48,7 +49,7 @@ static bool is_truncated(const struct virtual_user *user)
     return got >= 0 && got < wanted - wanted / 8 - 16;
 }
 
-enum failure request_outcome_reach(const struct virtual_user *user)
+enum failure request_outcome_classify(const struct virtual_user *user)
 {
     const struct request *request = &user->request;
     bool is_complete = request->done || request->finish != FINISH_UNKNOWN;

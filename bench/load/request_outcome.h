@@ -6,9 +6,8 @@
 
 /* Determines the class of failure from what was received and how the exchange ended; a failure that
  * was set before is kept. */
-enum failure request_outcome_reach(const struct virtual_user *user);
+enum failure request_outcome_classify(const struct virtual_user *user);
 /* Writes our explanation into request->failure_text; if there is none, the server's message, or
- * else the transfer's. It is text that can be shown, without the credential; "" if the request
- * succeeded.
- */
+ * else the transfer's. The text is printable and does not contain the credential; "" if the request
+ * succeeded. */
 void request_outcome_explain(struct virtual_user *user);

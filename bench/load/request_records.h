@@ -21,14 +21,17 @@ struct record {
     uint32_t input_tokens, cached_tokens; /* UINT32_MAX: the server did not report it */
     uint8_t failure;                      /* enum failure */
     uint8_t phase;                        /* enum record_phase */
-    /* When its user was free, or its scheduled time; relative to the window's start. */
+    /* When its user was free, or, in an open loop, its scheduled time; relative to the window's
+     * start. */
     int64_t due_us;
 };
 
 struct request_records {
     struct record *rows;
     size_t count, capacity;
-    int64_t origin_ns; /* the window's start on the monotonic clock */
+    /* The window's start on the monotonic clock; in a cell without a window, when a load thread
+     * ended. */
+    int64_t origin_ns;
 };
 
 /* Does nothing once there are REQUEST_RECORDS_LIMIT records. */

@@ -9,8 +9,10 @@
 /* Lengths in tokens of the requests that succeeded. */
 struct length_sums {
     int64_t count, sum, low, high; /* as requested */
-    int64_t differing;             /* requests with a length other than the requested one */
-    int64_t difference_most;       /* the largest difference */
+    /* Requests with a length other than the requested one. An output that may end early counts only
+     * if it is longer. */
+    int64_t differing;
+    int64_t difference_most; /* the largest difference */
 };
 
 /* Sums over the requests that succeeded. All zero at first. */

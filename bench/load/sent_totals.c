@@ -3,8 +3,8 @@
 
 #include "bench/load/tally.h"
 
-/* A prompt whose length the server did not report may be this many times as long as requested,
- * because of words of several tokens, and longer by a template. */
+/* A prompt whose length the server did not report may be LONGER_TIMES as long as requested, because
+ * words may have several tokens, and longer by a template of TEMPLATE_TOKENS. */
 #define LONGER_TIMES 2
 #define TEMPLATE_TOKENS 256
 

@@ -14,7 +14,8 @@
 #include "base/core/thread.h"
 #include "bench/load/shard_private.h"
 
-/* A user has settled after its second answer: the start of the load still affected the first. */
+/* A user has settled when its second request has ended: the start of the load still affected the
+ * first one. */
 #define SETTLED_ROUNDS 2
 #define LONGEST_WAIT_NS 100000000 /* the phase is checked at least this often */
 
@@ -75,7 +76,8 @@ static void note_start_lag(struct shard *shard, const struct virtual_user *user)
         histogram_record(shard->tally.start_lag, (uint64_t)(at_ns - request->due_ns));
 }
 
-/* Ends a request. `cut`: why we cut it off; NONE: it ended by itself. */
+/* Ends a request. `cut`: why we cut it off; NONE: it ended by itself, or its answer was complete
+ * but for the end of the body. */
 static void end_request(struct shard *shard, struct virtual_user *user, enum failure cut)
 {
     transfer_end(user->transfer);
@@ -110,8 +112,8 @@ static struct virtual_user *user_of(struct timer *deadline)
                                            - offsetof(struct virtual_user, deadline));
 }
 
-/* Handles the timers that are due: a pause or think time is over, or a timeout may have been
- * reached. If the request made progress since its timer was set, the timer is set again. */
+/* Handles the timers that are due: a user's wait before its next request is over, or a timeout may
+ * have been reached. If the request made progress since its timer was set, sets the timer again. */
 static void handle_deadlines(struct shard *shard)
 {
     int64_t now_ns = clock_monotonic_ns();
@@ -159,6 +161,7 @@ static int64_t next_turn_ns(const struct shard *shard)
     return start_ns < next_ns ? start_ns : next_ns;
 }
 
+/* Whether the thread must end. In PHASE_ABORT, first cuts off the requests in flight. */
 static bool is_over(struct shard *shard)
 {
     enum phase phase = shard_phase(shard);
@@ -189,8 +192,8 @@ static void *run(void *context)
 
 /* ---- Exported functions ---------------------------------------------------------------------- */
 
-/* Creates all users of a closed loop, or the first ones of an open loop. */
-static CHECKED bool open_users(struct shard *shard, struct error *error)
+/* Creates all users of a closed loop, or the first one of an open loop. */
+static CHECKED bool create_users(struct shard *shard, struct error *error)
 {
     size_t users = shard_is_open(shard) ? 1 : shard->part.users;
 
@@ -216,7 +219,7 @@ bool shard_create(struct load *load, struct shard_part part, struct shard **out,
     generator_init(&shard->generator, random_mix(load->nonce, part.index));
     tally_init(&shard->tally, load);
     if (!load_loop_init(&shard->loop, (long)part.users, note_late, shard, error)
-        || !open_users(shard, error)) {
+        || !create_users(shard, error)) {
         shard_destroy(shard);
         return false;
     }

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread that loads a cell: some of its users, and an epoll loop. */
+/* One load thread of a cell: some of the cell's users, and an epoll loop. */
 #pragma once
 
 #include "bench/load/tally.h"
 
 struct shard;
 
-/* What the controlling thread may read while the shard runs: totals since the load phase began. */
+/* What the controlling thread may read while the shard runs: totals so far, without probes unless a
+ * comment says otherwise. */
 struct shard_status {
-    int64_t succeeded, failed, chunks;
+    int64_t succeeded, failed;
+    int64_t chunks;         /* including those of probes */
     int64_t window_ended;   /* ended requests that count for the window (tally_counts) */
     int64_t users_settled;  /* users with at least two ended requests */
     double e2e_ns, ttft_ns; /* sums over the successes */
-    int64_t tokens,
-        token_chunks; /* output tokens of all successes, with probes, and their chunks */
-    int64_t in_flight;
+    /* The output tokens of all successes, including probes, and the chunks of these answers. */
+    int64_t tokens, token_chunks;
+    int64_t in_flight; /* now, including a probe */
     int64_t probes_ended;
     enum failure probe_failure; /* of the latest probe */
     double probe_e2e_ns;        /* how long the latest successful probe took; 0: none succeeded */
@@ -22,7 +24,7 @@ struct shard_status {
 
 /* One thread's part of the load. */
 struct shard_part {
-    size_t index, count; /* it is thread `index` of `count` */
+    size_t index, count; /* it is thread `index`, from 0, of `count` */
     size_t users;        /* in an open loop: requests that it may have in flight */
 };
 /* Starts the thread with its users; what it sends depends on load->phase. */
@@ -38,8 +40,8 @@ int64_t shard_cpu_ns(struct shard *shard);
 int64_t shard_cpu_wait_ns(struct shard *shard);
 /* True once nothing is in flight and the phase is DRAIN or ABORT. */
 bool shard_is_done(struct shard *shard);
-/* Waits for the thread to end, for which the phase must be DRAIN or ABORT. Returns its tally,
+/* Waits for the thread to end, which it does only in the phases DRAIN and ABORT. Returns its tally,
  * borrowed until shard_destroy. */
 const struct tally *shard_join(struct shard *shard);
-/* Aborts and joins the thread if it still runs. Does nothing for NULL. */
+/* If the thread still runs, sets the phase to ABORT and joins the thread. Does nothing for NULL. */
 void shard_destroy(struct shard *shard);

@@ -51,10 +51,10 @@ static inline bool shard_is_open(const struct shard *shard)
 
 /* Sends what is due, a few requests at a time. */
 void shard_start_some(struct shard *shard);
-/* When the next request can be sent; TIMER_NEVER if something else must happen first. */
+/* When the next request can be sent (0: now); TIMER_NEVER if something else must happen first. */
 int64_t shard_next_start_ns(const struct shard *shard);
-/* Called when the user's think time, or its pause after a failure, was over at at_ns: it sends as
- * soon as possible. */
+/* Called when the user's wait was over at at_ns (for its turn to start, a think time, or a pause
+ * after a failure): the user sends its next request as soon as possible. */
 void shard_end_pause(struct shard *shard, struct virtual_user *user, int64_t at_ns);
 /* Called when the user's request has ended: decides what the user does next. */
 void shard_continue(struct shard *shard, struct virtual_user *user);

@@ -35,8 +35,8 @@ static int64_t shortest_timeout_ns(const struct load *load)
     return load->request_timeout_ns < shortest ? load->request_timeout_ns : shortest;
 }
 
-/* Once the request has made progress, another timeout may come first: the timer is never set
- * further ahead than the shortest of them. */
+/* Once the request has made progress, a different timeout may come first. The timer is therefore
+ * never set further ahead than the shortest timeout. */
 void shard_watch(struct shard *shard, struct virtual_user *user, int64_t now_ns)
 {
     enum failure which;
@@ -112,7 +112,8 @@ static void begin_arrivals(struct shard *shard)
                          shard->part.count);
 }
 
-/* Adds an idle user. They are added only when they are needed: the limit is seldom reached. */
+/* Adds an idle user. Users are added only when they are needed, because the limit is seldom
+ * reached. */
 static bool add_user(struct shard *shard)
 {
     struct virtual_user *user = &shard->users[shard->user_count];
@@ -127,8 +128,8 @@ static bool add_user(struct shard *shard)
     return true;
 }
 
-/* Sends the requests that are due, in order. If no user is free they wait, and their waiting time
- * counts. */
+/* Sends the requests that are due, in order. If no user is free, the requests wait, and their
+ * waiting time counts. */
 static void start_arrivals(struct shard *shard)
 {
     if (!shard->loading)
@@ -204,8 +205,9 @@ static int64_t pause_ns(const struct virtual_user *user)
     return pause_ns < LONGEST_PAUSE_NS ? pause_ns : LONGEST_PAUSE_NS;
 }
 
-/* A user whose request failed pauses; one whose request succeeded thinks; then it sends the next.
- * In an open loop it is free for another arrival. */
+/* In a closed loop, a user whose request failed pauses, and one whose request succeeded thinks;
+ * then the user sends its next request. In an open loop the user is free for the next arrival at
+ * once. */
 void shard_continue(struct shard *shard, struct virtual_user *user)
 {
     int64_t now_ns = clock_monotonic_ns(), wait_ns;

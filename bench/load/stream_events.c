@@ -16,16 +16,17 @@ static void note_error(struct request *request, const struct completion_event *e
              event->text);
 }
 
-/* Whether the server repeats the usage of the whole answer in each chunk, where it says nothing
- * about single chunks: it is present from the first chunk on, and does not grow with the second. */
+/* Whether the server repeats the usage of the whole answer in each chunk, so that usage says
+ * nothing about single chunks: the first chunk already counts several tokens, and the second adds
+ * none. */
 static bool repeats_usage(const struct request *request, bool listed, int64_t tokens)
 {
     return !listed && tokens == 0 && request->chunks == 1 && request->first_tokens > 1;
 }
 
 /* How many tokens came since the last chunk with output: the number that the event lists, else the
- * growth of usage; -1 if the server does not report it from the first chunk on. A count of 0 for
- * the first chunk means that the server does not really count. */
+ * growth of usage; -1 if the event has no output, or the server does not report tokens with each
+ * chunk. A count of 0 for the first chunk means that the server does not really count. */
 static int64_t count_tokens(struct request *request, const struct completion_event *event)
 {
     bool listed = event->token_ids >= 0, counted = event->completion_tokens >= 0;

@@ -87,14 +87,14 @@ void tally_connection(struct tally *tally, int64_t connect_ns, int64_t tls_ns)
         histogram_record(tally->tls, (uint64_t)tls_ns);
 }
 
-/* Tokens read together share the time since the previous read: chunks joined by a proxy or the
- * network are not tokens that took no time. Nothing is known of the tokens that came with the first
- * chunk. */
+/* Tokens that were read together share the time since the previous read, because a proxy or the
+ * network may have joined chunks that the server sent one after the other. For the tokens of the
+ * first read, that time is not known. */
 static void record_read(struct tally *tally, const struct request *request)
 {
     int64_t at_ns = request->latest_ns;
 
-    if (request->before_ns == 0 || !request->read_counts)
+    if (request->before_ns == 0 || !request->read_in_window)
         return;
     histogram_record_many(tally->chunk_gaps,
                           (uint64_t)((at_ns - request->before_ns) / request->read_chunks),
@@ -105,8 +105,8 @@ static void record_read(struct tally *tally, const struct request *request)
                               (uint64_t)request->read_tokens);
 }
 
-/* Adds a chunk to the read that it came with; the first chunk of a later read records the earlier
- * one. */
+/* Adds a chunk to the read that it came with. The first chunk of a read also records the read
+ * before it. */
 static void note_read(struct tally *tally, struct request *request, int64_t now_ns, int64_t tokens)
 {
     if (now_ns != request->latest_ns) {
@@ -153,7 +153,7 @@ void tally_chunk(struct tally *tally, struct request *request, int64_t now_ns, i
         count_in_window(tally, request, now_ns, tokens);
     }
     note_read(tally, request, now_ns, tokens);
-    request->read_counts = counts;
+    request->read_in_window = counts;
     note_times(request, now_ns, tokens);
     request->chunks++;
     atomic_fetch_add_explicit(&tally->arrived, 1, memory_order_relaxed);
@@ -206,9 +206,10 @@ static bool is_good(const struct tally *tally, const struct request *request)
 static void count_oddities(struct tally *tally, const struct request *request)
 {
     bool is_full = request->completion_tokens >= request->wanted.output_tokens;
-    bool no_end = (tally->load->workload->fields & (FIELD_IGNORE_EOS | FIELD_MIN_TOKENS)) != 0;
+    bool must_not_stop =
+        (tally->load->workload->fields & (FIELD_IGNORE_EOS | FIELD_MIN_TOKENS)) != 0;
 
-    tally->finish_wrong += request->finish == FINISH_STOP && is_full && no_end;
+    tally->finish_wrong += request->finish == FINISH_STOP && is_full && must_not_stop;
     tally->finish_missing += request->finish == FINISH_UNKNOWN;
     tally->done_missing += !request->done;
 }
@@ -328,7 +329,8 @@ static void count_rates(struct tally *tally, const struct request *request)
 }
 
 /* Adds the tokens of the answer's chunks in the window: as reported, else estimated by the answer's
- * mean number of tokens per chunk. Tokens that no chunk reported are spread over all chunks. */
+ * mean number of tokens per chunk. Tokens that no chunk reported are spread over all chunks. Chunks
+ * of an answer that reported no tokens are only counted. */
 static void count_window_tokens(struct tally *tally, const struct request *request)
 {
     double tokens = (double)tally_output_tokens(request);
@@ -374,7 +376,8 @@ static void note_record(struct tally *tally, const struct request *request, enum
 {
     const struct record row = {
         .index = request->index,
-        .sent_us = request->sent_ns, /* in nanoseconds until the window's start is known */
+        /* In nanoseconds, until tally_close converts these two: */
+        .sent_us = request->sent_ns,
         .due_us = request->due_ns,
         .ttft_us = microseconds(request->sent_ns, request->first_ns),
         .e2e_us = microseconds(request->sent_ns, request->end_ns),

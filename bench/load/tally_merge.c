@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Merges the tallies of a cell's threads, and computes what is known only of all together. */
+/* Merges the tallies of a cell's threads, and computes what can be known only after that. */
 #include <math.h>
 #include <string.h>
 
 #include "bench/load/tally.h"
 
-#define SAME_SHARE 0.02 /* this close to one token per chunk, each chunk counts as a token */
+/* If the tokens per chunk differ from 1 by less than this, each chunk counts as a token. */
+#define SAME_SHARE 0.02
 
 static void merge_range(struct range *into, const struct range *from)
 {

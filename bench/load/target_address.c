@@ -106,7 +106,7 @@ void target_address_finish(struct target_address *target)
     *target = (struct target_address){ 0 };
 }
 
-bool target_address_fit(int64_t connections, struct error *error)
+bool target_address_ensure_descriptors(int64_t connections, struct error *error)
 {
     int64_t wanted = connections + descriptors_open() + SPARE_DESCRIPTORS;
     struct rlimit limit;
@@ -121,7 +121,7 @@ bool target_address_fit(int64_t connections, struct error *error)
     if (limit.rlim_cur == RLIM_INFINITY || (int64_t)limit.rlim_cur >= wanted)
         return true;
     return error_set(error, ERROR_BUSY,
-                     "%ld users need %ld open files, but this process may have %ld: raise "
+                     "%ld connections need %ld open files, but this process may have %ld: raise "
                      "'ulimit -Hn', or request fewer users",
                      connections, wanted, (long)limit.rlim_cur);
 }

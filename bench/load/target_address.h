@@ -11,7 +11,7 @@
 
 struct curl_slist;
 
-#define TARGET_ADDRESSES 8
+#define TARGET_ADDRESSES 8 /* further addresses of the host are ignored */
 
 struct target_address {
     char host[256];            /* lower case, no brackets */
@@ -19,16 +19,16 @@ struct target_address {
     size_t count;
     /* Including the port, in the resolver's order. */
     struct sockaddr_storage addresses[TARGET_ADDRESSES];
-    /* They may be tried one after the other: all are loopback, or of one family. Of two families,
-     * one may lead nowhere without an error. */
+    /* The addresses may be tried one after the other: all are loopback, or of one family. With two
+     * families, the connections of one may hang instead of failing. */
     bool is_simple;
 };
 
-/* UPSTREAM if the host does not resolve, or only to addresses that no deployment may have. Free
- * with target_address_finish. */
+/* INVALID or FORBIDDEN if url_check refuses the URL; UPSTREAM if the host does not resolve, or
+ * resolves only to addresses that no deployment may have. Free with target_address_finish. */
 CHECKED bool target_address_resolve(const struct endpoint *endpoint, struct target_address *out,
                                     struct error *error);
 void target_address_finish(struct target_address *target);
-/* Raises this process's limit of open files as far as possible. BUSY if it does not allow this many
- * more connections. */
-CHECKED bool target_address_fit(int64_t connections, struct error *error);
+/* Raises this process's limit of open files as far as possible. BUSY if even the raised limit does
+ * not allow this many more connections. */
+CHECKED bool target_address_ensure_descriptors(int64_t connections, struct error *error);

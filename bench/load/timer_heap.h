@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many timers, of which the next one is found fast: a binary heap of borrowed members. */
+/* Many timers, of which the next one is found fast: a binary heap of pointers to timers, which
+ * their owners embed. */
 #pragma once
 
 #include <stddef.h>
@@ -7,14 +8,14 @@
 
 #define TIMER_NEVER INT64_MAX
 
-/* A member of the struct that waits for the time. In zeroed memory it is not set. */
+/* To be embedded in the struct that waits. A zeroed timer is not set. */
 struct timer {
-    int64_t at_ns;
-    size_t place; /* index in the heap; 0: not set */
+    int64_t at_ns; /* when it is due */
+    size_t place;  /* index in the heap; 0: not set */
 };
 
 struct timer_heap {
-    struct timer **heap; /* heap[1] is the next one, heap[0] is not used */
+    struct timer **heap; /* heap[1] is due first, heap[0] is not used */
     size_t count, capacity;
 };
 

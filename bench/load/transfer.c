@@ -3,8 +3,8 @@
 
 #include "base/core/clock.h"
 
-/* A connection that is closed later than this after an answer was idle for too long; one that is
- * closed sooner had too many requests. */
+/* If a server closes a connection later than this after an answer, we assume that the connection
+ * was idle for too long; if sooner, that it had reached the server's limit of requests. */
 #define SOON_NS 1000000000
 
 bool transfer_create(const struct load *load, struct load_loop *loop,
@@ -19,7 +19,7 @@ bool transfer_create(const struct load *load, struct load_loop *loop,
     (*out)->reuse = load->reuse;
     (*out)->listener = listener;
     (*out)->context = context;
-    (*out)->reach_ns = INT64_MAX;
+    (*out)->connect_deadline_ns = INT64_MAX;
     return true;
 }
 

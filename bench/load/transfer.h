@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One user's transfers to the endpoint: one exchange after the other, on a connection that is kept
- * open for the next. It reports what happens to the user's callbacks and does not interpret it. */
+ * open for the next. A transfer passes the events of an exchange to the user's callbacks, and does
+ * not interpret them. */
 #pragma once
 
 #include <sys/queue.h>
@@ -14,10 +15,10 @@
 
 /* Callbacks for the events of an exchange. Times are monotonic nanoseconds. */
 struct transfer_listener {
-    /* The connection is there, and the first byte is about to be sent. Called a second time if the
-     * server had closed the open connection that the exchange used, and it had to open another. */
+    /* The connection is there, and the first byte is about to be sent. Called again if libcurl
+     * notices that the server had closed the open connection, and opens a new one by itself. */
     void (*on_send)(void *context, int64_t now_ns);
-    /* Before the first bytes of the body, or at the end if there is none. */
+    /* Before the first bytes of the body, or at the end if there is no body. */
     void (*on_head)(void *context, long status, const char *content_type);
     /* Bytes of the body, just after they were read; false ends the exchange. */
     bool (*on_bytes)(void *context, const char *bytes, size_t length, int64_t now_ns);
@@ -31,31 +32,32 @@ struct transfer {
     struct connection_reuse *reuse;
     const struct transfer_listener *listener;
     void *context;
-    char request_id[REQUEST_ID_DIGITS + 1]; /* the caller writes it before the exchange begins */
+    char request_id[REQUEST_ID_LENGTH + 1]; /* the caller writes it before the exchange begins */
     /* The next members describe the current exchange, or the latest one that ended. */
     bool is_new;                /* it opened a connection */
-    int64_t connect_ns, tls_ns; /* how long connecting and TLS took; 0: no connection was opened */
+    int64_t connect_ns, tls_ns; /* how long connecting and TLS took; 0: that step was not reached */
     bool went_stale;  /* it used an open connection that the server had closed: no answer came */
     bool was_unread;  /* it went stale, and the server cannot have read the request */
     int answers;      /* answers received on the open connection */
     int64_t ended_ns; /* when the latest of these answers ended */
-    /* The time limit for connecting; INT64_MAX: the transfer itself has one. */
-    int64_t reach_ns;
+    /* When the user must end the exchange if it has not connected by then; INT64_MAX: never,
+     * because it has connected, or libcurl itself limits the time to connect. */
+    int64_t connect_deadline_ns;
     enum failure failure; /* of the exchange itself, whatever its HTTP status */
     char failure_text[TRANSFER_FAILURE_TEXT_SIZE]; /* can be shown; "": there is none */
     bool is_queued; /* it is in the loop's queue of ended transfers */
     TAILQ_ENTRY(transfer) link;
 };
 
-/* Uses our own client for plain HTTP/1.1, libcurl for everything else. INTERNAL if there is no
- * memory. All transfers of a loop must be destroyed before the loop. */
+/* Uses our own client if transfer_plain_can, else libcurl. INTERNAL if there is no memory. All
+ * transfers of a loop must be destroyed before the loop. */
 CHECKED bool transfer_create(const struct load *load, struct load_loop *loop,
                              const struct transfer_listener *listener, void *context,
                              struct transfer **out, struct error *error);
 void transfer_destroy(struct transfer *transfer); /* does nothing for NULL */
 
-/* POSTs `prompt`, which must remain valid until transfer_end. `is_fresh`: opens a new connection,
- * as is also done if the server is known to close the open one. */
+/* Begins to POST `prompt`, which must remain valid until transfer_end. Opens a new connection if
+ * `is_fresh`, if none is open, or if the open one has had as many answers as the server gives. */
 void transfer_begin(struct transfer *transfer, struct bench_prompt *prompt, bool is_fresh);
 /* Removes from the loop's queue, and returns, the next exchange that ended by itself; NULL if there
  * is none. */
@@ -74,13 +76,14 @@ struct transfer_kind {
 
 /* Records that an answer arrived completely, on a connection that stays open. */
 void transfer_note_answer(struct transfer *transfer);
-/* Records that the server closed the open connection, apparently because of the number of
- * answers. */
+/* To be called when the server has closed the open connection. If that was soon after an answer,
+ * and no connection ever had more answers, records their number as the server's limit. */
 void transfer_note_closed(struct transfer *transfer);
 /* Records that the exchange ended by itself. */
 void transfer_queue_ended(struct transfer *transfer);
 
-/* Whether our own client can send this load. */
+/* Whether our own client can send this load: plain HTTP/1.1, to addresses that it may try one after
+ * the other, unless the load requires libcurl. */
 bool transfer_plain_can(const struct load *load);
 struct transfer *transfer_plain_create(const struct load *load, struct load_loop *loop);
 

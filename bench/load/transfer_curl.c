@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exchanges with libcurl, for TLS, HTTP/2 and everything unusual. */
+/* Exchanges through libcurl: over TLS, over HTTP/2, and all others that transfer_plain.c cannot
+ * send. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "bench/load/transfer.h"
 
 #define CONNECT_TIMEOUT_MS 10000
-#define UPLOAD_BUFFER_BYTES 16384L /* the smallest allowed: each handle has its own */
+#define UPLOAD_BUFFER_BYTES 16384L /* the smallest allowed, because each handle has its own */
 
 #define REQUEST_ID_HEADER "X-Request-Id: "
 
@@ -90,7 +91,7 @@ static void report_head(struct transfer_curl *curl)
 
 /* Whether the plan requires HTTP/2 and the server does not speak it: with HTTP/1.1 it would be a
  * different test. */
-static bool is_other_version(const struct transfer_curl *curl)
+static bool is_wrong_version(const struct transfer_curl *curl)
 {
     long version = 0;
 
@@ -105,7 +106,7 @@ static size_t on_bytes(char *bytes, size_t size, size_t count, void *context)
     int64_t now_ns = clock_monotonic_ns();
 
     size *= count;
-    if (is_other_version(curl))
+    if (is_wrong_version(curl))
         return 0;
     if (!curl->reported_head)
         report_head(curl);
@@ -148,7 +149,7 @@ static void make_headers(struct transfer_curl *curl, const struct load_credentia
         add_header(curl, line);
         explicit_bzero(line, sizeof line);
     }
-    snprintf(line, sizeof line, REQUEST_ID_HEADER "%0*d", REQUEST_ID_DIGITS, 0);
+    snprintf(line, sizeof line, REQUEST_ID_HEADER "%0*d", REQUEST_ID_LENGTH, 0);
     add_header(curl, line);
     for (last = curl->headers; last != NULL && last->next != NULL; last = last->next)
         ;
@@ -159,7 +160,7 @@ static void make_headers(struct transfer_curl *curl, const struct load_credentia
 }
 
 /* HTTP/2 is used only over TLS, where it is negotiated: libcurl 7.88 cannot use a plain HTTP/2
- * connection twice. */
+ * connection for a second request. */
 static long http_version(const struct load *load)
 {
     return load->http2_streams > 0 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;
@@ -223,7 +224,7 @@ static void begin(struct transfer *transfer, struct bench_prompt *prompt, bool i
     curl->is_fresh = is_fresh;
     curl->code = CURLE_OK;
     if (curl->request_id != NULL) /* NULL: there was no memory for the headers */
-        memcpy(curl->request_id, transfer->request_id, REQUEST_ID_DIGITS);
+        memcpy(curl->request_id, transfer->request_id, REQUEST_ID_LENGTH);
     curl_easy_setopt(curl->easy, CURLOPT_FRESH_CONNECT, (long)is_fresh);
     curl_easy_setopt(curl->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)prompt->length);
     curl_multi_add_handle(transfer->loop->multi, curl->easy);
@@ -254,9 +255,9 @@ static void read_times(struct transfer_curl *curl)
 static void note_reuse(struct transfer_curl *curl)
 {
     struct transfer *transfer = &curl->transfer;
-    bool found_none = transfer->is_new && !curl->is_fresh && transfer->answers > 0;
+    bool was_closed = transfer->is_new && !curl->is_fresh && transfer->answers > 0;
 
-    if ((transfer->went_stale || found_none) && atomic_load(&transfer->reuse->most) < 2)
+    if ((transfer->went_stale || was_closed) && atomic_load(&transfer->reuse->most) < 2)
         transfer_note_closed(transfer);
     transfer->answers = transfer->is_new ? 0 : 1;
     if (curl->code == CURLE_OK)
@@ -285,9 +286,9 @@ static void end(struct transfer *transfer)
     transfer->went_stale = is_broken(curl->code) && !transfer->is_new && received == 0;
     transfer->was_unread = transfer->went_stale && was_reset(curl);
     note_reuse(curl);
-    /* Not libcurl, but our own timers handle timeouts. */
+    /* `false`: libcurl limits only the time to connect; our own timers limit the rest. */
     transfer->failure = outbound_code_failure(curl->easy, curl->code, false);
-    if (curl->code == CURLE_WRITE_ERROR && is_other_version(curl))
+    if (curl->code == CURLE_WRITE_ERROR && is_wrong_version(curl))
         snprintf(transfer->failure_text, sizeof transfer->failure_text,
                  "the server answers with HTTP/1.1, but the plan requires HTTP/2");
     if (curl->code != CURLE_OK && transfer->failure_text[0] == '\0')

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exchanges over plain HTTP/1.1 without libcurl, whose bookkeeping costs more than the bytes: one
- * recv per wake-up, one clock reading, and no copy of the prompt. */
+/* Exchanges over plain HTTP/1.1 without libcurl, whose bookkeeping takes more CPU time than moving
+ * the bytes. Here, a wake-up usually costs one recv and one clock reading, and prompts are not
+ * copied. */
 #include <errno.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
@@ -37,9 +38,9 @@ struct transfer_plain {
     int64_t connecting_ns; /* when connecting began */
     int64_t read_ns;       /* when the bytes being passed on were read */
     size_t sent;           /* bytes of the head and the prompt already sent */
-    size_t same;           /* bytes of the head that are the same for every request */
+    size_t common_bytes;   /* bytes of the head that are the same for every request */
     unsigned attempts;     /* attempts to connect, in this exchange */
-    unsigned address;      /* index of the address to try */
+    unsigned address;      /* index of the address to try next, or of the one that works */
     struct bench_prompt *prompt;
     struct text head;
     struct http_answer answer;
@@ -68,7 +69,7 @@ static void finish(struct transfer_plain *plain, bool keep)
     } else {
         close_socket(plain);
     }
-    plain->transfer.reach_ns = INT64_MAX;
+    plain->transfer.connect_deadline_ns = INT64_MAX;
     transfer_queue_ended(&plain->transfer);
 }
 
@@ -148,7 +149,8 @@ static bool on_body(void *context, const char *bytes, size_t length)
 static const struct http_answer_listener listener = { on_head, on_body };
 
 /* Reads `length` bytes of the answer from the loop's buffer. When the answer is complete, the
- * connection is not kept if the server announced its end, or sent unexpected bytes. */
+ * connection is not kept if the server announced its end, sent bytes after the answer, or answered
+ * before the whole request was sent. */
 static void read_answer(struct transfer_plain *plain, size_t length, bool is_closing)
 {
     size_t taken;
@@ -187,8 +189,8 @@ static bool is_under_way(const struct transfer_plain *plain)
     return plain->state == SENDING || plain->state == RECEIVING;
 }
 
-/* Reads everything available, because the event is reported only once. `is_closing`: the
- * connection's end was reported, too. */
+/* Reads what is available, because epoll does not report it again, in at most READS_PER_TURN reads.
+ * `is_closing`: the connection's end was reported, too. */
 static void receive(struct transfer_plain *plain, bool is_closing)
 {
     for (int i = 0; i < READS_PER_TURN; i++) {
@@ -213,11 +215,12 @@ static void receive(struct transfer_plain *plain, bool is_closing)
 
 static struct iovec vector_of(const char *bytes, size_t length)
 {
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): its base has no const
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): iov_base is not a pointer to const
     return (struct iovec){ (char *)(uintptr_t)bytes, length };
 }
 
-/* Collects what has not been sent of the head and of the prompt's parts. Returns their number. */
+/* Collects what has not been sent of the head and of the prompt's parts. Returns how many of these
+ * pieces there are. */
 static size_t fill_vector(const struct transfer_plain *plain, struct iovec *vector)
 {
     size_t skip = plain->sent, count = 0;
@@ -270,7 +273,7 @@ static void begin_sending(struct transfer_plain *plain)
     int64_t now_ns = clock_monotonic_ns();
 
     plain->state = SENDING;
-    plain->transfer.reach_ns = INT64_MAX;
+    plain->transfer.connect_deadline_ns = INT64_MAX;
     if (plain->transfer.is_new)
         plain->transfer.connect_ns = now_ns - plain->connecting_ns;
     plain->transfer.listener->on_send(plain->transfer.context, now_ns);
@@ -299,8 +302,8 @@ static int open_socket(struct transfer_plain *plain)
     return number;
 }
 
-/* Tries the addresses one after the other, beginning with plain->address, which is the one that
- * worked last. `number` is the errno of the previous attempt. */
+/* Tries the remaining addresses one after the other, beginning with plain->address. `number` is the
+ * errno of this exchange's previous attempt, if there was one. */
 static void connect_somewhere(struct transfer_plain *plain, int number)
 {
     char why[128];
@@ -373,7 +376,7 @@ static void write_head(struct transfer_plain *plain, const struct load_credentia
     if (credential != NULL && credential->bearer[0] != '\0')
         text_addf(out, "Authorization: Bearer %s\r\n", credential->bearer);
     plain->credential = credential;
-    plain->same = out->length;
+    plain->common_bytes = out->length;
 }
 
 static void begin(struct transfer *transfer, struct bench_prompt *prompt, bool is_fresh)
@@ -382,13 +385,13 @@ static void begin(struct transfer *transfer, struct bench_prompt *prompt, bool i
     const struct load_credential *credential =
         atomic_load_explicit(&plain->load->credential, memory_order_acquire);
 
-    if (plain->same == 0 || plain->credential != credential)
+    if (plain->common_bytes == 0 || plain->credential != credential)
         write_head(plain, credential);
     plain->prompt = prompt;
     plain->sent = 0;
     plain->attempts = 0;
     http_answer_begin(&plain->answer);
-    plain->head.length = plain->same;
+    plain->head.length = plain->common_bytes;
     text_addf(&plain->head, "X-Request-Id: %s\r\nContent-Length: %zu\r\n\r\n", transfer->request_id,
               prompt->length);
     if (plain->state == OPEN && is_fresh)
@@ -401,7 +404,7 @@ static void begin(struct transfer *transfer, struct bench_prompt *prompt, bool i
     }
     transfer->is_new = true;
     plain->connecting_ns = clock_monotonic_ns();
-    transfer->reach_ns = plain->connecting_ns + CONNECT_TIMEOUT_NS;
+    transfer->connect_deadline_ns = plain->connecting_ns + CONNECT_TIMEOUT_NS;
     connect_somewhere(plain, 0);
 }
 
@@ -442,7 +445,7 @@ struct transfer *transfer_plain_create(const struct load *load, struct load_loop
     plain->source.on_ready = on_ready;
     plain->load = load;
     plain->target = load->target;
-    plain->transfer.loop = loop; /* needed before the first begin() */
+    plain->transfer.loop = loop;
     plain->socket = -1;
     return &plain->transfer;
 }

@@ -9,13 +9,13 @@
 #include "bench/load/request_outcome.h"
 #include "bench/load/stream_events.h"
 
-#define STALE_NS 1000000000    /* a connection that had been closed is noticed sooner than this */
+#define STALE_NS 1000000000    /* on a connection that was already closed, sending fails sooner */
 #define LEFT_OPEN_NS 250000000 /* how long to wait for the end of the body after [DONE] */
 
 /* ---- What an exchange reports ---------------------------------------------------------------- */
 
 /* If the request is sent again on a new connection, its time counts from then, unless the stale
- * connection delayed the user. */
+ * connection delayed it by STALE_NS or more. */
 static void on_send(void *context, int64_t now_ns)
 {
     struct virtual_user *user = context;
@@ -153,7 +153,7 @@ int64_t virtual_user_deadline_ns(const struct virtual_user *user, enum failure *
         return user->done_ns + LEFT_OPEN_NS;
     *which = FAILURE_CONNECT_TIMEOUT;
     if (request->sent_ns == 0)
-        return user->transfer->reach_ns;
+        return user->transfer->connect_deadline_ns;
     *which = FAILURE_TTFT_TIMEOUT;
     next_ns = request->sent_ns + load->ttft_timeout_ns;
     if (request->first_ns != 0) {
@@ -173,8 +173,8 @@ static void explain_bare_answer(struct request *request)
                  "status %ld with an empty answer", request->status);
 }
 
-/* Some servers report 0 where they do not count. No prompt, and no received output, has 0
- * tokens. */
+/* Some servers report 0 where they do not count: a prompt never has 0 tokens, nor does an answer of
+ * which chunks arrived. */
 static void forget_zeros(struct request *request)
 {
     if (request->prompt_tokens == 0)
@@ -195,7 +195,7 @@ void virtual_user_end(struct virtual_user *user, enum failure cut)
     forget_zeros(request);
     if (cut != FAILURE_NONE)
         request->failure = cut;
-    request->failure = request_outcome_reach(user);
+    request->failure = request_outcome_classify(user);
     request->end_ns = request->failure == FAILURE_NONE ? request->bytes_ns : now_ns;
     request_outcome_explain(user);
     if (user->transfer->is_new)

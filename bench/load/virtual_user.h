@@ -18,7 +18,7 @@ struct virtual_user {
     struct completion_stream *stream;
     struct bench_prompt prompt;
     struct request request;
-    bool gave_up;    /* we cut the request off: the answer is not a valid stream */
+    bool gave_up;    /* we stopped reading, because the answer is not a valid stream */
     int64_t done_ns; /* when [DONE] came; 0: not yet */
 
     /* For the shard: */
@@ -43,8 +43,8 @@ void virtual_user_begin(struct virtual_user *user, uint64_t index, bool is_probe
  * closed, and this was the first attempt, sends the request again on a fresh connection and returns
  * true. */
 bool virtual_user_retry(struct virtual_user *user);
-/* Returns when the current request reaches its next timeout. *which says which one that is; NONE:
- * the request is answered, and only the end of the body is missing. */
+/* Returns when the current request reaches its next timeout. *which is the failure that this would
+ * be; NONE: the request is answered, and only the end of the body is missing. */
 int64_t virtual_user_deadline_ns(const struct virtual_user *user, enum failure *which);
 /* To be called after transfer_end: determines the outcome of the request and adds it to the tally.
  * `cut` says why we cut the request off; NONE: it ended by itself. */

@@ -33,13 +33,13 @@ double arrivals_variation(const struct arrivals *arrivals);
 struct arrivals_share {
     const struct arrivals *arrivals;
     struct generator generator;
-    size_t step;
-    double due; /* when the arrival is due, in mean gaps since the schedule's start */
+    size_t step; /* every step-th arrival of the schedule belongs to the share */
+    double due;  /* when the arrival is due, in mean gaps since the schedule's start */
 };
 /* Positions the share at the first of the arrivals index, index + count, index + 2 count, ... */
 void arrivals_share_begin(struct arrivals_share *arrivals_share, const struct arrivals *arrivals,
                           size_t index, size_t count);
-/* When the arrival is due: nanoseconds since the schedule's start. */
+/* When the share's current arrival is due: nanoseconds since the schedule's start. */
 int64_t arrivals_share_due_ns(const struct arrivals_share *arrivals_share);
 /* Moves to the share's next arrival. */
 void arrivals_share_step(struct arrivals_share *arrivals_share);

@@ -11,12 +11,12 @@
 #include "store/ledger/deployments.h"
 #include "store/ledger/sweeps.h"
 
-#define PLAN_LEVELS 64       /* values of a list, at most */
+#define PLAN_LEVELS 64       /* values of one dimension of the grid, at most */
 #define PLAN_CELLS 4096      /* cells of a sweep, at most */
-#define PLAN_IN_FLIGHT 10000 /* limit of requests in flight in an open loop that states none */
-#define PLAN_STOPS 4
+#define PLAN_IN_FLIGHT 10000 /* default limit of requests in flight in an open loop */
+#define PLAN_STOPS 4         /* texts of `stop`, at most */
 #define PLAN_STOP_SIZE 65
-#define PLAN_PREFIX_TOKENS 4000000 /* tokens of all prefixes together */
+#define PLAN_PREFIX_TOKENS 4000000 /* tokens of all prefixes together, at most */
 
 enum bench_api { BENCH_COMPLETIONS, BENCH_CHAT };
 
@@ -24,7 +24,7 @@ enum bench_api { BENCH_COMPLETIONS, BENCH_CHAT };
 enum plan_search {
     SEARCH_FULL,     /* every cell */
     SEARCH_ADAPTIVE, /* only those that determine saturation */
-    SEARCH_CLIMB,    /* the same, from below: the grid's largest loads may be far too high */
+    SEARCH_CLIMB,    /* the same, from below, because the largest loads may be far too high */
 };
 
 enum think_time { THINK_FIXED, THINK_EXPONENTIAL };
@@ -41,15 +41,15 @@ extern const char *const distribution_names[]; /* by enum distribution; ends wit
 struct plan {
     int64_t concurrency[PLAN_LEVELS], input_tokens[PLAN_LEVELS], output_tokens[PLAN_LEVELS];
     size_t concurrency_count, input_count, output_count;
-    /* In an open loop (not CLOSED) the levels of load are rates, in requests per second and
-     * ascending, and concurrency[0] is the limit of requests in flight. */
+    /* In an open loop (`arrival` is not CLOSED) the levels of load are rates, in requests per
+     * second and ascending, and concurrency[0] is the limit of requests in flight. */
     enum arrival arrival;
     double request_rate[PLAN_LEVELS];
     size_t rate_count;
     double burstiness;   /* of gamma arrivals */
     double think_time_s; /* mean time from an answer to the user's next request */
     enum think_time think_time;
-    double ramp_s;         /* over which the load starts; 0: users start over one request's time */
+    double ramp_s; /* over which the load starts; 0: over one request's time, a rate at once */
     int64_t repetitions;   /* 1 .. 20, interleaved over the grid */
     double window_s;       /* the measured window, 1 .. 600 */
     int64_t requests;      /* > 0: the window ends after this many requests instead */
@@ -69,20 +69,21 @@ struct plan {
     double input_spread, output_spread;
     int64_t shared_prefix_tokens; /* every prompt begins with one of prefix_pools prefixes */
     int64_t prefix_pools;
-    /* Sampling; 0: not sent, except for the temperature. */
+    /* Sampling; 0: not sent. The temperature is always sent. */
     double temperature, top_p, presence_penalty, frequency_penalty;
     int64_t top_k;
     char stop[PLAN_STOPS][PLAN_STOP_SIZE];
     size_t stop_count;
     bool natural_output;             /* answers may end before output_tokens */
-    char dataset[DATASET_NAME_SIZE]; /* whose prompts are sent; "": prompts are generated */
-    char dataset_digest[65];
-    bool unique_prompts; /* each of the dataset's prompts gets a head of its own */
+    char dataset[DATASET_NAME_SIZE]; /* whose prompts, or lengths, are used; "": none */
+    char dataset_digest[65];         /* the dataset's digest when the sweep was planned */
+    bool unique_prompts;             /* each of the dataset's prompts gets a head of its own */
 };
 
-/* Adds to the arguments of a sweep the grid that is measured if they state none: a climb to at most
- * 256 users, with windows of 10 s and prompts of 512 tokens, or of half the model's context
- * (context_tokens; 0: not known) if that is less. Such a sweep needs no go-ahead. */
+/* Adds to the arguments of a sweep the parts of the grid that they do not state. Without
+ * "concurrency" (in a closed loop): a climb to at most 256 users, with windows of 10 s. Without
+ * "input_tokens" and "dataset": prompts of 512 tokens, or of half the model's context
+ * (context_tokens; 0: not known) if that is less. */
 void plan_set_usual_grid(json_t *arguments, int64_t context_tokens);
 /* Reads the arguments of sweep_plan and sweep_start, or what plan_to_json wrote, and fills in
  * defaults. INVALID if a value is not allowed, or the grid has too many cells. */
@@ -95,20 +96,20 @@ double plan_window_limit_s(const struct plan *plan);
  * `candidate` is NULL if only one deployment is measured. */
 void plan_digest(const struct plan *plan, const struct deployment *deployment,
                  const struct deployment *candidate, char out[65]);
-/* Lists the cells in order of measuring: per repetition the whole grid, contexts ascending, within
- * one context levels of load ascending. Each cell is measured on each of the `subjects` (1 or 2),
+/* Lists the cells in order of measuring: per repetition the whole grid, by context, then output
+ * length, then load, all ascending. Each cell is measured on each of the `subjects` (1 or 2),
  * which alternate in going first, from cell to cell and from repetition to repetition (A B, B A,
  * A B, ...), so that drift affects both alike. The caller frees *out. */
 void plan_cells(const struct plan *plan, size_t subjects, struct cell_plan **out, size_t *count);
 /* Whether both plans have the same cells. */
-bool plan_same_shape(const struct plan *a, const struct plan *b);
+bool plan_same_cells(const struct plan *a, const struct plan *b);
 /* INVALID if the plan has more cells, for that many subjects, than one sweep measures. */
 CHECKED bool plan_check_cells(const struct plan *plan, size_t subjects, struct error *error);
 
 /* Upper bounds of what a sweep sends and how long it takes. They assume a fast server, which
- * `assumption` describes: a closed loop sends only as much as the server can answer. */
+ * `assumption` describes, because a closed loop sends only as much as the server can answer. */
 struct plan_estimate {
-    int64_t grid_cells, cells; /* all cells of the grid, and those that are measured */
+    int64_t grid_cells, cells; /* all cells of the grid, and how many are measured at most */
     int64_t requests, input_tokens, output_tokens;
     double duration_s;
     char assumption[160];

@@ -17,14 +17,14 @@ size_t plan_levels(const struct plan *plan)
     return plan->arrival == ARRIVAL_CLOSED ? plan->concurrency_count : plan->rate_count;
 }
 
-static size_t count_shapes(const struct plan *plan)
+static size_t cells_per_repetition(const struct plan *plan)
 {
     return plan_levels(plan) * plan->input_count * plan->output_count;
 }
 
 bool plan_check_cells(const struct plan *plan, size_t subjects, struct error *error)
 {
-    size_t cells = count_shapes(plan) * (size_t)plan->repetitions * subjects;
+    size_t cells = cells_per_repetition(plan) * (size_t)plan->repetitions * subjects;
 
     if (cells <= PLAN_CELLS)
         return true;
@@ -36,7 +36,7 @@ bool plan_check_cells(const struct plan *plan, size_t subjects, struct error *er
 }
 
 /* The cell with this index within one repetition. */
-static struct cell_plan shape_of(const struct plan *plan, size_t index)
+static struct cell_plan cell_at(const struct plan *plan, size_t index)
 {
     bool open = plan->arrival != ARRIVAL_CLOSED;
     size_t levels = plan_levels(plan), level = index % levels, lengths = index / levels;
@@ -51,16 +51,18 @@ static struct cell_plan shape_of(const struct plan *plan, size_t index)
 
 void plan_cells(const struct plan *plan, size_t subjects, struct cell_plan **out, size_t *count)
 {
-    size_t shapes = count_shapes(plan), total = shapes * (size_t)plan->repetitions * subjects;
+    size_t per_repetition = cells_per_repetition(plan);
+    size_t total = per_repetition * (size_t)plan->repetitions * subjects;
     struct cell_plan *cells = memory_zeroed(total, sizeof *cells);
 
     for (size_t i = 0; i < total; i++) {
-        size_t turn = i / subjects, repetition = turn / shapes, shape = turn % shapes;
+        size_t turn = i / subjects, repetition = turn / per_repetition;
+        size_t index = turn % per_repetition;
 
-        cells[i] = shape_of(plan, shape);
+        cells[i] = cell_at(plan, index);
         cells[i].repetition = (int64_t)repetition;
         cells[i].position = (int64_t)i;
-        cells[i].subject = (i + shape + repetition) % subjects;
+        cells[i].subject = (i + index + repetition) % subjects;
     }
     *out = cells;
     *count = total;
@@ -73,7 +75,7 @@ static bool same_cell(const struct cell_plan *a, const struct cell_plan *b)
            && a->repetition == b->repetition;
 }
 
-bool plan_same_shape(const struct plan *a, const struct plan *b)
+bool plan_same_cells(const struct plan *a, const struct plan *b)
 {
     FREE_AUTO struct cell_plan *left = NULL, *right = NULL;
     size_t left_count, right_count;

@@ -17,7 +17,7 @@ static void set_default(json_t *arguments, const char *name, json_t *value_take)
 
 void plan_set_usual_grid(json_t *arguments, int64_t context_tokens)
 {
-    bool is_short = context_tokens > 1 && context_tokens / 2 < INPUT_TOKENS;
+    bool is_short_context = context_tokens > 1 && context_tokens / 2 < INPUT_TOKENS;
     const char *arrival = json_get_text(arguments, "arrival", arrival_names[ARRIVAL_CLOSED]);
     bool closed = strcmp(arrival, arrival_names[ARRIVAL_CLOSED]) == 0;
 
@@ -30,6 +30,7 @@ void plan_set_usual_grid(json_t *arguments, int64_t context_tokens)
         set_default(arguments, "warmup_limit_s", json_integer(10));
     }
     if (json_get_text(arguments, "dataset", NULL) == NULL)
-        set_default(arguments, "input_tokens",
-                    json_pack("[I]", is_short ? (json_int_t)(context_tokens / 2) : INPUT_TOKENS));
+        set_default(
+            arguments, "input_tokens",
+            json_pack("[I]", is_short_context ? (json_int_t)(context_tokens / 2) : INPUT_TOKENS));
 }

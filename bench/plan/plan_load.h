@@ -5,5 +5,6 @@
 
 #include "bench/plan/plan.h"
 
-/* INVALID if the plan has settings that only the other kind of loop uses, or lacks some. */
+/* INVALID if the plan has a setting that its arrivals do not use, if an open loop has no rates, or
+ * if window_limit_s is below window_s. */
 CHECKED bool plan_check_load(const struct plan *plan, struct error *error);

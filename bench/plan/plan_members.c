@@ -20,7 +20,7 @@ struct member {
     const struct kind *kind;
     size_t value;               /* offset in struct plan */
     size_t count;               /* for a list: offset of the number of its values */
-    double low, high;           /* range of a number; of a text's bytes; of how many a list has */
+    double low, high;           /* range of a number, of a text's bytes, or of a list's length */
     double item_low, item_high; /* range of each value in a list */
     const char *const *choices; /* in the order of their enum; ends with NULL */
     const char *initial;        /* the default as JSON text; NULL: none */
@@ -228,7 +228,7 @@ enum kind_name {
     KIND_BOOLEAN,
     KIND_TEXT,
     KIND_CHOICE,     /* one of an enum's values */
-    KIND_PERCENTILE, /* one of some texts, which is a whole number in the plan: "p99" is 99 */
+    KIND_PERCENTILE, /* one of `choices`; a whole number in the plan: "p99" is 99 */
     KIND_INTEGERS,
     KIND_NUMBERS,
     KIND_TEXTS,

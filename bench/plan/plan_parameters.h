@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of a plan's parameters: their kinds, places in struct plan, ranges, defaults and help. A
- * file that includes it defines PLAN_PARAMETER(name, kind, place, ...) before: plan_members.c
- * reads, checks and writes plans with this list, and tools that accept a plan have it among their
- * params (the other arguments are members of struct param, handlers/tool.h). The choices of a
- * parameter are in the order of its enum. */
+ * file that includes this one first defines PLAN_PARAMETER(name, kind, place, ...), whose further
+ * arguments initialize a struct member (plan_members.c) or a struct param (handlers/tool.h):
+ * plan_members.c reads, checks and writes plans with this list, and tools that accept a plan have
+ * the list among their params. The choices of a parameter are in the order of its enum. */
 #define CHOICES(...)                                                                               \
     (const char *const[])                                                                          \
     {                                                                                              \
@@ -12,10 +12,10 @@
 
 PLAN_PARAMETER("concurrency", INTEGERS, LIST(concurrency, concurrency_count), .low = 1,
                .high = PLAN_LEVELS, .item_low = 1, .item_high = 10000,
-               .help = "Users at once, as [1, 4, 16, 64]; without: climbs up to 256.",
-               .more = "Each sends its next request when the last one ended. Omitted: climbs until "
-                       "more users give no more tokens/s. In an open loop one number, the most "
-                       "requests in flight (10000 if not given).")
+               .help = "Users at once, as [1, 4, 16, 64]; omitted: climbs up to 256.",
+               .more = "Each user sends its next request when the last one has ended. If omitted, "
+                       "users are added until more of them give no more tokens/s. In an open loop "
+                       "one number, the most requests in flight (10000 if not given).")
 PLAN_PARAMETER("arrival", CHOICE, AT(arrival), .choices = arrival_names, .initial = "\"closed\"",
                .rare = true,
                .help = "closed: `concurrency` users wait for their answers; else an open loop: "
@@ -34,14 +34,15 @@ PLAN_PARAMETER(
     .help = "Seconds that a user of a closed loop waits, on average, before the next request.")
 PLAN_PARAMETER("think_time", CHOICE, AT(think_time), .choices = CHOICES("fixed", "exponential"),
                .initial = "\"fixed\"", .rare = true,
-               .help = "fixed: always that long; exponential: that long on average.")
+               .help = "fixed: always think_time_s; exponential: think_time_s on average.")
 PLAN_PARAMETER("ramp_s", NUMBER, AT(ramp_s), .low = 0, .high = 3600, .initial = "0", .rare = true,
                .help = "Seconds over which the users, or the rate, start before the warm-up. 0: "
                        "users over the time of one request, a rate at once.")
 PLAN_PARAMETER("input_tokens", INTEGERS, LIST(input_tokens, input_count), .low = 1,
                .high = PLAN_LEVELS, .item_low = 1, .item_high = 1000000,
-               .help = "Prompt lengths, as [128, 1024]; without: 512.",
-               .more = "Longer ones than the model's context allows are reported as infeasible.")
+               .help = "Prompt lengths, as [128, 1024]; omitted: 512.",
+               .more = "If omitted, half the model's context if that is less than 512. Longer "
+                       "prompts than the context allows are reported as infeasible.")
 PLAN_PARAMETER("output_tokens", INTEGERS, LIST(output_tokens, output_count), .low = 1,
                .high = PLAN_LEVELS, .item_low = 1, .item_high = 100000, .initial = "[128]",
                .help = "Answer lengths.",
@@ -50,7 +51,7 @@ PLAN_PARAMETER("repetitions", INTEGER, AT(repetitions), .low = 1, .high = 20, .i
                .help = "How often the grid is measured; 3 times show the spread.",
                .more = "They are interleaved.")
 PLAN_PARAMETER("window_s", NUMBER, AT(window_s), .low = 1, .high = 600,
-               .help = "Seconds that count, per cell; 30, without concurrency 10.",
+               .help = "Measured seconds per cell; 30, or 10 without concurrency.",
                .more = "After the warm-up.")
 PLAN_PARAMETER("requests", INTEGER, AT(requests), .low = 0, .high = 10000000, .initial = "0",
                .rare = true,
@@ -59,18 +60,18 @@ PLAN_PARAMETER("requests", INTEGER, AT(requests), .low = 0, .high = 10000000, .i
 PLAN_PARAMETER(
     "ci_width", NUMBER, AT(ci_width), .low = 0, .high = 1, .initial = "0", .rare = true,
     .help = "The window is extended until the 95 % interval of output tokens/s is within plus or "
-            "minus this share (0.03: 3 %), up to window_limit_s; 0: it is not.")
+            "minus this share (0.03: 3 %), up to window_limit_s; 0: it is not extended.")
 PLAN_PARAMETER("window_limit_s", NUMBER, AT(window_limit_s), .low = 0, .high = 3600, .initial = "0",
                .rare = true,
                .help = "Most seconds of a window that is extended; 0: four times window_s.")
 PLAN_PARAMETER("warmup_limit_s", NUMBER, AT(warmup_limit_s), .low = 0, .high = 600, .rare = true,
-               .help = "Seconds of warm-up per cell at most (30, without concurrency 10); it ends "
-                       "when two successive windows agree.")
+               .help = "Seconds of warm-up per cell, at most (30, or 10 without concurrency); it "
+                       "ends earlier when two successive windows agree.")
 PLAN_PARAMETER(
     "api", CHOICE, AT(api), .choices = CHOICES("completions", "chat"), .initial = "\"completions\"",
     .rare = true,
-    .help = "completions: exact prompt lengths; chat: with the chat template around the prompt. A "
-            "server that has only the other one ends the sweep at once, and the job names it.")
+    .help = "completions: exact prompt lengths; chat: with the chat template around the prompt. If "
+            "the server has only the other API, the sweep ends at once, and the job says so.")
 PLAN_PARAMETER("http2_streams", INTEGER, AT(http2_streams), .low = 0, .high = 1000, .initial = "0",
                .rare = true,
                .help = "0: HTTP/1.1, a connection for each request in flight; above: HTTP/2 with "
@@ -99,7 +100,7 @@ PLAN_PARAMETER("goodput_tpot_ms", NUMBER, AT(goodput_tpot_ms), .low = 0, .high =
 PLAN_PARAMETER("search", CHOICE, AT(search), .choices = CHOICES("full", "adaptive", "climb"),
                .help = "full grid; adaptive: only the loads that determine saturation; climb: the "
                        "same, from below.",
-               .more = "full is the default, but climb without concurrency. adaptive: per context "
+               .more = "Default: full, or climb without concurrency. adaptive: per context "
                        "only the loads that determine the saturation point and the largest load "
                        "within the limits; the others are reported as inferred, without figures. "
                        "It pays from about 10 loads on: give a fine list.")
@@ -116,7 +117,7 @@ PLAN_PARAMETER("limit_e2e_ms", NUMBER, AT(limits.e2e_ms), .low = 0, .high = 3600
                .rare = true, .help = "Limit of the whole request; 0: none.")
 PLAN_PARAMETER("limit_percentile", PERCENTILE, AT(limits.percentile),
                .choices = CHOICES("p50", "p90", "p95", "p99"), .initial = "\"p99\"", .rare = true,
-               .help = "The percentile that must stay within those four limits.")
+               .help = "The percentile that must stay within the four latency limits.")
 PLAN_PARAMETER(
     "limit_error_rate", NUMBER, AT(limits.error_rate), .low = 0, .high = 1, .initial = "0",
     .rare = true,
@@ -133,24 +134,27 @@ PLAN_PARAMETER("input_spread", NUMBER, AT(input_spread), .low = 0, .high = 2, .i
                        "mean.")
 PLAN_PARAMETER("output_distribution", CHOICE, AT(output_distribution),
                .choices = distribution_names, .initial = "\"fixed\"", .rare = true,
-               .help = "The same for answer lengths around output_tokens; dataset: as long as the "
-                       "dataset's answers.")
+               .help =
+                   "As input_distribution, for answer lengths around output_tokens; dataset: as "
+                   "long as the dataset's answers.")
 PLAN_PARAMETER("output_spread", NUMBER, AT(output_spread), .low = 0, .high = 2, .initial = "0",
                .rare = true, .help = "As input_spread.")
 PLAN_PARAMETER("dataset", TEXT, AT(dataset), .low = 1, .high = 63,
                .help = "A name from dataset_list, in place of input_tokens.",
-               .more = "Its prompts are sent, in an order that the seed decides, or generated ones "
-                       "of its lengths. What does not fit the context is skipped and counted.")
+               .more = "Its prompts are sent, in an order that the seed decides; if it has only "
+                       "lengths, generated prompts of these lengths. Prompts that do not fit the "
+                       "context are skipped and counted.")
 PLAN_PARAMETER("unique_prompts", BOOLEAN, AT(unique_prompts), .initial = "false", .rare = true,
                .help = "For a dataset: puts 16 hexadecimal digits in front of each prompt, so that "
-                       "none is cached when it is sent again. Otherwise such requests are counted "
-                       "and the cell is marked.")
+                       "none is cached when it is sent again. Otherwise repeated prompts are "
+                       "counted and the cell is marked.")
 PLAN_PARAMETER("shared_prefix_tokens", INTEGER, AT(shared_prefix_tokens), .low = 0, .high = 1000000,
                .initial = "0", .rare = true,
                .help = "How many of input_tokens are a prefix that other prompts share, like a "
                        "system prompt: a warm prefix cache. 0: every prompt is unique.")
 PLAN_PARAMETER("prefix_pools", INTEGER, AT(prefix_pools), .low = 1, .high = 100000, .initial = "1",
-               .rare = true, .help = "Different shared prefixes; each prompt begins with one.")
+               .rare = true,
+               .help = "How many shared prefixes there are; each prompt begins with one.")
 PLAN_PARAMETER("temperature", NUMBER, AT(temperature), .low = 0, .high = 2, .initial = "0",
                .rare = true,
                .help = "Sampling temperature, always sent. Above 0 each request also has a seed of "

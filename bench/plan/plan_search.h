@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which cells of a plan are measured, and which limits are searched for. Private to bench/. */
+/* Checks a plan's limits, and says how much of the plan a search may measure. Private to bench/. */
 #pragma once
 
 #include "bench/plan/plan.h"
 
 /* INVALID if the plan has a limit that a cell could never meet. */
 CHECKED bool plan_check_limits(const struct plan *plan, struct error *error);
-/* Whether the upper bounds of an estimate include this level: an adaptive search measures at most
- * search_most levels, and the largest ones cost most. */
+/* Whether the upper bounds of an estimate include this level: a search measures at most search_most
+ * levels, so the estimate includes that many of the largest, which cost most. */
 bool plan_search_may_measure(const struct plan *plan, size_t level);

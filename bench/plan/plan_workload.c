@@ -27,8 +27,8 @@ static CHECKED bool check_spread(const char *name, enum distribution distributio
     if (!is_drawn(distribution) && spread != 0)
         return error_set(error, ERROR_INVALID,
                          "'%s_spread' is %g, but the lengths are not drawn: give %s_distribution "
-                         "uniform or lognormal, or omit it",
-                         name, spread, name);
+                         "uniform or lognormal, or omit %s_spread",
+                         name, spread, name, name);
     if (is_drawn(distribution) && spread == 0)
         return error_set(error, ERROR_INVALID,
                          "'%s_spread' is missing: %s lengths need one, such as 0.5", name,

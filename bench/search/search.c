@@ -32,8 +32,8 @@ static double most_tokens(const struct search_view *view, size_t level)
 
 /* ---- The ends -------------------------------------------------------------------------------- */
 
-/* The upper load to begin with: the smallest one that is sure to be beyond the saturation point and
- * the limits, as an earlier search shows; without one, the largest. */
+/* The upper load to begin with: the smallest one that an earlier search shows to be well beyond the
+ * saturation point and the limits; if no search shows that of any, the largest load. */
 static size_t find_anchor(const struct search_view *view)
 {
     const struct search_step *earlier = &view->earlier;
@@ -50,7 +50,8 @@ static size_t find_anchor(const struct search_view *view)
 }
 
 /* Asks for the levels that decided the same search in an earlier repetition: no others are needed
- * to confirm it. */
+ * to confirm its result. The level under the saturation point was either measured, or excluded by a
+ * bound that the smallest level gives. */
 static bool ask_as_before(const struct search_view *view, struct search_step *out)
 {
     const struct search_step *earlier = &view->earlier;
@@ -90,7 +91,8 @@ static bool ask_for_any_sound(const struct search_view *view, struct search_step
 
 /* ---- The peak -------------------------------------------------------------------------------- */
 
-/* Asks for an unknown level between two others, the first one above the middle or else below it. */
+/* Asks for an unknown level between `low` and `high`: the first one from the middle upwards, else
+ * the first one below the middle. */
 static bool ask_between(const struct search_view *view, size_t low, size_t high,
                         struct search_step *out)
 {
@@ -105,7 +107,7 @@ static bool ask_between(const struct search_view *view, size_t low, size_t high,
     return false;
 }
 
-/* Whether a smaller level already reaches the tokens/s of the largest sound level. */
+/* Whether the next smaller sound level already has the tokens/s of this one, up to noise. */
 static bool is_flat_below(const struct search_view *view, size_t level)
 {
     size_t below = sound_below(view, level);
@@ -113,8 +115,8 @@ static bool is_flat_below(const struct search_view *view, size_t level)
     return below != SEARCH_NONE && tokens(view, level) <= (1 + SEARCH_NOISE) * tokens(view, below);
 }
 
-/* Asks for levels between a peak and its known neighbour, unless the neighbour is lower by no more
- * than noise. */
+/* Asks for a level between the peak and its sound neighbour, unless the neighbour's tokens/s are
+ * lower by no more than noise. `low` and `high` are these two levels. */
 static bool ask_beside(const struct search_view *view, size_t low, size_t high, size_t neighbour,
                        struct search_step *out)
 {
@@ -123,7 +125,7 @@ static bool ask_beside(const struct search_view *view, size_t low, size_t high, 
     return ask_between(view, low, high, out);
 }
 
-/* Asks until the maximum of tokens/s is known. */
+/* Asks for a level that may have more tokens/s than the peak so far. */
 static bool ask_for_peak(const struct search_view *view, struct search_step *out)
 {
     size_t peak = out->peak, top = view->count, lost, left, right;
@@ -147,22 +149,24 @@ static bool ask_for_peak(const struct search_view *view, struct search_step *out
 /* The levels that may be the saturation point: above `low`, the largest known level that does not
  * reach the required tokens/s, up to `high`, the smallest known level that does. */
 struct bracket {
-    size_t low, high; /* low SEARCH_NONE: there is none */
+    size_t low, high; /* low SEARCH_NONE: there is no such level */
     size_t first;     /* the first level that no bound excludes; `high`: all are excluded */
-    double share;     /* the required tokens/s */
+    double required_tokens_per_s;
 };
 
 static struct bracket find_bracket(const struct search_view *view, size_t peak)
 {
     struct bracket bracket = { SEARCH_NONE, 0, 0, SEARCH_SHARE * tokens(view, peak) };
 
-    while (!is_sound(view, bracket.high) || tokens(view, bracket.high) < bracket.share)
+    while (!is_sound(view, bracket.high)
+           || tokens(view, bracket.high) < bracket.required_tokens_per_s)
         bracket.high++;
     bracket.low = sound_below(view, bracket.high);
     bracket.first = bracket.low == SEARCH_NONE ? 0 : bracket.low + 1;
     while (bracket.first < bracket.high
            && (is_known(view, bracket.first)
-               || most_tokens(view, bracket.first) * (1 + BOUND_MARGIN) < bracket.share))
+               || most_tokens(view, bracket.first) * (1 + BOUND_MARGIN)
+                      < bracket.required_tokens_per_s))
         bracket.first++;
     return bracket;
 }
@@ -179,20 +183,22 @@ static size_t soonest(const struct search_view *view, const struct bracket *brac
                              / (load(view, low) - load(view, before)));
     while (level < bracket->high
            && load(view, level) / (at_low + growth * (load(view, level) - load(view, low)))
-                  < bracket->share)
+                  < bracket->required_tokens_per_s)
         level++;
     return level;
 }
 
-/* Guesses that the saturation point is as many levels above soonest() as at the shorter context,
- * where a single user is served at another speed but the knee has the same form. */
+/* Guesses that the saturation point is as many levels above soonest() as in the earlier search: at
+ * a shorter context, a single user is served at a different speed, but the knee has the same
+ * form. */
 static size_t guess_by_hint(const struct search_view *view, const struct bracket *bracket)
 {
     struct search_view before = { .levels = view->hint->levels, .count = view->count };
     const struct search_step *earlier = &view->earlier;
     struct bracket alone = { .low = 0,
                              .high = earlier->saturation,
-                             .share = SEARCH_SHARE * tokens(&before, earlier->peak) };
+                             .required_tokens_per_s =
+                                 SEARCH_SHARE * tokens(&before, earlier->peak) };
     size_t distance;
 
     if (earlier->saturation == 0 || !is_sound(&before, 0))
@@ -229,15 +235,16 @@ static bool ask_for_saturation(const struct search_view *view, struct search_ste
     return ask(out, bracket.first);
 }
 
-/* Asks for the largest load, unless a load well beyond the knee shows the peak without doubt. */
+/* Asks for the largest load, unless a known load well beyond the saturation point shows the peak
+ * without doubt, or the same search was made in an earlier repetition. */
 static bool ask_for_top(const struct search_view *view, struct search_step *out)
 {
-    double share = SEARCH_SHARE * tokens(view, out->peak);
+    double required_tokens_per_s = SEARCH_SHARE * tokens(view, out->peak);
     size_t top = view->count - 1;
 
     if (is_known(view, top) || (view->hint != NULL && view->hint->same_shape))
         return false;
-    if (tokens(view, out->saturation) < (1 + PEAK_DOUBT) * share)
+    if (tokens(view, out->saturation) < (1 + PEAK_DOUBT) * required_tokens_per_s)
         return ask(out, top);
     for (size_t i = out->saturation + 2; i < top; i++)
         if (is_known(view, i))
@@ -245,9 +252,9 @@ static bool ask_for_top(const struct search_view *view, struct search_step *out)
     return ask(out, top);
 }
 
-/* Asks for the level after the saturation point, if users are served nearly as fast there as alone:
- * then tokens/s may rise further, and fall again before the next known level. An earlier search
- * would have shown that. */
+/* Asks for the level after the saturation point, if users at the saturation point are served nearly
+ * as fast as a single one: then tokens/s may rise further, and fall again before the next known
+ * level. An earlier search would have shown that. */
 static bool ask_after_saturation(const struct search_view *view, struct search_step *out)
 {
     size_t next = out->saturation + 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chooses which load to measure next, so that a few loads show what all would: the saturation point
  * and the largest load that meets the limits, at one context and output length. The functions
- * depend only on what has been measured so far: a resumed search continues where it was.
+ * depend only on what has been measured so far, so that a resumed search continues where it
+ * stopped.
  *
  * The search assumes, up to a noise of SEARCH_NOISE, that tokens/s rise with the load up to a peak,
  * and stay level or fall after it; that no user is served faster because there are more of them;
@@ -20,7 +21,7 @@
 enum level_state {
     LEVEL_UNKNOWN,
     LEVEL_SOUND, /* measured, and fit to be compared */
-    LEVEL_LOST,  /* failed, or measured with too many failures */
+    LEVEL_LOST,  /* tried, but it failed, or its figures are not fit to be compared */
 };
 
 /* One load that may be measured. Sound and lost levels are called known. */
@@ -29,7 +30,7 @@ struct search_level {
     enum level_state state;
     double tokens_per_s; /* only of a sound level */
     double slo_ratio;    /* of a known level: its largest figure / limit (slo.h); NaN: no limits */
-    double slack;        /* tokens_per_s may be low by this share, because arrivals are random */
+    double slack;        /* tokens_per_s may be too low by this share, as arrivals are random */
 };
 
 /* What an earlier search found at the same loads. */
@@ -44,15 +45,17 @@ struct search_step {
     bool finished;
     size_t next; /* the level to measure, unless finished */
     /* Indices of levels, SEARCH_NONE if there is none; final when finished. */
-    size_t saturation, peak; /* as analysis/report/saturation.h defines them */
-    size_t limit, miss;      /* largest that meets the limits, smallest above it that does not */
+    size_t saturation;  /* the smallest that has SEARCH_SHARE of the peak's tokens/s */
+    size_t peak;        /* the one with the most tokens/s */
+    size_t limit, miss; /* largest that meets the limits, smallest above it that does not */
 };
 
 /* Finds the next step of a search. `hint` may be NULL. */
 void search_step(const struct search_level *levels, size_t count, const struct search_hint *hint,
                  struct search_step *out);
-/* The same for a server of unknown capacity: starts with the smallest load and multiplies it by
- * four, until tokens/s stop growing or requests fail; levels above need not be measured. */
+/* The same for a server of unknown capacity: first climbs from the smallest load, by at least a
+ * factor of four per step, until tokens/s stop growing or a level is lost. Then it searches up to
+ * that level; those above it need not be measured. */
 void search_climb(const struct search_level *levels, size_t count, const struct search_hint *hint,
                   struct search_step *out);
 /* Appends why a level need not be measured, once the search is finished: "over the saturation point

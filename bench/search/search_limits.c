@@ -4,7 +4,7 @@
 
 #include "bench/search/search_view.h"
 
-#define LIMIT_NOISE 0.03 /* if a load misses a limit by less, the next one may still meet it */
+#define LIMIT_NOISE 0.03 /* a load above one that misses a limit by less may still meet it */
 
 static bool is_met(const struct search_view *view, size_t level)
 {
@@ -21,8 +21,8 @@ void search_find_limit(const struct search_view *view, struct search_step *out)
         out->miss = 0;
 }
 
-/* The load at which requests begin to wait, by Little's law: the peak's tokens/s at the speed of
- * the smallest load. */
+/* The load at which requests begin to wait, by Little's law: the load that would have the peak's
+ * tokens/s if all requests were as fast as at the smallest sound load. */
 static double find_knee(const struct search_view *view, const struct search_step *out)
 {
     size_t alone = lowest_sound(view);

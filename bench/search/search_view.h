@@ -88,16 +88,16 @@ static inline size_t clamp(size_t level, size_t low, size_t high)
     return level < low ? low : level > high ? high : level;
 }
 
-/* The functions named ask_... return true with the level to measure next, or false if what they
- * look for is already known. */
+/* The functions named ask_... return true with the level to measure next in out->next, or false if
+ * what they look for is already known. */
 static inline bool ask(struct search_step *out, size_t level)
 {
     out->next = level;
     return true;
 }
 
-/* A level halfway between two others, or nearer to the lower one if most known levels are lost: if
- * one load after the other fails, the server looks as if it were down, and the sweep ends. */
+/* A level halfway between two others, or nearer to the lower one if most known levels are lost,
+ * because the sweep ends after several failures in a row: the server then seems to be down. */
 static inline size_t middle_of(const struct search_view *view, size_t low, size_t high)
 {
     size_t lost = 0, sound = 0, quarter = (high - low) / 4;
@@ -115,6 +115,6 @@ static inline size_t middle_of(const struct search_view *view, size_t low, size_
 
 bool search_has_limits(const struct search_view *view);
 /* Sets out->limit to the largest load known to meet the limits, and out->miss to the nearest known
- * load above it, which does not. */
+ * load above it, which does not; if none meets them, out->miss to the smallest known load. */
 void search_find_limit(const struct search_view *view, struct search_step *out);
 bool search_ask_for_limit(const struct search_view *view, struct search_step *out);

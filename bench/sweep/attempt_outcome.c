@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ATTEMPTS_LIMIT 3 /* attempts at one cell, if the server monitor rejects them */
+#define ATTEMPTS_LIMIT 3 /* attempts at one cell, at most, if the server monitor rejects them */
 
 static void reject(struct sweep_work *work, const char *reason, struct cell_result *result)
 {
@@ -13,7 +13,7 @@ static void reject(struct sweep_work *work, const char *reason, struct cell_resu
     text_copy(result->reason, sizeof result->reason, reason);
 }
 
-/* The server restarted during every attempt: no figure describes it. */
+/* The server restarted during the last attempt that is allowed: its figures mean nothing. */
 static void fail(const char *reason, struct cell_result *result)
 {
     result->state = CELL_FAILED;
@@ -23,14 +23,14 @@ static void fail(const char *reason, struct cell_result *result)
 
 static void stop(struct sweep_work *work, const char *reason)
 {
-    work->cannot_continue = true;
+    work->ends_failed = true;
     snprintf(work->stopped, sizeof work->stopped,
-             "%.170s: start a new sweep, or restore the old one and call sweep_resume", reason);
+             "%.170s: start a new sweep, or restore the old model and call sweep_resume", reason);
 }
 
 /* A sweep measures one model: the one that the server had when the sweep began. */
-static bool serves_another(struct subject *subject, const struct cross_check *cross_check,
-                           char reason[256])
+static bool serves_other_model(struct subject *subject, const struct cross_check *cross_check,
+                               char reason[256])
 {
     if (subject->served[0] == '\0')
         text_copy(subject->served, sizeof subject->served, cross_check->served);
@@ -38,7 +38,8 @@ static bool serves_another(struct subject *subject, const struct cross_check *cr
         text_copy(reason, 256, cross_check->reason);
     else if (cross_check->served[0] != '\0' && strcmp(cross_check->served, subject->served) != 0)
         snprintf(reason, 256,
-                 "the deployment serves another model than when the sweep began: %.80s, then %.80s",
+                 "the deployment serves a different model than when the sweep began: %.80s, then "
+                 "%.80s",
                  subject->served, cross_check->served);
     else
         return false;
@@ -51,7 +52,7 @@ void attempt_outcome_judge(struct sweep_work *work, struct subject *subject,
     bool again = work->rejected + 1 < ATTEMPTS_LIMIT;
     char reason[256];
 
-    if (serves_another(subject, cross_check, reason)) {
+    if (serves_other_model(subject, cross_check, reason)) {
         reject(work, reason, result);
         stop(work, reason);
     } else if (cross_check->verdict == CROSS_CHECK_RESTARTED) {

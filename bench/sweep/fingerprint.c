@@ -75,7 +75,7 @@ static CHECKED bool agrees(const char *what, const char *then, const char *now, 
     return then[0] == '\0' || now[0] == '\0' || strcmp(then, now) == 0
            || error_set(error, ERROR_CONFLICT,
                         "when the sweep began the deployment's %s was '%.100s', and now it is "
-                        "'%.100s': start a new sweep, or restore the old one and call sweep_resume",
+                        "'%.100s': start a new sweep, or undo this change and call sweep_resume",
                         what, then, now);
 }
 

@@ -167,8 +167,8 @@ static CHECKED bool await_servers(struct sweep_work *work, struct error *error)
     return true;
 }
 
-/* A resumed sweep continues with the model it began with, otherwise its runs would mix two
- * models. */
+/* A resumed sweep continues only with the model that it began with, because its runs would
+ * otherwise mix two models. */
 static CHECKED bool check_unchanged(struct sweep_work *work, const struct subject *subject,
                                     struct error *error)
 {
@@ -248,8 +248,8 @@ static CHECKED bool prepare_subject(struct sweep_work *work, size_t which, struc
            && store_workload(work, subject, error);
 }
 
-/* The sweep also runs without the ceiling: the lag and CPU of the cells still show whether the
- * client was the bottleneck. */
+/* If the calibration fails, the sweep runs without a ceiling: the lag and CPU time of the cells
+ * still show whether the client was the bottleneck. */
 static CHECKED bool calibrate(struct sweep_work *work, struct error *error)
 {
     struct calibration *calibration = work->sweep->calibration;
@@ -349,7 +349,7 @@ static CHECKED enum job_end end_of_cells(struct sweep_work *work, char **outcome
 {
     const char *failed = why_all_failed(work);
 
-    if (work->cannot_continue)
+    if (work->ends_failed)
         return end_sweep(work, JOB_END_FAILED, "stopped", work->stopped, outcome, error);
     if (work->stopped[0] != '\0')
         return end_sweep(work, JOB_END_COMPLETED, "stopped", work->stopped, outcome, error);

@@ -16,7 +16,7 @@
 
 /* After this many failures in a row, the deployment counts as down. */
 #define FAILED_CELLS_LIMIT 3
-#define LONGEST_PAUSE_S 10.0 /* before a cell is measured again that was lost */
+#define LONGEST_PAUSE_S 10.0 /* before a lost cell is measured again */
 
 /* ---- Stopping -------------------------------------------------------------------------------- */
 
@@ -54,8 +54,8 @@ static bool same_shape(const struct cell_row *a, const struct cell_row *b)
            && a->output_tokens == b->output_tokens;
 }
 
-/* The last cell of the same deployment and lengths as the current one that ended in this state;
- * NULL if there is none. */
+/* The last cell, in the plan's order, that has this state and the deployment and lengths of the
+ * current one; NULL if there is none. */
 static const struct cell_row *find_sibling(const struct sweep_work *work, enum cell_state state)
 {
     for (size_t i = work->count; i > 0; i--)
@@ -78,8 +78,8 @@ static bool is_nearer(double at, double load, double other)
     return load < other && other > at;
 }
 
-/* The approximate time of a request: the mean at the nearest measured load with the same lengths; 0
- * if there is none. */
+/* The approximate time of a request: the mean at the nearest load at which the current cell's
+ * deployment and lengths were measured; 0 if there is none. */
 static double expected_e2e_s(const struct sweep_work *work)
 {
     const struct cell_row *nearest = NULL;
@@ -123,7 +123,7 @@ static void *begin_monitor(struct sweep_work *work)
     return host->monitor_begin(host->context, &subject->deployment, &subject->endpoint, &watch);
 }
 
-/* `measured` is false if the attempt was stopped: then nothing is compared. */
+/* `measured` is false if the attempt was stopped or could not be made: then nothing is compared. */
 static void end_monitor(struct sweep_work *work, void *monitor, bool measured,
                         struct cell_result *result, struct cross_check *cross_check)
 {
@@ -140,8 +140,8 @@ static void end_monitor(struct sweep_work *work, void *monitor, bool measured,
         attempt_outcome_judge(work, subject_of(work, work->current), cross_check, result);
 }
 
-/* Whether the sweep has already sent requests to the current cell's server, as this deployment or
- * as the other one. */
+/* Whether the sweep has already measured a cell on the current cell's server, which may be the
+ * server of both deployments. */
 static bool has_used_server(struct sweep_work *work)
 {
     const char *server = subject_of(work, work->current)->server;
@@ -237,13 +237,13 @@ static void describe_loss(const struct cell_result *result, char *out, size_t si
 {
     const struct measurement *measurement = &result->measurement;
 
-    snprintf(out, size, "%" PRId64 " of %" PRId64 " requests failed, the first with: %.100s",
+    snprintf(out, size, "%" PRId64 " of %" PRId64 " requests failed, for example with: %.100s",
              measurement->attempted - measurement->succeeded, measurement->attempted,
              result->reason[0] != '\0' ? result->reason : measurement->first_error);
 }
 
-/* A search infers other levels from a lost one. So a lost level is measured once more, and the cell
- * reports both attempts. */
+/* A search infers other levels from a lost one. So a level that may have been lost for a temporary
+ * reason is measured once more, and the cell reports both attempts. */
 static void repeat_if_doubtful(struct sweep_work *work, struct cell_result *result)
 {
     TEXT_AUTO reason = { 0 };
@@ -267,7 +267,7 @@ static void note_result(struct sweep_work *work, const struct cell_result *resul
     struct cell_row *cell = work->current;
     struct subject *subject = subject_of(work, cell);
 
-    if (result->state == CELL_PENDING) /* the attempt was rejected */
+    if (result->state == CELL_PENDING) /* the attempt does not count */
         return;
     cell->state = result->state;
     cell->measurement = result->measurement;
@@ -276,13 +276,13 @@ static void note_result(struct sweep_work *work, const struct cell_result *resul
     subject->failed_in_a_row = result->state == CELL_FAILED ? subject->failed_in_a_row + 1 : 0;
     if (subject->failed_in_a_row < FAILED_CELLS_LIMIT)
         return;
-    work->cannot_continue = true;
+    work->ends_failed = true;
     snprintf(work->stopped, sizeof work->stopped,
              "%d cells in a row failed on %s, the last with %.60s%s", subject->failed_in_a_row,
              subject->deployment.name, cell->reason,
              work->done < work->count
-                 ? "; sweep_resume with retry_failed continues, and retries those of unfinished "
-                   "runs again"
+                 ? "; sweep_resume with retry_failed continues, and measures the failed cells of "
+                   "unfinished runs again"
                  : "");
 }
 
@@ -291,7 +291,7 @@ static CHECKED bool store_result(struct sweep_work *work, int64_t attempt_id,
 {
     struct job_run *run = work->run;
 
-    while (!attempt_accept(run->store, &run->claim, attempt_id, result, clock_utc_ms(), error))
+    while (!attempt_end(run->store, &run->claim, attempt_id, result, clock_utc_ms(), error))
         if (!sweep_wait_for_store(work, error))
             return false;
     note_result(work, result);
@@ -312,8 +312,8 @@ static const char *why_interrupted(const struct sweep_work *work)
     return work->stopped;
 }
 
-/* Measures the current cell and stores the result. Returns false if the attempt was stopped, which
- * stores it as interrupted, or if the store failed. */
+/* Measures the current cell and stores the result. Returns false if the attempt was stopped or
+ * could not be made, which stores it as interrupted, or if the store failed. */
 static CHECKED bool attempt(struct sweep_work *work, int64_t attempt_id, struct error *error)
 {
     struct cell_result result = { 0 };
@@ -355,8 +355,8 @@ static bool should_end(struct sweep_work *work)
     return sweep_is_stopped(work) || is_out_of_time(work) || work->stopped[0] != '\0';
 }
 
-/* Whether to measure the cell again, because its attempt was rejected. After a lost one this waits
- * first, because the server may need a moment to recover. */
+/* Whether to measure the cell again, because its attempt does not count. After a lost attempt this
+ * waits first, because the server may need a moment to recover. */
 static bool should_repeat(struct sweep_work *work, const struct cell_row *cell)
 {
     if (cell->state == CELL_PENDING && work->lost[0] != '\0' && !should_end(work))

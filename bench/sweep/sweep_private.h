@@ -11,16 +11,16 @@
 #include "bench/workload/workload.h"
 #include "store/ledger/sweeps.h"
 
-/* One of the deployments that the sweep alternates between. */
+/* One of the deployments that the sweep measures; if there are two, it alternates between them. */
 struct subject {
     struct deployment deployment;
     struct endpoint endpoint;
-    char server[ENDPOINT_NAME_SIZE]; /* the endpoint lease's name of its address */
+    char server[ENDPOINT_NAME_SIZE]; /* the name of its address in endpoint leases */
     struct model_facts facts;
     struct workload workload;
     struct connection_reuse reuse;
-    int failed_in_a_row;
-    char served[256]; /* the model, as the server monitor first reported it; "": not yet */
+    int failed_in_a_row; /* cells */
+    char served[256];    /* the model, as the server monitor first reported it; "": not yet */
 };
 
 /* One run of the job, from its claim to its end. */
@@ -36,33 +36,33 @@ struct sweep_work {
     size_t count, done; /* cells, and those no longer pending */
     struct ceiling ceiling;
     int64_t begun_ns;
-    int64_t cells_run; /* cells that this run of the job measured */
-    double cells_s;    /* the time that they took */
-    struct cell_row *current;
-    char message[256]; /* the latest progress, without the time left */
-    int64_t message_ns;
-    int rejected; /* attempts at the current cell that were rejected */
+    int64_t cells_run;        /* cells that this run of the job measured */
+    double cells_s;           /* the time that they took */
+    struct cell_row *current; /* the cell that is being measured */
+    char message[256];        /* the latest progress, without the time left */
+    int64_t message_ns;       /* when it was reported */
+    int rejected;             /* attempts at the current cell that attempt_outcome.c rejected */
     /* How the first attempt at the current cell failed, if it is measured again because of
      * sweep_search_doubts; "": it is not. */
     char lost[160];
-    char stopped[320];    /* why the sweep stops early; "": it does not */
-    bool cannot_continue; /* it stops for a reason other than its time limit */
+    char stopped[320]; /* why the sweep stops early; "": it does not */
+    bool ends_failed;  /* it stops for a reason other than its time limit, so its job fails */
 };
 
 /* Measures all pending cells, until the job should stop or work->stopped is set. Returns false if
- * an attempt could not begin or could not be stored. */
+ * an attempt could not be made, or a result could not be stored. */
 CHECKED bool sweep_cells_run(struct sweep_work *work, struct error *error);
 /* Returns the cell to measure next in *next; NULL if none is left. Marks the cells that an adaptive
  * search need not measure as inferred. Returns false if that could not be stored. */
 CHECKED bool sweep_search_next(struct sweep_work *work, struct cell_row **next,
                                struct error *error);
-/* Whether an attempt at the current cell should be repeated: a search would infer from it that the
- * load is too high, although the server may only have had a temporary problem. */
+/* Whether an attempt at the current cell should be repeated, because a search would infer from it
+ * that the load is too high, although the server may only have had a temporary problem. */
 bool sweep_search_doubts(const struct sweep_work *work, const struct cell_result *result);
 /* Reports, as the job's progress, what the current cell is doing; it began elapsed_s ago. */
 void sweep_progress_report(struct sweep_work *work, const char *doing, double elapsed_s);
-/* Appends "; 40 s left" for a current cell that began elapsed_s ago; nothing if that is not
- * known. */
+/* Appends "; 40 s left", if the current cell began elapsed_s ago; nothing before the first measured
+ * cell, or if less than half a second is left. */
 void sweep_progress_time_left(const struct sweep_work *work, double elapsed_s, struct text *out);
 /* Updates subject->endpoint. To be called before each cell, because credentials expire. */
 CHECKED bool sweep_resolve(struct sweep_work *work, struct subject *subject, struct error *error);
@@ -72,4 +72,5 @@ bool sweep_is_stopped(void *context);
  * moment before the write is repeated. Returns false if the claim is lost, or the job should
  * stop. */
 bool sweep_wait_for_store(struct sweep_work *work, const struct error *error);
-double sweep_elapsed_s(const struct sweep_work *work); /* seconds since the job got its endpoint */
+/* Seconds since the servers answered; before that, since the job began. */
+double sweep_elapsed_s(const struct sweep_work *work);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chooses the next cell of a sweep, in order or by an adaptive search, and the cells that need not
  * be measured. Everything is derived from the stored cells, so that a resumed sweep continues where
- * it was. */
+ * it stopped. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,8 +125,8 @@ static bool is_known(const struct group *group)
 
 /* ---- What was found before ------------------------------------------------------------------- */
 
-/* How much the group of another cell shows about this one's; 0: nothing. The same lengths in the
- * latest earlier repetition show most, then the longest of the shorter contexts. */
+/* How much the group of `other` shows about the group of `cell`; 0: nothing. The same lengths in
+ * the latest earlier repetition show most, then the longest of the shorter contexts. */
 static int64_t nearness(const struct cell_row *cell, const struct cell_row *other)
 {
     if (other->output_tokens != cell->output_tokens || other->deployment_id != cell->deployment_id)
@@ -138,7 +138,8 @@ static int64_t nearness(const struct cell_row *cell, const struct cell_row *othe
                : 0;
 }
 
-/* Reads the earlier group that shows most about this cell's. Returns false if none can be used. */
+/* Reads the earlier group that shows most about this cell's group. Returns false if none can be
+ * used. */
 static bool find_earlier(const struct sweep_work *work, const struct cell_row *cell,
                          struct group *group, struct search_hint *hint)
 {
@@ -254,9 +255,9 @@ static struct cell_row *next_of_shape(const struct sweep_work *work, struct shap
     return next;
 }
 
-/* ---- Failures that may have another cause ---------------------------------------------------- */
+/* ---- Failures that the load need not have caused --------------------------------------------- */
 
-/* Whether the failure may be temporary: the load need not be its reason. */
+/* Whether the failure may be temporary, and have a cause other than the load. */
 static bool may_be_temporary(enum failure failure)
 {
     return failure == FAILURE_CONNECT_REFUSED || failure == FAILURE_RATE_LIMITED

@@ -30,11 +30,11 @@ static void add_word(struct text *out, uint32_t value)
     text_add_bytes(out, (const char *)&little, sizeof little);
 }
 
-static uint32_t read_word(const char *bytes, size_t place)
+static uint32_t read_word(const char *bytes, size_t index)
 {
     uint32_t little;
 
-    memcpy(&little, bytes + place * WORD_BYTES, sizeof little);
+    memcpy(&little, bytes + index * WORD_BYTES, sizeof little);
     return le32toh(little);
 }
 
@@ -113,7 +113,7 @@ bool dataset_unpack(const void *data, size_t length, struct dataset *out, struct
         return true;
     dataset_finish(out);
     return error_set(error, ERROR_INVALID,
-                     "the stored dataset is damaged: a row points outside of it");
+                     "the stored dataset is damaged: it has no rows, or one points outside of it");
 }
 
 void dataset_digest(const struct dataset *dataset, char out[DIGEST_TEXT_SIZE])
@@ -186,14 +186,14 @@ void dataset_lengths(const struct dataset *dataset, struct dataset_range *input,
 
 /* ---- Repeated prompts ------------------------------------------------------------------------ */
 
-static int compare_prints(const void *a, const void *b)
+static int compare_digests(const void *a, const void *b)
 {
     return memcmp(a, b, DIGEST_BYTES);
 }
 
 size_t dataset_repeated(const struct dataset *dataset)
 {
-    FREE_AUTO uint8_t *prints = memory_zeroed(dataset->count, DIGEST_BYTES);
+    FREE_AUTO uint8_t *digests = memory_zeroed(dataset->count, DIGEST_BYTES);
     const char *texts = text_string(&dataset->texts);
     size_t repeated = 0;
 
@@ -201,10 +201,10 @@ size_t dataset_repeated(const struct dataset *dataset)
         return 0;
     for (size_t i = 0; i < dataset->count; i++)
         digest_sha256(texts + dataset->rows[i].offset, dataset->rows[i].length,
-                      prints + i * DIGEST_BYTES);
-    qsort(prints, dataset->count, DIGEST_BYTES, compare_prints);
+                      digests + i * DIGEST_BYTES);
+    qsort(digests, dataset->count, DIGEST_BYTES, compare_digests);
     for (size_t i = 1; i < dataset->count; i++)
         repeated +=
-            memcmp(prints + (i - 1) * DIGEST_BYTES, prints + i * DIGEST_BYTES, DIGEST_BYTES) == 0;
+            memcmp(digests + (i - 1) * DIGEST_BYTES, digests + i * DIGEST_BYTES, DIGEST_BYTES) == 0;
     return repeated;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A dataset: imported prompts, or lengths of prompts, that a cell sends instead of generated
- * ones. */
+/* A dataset: imported prompts, which a cell sends instead of generated ones, or imported lengths,
+ * which the generated prompts of a cell then have. */
 #pragma once
 
 #include <stddef.h>
@@ -13,12 +13,12 @@
 #define DATASET_ROWS_MAX 500000
 #define DATASET_PROMPT_MAX_BYTES 1048576
 #define DATASET_TOKENS_MAX 1000000
-#define DATASET_LIMIT_BYTES 67108864 /* bytes of a file, and of its texts together */
+#define DATASET_LIMIT_BYTES 67108864 /* of a file, and of its texts together */
 
 enum dataset_kind { DATASET_PROMPTS, DATASET_LENGTHS };
 
 struct dataset_row {
-    uint32_t offset, length; /* the prompt's bytes in `texts`; length 0: there is none */
+    uint32_t offset, length; /* the prompt's bytes in `texts`; length 0: there is no prompt */
     int32_t input_tokens;    /* -1: not known */
     int32_t output_tokens;   /* -1: not known */
     uint32_t output_bytes;   /* bytes of the recorded answer; 0: there is none */
@@ -29,7 +29,7 @@ struct dataset {
     struct text texts; /* the prompts one after the other, escaped as in a JSON string */
     struct dataset_row *rows;
     size_t count, capacity;
-    size_t skipped; /* records with neither a prompt nor a length that can be sent */
+    size_t skipped; /* records that cannot be sent; among prompts, also records of lengths only */
 };
 
 #define DATASET_AUTO __attribute__((cleanup(dataset_finish))) struct dataset
@@ -39,28 +39,30 @@ void dataset_finish(struct dataset *dataset);
  * ...]}), of chat messages or prompts ({"messages": [...]}, {"prompt": ...}), as one list or one
  * object per line; or of lengths: CSV or JSON lines with columns such as input_tokens and
  * output_tokens (and the names in traces of BurstGPT, Azure and Mooncake). INVALID if the file has
- * another form, or nothing that can be sent. Free with dataset_finish. */
+ * another form, has nothing that can be sent, or is too large. Free with dataset_finish. */
 CHECKED bool dataset_read(const char *bytes, size_t length, struct dataset *out,
                           struct error *error);
 
 /* Converts a dataset to the compressed form in which it is stored, and back. INVALID if the stored
- * data is damaged. The caller frees *out; a struct dataset with dataset_finish. */
+ * data is damaged. The caller frees the packed *out, and an unpacked dataset with
+ * dataset_finish. */
 CHECKED bool dataset_pack(const struct dataset *dataset, void **out, size_t *length,
                           struct error *error);
 CHECKED bool dataset_unpack(const void *data, size_t length, struct dataset *out,
                             struct error *error);
-/* The digest of everything that would be sent: files of different forms can have the same. */
+/* The digest of everything that would be sent; files of different forms can have equal digests. */
 void dataset_digest(const struct dataset *dataset, char out[DIGEST_TEXT_SIZE]);
 
 #define DATASET_TOKENS_PER_BYTE 0.25 /* in English, roughly */
-/* The tokens of a row; if it only has a text, estimated from its bytes. -1: not known. */
+/* The tokens of a row's prompt, or answer; if the row only has its text or the text's length,
+ * estimated from the bytes. -1: not known. */
 int64_t dataset_input_tokens(const struct dataset_row *row, double tokens_per_byte);
 int64_t dataset_output_tokens(const struct dataset_row *row, double tokens_per_byte);
 
 struct dataset_range {
     size_t count; /* rows that have a value */
     int64_t low, median, high;
-    double mean; /* NaN: no row has one */
+    double mean; /* NaN: no row has a value */
 };
 /* Statistics of the lengths in tokens, estimated if there are only texts. */
 void dataset_lengths(const struct dataset *dataset, struct dataset_range *input,

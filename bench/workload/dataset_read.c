@@ -72,8 +72,8 @@ static void add_row(struct dataset *dataset, const struct dataset_row *row)
     dataset->rows[dataset->count++] = *row;
 }
 
-/* Adds the record to the dataset. A record that has neither a prompt nor a length that can be sent
- * is skipped, and counted. */
+/* Adds the record to the dataset. A record is skipped, and counted, if its prompt is too long, or
+ * if it has neither a prompt nor a length that can be sent. */
 static CHECKED bool add_record(struct dataset *dataset, const struct record *record,
                                struct error *error)
 {
@@ -96,7 +96,7 @@ static CHECKED bool add_record(struct dataset *dataset, const struct record *rec
     if (has_prompt) {
         row.offset = (uint32_t)dataset->texts.length;
         row.length = (uint32_t)length;
-        row.input_tokens = -1; /* the server will count it */
+        row.input_tokens = -1; /* the server will count them */
         text_add_bytes(&dataset->texts, record->prompt.data, length);
     }
     add_row(dataset, &row);
@@ -115,6 +115,7 @@ static void add_prompt(struct record *record, const struct json_scan *scan)
     text_add_bytes(&record->prompt, scan->text, scan->length);
 }
 
+/* SPEAKER_USER: a turn that belongs to the prompt, also one of the system or the developer. */
 enum speaker { SPEAKER_NONE, SPEAKER_USER, SPEAKER_MODEL };
 
 static enum speaker speaker_of(const struct json_scan *scan)
@@ -134,7 +135,7 @@ static enum speaker speaker_of(const struct json_scan *scan)
 
 struct turn {
     enum speaker speaker;
-    struct json_scan text; /* the position of the string; text.text NULL: there is none */
+    struct json_scan text; /* the scan at the turn's text; text.text NULL: there is no text */
 };
 
 /* Called after the object's brace was read. */
@@ -165,7 +166,7 @@ static bool read_turn(struct json_scan *scan, struct turn *turn)
     return token == JSON_SCAN_OBJECT_END;
 }
 
-/* The turns before the model's first turn are the prompt, and that turn is the answer. */
+/* The user's turns before the model's first turn are the prompt; the model's turn is the answer. */
 static bool read_turns(struct json_scan *scan, struct record *record)
 {
     enum json_scan_token token = json_scan_next(scan);
@@ -369,7 +370,7 @@ static CHECKED bool read_any(const char *bytes, size_t length, struct record *re
     return read_csv(bytes, length, record, dataset, error);
 }
 
-/* Sets the kind. If there are prompts, removes the records without one. */
+/* Sets the kind. If there are prompts, removes the rows without one. */
 static void skip_unusable(struct dataset *dataset)
 {
     size_t kept = 0;

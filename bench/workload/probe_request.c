@@ -68,8 +68,8 @@ static bool on_bytes(void *context, const char *bytes, size_t length)
     return !call->broken && !call->silent;
 }
 
-/* If the server asked for a retry within WAIT_LIMIT_S, waits until then and returns true. CANCELLED
- * if the caller stops the wait. */
+/* If the server asked for a retry within WAIT_LIMIT_S, waits until then and returns true. Returns
+ * false with CANCELLED if the caller stops the wait, else with the error as it was. */
 static CHECKED bool wait_to_repeat(struct call *call, const struct outbound_response *response,
                                    struct error *error)
 {
@@ -207,7 +207,8 @@ bool probe_request_count(const struct asker *asker, const struct workload *workl
     return done;
 }
 
-/* Sets the error and returns false if the answer was not a stream of events. */
+/* Sets the error and returns false if the answer was not a stream of events, contained an error, or
+ * fell silent. */
 static CHECKED bool judge_stream(const struct call *call, const struct outbound_response *response,
                                  struct error *error)
 {

@@ -13,15 +13,17 @@ struct asker {
     int64_t silence_limit_ms; /* a stream without an event for this long has failed; 0: 5 minutes */
 };
 
-/* POSTs JSON to `path`, with the results of outbound_perform. After a 429 or 503 with Retry-After,
- * all functions of this file retry at that time, if it is at most two minutes later. */
+/* POSTs JSON to `path`; *response, the error and the return value are those of outbound_perform.
+ * After a 429 or 503 with Retry-After, all functions of this file wait and retry, if their waits
+ * take at most two minutes together. */
 CHECKED bool probe_request_post(const struct asker *asker, const char *path,
                                 const struct text *body, struct outbound_response *response,
                                 struct error *error);
 
 /* Finds out how many tokens the server counts for a prompt of `count` pieces. `which` has their
  * indices in workload->pieces; NULL: the first ones. *tokens is -1 if the server answers without a
- * count. *status is the answer's status; 0: there was no answer. Returns false unless it is 2xx. */
+ * count. *status is the answer's status; 0: there was no answer. Returns false unless the status is
+ * 2xx and the answer can be read. */
 CHECKED bool probe_request_count(const struct asker *asker, const struct workload *workload,
                                  const size_t *which, size_t count, int64_t *tokens, long *status,
                                  struct error *error);
@@ -37,7 +39,7 @@ struct stream_shape {
     int64_t tokens;      /* by usage; -1: not reported */
     bool reports_chunks; /* each chunk reported its tokens */
 };
-/* Requests a stream of a few chunks, and reports their shape. */
+/* Requests a short stream, and reports how the server divided it. */
 CHECKED bool probe_request_shape(const struct asker *asker, const struct workload *workload,
                                  struct stream_shape *out, long *status, struct error *error);
 

@@ -12,11 +12,11 @@
 #define SHORT_PIECES 8
 #define LONG_PIECES 40
 #define FEWEST_PER_WORD 0.1 /* tokens of a word, on average; real tokenizers have one or more */
-#define FEWEST_WORDS 16     /* even of so few there are more different heads than are ever sent */
+#define FEWEST_WORDS 16     /* even so few make more different heads than are ever sent */
 #define LETTERS 26
-#define SMALLEST_GROUP 8 /* smaller groups of words are not divided */
-#define QUESTIONS_LIMIT 32
-#define TRIAL_TOKENS 1024 /* the longest answer that is requested before the first cell */
+#define SMALLEST_GROUP 8   /* a group of so many words, or fewer, is not divided */
+#define QUESTIONS_LIMIT 32 /* groups whose tokens the server counts, at most */
+#define TRIAL_TOKENS 1024  /* the longest answer that is requested before the first cell */
 
 /* Whether the server refuses the request itself. 413: it is longer than the context; 500: some
  * servers fail on fields that they do not know. */
@@ -31,14 +31,14 @@ static CHECKED bool explain_missing(enum bench_api api, struct error *error)
     struct error cause = *error;
 
     return error_set(error, ERROR_UPSTREAM,
-                     "%s cannot be measured; if a server only has the other API, sweep with "
+                     "%s cannot be measured; if the server has only the other API, sweep with "
                      "\"api\": \"%s\" (%.300s)",
                      workload_path(api), api == BENCH_CHAT ? "completions" : "chat", cause.message);
 }
 
 /* ---- Prompts of token ids -------------------------------------------------------------------- */
 
-/* Whether the server counts each id as one token, besides a constant overhead, which is set. */
+/* Whether the server counts each id as one token, besides a constant overhead, which this sets. */
 static CHECKED bool verify_ids(const struct asker *asker, struct workload *workload,
                                struct error *error)
 {
@@ -74,8 +74,8 @@ static CHECKED bool learn_ids(const struct asker *asker, struct workload *worklo
 /* Finds the words that are one token each, by the server's counts of groups of words. */
 struct word_search {
     const struct asker *asker;
-    struct workload *workload; /* with all words as pieces */
-    size_t good[WORDS_COUNT], good_count;
+    struct workload *workload;            /* with all words as pieces */
+    size_t good[WORDS_COUNT], good_count; /* indices of the words of one token */
     int questions;
 };
 
@@ -130,7 +130,7 @@ static void set_words(struct workload *workload, size_t count)
     workload->tokens_per_piece = 1;
 }
 
-/* Checks that the words have as many tokens as words in a random order, too. */
+/* Sets *right to whether the words also have one token each when they are in random order. */
 static CHECKED bool verify_words(const struct asker *asker, const struct workload *workload,
                                  bool *right, struct error *error)
 {
@@ -219,8 +219,8 @@ static CHECKED bool count_words(const struct asker *asker, struct workload *work
     return false;
 }
 
-/* Finds words whose tokens are known. Every prompt begins with the word "a", which is a part of the
- * overhead, like the chat template. */
+/* Finds words whose number of tokens is known, if the server reports it. Every prompt begins with
+ * the word "a", which is a part of the overhead, like the chat template. */
 static CHECKED bool learn_words(const struct asker *asker, struct workload *workload,
                                 struct error *error)
 {
@@ -327,8 +327,9 @@ static CHECKED bool learn_fields(const struct asker *asker, struct workload *wor
     return probe_request_stream(asker, workload, &workload->reports_usage, &status, error);
 }
 
-/* Requests usage in every chunk, if the server supports it: whether chunks carry several tokens may
- * depend on the load, so one answer of an idle server does not show it. */
+/* If chunks do not report their tokens, sets the field that requests usage in every chunk, unless
+ * the server does not support it: whether chunks carry several tokens may depend on the load, so
+ * one answer of an idle server does not show it. */
 static CHECKED bool learn_chunks(const struct asker *asker, struct workload *workload,
                                  struct error *error)
 {
@@ -403,8 +404,8 @@ static CHECKED bool try_sampling(const struct asker *asker, struct workload *wor
 
 /* ---- Lengths --------------------------------------------------------------------------------- */
 
-/* Whether the model ended an answer before `wanted` tokens. Returns false if there was no answer:
- * the cells will show the reason. */
+/* Whether the model ended an answer before `wanted` tokens. Also returns false if there was no
+ * answer: the cells will show the reason. */
 static CHECKED bool ends_early(const struct asker *asker, const struct workload *workload,
                                size_t pieces, int64_t wanted, int64_t *got, struct error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds out, with a few small requests, how to make prompts of a given length for a server. */
+/* Finds out, with small requests, how to make prompts of a given length for a server. */
 #pragma once
 
 #include "bench/workload/probe_request.h"
@@ -10,11 +10,11 @@
 CHECKED bool prompt_calibration_sampling(const struct asker *asker, const struct plan *plan,
                                          struct workload *workload, struct error *error);
 
-/* Finds the kind of prompt and the fields that the server accepts. Of prompts it tries, in this
- * order: token ids (only completions, if the server has a tokenizer and accepts ids), words of one
- * token each, words by their average. `sampling` has the members of a request to be used if the
- * server refuses a temperature of 0; "": none. UPSTREAM if the server does not answer or does not
- * stream. */
+/* Finds the kind of prompt and the fields that the server accepts. Tries these kinds, in this
+ * order: token ids (only for completions, if the server has a tokenizer and accepts ids), words of
+ * one token each, letters of one token each, words with their average number of tokens. `sampling`
+ * has the members of a request to be used if the server refuses a temperature of 0; "": none.
+ * UPSTREAM if the server does not answer or does not stream. */
 CHECKED bool prompt_calibration_workload(const struct asker *asker, enum bench_api api,
                                          const char *sampling, struct workload *out,
                                          struct error *error);

@@ -13,7 +13,8 @@
 #include "bench/workload/lengths.h"
 
 #define LONGEST_INPUT 2000000 /* tokens of a drawn prompt, if the context is not known */
-#define ARENA_SLACK 4096 /* a prompt's body begins at one of so many first pieces of the arena */
+/* A prompt's body begins at a random one of this many pieces at the beginning of the arena. */
+#define ARENA_SLACK 4096
 
 /* The parts of a request, in order. */
 enum part {
@@ -26,16 +27,16 @@ enum part {
     PART_CLOSING,
 };
 
-/* From these, independent seeds are derived. */
+/* Mixed into a seed or a nonce, so that the random numbers of each purpose are independent. */
 enum purpose { PURPOSE_LENGTHS = 1, PURPOSE_PREFIXES, PURPOSE_ORDER };
 
 struct prompt_source {
     const struct workload *workload;
     struct text opening;
     const char *lead, *closing;
-    struct text arena;        /* text of the pieces, each after its separator */
-    uint32_t *offsets;        /* offset of every piece in the arena, and of its end */
-    struct text prefixes;     /* the prefixes, one after the other */
+    struct text arena;    /* text of the pieces, each after its separator */
+    uint32_t *offsets;    /* offset of each piece in the arena, and of the end of the last one */
+    struct text prefixes; /* the prefixes, one after the other */
     uint32_t *prefix_offsets; /* offset of each prefix, and of the end of the last one */
     int64_t pools;            /* how many prefixes there are */
     int64_t prefix_pieces, prefix_tokens; /* of one prefix */
@@ -75,9 +76,10 @@ static CHECKED bool check_context(const struct prompt_source *prompts, struct er
         input, output, prompts->context_tokens);
 }
 
-/* Converts the tokens of a prefix to pieces, and checks that prompts have room for it. */
-static CHECKED bool count_pieces(struct prompt_source *prompts, const struct plan *plan,
-                                 struct error *error)
+/* Converts the tokens of a prefix to pieces, and checks that prompts have room for the prefix and
+ * fit the context. */
+static CHECKED bool set_prefix_length(struct prompt_source *prompts, const struct plan *plan,
+                                      struct error *error)
 {
     const struct workload *workload = prompts->workload;
     int64_t count;
@@ -103,7 +105,7 @@ static bool is_text(const struct prompt_source *prompts)
     return prompts->dataset != NULL && prompts->dataset->kind == DATASET_PROMPTS;
 }
 
-/* The tokens of a row's prompt and of its answer, estimated from texts. */
+/* Gets the tokens of a row's prompt and of its answer, estimated where only a text is known. */
 static void measure_row(const struct prompt_source *prompts, const struct dataset_row *row,
                         int64_t *input, int64_t *output)
 {
@@ -196,7 +198,7 @@ static int64_t longest_input(const struct prompt_source *prompts)
     return is_drawn(&prompts->input) && longest > limit ? limit : longest;
 }
 
-/* Fills the arena. The same seed gives the same pieces, of which a longer arena has more. */
+/* Fills the arena. With the same seed, a shorter arena is the beginning of a longer one. */
 static void fill_arena(struct prompt_source *prompts)
 {
     const struct workload *workload = prompts->workload;
@@ -262,7 +264,7 @@ bool prompt_source_create(const struct prompt_source_order *order, struct prompt
     prompts->output =
         (struct lengths){ plan->output_distribution, order->output_tokens, plan->output_spread };
     if (!(order->dataset != NULL ? choose_rows(prompts, error)
-                                 : count_pieces(prompts, plan, error))) {
+                                 : set_prefix_length(prompts, plan, error))) {
         prompt_source_destroy(prompts);
         return false;
     }
@@ -306,13 +308,13 @@ void prompt_source_digest(const struct prompt_source *prompts, char out[DIGEST_T
 
 /* ---- One prompt ------------------------------------------------------------------------------ */
 
-static int64_t limit(int64_t value, int64_t low, int64_t high, bool *was_cut)
+static int64_t clamp(int64_t value, int64_t low, int64_t high, bool *was_cut)
 {
-    int64_t limited = value > high ? high : value;
+    int64_t clamped = value > high ? high : value;
 
-    limited = limited < low ? low : limited;
-    *was_cut |= limited != value;
-    return limited;
+    clamped = clamped < low ? low : clamped;
+    *was_cut |= clamped != value;
+    return clamped;
 }
 
 static const struct dataset_row *row_of(const struct prompt_source *prompts, uint64_t index)
@@ -320,8 +322,7 @@ static const struct dataset_row *row_of(const struct prompt_source *prompts, uin
     return &prompts->dataset->rows[prompts->usable[index % prompts->usable_count]];
 }
 
-/* Sets the lengths that the dataset has. A drawn length of the answer is shortened to the
- * context. */
+/* Sets the lengths that the dataset has. A drawn answer length is shortened to fit the context. */
 static void set_dataset_lengths(const struct prompt_source *prompts, uint64_t index,
                                 struct wanted *out)
 {
@@ -332,7 +333,7 @@ static void set_dataset_lengths(const struct prompt_source *prompts, uint64_t in
         out->output_tokens = output;
     else if (prompts->context_tokens > 0 && is_drawn(&prompts->output))
         out->output_tokens =
-            limit(out->output_tokens, 1, prompts->context_tokens - input, &out->cut);
+            clamp(out->output_tokens, 1, prompts->context_tokens - input, &out->cut);
     out->input_tokens = is_text(prompts) ? -1 : input;
     out->repeated = is_text(prompts) && !prompts->unique
                     && (prompts->dataset_sent || index >= prompts->usable_count);
@@ -353,12 +354,12 @@ static void draw_lengths(const struct prompt_source *prompts, uint64_t index, st
     }
     if (is_drawn(&prompts->output))
         out->output_tokens =
-            limit(out->output_tokens, 1,
+            clamp(out->output_tokens, 1,
                   context - (is_drawn(&prompts->input) ? prompts->shortest : prompts->input.mean),
                   &out->cut);
     if (is_drawn(&prompts->input))
         out->input_tokens =
-            limit(out->input_tokens, prompts->shortest, context - out->output_tokens, &out->cut);
+            clamp(out->input_tokens, prompts->shortest, context - out->output_tokens, &out->cut);
 }
 
 /* Writes `count` random pieces. Returns the number of bytes. */
@@ -366,11 +367,11 @@ static size_t write_head(const struct prompt_source *prompts, int64_t count,
                          struct generator *generator, char *out)
 {
     const struct workload *workload = prompts->workload;
-    bool is_first = prompts->prefix_pieces == 0 && workload->form == PROMPT_IDS;
+    bool starts_array = prompts->prefix_pieces == 0 && workload->form == PROMPT_IDS;
     char *at = out;
 
     for (int64_t i = 0; i < count; i++) {
-        if (i > 0 || !is_first)
+        if (i > 0 || !starts_array)
             *at++ = workload_separator(workload);
         at = stpcpy(at, random_piece(workload, generator));
     }
@@ -387,8 +388,8 @@ static struct prompt_part choose_prefix(const struct prompt_source *prompts,
                                  offset[1] - offset[0] };
 }
 
-/* Writes a unique head for a prompt of the dataset: 16 hexadecimal digits. Returns the number of
- * bytes; 0 if the plan does not require it. */
+/* Writes a unique head for a text of the dataset: 16 hexadecimal digits. Returns the number of
+ * bytes; 0 if the plan does not ask for unique prompts. */
 static size_t write_tag(const struct prompt_source *prompts, uint64_t index, char *out)
 {
     if (!prompts->unique)
@@ -411,20 +412,20 @@ static void write_pieces(const struct prompt_source *prompts, uint64_t index,
 {
     struct generator generator;
     const uint32_t *from;
-    int64_t own, head;
-    struct error unused; /* the lengths were checked before */
+    int64_t unshared, head; /* pieces after the prefix, and those of them in the head */
+    struct error unused;    /* the lengths were checked before */
 
-    if (!workload_count(prompts->workload, out->wanted.input_tokens, &own, &unused))
-        own = 0;
-    own = own > prompts->prefix_pieces ? own - prompts->prefix_pieces : 1;
-    head = own < PROMPT_HEAD_PIECES ? own : PROMPT_HEAD_PIECES;
+    if (!workload_count(prompts->workload, out->wanted.input_tokens, &unshared, &unused))
+        unshared = 0;
+    unshared = unshared > prompts->prefix_pieces ? unshared - prompts->prefix_pieces : 1;
+    head = unshared < PROMPT_HEAD_PIECES ? unshared : PROMPT_HEAD_PIECES;
     generator_init(&generator, random_mix(prompts->nonce, index));
     from = prompts->offsets + generator_below(&generator, ARENA_SLACK);
     out->parts[PART_PREFIX] = choose_prefix(prompts, &generator);
     out->parts[PART_HEAD] =
         (struct prompt_part){ out->head, write_head(prompts, head, &generator, out->head) };
     out->parts[PART_BODY] =
-        (struct prompt_part){ prompts->arena.data + *from, from[own - head] - *from };
+        (struct prompt_part){ prompts->arena.data + *from, from[unshared - head] - *from };
 }
 
 static void write_limits(const struct prompt_source *prompts, uint64_t index,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prompts of a cell, with the lengths that the plan requests. Each has a head that no other
- * prompt has, and a body from one arena of random pieces, which all prompts share without copying.
- * If the plan shares prefixes, one of them comes before the head.
+/* The prompts of a cell: generated with the lengths that the plan requests, or texts of a dataset.
+ * A generated prompt has its own head of random pieces, and a body from one arena of random pieces,
+ * which all prompts share without copying. If the plan has shared prefixes, one of them comes
+ * before the head.
  *
  * Request `index` has the same lengths in every attempt and repetition and on every server: they
  * are drawn from the plan's seed alone and must fit the strictest of the compared servers, so that
  * all servers have the same work. Heads and prefixes are derived from the attempt's nonce, so that
- * no prompt is sent twice. */
+ * no attempt sends the generated prompts of an earlier one. */
 #pragma once
 
 #include "base/core/digest.h"
@@ -22,26 +23,25 @@ struct prompt_source_order {
     const struct workload *workload; /* borrowed */
     const struct plan *plan;         /* distributions, prefixes and seed */
     const char *model;
-    int64_t input_tokens, output_tokens; /* of every request, or the mean */
+    int64_t input_tokens, output_tokens; /* of every request; the means, if lengths are drawn */
     int64_t context_tokens;              /* drawn lengths are shortened to fit; 0: not known */
-    /* What the prompts must leave room for on all servers that are compared; zero: only on this
-     * one. */
-    struct workload_room room;
+    struct workload_room room;     /* of all compared servers; zero: only this workload counts */
     uint64_t nonce;                /* the attempt's nonce */
     const struct dataset *dataset; /* its prompts are sent; borrowed; NULL: prompts are generated */
     bool dataset_sent;             /* the server already received the dataset's prompts */
 };
 
-/* INVALID if prompts of this length cannot be made, or do not fit the context. Free with
- * prompt_source_destroy. */
+/* INVALID if prompts of these lengths cannot be made, if the means of drawn lengths do not fit the
+ * context, or if no prompt of the dataset can be sent. Free with prompt_source_destroy. */
 CHECKED bool prompt_source_create(const struct prompt_source_order *order,
                                   struct prompt_source **out, struct error *error);
 void prompt_source_destroy(struct prompt_source *prompts);
-/* How many of the dataset's prompts do not fit the context, or have no known lengths. */
+/* How many of the dataset's prompts are not sent: they do not fit the context, have no known
+ * lengths, or are shorter than the shortest prompt that can be generated. */
 size_t prompt_source_left_out(const struct prompt_source *prompts);
 
-/* SHA-256 of the workload's and the plan's specification, the lengths and the arena: everything
- * except heads and prefixes. */
+/* SHA-256 of everything that determines the prompts except the nonce: the specifications of the
+ * workload and the plan, the lengths and the arena. */
 void prompt_source_digest(const struct prompt_source *prompts, char out[DIGEST_TEXT_SIZE]);
 
 /* What one request asks for. */

@@ -15,7 +15,7 @@
 /* The tokenize APIs of servers. */
 struct dialect {
     const char *name, *path, *field;
-    bool names_model;
+    bool names_model; /* the request names the model, and asks for no special tokens */
 };
 
 static const struct dialect dialects[] = {
@@ -48,8 +48,8 @@ static int compare_ids(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Collects each id once, without the first and the last token, which a tokenizer may have added.
- * Returns their number. */
+/* Collects each id once, except those of the first and the last token, which a tokenizer may have
+ * added. Returns the number of ids. */
 static size_t collect_ids(const json_t *tokens, int64_t *ids)
 {
     size_t count = 0, kept = 0;

@@ -5,7 +5,7 @@
 
 #include "bench/workload/probe_request.h"
 
-/* Fills in the workload's pieces and source. NOT_FOUND if the server has no tokenize API, CANCELLED
- * if stopped. */
+/* Fills in the workload's pieces and source. NOT_FOUND if no tokenize API of the server returns
+ * enough ids, CANCELLED if stopped. */
 CHECKED bool tokenize_words(const struct asker *asker, struct workload *workload,
                             struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How prompts of a requested length are made for one server, and which fields its requests may
- * have: found once per sweep (prompt_calibration.h) and stored with it.
+ * have. Both are found once per sweep (prompt_calibration.h) and stored with the sweep.
  *
  * A prompt is a sequence of pieces: token ids if the server accepts arrays of them, else words. By
  * the server's own count it has overhead_tokens + tokens_per_piece x pieces tokens. */
@@ -34,7 +34,7 @@ struct workload {
     double tokens_per_piece; /* 1: lengths are exact */
     unsigned fields;         /* enum request_field */
     bool reports_usage;      /* streams end with the server's token counts */
-    char sampling[WORKLOAD_SAMPLING_SIZE]; /* members of a request; "": temperature 0 */
+    char sampling[WORKLOAD_SAMPLING_SIZE]; /* members of a request's JSON; "": temperature 0 */
     size_t piece_count;
     char pieces[WORKLOAD_PIECES][WORKLOAD_PIECE_SIZE];
 };
@@ -44,7 +44,8 @@ json_t *workload_to_json(const struct workload *workload);
 /* Returns the same with a digest of the pieces instead of the pieces, for a fingerprint; new
  * reference. */
 json_t *workload_specification(const struct workload *workload);
-/* Reads what workload_to_json wrote. INVALID if a member is missing or wrong. */
+/* Reads what workload_to_json wrote. INVALID if the overhead, the tokens per piece or the pieces
+ * are missing or wrong. */
 CHECKED bool workload_from_json(const json_t *json, struct workload *out, struct error *error);
 
 /* Sets the plan's sampling. If the plan allows answers to end early, removes the fields that would
@@ -66,8 +67,9 @@ CHECKED bool workload_count(const struct workload *workload, int64_t input_token
                             struct error *error);
 
 /* The parts of a request's JSON, in this order: workload_open, workload_limits, workload_lead, the
- * pieces, workload_close. Each piece has a workload_separator before it, except for a first id. A
- * prompt that is one text has workload_text_lead before it and workload_text_close after it. */
+ * pieces, workload_close. Each piece has a workload_separator before it, except for the first token
+ * id of a prompt. A prompt that is one text has workload_text_lead before it and
+ * workload_text_close after it. */
 void workload_open(const struct workload *workload, const char *model, bool stream,
                    struct text *out);
 /* Writes the limits of the answer, and the seed. Returns the number of bytes. */

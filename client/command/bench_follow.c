@@ -16,36 +16,34 @@
 #include "client/terminal/readable.h"
 
 #define POLL_MS 400
-#define LOST_MAX                                                                                   \
-    75 /* successive requests without an answer, in half a minute: a server may restart */
+#define FAILED_POLLS_MAX 75 /* in a row, about half a minute: the server may be restarting */
 #define CELLS_PER_PAGE 200
 
-/* The columns, in the order of the rows below. */
 #define ROW_FORMAT "%6s %8s %7s %11s %11s %10s %9s %8s"
 #define NOTE_BELOW "\n        "
 
 struct follow {
     struct bench *bench;
     struct interrupt interrupt;
-    json_t *shown;     /* positions of the cells whose rows are written */
-    double done;       /* finished cells when the rows were last read; -1: never */
-    bool bar;          /* the bar is shown on standard error */
-    bool headed;       /* the headings are written */
-    unsigned lost;     /* successive requests without an answer */
-    size_t unmeasured; /* finished cells without figures */
+    json_t *shown;         /* positions of the cells whose rows are written */
+    double done;           /* finished cells when the rows were last read; -1: never */
+    bool bar_shown;        /* the bar is shown on standard error */
+    bool headed;           /* the headings are written */
+    unsigned failed_polls; /* in a row: the server did not answer, or was busy */
+    size_t unmeasured;     /* finished cells that lack figures */
 };
 
 /* ---- The bar ---- */
 
 static void hide_bar(struct follow *follow)
 {
-    if (follow->bar)
+    if (follow->bar_shown)
         fputs("\r\033[K", stderr);
-    follow->bar = false;
+    follow->bar_shown = false;
 }
 
-/* Omits "cell 3 of 6: " from the message: the bar shows the numbers. */
-static const char *without_place(const char *message)
+/* Omits the message's beginning, such as "cell 3 of 6: ", because the bar shows the numbers. */
+static const char *without_position(const char *message)
 {
     const char *colon = strncmp(message, "cell ", 5) == 0 ? strstr(message, ": ") : NULL;
 
@@ -60,10 +58,10 @@ static void show_bar(struct follow *follow, const json_t *job, const char *messa
     if (!terminal.is_drawable)
         return;
     progress_bar_add(&terminal, json_get_number(job, "progress", 0),
-                     json_get_number(job, "progress_total", 0), without_place(message), &line);
+                     json_get_number(job, "progress_total", 0), without_position(message), &line);
     fprintf(stderr, "\r\033[K%s", text_string(&line));
     fflush(stderr);
-    follow->bar = true;
+    follow->bar_shown = true;
 }
 
 /* ---- Rows ---- */
@@ -78,8 +76,8 @@ static const char *figure(const json_t *cell, const char *name, char out[16])
     return out;
 }
 
-/* Adds the deployment or the repetition, if there are several. */
-static void add_place(const json_t *cell, struct text *out)
+/* Adds the deployment and the repetition, where the sweep has several. */
+static void add_run(const json_t *cell, struct text *out)
 {
     int64_t repetition = json_get_integer(cell, "repetition", 0);
     const char *deployment = json_get_text(cell, "deployment", "");
@@ -103,7 +101,8 @@ static void add_note(const json_t *cell, struct text *out)
     if (strcmp(state, "measured") != 0)
         text_addf(out, "%s ", state);
     if (success < 1)
-        text_addf(out, "%.3g %% succeeded ", floor(1000 * success) / 10); /* never 100 % */
+        text_addf(out, "%.3g %% succeeded ",
+                  floor(1000 * success) / 10); /* rounded down: never 100 */
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         if (json_get_boolean(cell, marks[i], false))
             text_addf(out, "%s ", marks[i]);
@@ -112,7 +111,7 @@ static void add_note(const json_t *cell, struct text *out)
         out->data[--out->length] = '\0';
 }
 
-static void add_load(const json_t *cell, char out[24])
+static void write_load(const json_t *cell, char out[24])
 {
     double rate = json_get_number(cell, "request_rate", 0);
 
@@ -141,10 +140,10 @@ static void show_row(struct follow *follow, const json_t *cell)
         printf(ROW_FORMAT "\n", "users", "context", "answer", "TTFT p50 ms", "TTFT p99 ms",
                "ITL p50 ms", "tokens/s", "req/s");
     follow->headed = true;
-    add_load(cell, load);
+    write_load(cell, load);
     snprintf(input, sizeof input, "%" PRId64, json_get_integer(cell, "input_tokens", 0));
     snprintf(output, sizeof output, "%" PRId64, json_get_integer(cell, "output_tokens", 0));
-    add_place(cell, &note);
+    add_run(cell, &note);
     add_note(cell, &note);
     text_addf(&line, ROW_FORMAT, load, input, output, figure(cell, "ttft_p50_ms", figures[0]),
               figure(cell, "ttft_p99_ms", figures[1]), figure(cell, "itl_p50_ms", figures[2]),
@@ -158,13 +157,13 @@ static void show_row(struct follow *follow, const json_t *cell)
 }
 
 /* Inferred and infeasible cells need no figures. */
-static bool is_without_figures(const char *state)
+static bool lacks_figures(const char *state)
 {
     return strcmp(state, "failed") == 0 || strcmp(state, "skipped") == 0
            || strcmp(state, "pending") == 0;
 }
 
-/* Shows a cell once, when it has ended. */
+/* Shows a cell once, when it has ended; inferred cells are not shown. */
 static void show_cell(struct follow *follow, const json_t *cell)
 {
     const char *state = json_get_text(cell, "state", "");
@@ -175,7 +174,7 @@ static void show_cell(struct follow *follow, const json_t *cell)
         || json_object_get(follow->shown, position) != NULL)
         return;
     json_object_set_new(follow->shown, position, json_true());
-    follow->unmeasured += is_without_figures(state);
+    follow->unmeasured += lacks_figures(state);
     hide_bar(follow);
     if (!follow->bench->client.json)
         show_row(follow, cell);
@@ -216,7 +215,7 @@ static int status_of(const struct follow *follow, const json_t *job)
                : STATUS_INCOMPLETE;
 }
 
-/* Omits the verdict if a report follows, which begins with it. */
+/* Adds the verdict, unless a report follows, which contains it. */
 static void add_verdict(const struct follow *follow, const json_t *answer, struct text *out)
 {
     const json_t *sentence;
@@ -248,7 +247,8 @@ static void show_end(const struct follow *follow, const json_t *answer, int stat
     error_ignore(client_write(&clean)); /* even if nobody reads the output, the sweep is over */
 }
 
-/* A server in this process ends with it; the sweep continues when its folder is served again. */
+/* A server in this process ends with the process; the sweep then continues when the server's folder
+ * is served again. */
 static void show_interrupted(const struct bench *bench)
 {
     if (bench->server == NULL)
@@ -271,7 +271,7 @@ static void show_lost(const struct bench *bench)
 
 /* ---- The loop ---- */
 
-/* Reads the job (*answer: a new reference), and the rows of newly finished cells. */
+/* Reads the job (*answer: a new reference), and shows the cells that have finished since. */
 static CHECKED bool read_progress(struct follow *follow, json_t **answer, struct error *error)
 {
     json_auto_t *arguments = json_pack("{s:s}", "job", follow->bench->sweep), *shown = NULL;
@@ -288,7 +288,8 @@ static CHECKED bool read_progress(struct follow *follow, json_t **answer, struct
     return true;
 }
 
-/* True for an error that may pass (the server does not answer or is busy), and for Ctrl-C. */
+/* True for Ctrl-C, and for a temporary error (the server does not answer or is busy) unless there
+ * were too many in a row. */
 static CHECKED bool may_try_again(struct follow *follow, const struct error *error)
 {
     if (error->kind == ERROR_CANCELLED)
@@ -296,7 +297,7 @@ static CHECKED bool may_try_again(struct follow *follow, const struct error *err
     if (error->kind != ERROR_UPSTREAM && error->kind != ERROR_BUSY)
         return false;
     show_bar(follow, NULL, "the server does not answer; still trying");
-    return ++follow->lost <= LOST_MAX;
+    return ++follow->failed_polls <= FAILED_POLLS_MAX;
 }
 
 /* Asks the server once. *over: the sweep is over. */
@@ -307,7 +308,7 @@ static CHECKED bool poll_sweep(struct follow *follow, bool *over, int *status, s
 
     if (!read_progress(follow, &answer, error))
         return may_try_again(follow, error);
-    follow->lost = 0;
+    follow->failed_polls = 0;
     job = json_object_get(answer, "job");
     *over = json_get_boolean(answer, "over", false);
     hide_bar(follow);
@@ -340,7 +341,7 @@ bool bench_follow(struct bench *bench, int *status, struct error *error)
         }
     }
     hide_bar(&follow);
-    if (!done && follow.lost > 0)
+    if (!done && follow.failed_polls > 0)
         show_lost(bench);
     remote->cancelled = NULL;
     interrupt_end(&follow.interrupt);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the server that measures the model server at an address, and the name to use for it. */
+/* Finds or starts the opsbrain server that measures a model server, and finds or registers the
+ * deployment with the model server's address. */
 
 #include <ctype.h>
 #include <stdio.h>
@@ -14,10 +15,11 @@
 
 /* ---- Which server ---- */
 
-/* Finds out whether a server is running that can measure the model server; with --data none is
- * asked. The model server's address, such as http://127.0.0.1:8000, is meant as seen from this
- * machine: so unless OPSBRAIN_URL names a server, only one on this machine is asked. */
-static CHECKED bool is_answering(struct bench *bench, bool *answering, struct error *error)
+/* Finds out whether an opsbrain server is running that can measure the model server. With --data,
+ * no server is asked. The server that OPSBRAIN_URL names must answer. Without OPSBRAIN_URL, only a
+ * server on this machine is asked, because the model server's address, such as
+ * http://127.0.0.1:8000, is as seen from this machine. */
+static CHECKED bool find_running(struct bench *bench, bool *answering, struct error *error)
 {
     const char *named = getenv("OPSBRAIN_URL");
     const json_t *none;
@@ -80,7 +82,7 @@ bool bench_target_serve(struct bench *bench, struct error *error)
 
 /* ---- Which deployment ---- */
 
-/* Copies the URL without the parts that the registry omits, and without an API's path. */
+/* Copies the URL as a deployment has it: without a trailing "/", "/v1" or path of OpenAI's API. */
 static void trim(const char *url, char out[LOGIN_URL_SIZE])
 {
     static const char *const endings[] = {
@@ -164,7 +166,7 @@ bool bench_target_find(struct bench *bench, const char *url, struct error *error
     bool answering;
     int port;
 
-    if (!url_check(url, host, &port, error) || !is_answering(bench, &answering, error)
+    if (!url_check(url, host, &port, error) || !find_running(bench, &answering, error)
         || (!answering && !bench_target_serve(bench, error)))
         return false;
     trim(url, trimmed);
@@ -174,7 +176,7 @@ bool bench_target_find(struct bench *bench, const char *url, struct error *error
 
 /* ---- Whether the model server answers ---- */
 
-/* The server's sentence names the class of the failure in parentheses. */
+/* The opsbrain server's message names the class of the failure in parentheses. */
 static bool is_unreachable(const char *problem)
 {
     static const char *const classes[] = { "(connect_refused)", "(connect_timeout)", "(dns)" };
@@ -201,15 +203,15 @@ static CHECKED bool check_one(struct bench *bench, const char *deployment, struc
 {
     json_auto_t *arguments = json_pack("{s:s*}", "deployment", deployment), *shown = NULL;
     struct error why;
-    bool is_absent;
+    bool unreachable;
 
     if (client_call_quietly(&bench->client, "model_show", arguments, &shown, &why))
         return true;
-    is_absent = is_unreachable(why.message);
-    if (is_absent)
+    unreachable = is_unreachable(why.message);
+    if (unreachable)
         forget_registered(bench);
     return error_set(error, why.kind, "nothing was planned: %s%s", why.message,
-                     is_absent ? "; start the model server, or name the address that it has" : "");
+                     unreachable ? "; start the model server, or correct the address" : "");
 }
 
 bool bench_target_check(struct bench *bench, const json_t *arguments, struct error *error)

@@ -46,8 +46,8 @@ static bool is_matrix(const char *heading)
     return level_of(heading) == 3 && next[0] == '\n' && next[1] == '|';
 }
 
-/* Whether a section is omitted; counts the matrices. The takeaways contain throughput, peak and,
- * unless several contexts were measured (as matrices), saturation. */
+/* Whether a section is omitted. Counts the matrices. The takeaways repeat the peak with its
+ * throughput and, in a report with one table instead of matrices, also the saturation. */
 static bool is_omitted(struct brief *brief, const char *heading)
 {
     static const char *const details[] = { "### Throughput, requests/s\n", "### Peak\n",

@@ -4,7 +4,7 @@
 
 #include "base/core/text.h"
 
-/* Adds the report (Markdown) to `out`, without the sections on how it was measured or that repeat
- * the takeaways, and with only the first matrices of each output length. A line names the omitted
- * parts. */
+/* Adds the report (Markdown) to `out`, without the sections that say what was measured and how, or
+ * repeat the takeaways, and with only the first matrices of each output length. A line names the
+ * omitted parts. */
 void brief_report_add(const char *report, struct text *out);

@@ -15,8 +15,8 @@
 #define PAGES_MAX 50 /* pages of the list of tools */
 
 const char client_statuses[] =
-    "Exit status: 0 done; 1 refused or failed, as the sentence says; 2 wrong command line; 3 no\n"
-    "server answers; 4 a key is needed, or its role is too low; 5 bench: not\n"
+    "Exit status: 0 done; 1 refused or failed, as the message says; 2 wrong command line; 3 no\n"
+    "server answers; 4 a valid key is needed, or its role is too low; 5 bench: not\n"
     "completed, or a cell has no figures; 130 Ctrl-C.\n";
 
 bool client_open(struct client *client, struct error *error)
@@ -39,8 +39,8 @@ bool client_write(const struct text *text)
            && fflush(stdout) == 0;
 }
 
-/* The exit status for an error of the server or the connection. Usage errors are found before a
- * server is called, and have STATUS_USAGE. */
+/* The exit status for an error of the server or the connection. For a usage error, the caller
+ * returns STATUS_USAGE instead. */
 static int status_of(enum error_kind kind)
 {
     switch ((int)kind) {
@@ -143,7 +143,7 @@ static CHECKED bool check_result(const json_t *result, struct error *error)
     return error_set(error, ERROR_CONFLICT, "%s", text_string(&text));
 }
 
-/* Arguments that the tool's schema marks are repeated as headers. */
+/* The headers that repeat the arguments whose schema has "x-mcp-header". */
 #define PARAM_HEADERS_MAX 8
 struct param_lines {
     struct text texts[PARAM_HEADERS_MAX];

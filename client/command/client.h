@@ -14,7 +14,7 @@
 /* Exit statuses, also for scripts: `opsbrain help` lists them. */
 enum exit_status {
     STATUS_DONE = 0,
-    STATUS_FAILED = 1,       /* refused, or failed: the sentence says why */
+    STATUS_FAILED = 1,       /* refused, or failed: the error message says why */
     STATUS_USAGE = 2,        /* the command line is wrong */
     STATUS_NO_SERVER = 3,    /* no server answers */
     STATUS_NO_ACCESS = 4,    /* a key is missing or invalid, or its role is too low */
@@ -29,7 +29,7 @@ struct client {
     bool json;                   /* answers are shown as JSON */
     bool all;                    /* a report is shown in full, also on a terminal */
     bool in_progress;            /* standard error shows a line of progress */
-    char called[TOOL_NAME_SIZE]; /* the latest tool, whose parameters a refusal may name; "" */
+    char called[TOOL_NAME_SIZE]; /* the latest tool: a refusal may name its parameters; "": none */
     json_t *tools;               /* the server's list; NULL: not requested yet */
 };
 
@@ -40,7 +40,7 @@ void client_finish(struct client *client);
 /* Writes "opsbrain: <sentence>" to standard error, without control characters; returns the exit
  * status. */
 int client_fail(const struct client *client, const struct error *error);
-/* Writes text to standard output; false if its reader is gone. */
+/* Writes text to standard output; false if that fails, for example because a pipe is closed. */
 bool client_write(const struct text *text);
 
 /* The tool as the server's tools/list describes it, borrowed; *out NULL: it has no such tool. */

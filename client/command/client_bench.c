@@ -19,7 +19,7 @@ static const struct tool_word word = { "bench", "sweep_plan", "[deployment]" };
 
 #define DEFAULT_S "10"
 
-/* Other names of the tool's parameters, as people use them. */
+/* Names that people use for some of the tool's parameters. */
 static const struct flag_alias aliases[] = {
     { "users", "concurrency" },
     { "context", "input_tokens" },
@@ -36,21 +36,23 @@ static const char help[] =
     "shows where the server saturates. Without --users it adds users until throughput no longer "
     "grows. Ctrl-C leaves the sweep running: opsbrain bench SWEEP shows it again.\n"
     "      A URL needs no opsbrain server: one is started for it, on $XDG_DATA_HOME/opsbrain or "
-    "--data, and the report is written to a file. If OPSBRAIN_URL is set, or a server runs "
-    "at " LOGIN_URL_USUAL " or has this folder open, that server measures instead.\n\n"
+    "--data, and the report is written to a file. A server that has this folder open measures "
+    "instead; without --data, so does the server that OPSBRAIN_URL names or that runs "
+    "at " LOGIN_URL_USUAL ".\n\n"
     "  --yes\n"
     "      starts without asking\n"
     "  --output FILE\n"
-    "      writes the report to this file; for a URL one is written in any case\n"
+    "      writes the report to this file; for a URL, a report is written even without this flag\n"
     "  --data FOLDER\n"
-    "      for a URL: the folder that keeps what is measured\n"
+    "      the folder that keeps what is measured; a server is started for it if none has it open\n"
     "  --plan-digest DIGEST\n"
     "      starts the plan that opsbrain plan showed with this digest\n"
     "  --users, --context, --output-length, --window\n"
     "      other names of --concurrency, --input-tokens, --output-tokens, --window-s\n"
-    "  --window and --warmup-limit-s are " DEFAULT_S " seconds here unless given\n"
+    "  --window and --warmup-limit-s are " DEFAULT_S
+    " seconds here unless they or --requests are given\n"
     "  --json\n"
-    "      the report as JSON\n\n"
+    "      shows the report as JSON\n\n"
     "and the flags of opsbrain plan:\n\n";
 
 /* Also true for a mistyped URL, which is then refused as a URL: no name has these characters. */
@@ -85,14 +87,14 @@ static CHECKED bool show_plan(const struct bench *bench, const json_t *result, s
     if (!bench->client.remote.can_ask)
         return error_set(
             error, ERROR_INVALID,
-            "this plan needs a go-ahead, and there is no terminal to ask at: --yes gives it");
+            "this plan needs a go-ahead, and there is no terminal to ask on: give --yes");
     return person_confirm("Start it?")
-           || error_set(error, ERROR_CANCELLED, "not started: nothing was sent to the server");
+           || error_set(error, ERROR_CANCELLED, "not started: nothing was measured");
 }
 
 /* *digest: a new reference to the digest of the plan that was shown, or to that of --plan-digest.
- * Nothing is planned for a server that does not answer: nobody should read a plan that cannot be
- * started. */
+ * Nothing is planned for a model server that does not answer: nobody should read a plan that cannot
+ * be started. */
 static CHECKED bool review(struct bench *bench, const json_t *arguments, json_t **digest,
                            struct error *error)
 {
@@ -239,7 +241,7 @@ static CHECKED bool finish(struct bench *bench, struct error *error)
 
 /* ---- The command ---- */
 
-/* Defaults are shorter than an agent's, because a user waits at the terminal. */
+/* Sets shorter defaults than the tool has, because a user waits at the terminal. */
 static CHECKED bool set_defaults(const struct tool_flags *flags, json_t *arguments,
                                  struct error *error)
 {
@@ -249,7 +251,7 @@ static CHECKED bool set_defaults(const struct tool_flags *flags, json_t *argumen
            && tool_flags_default(flags, "warmup_limit_s", DEFAULT_S, arguments, error);
 }
 
-/* *target: the word without a flag; "": none. */
+/* Reads the command line. *target: the deployment, URL or sweep; "": none. */
 static CHECKED bool read_words(struct bench *bench, const json_t *tool, int argc,
                                char *const *given, const char **target, json_t **arguments,
                                struct error *error)
@@ -278,8 +280,8 @@ static CHECKED bool follow(struct bench *bench, int *status, struct error *error
            && (*status == STATUS_INTERRUPTED || finish(bench, error));
 }
 
-/* Only the server's schema shows which arguments are lists: the first reading just finds the
- * target. */
+/* The command line is read twice: the first reading only finds the target, because only the
+ * server's schema shows which arguments are lists. */
 static CHECKED bool carry_out(struct bench *bench, int argc, char *const *given, int *status,
                               struct error *error)
 {

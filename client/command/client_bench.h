@@ -6,9 +6,9 @@
 
 /* How the program finds or starts a server if none is named. */
 struct bench_host {
-    /* Finds the server that has the data folder open; url[0] == '\0': none has. */
+    /* Finds the server that has the data folder open; url[0] == '\0': no server has. */
     CHECKED bool (*find)(const char *folder, char url[LOGIN_URL_SIZE], struct error *error);
-    /* Starts a server in this process, on loopback. *server: for stop. */
+    /* Starts a server in this process, on loopback. *server: the argument for `stop`. */
     CHECKED bool (*start)(const char *folder, void **server, char url[LOGIN_URL_SIZE],
                           struct error *error);
     void (*stop)(void *server);
@@ -31,13 +31,13 @@ int client_bench(const struct bench_host *host, int argc, char *const *argv);
 /* Connects to the server that has the data folder open, or to one that it starts in this process.
  */
 CHECKED bool bench_target_serve(struct bench *bench, struct error *error);
-/* Finds a server that can measure `url`, and the deployment with this address, which is registered
- * if there is none. */
+/* Finds or starts a server that can measure the model server at `url`, and finds or registers the
+ * deployment with this address. */
 CHECKED bool bench_target_find(struct bench *bench, const char *url, struct error *error);
-/* Checks that the model servers named in a plan's arguments answer. If this command registered the
- * address of one that does not, it removes the registration. */
+/* Checks that the model servers named in a plan's arguments answer. If one cannot be reached,
+ * removes the deployment that this command registered, if it registered one. */
 CHECKED bool bench_target_check(struct bench *bench, const json_t *arguments, struct error *error);
 
-/* Shows a sweep until it is over, or until Ctrl-C, which leaves it running. *status: how it ended.
- */
+/* Shows a sweep until it is over, or until Ctrl-C, which does not cancel it. *status: the exit
+ * status. */
 CHECKED bool bench_follow(struct bench *bench, int *status, struct error *error);

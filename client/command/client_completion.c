@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completion in shells: their scripts call `opsbrain complete`, so that they offer this program's
- * own commands. */
+/* Completion in shells: the scripts call `opsbrain complete`, so that they always offer the
+ * commands of the program that is installed. */
 
 #include <stdio.h>
 #include <string.h>
@@ -73,7 +73,7 @@ const char *const client_fixed_commands[] = {
     "watch", "help", "version",   "call",   "tools",     "login", "logout", "completion", NULL
 };
 
-/* Adds a candidate if it begins with what was typed. */
+/* Prints a candidate if it begins with what was typed. */
 static void offer(const char *typed, const char *candidate)
 {
     if (strncmp(candidate, typed, strlen(typed)) == 0)
@@ -146,7 +146,7 @@ static void offer_flags(const struct tool *tool, const char *typed)
     offer(typed, "--help");
 }
 
-/* Offers the choices of the flag before the word; false: it has none. */
+/* Offers the choices of a flag; false: the flag has none. */
 static bool offer_choices(const struct tool *tool, const char *flag, const char *typed)
 {
     for (const struct param *param = tool->params; param->name != NULL; param++) {
@@ -162,7 +162,7 @@ static bool offer_choices(const struct tool *tool, const char *flag, const char 
     return false;
 }
 
-/* `complete WORD...`: the words so far, the last one being typed. */
+/* `complete WORD...`: the words after "opsbrain", of which the last is still being typed. */
 int client_complete(int argc, char *const *argv)
 {
     const char *typed = argc > 1 ? argv[argc - 1] : "";

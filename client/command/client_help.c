@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Help for commands that are tools: from this program's own rows, or from the server's schema. */
+/* Help for commands. That of a tool comes from this program's own rows or, if this program does not
+ * know the tool, from the server's schema. */
 
 #include <ctype.h>
 #include <string.h>
@@ -200,9 +201,8 @@ static void add_overview_line(const struct tool_word *word, struct text *out)
 
 void client_help_overview(struct text *out)
 {
-    text_add(out,
-             "After opsbrain, for a running server (that of OPSBRAIN_URL and OPSBRAIN_KEY, or\n"
-             "of opsbrain login; without them " LOGIN_URL_USUAL "):\n\n");
+    text_add(out, "Commands that call a running server (the one in OPSBRAIN_URL, or that opsbrain\n"
+                  "login stored, or else " LOGIN_URL_USUAL "):\n\n");
     for (const struct tool_word *word = tool_words; word->name != NULL; word++)
         if (tool_find(word->tool) != NULL)
             add_overview_line(word, out);

@@ -18,7 +18,7 @@ static CHECKED bool check_words(int argc, char *const *argv, struct error *error
     if (argc > 2 || (argc == 2 && (argv[1][0] == '-' || credential_is_in(argv[1]))))
         return error_set(error, ERROR_INVALID,
                          "%s takes only the server's address: it asks for the key, or reads it "
-                         "from standard input; revoke the key that was on the command line",
+                         "from standard input; if a key was on the command line, revoke it",
                          argv[0]);
     return argc < 2 || login_url(argv[1], url, error);
 }
@@ -48,7 +48,7 @@ static CHECKED bool read_key(struct login *login, struct error *error)
     return done;
 }
 
-static bool is_open_to_others(const char *url)
+static bool leaves_machine_unencrypted(const char *url)
 {
     return strncmp(url, "http://", 7) == 0 && strncmp(url + 7, "127.", 4) != 0
            && strncmp(url + 7, "localhost", 9) != 0 && strncmp(url + 7, "[::1]", 5) != 0;
@@ -68,12 +68,12 @@ static CHECKED bool sign_in(struct client *client, struct error *error)
     tools = json_array_size(client->tools);
     printf("%s answers, with %zu tool%s for you; %s.\n", login->url, tools, tools == 1 ? "" : "s",
            login->key[0] != '\0' ? "the key is stored" : "no key is stored");
-    if (login->key[0] != '\0' && is_open_to_others(login->url))
+    if (login->key[0] != '\0' && leaves_machine_unencrypted(login->url))
         fprintf(stderr,
                 "opsbrain: warning: the key is sent over plain HTTP: use an https address\n");
     if (getenv("OPSBRAIN_URL") != NULL || getenv("OPSBRAIN_KEY") != NULL)
         fputs("opsbrain: OPSBRAIN_URL and OPSBRAIN_KEY in the environment "
-              "come before what is stored\n",
+              "override what is stored\n",
               stderr);
     return true;
 }
@@ -97,8 +97,8 @@ bool client_login_help(struct text *out, struct error *error)
     (void)error;
     text_add(out, "  opsbrain login [URL]\n"
                   "      Asks for the key of a server without showing it, or reads it from "
-                  "standard input, and stores both if the server accepts it. Commands then call "
-                  "that server. An empty key deletes the stored one.\n"
+                  "standard input, and stores the URL and the key if the server accepts the key. "
+                  "Commands then call that server. An empty key deletes the stored one.\n"
                   "  opsbrain logout [URL]\n"
                   "      Deletes the key that is stored for a server.\n\n");
     text_add(out, client_statuses);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows a tool's answer: as text on a terminal, as the file itself in a pipe. */
+/* Shows a tool's answer: as text or JSON or, in a pipe, as the file or picture that it contains. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uploads files, unchanged, to the server's import. */
-
 #include "client/command/client_upload.h"
 
 #include <errno.h>
@@ -73,17 +71,17 @@ static void add_arguments(struct text *url, const json_t *arguments)
     }
 }
 
-/* A dataset is named after the file without its ending; an import keeps the file's name. */
+/* A dataset gets the file's name up to the first "."; an import keeps the whole name. */
 static void add_name(const struct tool_word *word, const char *path, const json_t *arguments,
                      struct text *url)
 {
     const char *slash = strrchr(path, '/'), *base = slash == NULL ? path : slash + 1;
-    bool keeps_ending = strcmp(word->tool, "run_import") == 0;
+    bool is_import = strcmp(word->tool, "run_import") == 0;
     TEXT_AUTO name = { 0 };
 
     if (json_object_get(arguments, "name") != NULL)
         return;
-    text_add_bytes(&name, base, keeps_ending ? strlen(base) : strcspn(base, "."));
+    text_add_bytes(&name, base, is_import ? strlen(base) : strcspn(base, "."));
     add_query(url, "name", text_string(&name));
 }
 
@@ -98,7 +96,7 @@ static CHECKED bool show_upload(struct client *client, const char *path, const j
 
     if (id != NULL)
         text_addf(&message, "%s: %s%s; opsbrain report %s, opsbrain audit %s\n", path, id,
-                  known ? ", as before" : "", id, id);
+                  known ? ", already stored" : "", id, id);
     else
         json_add(&message, answer);
     result = json_pack("{s:O, s:[{s:s, s:s}]}", "structuredContent", answer, "content", "type",

@@ -18,7 +18,7 @@
 #include "client/terminal/screen.h"
 
 #define SAMPLES_MAX 1024 /* more samples than fit into the width of a terminal */
-#define PAIR_COLUMNS 60  /* from this number of columns charts are drawn in pairs */
+#define PAIR_COLUMNS 60  /* a terminal at least this wide shows the charts in pairs */
 #define ROWS_MAX 16      /* rows of a chart */
 #define RETRY_MS 1000
 #define INTERVAL_DEFAULT "2"
@@ -40,14 +40,14 @@ struct watch {
     struct client client;
     struct interrupt interrupt;
     struct screen screen;
-    struct terminal drawn;              /* size when last drawn */
+    struct terminal drawn;              /* the terminal when the charts were last drawn */
     double values[SERIES][SAMPLES_MAX]; /* the newest last */
     size_t count;
     char deployment[64];
     struct error failure; /* why the newest sample is missing; kind NONE: it is there */
     bool live;            /* charts on a terminal, not lines */
     bool ended;           /* by q, Ctrl-C or a signal, or because the output is gone */
-    int64_t limit;        /* number of samples */
+    int64_t limit;        /* ends after this number of samples */
 };
 
 /* ---- Samples ---- */
@@ -72,7 +72,7 @@ static void add_sample(struct watch *watch, const json_t *answer)
     watch->count++;
 }
 
-static bool is_known(const struct watch *watch, size_t which)
+static bool has_values(const struct watch *watch, size_t which)
 {
     for (size_t i = 0; i < watch->count; i++)
         if (isfinite(watch->values[which][i]))
@@ -101,14 +101,15 @@ static void make_chart(const struct watch *watch, size_t which, size_t columns, 
 
     text_addf(&lines[0], "%s: %s", series[which].title,
               line_chart_figure(watch->count > 0 ? values[watch->count - 1] : NAN, figure));
-    if (watch->count > 0 && !is_known(watch, which))
+    if (watch->count > 0 && !has_values(watch, which))
         text_add(&lines[1], "      no values so far");
     else
         line_chart_render(values, watch->count, columns, rows, lines + 1);
 }
 
-static void add_pair(const struct watch *watch, size_t first, size_t abreast, size_t rows,
-                     struct text *out)
+/* Adds the charts that stand side by side, beginning with `first`: one or two. */
+static void add_abreast(const struct watch *watch, size_t first, size_t abreast, size_t rows,
+                        struct text *out)
 {
     size_t columns = watch->drawn.columns / abreast - (abreast > 1);
     struct text lines[2][ROWS_MAX + 1] = { 0 };
@@ -158,7 +159,7 @@ static void draw(struct watch *watch)
     rows = rows > ROWS_MAX ? ROWS_MAX : rows;
     add_head(watch, &lines);
     for (size_t i = 0; i < blocks && 1 + (i + 1) * (rows + 1) <= watch->drawn.rows; i++)
-        add_pair(watch, i * abreast, abreast, rows, &lines);
+        add_abreast(watch, i * abreast, abreast, rows, &lines);
     screen_draw(&lines);
 }
 

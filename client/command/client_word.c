@@ -19,7 +19,7 @@ struct command {
     struct client client;
     const char *name;             /* the command as typed */
     const struct tool_word *word; /* NULL: the tool's own name */
-    const json_t *tool;           /* the server's row; borrowed from the client */
+    const json_t *tool;           /* the tool in the server's list; borrowed from the client */
     struct tool_flags flags;
 };
 
@@ -86,7 +86,7 @@ static CHECKED bool find_tool(struct command *command, struct error *error)
         return true;
     if (known)
         return error_set(error, ERROR_FORBIDDEN,
-                         "%.200s has no tool %s for you: it needs another role, or a newer server",
+                         "%.200s has no tool %s for you: it needs a higher role, or a newer server",
                          command->client.remote.login.url, text_string(&name));
     return refuse_unknown(command, NULL, error);
 }
@@ -102,34 +102,34 @@ static CHECKED bool call(struct command *command, const json_t *arguments, struc
            && client_show(&command->client, result, error);
 }
 
-/* Carries out the command with the words after its name, or after `call TOOL`. *usage: whether it
- * failed because the command line is wrong. */
-static CHECKED bool carry_out(struct command *command, int argc, char *const *given, bool *usage,
-                              struct error *error)
+/* Carries out the command with the words after its name, or after `call TOOL`. *is_usage_error:
+ * whether it failed because the command line is wrong. */
+static CHECKED bool carry_out(struct command *command, int argc, char *const *given,
+                              bool *is_usage_error, struct error *error)
 {
     const char *tool = json_get_text(command->tool, "name", "");
     const struct own_flag own[] = { { "json", .set = &command->client.json },
                                     { strcmp(tool, "run_report") == 0 ? "all" : NULL,
                                       .set = &command->client.all },
                                     { 0 } };
-    const char *operands[FLAG_FILES_MAX];
+    const char *operands[FLAG_OPERANDS_MAX];
     json_auto_t *arguments = NULL;
     size_t count;
 
     command->flags = (struct tool_flags){ .schema = json_object_get(command->tool, "inputSchema"),
                                           .tool = tool,
                                           .own = own };
-    count = tool_flags_operands(&command->flags, argc, given, operands, FLAG_FILES_MAX);
+    count = tool_flags_operands(&command->flags, argc, given, operands, FLAG_OPERANDS_MAX);
     if (command->word != NULL)
         command->word = tool_word_find(command->name, count);
     command->flags.word = command->word;
-    *usage = true;
+    *is_usage_error = true;
     if (!tool_flags_read(&command->flags, argc, given, &arguments, error))
         return false;
     if (command->word != NULL && !tool_word_takes(command->word, count))
         return error_set(error, ERROR_INVALID, "opsbrain %s takes %s", command->name,
                          command->word->upload != NULL ? "FILE..." : command->word->operands);
-    *usage = false;
+    *is_usage_error = false;
     return command->word != NULL && command->word->upload != NULL
                ? client_upload(&command->client, command->word, operands, count, arguments, error)
                : call(command, arguments, error);
@@ -139,16 +139,16 @@ static CHECKED bool carry_out(struct command *command, int argc, char *const *gi
 static int run(struct command *command, int argc, char *const *argv)
 {
     struct error error;
-    bool usage = false;
+    bool is_usage_error = false;
     int status;
 
     if (client_asks_for_help(argc, argv))
         return client_help_show(command->name);
     if (client_open(&command->client, &error) && find_tool(command, &error)
-        && carry_out(command, argc - 1, argv + 1, &usage, &error))
+        && carry_out(command, argc - 1, argv + 1, &is_usage_error, &error))
         return STATUS_DONE;
     status = client_fail(&command->client, &error);
-    return usage || error.kind == ERROR_NOT_FOUND ? STATUS_USAGE : status;
+    return is_usage_error || error.kind == ERROR_NOT_FOUND ? STATUS_USAGE : status;
 }
 
 int client_word(int argc, char *const *argv)
@@ -185,8 +185,8 @@ bool client_call_help(struct text *out, struct error *error)
 {
     (void)error;
     text_add(out, "  opsbrain call TOOL [NAME=VALUE]... [--json]\n"
-                  "      Calls any tool of the server, with its arguments as they are; opsbrain "
-                  "help TOOL shows what it takes.\n"
+                  "      Calls any tool of the server and passes the arguments unchanged; opsbrain "
+                  "help TOOL lists them.\n"
                   "  opsbrain tools [--json]\n"
                   "      Lists the server's tools.\n\n");
     text_add(out, client_statuses);

@@ -12,7 +12,7 @@
 #include "client/command/wording.h"
 #include "client/terminal/readable.h"
 
-/* A line of standard input without its newline; NULL: there is none. The caller frees it. */
+/* Reads a line of standard input; NULL: the input ended. The caller frees the line. */
 static char *read_line(void)
 {
     char *line = NULL;

@@ -239,7 +239,7 @@ static CHECKED bool read_flag(struct scan *scan, json_t *arguments, struct error
     return set(scan->flags, text_string(&name), value == NULL ? "true" : value, arguments, error);
 }
 
-/* Reads name=value, if the command has no operands of its own. */
+/* Reads name=value, for a command without operands in tool_words. */
 static CHECKED bool read_pair(const struct tool_flags *flags, const char *word, json_t *arguments,
                               struct error *error)
 {
@@ -273,7 +273,8 @@ static CHECKED bool read_operands(const struct tool_flags *flags, const char *co
     return true;
 }
 
-/* Collects the operands, and reads the flags into `arguments`; NULL: they are only checked. */
+/* Collects the operands, and reads the flags: the command's own into their variables, the others
+ * into `arguments`. If `arguments` is NULL, the others are only checked. */
 static CHECKED bool scan_words(struct scan *scan, const char **operands, size_t *count,
                                json_t *arguments, struct error *error)
 {
@@ -287,9 +288,9 @@ static CHECKED bool scan_words(struct scan *scan, const char **operands, size_t 
                 return false;
         } else if (!scan->ended && strcmp(word, "--") == 0)
             scan->ended = true;
-        else if (*count == FLAG_FILES_MAX)
+        else if (*count == FLAG_OPERANDS_MAX)
             return error_set(error, ERROR_INVALID, "more than %d words: give fewer at a time",
-                             FLAG_FILES_MAX);
+                             FLAG_OPERANDS_MAX);
         else
             operands[(*count)++] = word;
     }
@@ -301,7 +302,7 @@ bool tool_flags_read(const struct tool_flags *flags, int argc, char *const *give
 {
     struct scan scan = { .flags = flags, .argc = argc, .words = given };
     json_auto_t *object = json_object();
-    const char *operands[FLAG_FILES_MAX];
+    const char *operands[FLAG_OPERANDS_MAX];
     size_t count;
 
     if (!scan_words(&scan, operands, &count, object, error))
@@ -317,7 +318,7 @@ size_t tool_flags_operands(const struct tool_flags *flags, int argc, char *const
                            const char **out, size_t most)
 {
     struct scan scan = { .flags = flags, .argc = argc, .words = given };
-    const char *operands[FLAG_FILES_MAX];
+    const char *operands[FLAG_OPERANDS_MAX];
     struct error ignored;
     size_t count, i;
 

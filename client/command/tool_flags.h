@@ -7,7 +7,7 @@
 #include "base/core/error.h"
 #include "client/command/tool_words.h"
 
-#define FLAG_FILES_MAX 64
+#define FLAG_OPERANDS_MAX 64
 
 /* A flag of the command itself, without a value (sets *set) or with one (sets *value). */
 struct own_flag {
@@ -22,7 +22,7 @@ struct flag_alias {
 };
 
 struct tool_flags {
-    const struct tool_word *word;     /* the row with the operands; NULL: name=value instead */
+    const struct tool_word *word;     /* the row with the operands; NULL: they are name=value */
     const json_t *schema;             /* the tool's inputSchema; NULL: lists stay text */
     const char *tool;                 /* its name */
     const struct own_flag *own;       /* ends with a NULL name; NULL: none */
@@ -31,16 +31,16 @@ struct tool_flags {
 
 /* Reads the arguments of the tool: --param VALUE, --param=VALUE, --param alone for a boolean, and
  * operands. Lists are given as 1,4,16 or by several flags. A name that the schema does not list is
- * passed as one of the tool's rare options. The server checks the arguments. `given` has argc
- * words; *arguments is a new object. */
+ * passed as a rare option if the tool has rare options. The server checks the arguments. `given`
+ * has argc words; *arguments is a new object. */
 CHECKED bool tool_flags_read(const struct tool_flags *flags, int argc, char *const *given,
                              json_t **arguments, struct error *error);
-/* Gives a parameter this value unless the arguments, or the options among them, have it. */
+/* Gives a parameter this value unless the arguments, or the options among them, contain it. */
 CHECKED bool tool_flags_default(const struct tool_flags *flags, const char *name, const char *value,
                                 json_t *arguments, struct error *error);
 /* Whether the arguments, or the options among them, have the parameter. */
 bool tool_flags_given(const json_t *arguments, const char *name);
-/* Finds the words that are neither flags nor their values, at most `most`; returns their number, 0
- * if a flag is wrong. */
+/* Finds the operands: words that are neither flags nor values of flags. Returns their number, at
+ * most `most`; 0 if a flag is wrong. */
 size_t tool_flags_operands(const struct tool_flags *flags, int argc, char *const *given,
                            const char **out, size_t most);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Short names of tools on the command line, and which of their arguments need no flag. A tool
- * without a row is a command under its own name. */
+ * without a row is a command under its own name only. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,9 +12,9 @@ struct tool_word {
     const char *name;
     const char *tool;
     /* Names of parameters, in order. "[x]" may be omitted. For "run|sweep|deployment" the value's
-     * prefix chooses the parameter; without a known prefix it is the last one. */
+     * prefix, such as "run_", chooses the parameter; without a known prefix it is the last one. */
     const char *operands;
-    /* the path to which each operand, a file, is uploaded; NULL: operands are not files */
+    /* The path to which each operand, a file, is uploaded. NULL: operands are not files. */
     const char *upload;
 };
 

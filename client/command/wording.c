@@ -12,8 +12,8 @@
 
 /* One text while it is rewritten. */
 struct rewriting {
-    const struct tool *refused; /* the tool that refused: its parameters are rewritten in quotes,
-                                   too; NULL: none */
+    const struct tool *refused; /* the tool that refused the call: its parameters are rewritten even
+                                   where they are quoted; NULL: none */
     bool params;                /* names of parameters are rewritten on this line */
     struct text *out;
 };

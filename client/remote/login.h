@@ -15,13 +15,14 @@ struct login {
     char key[LOGIN_KEY_SIZE]; /* secret; "": none */
 };
 
-/* Finds the server that the command line calls, and its key, which the caller must overwrite. */
+/* Finds the server that the command line calls, and its key. The caller overwrites the key after
+ * use. */
 CHECKED bool login_read(struct login *out, struct error *error);
-/* Finds the key of a given server, for example one found by its data folder. */
+/* Finds the key for a given server, for example a server that has a data folder open. */
 CHECKED bool login_read_for(const char *url, struct login *out, struct error *error);
-/* Checks a server's address, with or without "/mcp", and copies it to `out` without. */
+/* Checks a server's address, and copies it to `out`, without an ending "/mcp". */
 CHECKED bool login_url(const char *written, char out[LOGIN_URL_SIZE], struct error *error);
-/* Stores the server, which becomes the default, and its key; "" deletes a stored key. */
+/* Stores the server, which becomes the default, and its key; an empty key deletes a stored one. */
 CHECKED bool login_store(const struct login *login, struct error *error);
-/* Deletes the key that is stored for the server. *found: there was one. */
+/* Deletes the key that is stored for the server. *found: a key was stored. */
 CHECKED bool login_forget(const char *url, bool *found, struct error *error);

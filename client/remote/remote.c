@@ -12,7 +12,7 @@
 #define VERSION "2026-07-28"
 #define META(name) "io.modelcontextprotocol/" name
 #define TOTAL_LIMIT_MS (24 * 3600 * INT64_C(1000))
-/* the longest time without a byte, not even a comment that keeps the stream open */
+/* the longest time without a byte; comments that keep the stream open are bytes, too */
 #define SILENCE_LIMIT_MS 120000
 #define CONNECT_MS 5000
 #define HEADERS_MAX 16

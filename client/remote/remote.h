@@ -20,7 +20,7 @@ struct remote_request {
     const char *method;
     const char *name;           /* repeated in Mcp-Name; NULL: nothing */
     const json_t *params;       /* borrowed; NULL: none */
-    const char *const *headers; /* further ones, "Name: value"; end with NULL; NULL: none */
+    const char *const *headers; /* further headers, "Name: value"; end with NULL; NULL: none */
     /* Called for each progress message; total 0: not known. NULL: no progress is requested. */
     void (*progress)(void *context, double progress, double total, const char *message);
     void *context;
@@ -31,8 +31,8 @@ struct remote_request {
  * fault; BUSY; CANCELLED; INVALID: the server's own error. */
 CHECKED bool remote_ask(const struct remote *remote, const struct remote_request *request,
                         json_t **result, struct error *error);
-/* POSTs a file unchanged to `path`, which includes the query and begins at the server's root.
- * *answer: a new reference. */
+/* POSTs a file unchanged to `path`, which follows the server's URL and includes the query. *answer:
+ * a new reference. */
 CHECKED bool remote_upload(const struct remote *remote, const char *path, const struct text *bytes,
                            json_t **answer, struct error *error);
 /* Adds the header "name: value" as in 2026-07-28: the value is plain if possible, else in base64.

@@ -11,7 +11,7 @@ void display_width_begin(void)
 }
 
 /* The columns and bytes of the text's first character. An invalid byte takes one column, as does
- * every character if the C library has no tables. */
+ * every byte if the C library has no UTF-8 tables. */
 static size_t first_width(const char *text, size_t length, size_t *bytes)
 {
     mbstate_t state = { 0 };

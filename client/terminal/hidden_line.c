@@ -12,7 +12,7 @@
 #define BACKSPACE 8
 #define DELETE 127
 
-/* Switches echo off. ISIG is off too: Ctrl-Z would leave the terminal without echo. */
+/* Switches echo off, and also ISIG, because Ctrl-Z would leave the terminal without echo. */
 static bool hide(struct termios *before)
 {
     struct termios hidden;
@@ -24,7 +24,7 @@ static bool hide(struct termios *before)
     return tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden) == 0;
 }
 
-/* Handles a key. False: it ended the line. */
+/* Handles a key. False: the line is over, because of the key or the limit. */
 static bool handle_key(struct text *out, char c, bool *cancelled)
 {
     *cancelled = c == CTRL_C;

@@ -7,7 +7,7 @@
 
 struct interrupt {
     int descriptor; /* -1: signals end the process, as usual */
-    bool arrived;   /* one of the signals */
+    bool arrived;   /* one of the signals has arrived */
 };
 
 /* From now on this thread only records the signals; other threads do not receive them. */

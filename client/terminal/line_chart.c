@@ -11,7 +11,7 @@
 #define DOTS_ACROSS 2
 #define DOTS_DOWN 4
 
-/* The dots of all cells, as the low byte of U+2800. */
+/* The dots of each cell, as the low byte of a braille character (U+2800 to U+28FF). */
 struct canvas {
     unsigned char *cells;
     size_t columns, rows;
@@ -81,7 +81,8 @@ static void set_dot(struct canvas *canvas, size_t x, size_t y)
         bits[DOTS_DOWN - 1 - y % DOTS_DOWN][x % DOTS_ACROSS];
 }
 
-/* Draws from the previous point's height, if there is one, to its own. */
+/* Draws the dots from the height of the previous point (`before`) to that of this one (`y`).
+ * before -1: there is no previous point. */
 static void draw_point(struct canvas *canvas, size_t x, long y, long before)
 {
     long from = before < 0 ? y : before < y ? before + 1 : before > y ? before - 1 : y;

@@ -11,7 +11,7 @@ void line_chart_render(const double *values, size_t count, size_t columns, size_
                        struct text *lines);
 /* The number of values that fit into this many columns. */
 size_t line_chart_room(size_t columns);
-/* Writes "12", "0.25" or "1.2k" in at most 5 columns, "-" for a value that is not finite. Returns
- * `out`. */
+/* Writes the value to about three digits, such as "12", "0.25" or "1.2k"; "-" if it is not finite.
+ * Returns `out`. */
 #define LINE_CHART_FIGURE_SIZE 16
 const char *line_chart_figure(double value, char out[LINE_CHART_FIGURE_SIZE]);

@@ -4,7 +4,7 @@
 #include "client/terminal/display_width.h"
 
 #define BAR_MAX 30
-#define BAR_MIN 4    /* the minimum width; below it there is no bar */
+#define BAR_MIN 4    /* if fewer columns are left, there is no bar */
 #define AROUND_BAR 3 /* columns: "[", "] " */
 
 static void add_bar(size_t columns, double share, struct text *out)
@@ -17,7 +17,7 @@ static void add_bar(size_t columns, double share, struct text *out)
     text_add(out, "] ");
 }
 
-/* The remaining width, up to a quarter of the line. */
+/* The bar's width: the remaining columns, at most BAR_MAX and a quarter of the line. */
 static size_t choose_columns(size_t line, size_t words)
 {
     size_t wanted = line / 4 < BAR_MAX ? line / 4 : BAR_MAX;

@@ -5,7 +5,7 @@
 #include "base/core/text.h"
 #include "client/terminal/terminal.h"
 
-/* Adds "[████░░░░] 3 of 6 MESSAGE": the bar takes the remaining width, at most a quarter of
- * the line, and the words are shortened to fit. total 0: not known yet. */
+/* Adds "[████░░░░] 3 of 6  MESSAGE": the bar takes the remaining width, at most a quarter of the
+ * line and at most 30 columns, and the words are shortened to fit. total 0: not known yet. */
 void progress_bar_add(const struct terminal *terminal, double done, double total,
                       const char *message, struct text *out);

@@ -97,8 +97,8 @@ static const char *add_table(const struct terminal *terminal, const struct line 
 
 /* ---- Other lines ---- */
 
-/* The column where the text of a list item or a quotation begins: its further lines begin there,
- * too. */
+/* The column where the text of a list item or a quotation begins, and where the lines that continue
+ * it begin, too. */
 static size_t hanging_indent(const struct line *line)
 {
     size_t spaces = strspn(line->text, " ");
@@ -109,8 +109,8 @@ static size_t hanging_indent(const struct line *line)
     return spaces < line->length ? spaces : 0;
 }
 
-/* The bytes of the rest that fit into the next line: up to the last space. A word longer
- * than a line is left to the terminal to break, so that it can still be copied. */
+/* The number of bytes that fit into one line, up to the last space. A word that is longer than a
+ * line is left to the terminal to break, so that it can still be copied. */
 static size_t wrapped_length(const char *text, size_t length, size_t columns)
 {
     size_t fits = display_width_fit(text, length, columns), at = fits;
@@ -158,10 +158,10 @@ static void add_line(const struct terminal *terminal, const struct line *line, s
         text_add(out, terminal_style(terminal, STYLE_PLAIN));
 }
 
-#define WRAPPED_MIN 60 /* the usual width of a line that was already wrapped */
+#define WRAPPED_MIN 60 /* a line that was already wrapped is usually at least this long */
 
-/* Whether the sentence of a line continues on the one after it: it was wrapped for another width.
- */
+/* Whether the last sentence of a line continues on the next line, because the text was wrapped for
+ * a different width. */
 static bool continues_on(const struct line *line, const struct line *after)
 {
     size_t spaces = strspn(after->text, " "), indent = strspn(line->text, " ");
@@ -171,7 +171,7 @@ static bool continues_on(const struct line *line, const struct line *after)
            && (indent == 0 || spaces > indent) && islower((unsigned char)after->text[spaces]);
 }
 
-/* Joins the sentence's lines; returns what follows it. */
+/* Adds the lines of a sentence as one; returns the text after them. */
 static const char *add_joined(const struct terminal *terminal, struct line line, struct text *out)
 {
     struct line after = line_at(next_line(&line));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes a server's answer safe for a terminal: it contains no escape sequences, whoever wrote
- * it. */
+/* Makes a server's answer safe to show on a terminal: escape sequences in it are removed or
+ * escaped, whoever wrote them. */
 #pragma once
 
 #include <jansson.h>
@@ -8,8 +8,8 @@
 #include "base/core/text.h"
 #include "client/terminal/terminal.h"
 
-/* Adds a tool's text. On a terminal its Markdown tables fit the width, headings are bold and long
- * lines wrap between words; elsewhere the layout is unchanged. */
+/* Adds a tool's text, with a final newline. On a terminal its Markdown tables fit the width,
+ * headings are bold and long lines wrap between words; elsewhere the layout is unchanged. */
 void readable_add_text(const struct terminal *terminal, const char *text, struct text *out);
 /* Adds JSON, indented by this many spaces, or on one line for 0, with a final newline. Characters
  * that a terminal interprets or does not show are escaped. */

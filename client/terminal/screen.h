@@ -13,10 +13,10 @@ struct screen {
     bool is_raw;
 };
 
-/* Standard output must be a terminal; keys are read from standard input, if that is one too. */
+/* Standard output must be a terminal. Keys are read if standard input is a terminal, too. */
 void screen_begin(struct screen *screen);
 void screen_end(struct screen *screen);
-/* Replaces what is shown. Lines end with "\n", and are no wider than the terminal. */
+/* Replaces what is shown. Lines must end with "\n", and be no wider than the terminal. */
 void screen_draw(const struct text *lines);
 /* The key that was pressed; '\0': none was. Ctrl-C is '\3'. */
 char screen_key(const struct screen *screen);

@@ -42,7 +42,7 @@ struct terminal terminal_of(int descriptor)
     return terminal;
 }
 
-const char *terminal_style(const struct terminal *terminal, enum terminal_colour style)
+const char *terminal_style(const struct terminal *terminal, enum terminal_style style)
 {
     static const char *const sequences[STYLE_COUNT] = {
         [STYLE_PLAIN] = "\033[0m", [STYLE_BOLD] = "\033[1m", [STYLE_DIM] = "\033[2m",

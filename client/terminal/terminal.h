@@ -9,11 +9,11 @@
 struct terminal {
     bool is_terminal;
     bool is_drawable;     /* a terminal on which a line can be overwritten */
-    bool is_coloured;     /* a terminal that understands colours, without NO_COLOR */
+    bool is_coloured;     /* a terminal that understands colours, and NO_COLOR is not set */
     size_t columns, rows; /* for a pipe: 80 and 24 */
 };
 
-enum terminal_colour {
+enum terminal_style {
     STYLE_PLAIN,
     STYLE_BOLD,
     STYLE_DIM,
@@ -26,4 +26,4 @@ enum terminal_colour {
 /* Asks the kernel and the environment; a size that is not known is 80 columns and 24 rows. */
 struct terminal terminal_of(int descriptor);
 /* The sequence that switches to the style, "" without colours. STYLE_PLAIN ends any other style. */
-const char *terminal_style(const struct terminal *terminal, enum terminal_colour style);
+const char *terminal_style(const struct terminal *terminal, enum terminal_style style);

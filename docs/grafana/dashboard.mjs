@@ -6,7 +6,7 @@
 const WIDTH = 24; // of Grafana's grid
 const HEIGHT = 7;
 
-// The rows: a heading, and its panels: title, unit, and for each line its query and its name.
+// Each row has a heading and its panels. A panel has a title, a unit, and for each line a query and a name.
 const ROWS = [
     ['State', [
         stat('Version', 'short', 'opsbrain_info', '{{version}}'),
@@ -43,9 +43,9 @@ const ROWS = [
     ]],
 ];
 
-// Marks on every panel: while sweeps run, and when a deployment was changed.
+// Marks on every panel: while jobs run, and when a deployment was changed.
 const ANNOTATIONS = [
-    ['Sweeps', 'opsbrain_jobs_running > 0', 'blue', 'a sweep runs'],
+    ['Jobs', 'opsbrain_jobs_running > 0', 'blue', 'a job runs'],
     ['Deployments', 'sum by (tool) (increase(opsbrain_requests_total{tool=~"deployment_(register|update|remove)",status="2xx"}[$__interval])) > 0', 'orange', '{{tool}}'],
 ];
 
@@ -59,12 +59,12 @@ function stat(title, unit, query, name = '') {
 
 const source = { type: 'prometheus', uid: '${datasource}' };
 
-const panelOf = ({ type, title, unit, queries }, place, id) => ({
+const panelOf = ({ type, title, unit, queries }, gridPos, id) => ({
     id,
     type,
     title,
     datasource: source,
-    gridPos: place,
+    gridPos,
     fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
     options: type === 'stat' ? { textMode: unit === 'short' ? 'name' : 'value', reduceOptions: { calcs: ['lastNotNull'] } } : { tooltip: { mode: 'multi' } },
     targets: queries.map(([expr, legendFormat], i) => ({
@@ -75,7 +75,7 @@ const panelOf = ({ type, title, unit, queries }, place, id) => ({
     })),
 });
 
-// Of the instance that is chosen at the top.
+// Limits a query to the instances that are chosen at the top of the dashboard.
 function scoped(expr) {
     return expr.replace(/\b((?:opsbrain|process)_[a-z_]+)(?:\{([^}]*)\})?/g, (_, name, labels) => `${name}{instance=~"$instance"${labels ? `,${labels}` : ''}}`);
 }
@@ -107,7 +107,7 @@ const annotationOf = ([name, expr, iconColor, titleFormat]) => ({
 export const dashboard = {
     uid: 'opsbrain',
     title: 'opsbrain',
-    description: 'opsbrain itself, by its own /metrics. Model servers are in its tools and pages.',
+    description: 'The opsbrain server itself, from its own /metrics. Its tools and pages show the model servers.',
     tags: ['opsbrain'],
     schemaVersion: 39,
     refresh: '30s',

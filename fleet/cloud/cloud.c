@@ -139,7 +139,7 @@ static CHECKED bool resolve(struct exchange *exchange, const char *url, struct e
 }
 
 /* Reads the body of an answer: JSON with any status, or text with 2xx if the caller accepts text.
- * Anything else, such as the login page of a network, leaves both NULL. */
+ * Anything else, such as the login page of a network, leaves out->body and out->text NULL. */
 static void read_body(const struct exchange *exchange, struct outbound_response *response,
                       struct cloud_reply *out)
 {
@@ -156,7 +156,7 @@ static void read_body(const struct exchange *exchange, struct outbound_response 
         out->text = text_take(&response->body);
 }
 
-/* Judges an exchange without an answer: if the request was sent, a change may have been made. */
+/* Judges an exchange without an answer: a change may have been made if the request was sent. */
 static enum cloud_verdict judge_failure(const struct exchange *exchange,
                                         const struct outbound_response *response)
 {
@@ -213,7 +213,7 @@ static const char *host_of(const char *url)
     return host != NULL ? host + 3 : url;
 }
 
-/* Sets the sentence and the verdict for an answer that is not 2xx. */
+/* Sets the verdict for an answer that is not 2xx and, if its body is JSON, the sentence. */
 static CHECKED bool explain(const struct exchange *exchange,
                             const struct outbound_response *response, struct cloud_reply *out,
                             struct error *error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls a cloud with one credential. The credential is sent to the services in the table of
- * endpoints or to its own Kubernetes API server, and nowhere else; no answer, error or log repeats
- * it. */
+/* Calls a cloud with one credential. cloud_call sends the credential only to the services in the
+ * table of endpoints or to the credential's own Kubernetes API server; no answer, error or log
+ * repeats it. */
 #pragma once
 
 #include <jansson.h>
@@ -14,8 +14,8 @@
 /* The services of the clouds by name ("run", "compute", "tpu", ...) with their base URLs. */
 struct cloud_endpoints;
 /* `text` replaces base URLs: "run=http://127.0.0.1:8001, token=http://127.0.0.1:8002"; "" replaces
- * none. INVALID if an entry is not NAME=URL with a name of the table; the message lists the names.
- * Free with cloud_endpoints_destroy. */
+ * none. INVALID if an entry is not NAME=URL with a name of the table (the message lists the names);
+ * a wrong URL fails like url_origin. Free with cloud_endpoints_destroy. */
 CHECKED bool cloud_endpoints_create(const char *text, struct cloud_endpoints **out,
                                     struct error *error);
 void cloud_endpoints_destroy(struct cloud_endpoints *endpoints); /* does nothing for NULL */
@@ -35,11 +35,12 @@ const char *cloud_kind_name(enum cloud_kind kind); /* "workload_identity", ...; 
 #define CLOUD_FILE_SIZE 128
 struct cloud_credential {
     enum cloud_kind kind;
-    char file[CLOUD_FILE_SIZE]; /* in the secrets folder; "" for the kinds without one */
+    char file[CLOUD_FILE_SIZE]; /* in the secrets folder; "" for the kinds without a file */
 };
-/* INVALID if a file is missing, wrong, or named for a kind that has none. A file's name has no
- * path, consists of a-z, 0-9, '-', '_' and '.', and has a '.': names of deployments' secrets have
- * none, so no deployment can use the file as its secret. */
+/* INVALID if the kind is unknown, if it needs a file and `file` is not a valid name, or if it has
+ * no file and `file` is not "". A valid name consists of a-z, 0-9, '-', '_' and '.', does not begin
+ * with '-' or '.', does not end in ".origins", and has a '.': names of deployments' secrets have no
+ * '.', so no deployment can use the file as its secret. */
 CHECKED bool cloud_credential_check(const struct cloud_credential *credential, struct error *error);
 
 struct cloud_reply;
@@ -75,8 +76,8 @@ CHECKED bool cloud_create(const struct cloud_credential *credential,
 void cloud_destroy(struct cloud *cloud); /* wipes it; does nothing for NULL */
 /* Returns the namespace of the kubeconfig or of the pod; "" if it names none. Borrowed. */
 const char *cloud_namespace(const struct cloud *cloud);
-/* Returns the account, an e-mail address or the kubeconfig's user; "" if the credential does not
- * state it. Borrowed. */
+/* Returns the service account's e-mail address or the kubeconfig's user; "" if the credential
+ * states neither. Borrowed. */
 const char *cloud_identity(const struct cloud *cloud);
 /* Returns the base URL of the credential's own API server; "" if it has none. Borrowed. */
 const char *cloud_server(const struct cloud *cloud);
@@ -89,10 +90,10 @@ const struct outbound_tls *cloud_tls(const struct cloud *cloud);
 
 /* What an answer means for the caller's next step. */
 enum cloud_verdict {
-    CLOUD_DONE = 1, /* 2xx, with a body that an API sends */
+    CLOUD_DONE = 1, /* 2xx, with a body in the expected form */
     CLOUD_AGAIN,    /* nothing was done: send the same request again after retry_after_s */
     CLOUD_LOST,    /* the request was sent and may have been carried out: read the resource first */
-    CLOUD_REFUSED, /* the request cannot succeed unless it or the caller's rights change */
+    CLOUD_REFUSED, /* nothing was done, and sending the same request again would not help */
 };
 
 struct cloud_reply {
@@ -101,7 +102,7 @@ struct cloud_reply {
     json_t *body;          /* of any status; NULL if it is not JSON */
     char *text;            /* a 2xx body of a GET that accepts CLOUD_TEXT (logs); NULL otherwise */
     char kind[64];         /* the cloud's error code: "ALREADY_EXISTS", "AlreadyExists", ... */
-    char message[480];     /* one sentence; "" after 2xx */
+    char message[480];     /* one sentence; "" after CLOUD_DONE */
     int64_t retry_after_s; /* wait before the next attempt; > 0 after CLOUD_AGAIN */
 };
 void cloud_reply_finish(struct cloud_reply *reply);
@@ -111,10 +112,11 @@ void cloud_reply_finish(struct cloud_reply *reply);
 
 /* Sends one request, and after a 401 once more with a new token; it never waits in between. `url`
  * begins with the base URL of a service in the table ("https://run.googleapis.com/v2/..."), or is a
- * path ("/apis/...") on the credential's own API server; any other is FORBIDDEN, and no token is
- * fetched for it. `content_type` NULL: application/json; for a GET it is the accepted type. `body`
- * NULL: none. Returns true for 2xx with JSON, or with text if CLOUD_TEXT was requested; otherwise
- * `error` has the sentence. In both cases *out is filled; free it with cloud_reply_finish. */
+ * path on the credential's own API server ("/apis/...") or, without a credential, on this machine;
+ * any other URL is FORBIDDEN, and no token is fetched for it. `content_type` NULL:
+ * application/json; for a GET it is the accepted type. `body` NULL: none. Returns true for 2xx with
+ * JSON, or with text if CLOUD_TEXT was requested; otherwise `error` has the sentence. In both cases
+ * *out is filled; free it with cloud_reply_finish. */
 CHECKED bool cloud_call(struct cloud *cloud, const char *method, const char *url,
                         const char *content_type, const json_t *body, struct cloud_reply *out,
                         struct error *error);

@@ -29,8 +29,8 @@ const char *cloud_kind_name(enum cloud_kind kind)
     return (size_t)kind < KINDS && kinds[kind].name != NULL ? kinds[kind].name : "";
 }
 
-/* Secrets of deployments have no '.' in their names (secret_name_check), and the only other file of
- * a secret is its .origins file. */
+/* Accepts no file that belongs to a deployment's secret: a secret's name has no '.'
+ * (secret_name_check), and the only other file of a secret is its .origins file. */
 static bool is_file_name(const char *name)
 {
     static const char origins[] = ".origins";
@@ -51,9 +51,9 @@ bool cloud_credential_check(const struct cloud_credential *credential, struct er
         return error_set(error, ERROR_INVALID, "a credential of kind %s has no file", name);
     if (kinds[credential->kind].has_file && !is_file_name(credential->file))
         return error_set(error, ERROR_INVALID,
-                         "a credential of kind %s is a file of the secrets folder: name it by a-z, "
-                         "0-9, '-', '_' and '.', with a '.' in it, like \"team.json\", without a "
-                         "path",
+                         "a credential of kind %s is a file of the secrets folder: give the name "
+                         "without a path, of a-z, 0-9, '-', '_' and at least one '.', like "
+                         "\"team.json\"",
                          name);
     return true;
 }

@@ -117,7 +117,7 @@ bool cloud_url_check(const char *url, struct error *error)
     for (const char *c = url; *c != '\0'; c++)
         if (*c <= ' ' || *c >= 0x7f || *c == '#' || *c == '\\')
             return error_set(error, ERROR_INVALID,
-                             "a request's URL has a character that no URL may have");
+                             "a request's URL has a character that is not allowed");
     for (const char *dots = strstr(url, "/."); dots != NULL && dots < path_end;
          dots = strstr(dots + 1, "/."))
         if (strchr("/?", dots[2]) != NULL || (dots[2] == '.' && strchr("/?", dots[3]) != NULL))

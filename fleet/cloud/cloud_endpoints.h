@@ -11,9 +11,10 @@
 const char *cloud_endpoints_base(const struct cloud_endpoints *endpoints, const char *name);
 /* Returns true if the base URL of the service `name` was replaced. */
 bool cloud_endpoints_is_replaced(const struct cloud_endpoints *endpoints, const char *name);
-/* Replaces the base URL in `url`. FORBIDDEN if `url` belongs to no service of the table to which an
- * access token may be sent. */
+/* Writes `url` to `out`, with the service's base URL replaced if cloud_endpoints_create was given a
+ * replacement. FORBIDDEN if `url` belongs to no service of the table to which an access token may
+ * be sent. */
 CHECKED bool cloud_endpoints_resolve(const struct cloud_endpoints *endpoints, const char *url,
                                      char out[CLOUD_URL_SIZE], struct error *error);
-/* INVALID unless the URL is visible ASCII without '#', '\' and dot segments. */
+/* INVALID unless the URL is visible ASCII without '#', '\' or dot segments. */
 CHECKED bool cloud_url_check(const char *url, struct error *error);

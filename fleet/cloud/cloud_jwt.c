@@ -92,7 +92,7 @@ bool cloud_jwt_sign(const char *pem, const char *key_id, const json_t *claims, s
     return true;
 }
 
-/* Decodes base64url without padding. Returns false for any other character. */
+/* Decodes base64url without padding. Returns false if the text has any other character. */
 static bool decode(const char *text, size_t length, char *out, size_t *out_length)
 {
     static const char alphabet[] =

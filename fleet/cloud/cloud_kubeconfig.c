@@ -11,7 +11,8 @@
 #include "base/json/json.h"
 #include "base/net/url.h"
 
-#define FLATTEN "\"kubectl config view --raw --minify --flatten\" writes one that can be used"
+#define FLATTEN                                                                                    \
+    "\"kubectl config view --raw --minify --flatten\" writes a kubeconfig that can be used"
 
 /* Finds the list's row with this name, {"name": ..., "cluster": {...}}, and returns its member
  * `what`. */
@@ -37,7 +38,8 @@ static const struct refusal {
     { "certificate-authority",
       "it names a file (certificate-authority), and only the kubeconfig itself is read: " FLATTEN },
     { "proxy-url", "it names a proxy: set the target's \"proxy\" instead" },
-    { "tls-server-name", "its tls-server-name is not supported: name the server by that name" },
+    { "tls-server-name",
+      "its tls-server-name is not supported: put that name into the server's URL" },
     { NULL },
 }, user_refusals[] = {
     { "exec", "its user runs a command for a credential (exec), and no command is run: use a "
@@ -128,8 +130,9 @@ static CHECKED bool read_user(const json_t *user, struct cloud_kubeconfig *out, 
         || !read_pem(user, "client-key-data", &out->key, error))
         return false;
     if ((out->certificate[0] == '\0') != (out->key[0] == '\0'))
-        return error_set(error, ERROR_INVALID,
-                         "its user needs client-certificate-data and client-key-data, or neither");
+        return error_set(
+            error, ERROR_INVALID,
+            "its user needs both client-certificate-data and client-key-data, or neither");
     if (strlen(token) >= sizeof out->token)
         return error_set(error, ERROR_INVALID, "its token is longer than %zu bytes",
                          sizeof out->token - 1);

@@ -12,9 +12,10 @@
 #define CAUSES_MAX 3
 #define LONGEST_WAIT_S 3600
 
+/* The gRPC codes. */
 static const struct code {
-    long status;
-    const char *word;
+    long status; /* the HTTP status that corresponds to the code */
+    const char *name;
 } codes[] = {
     [1] = { 499, "CANCELLED" },           [2] = { 500, "UNKNOWN" },
     [3] = { 400, "INVALID_ARGUMENT" },    [4] = { 504, "DEADLINE_EXCEEDED" },
@@ -37,7 +38,8 @@ static void add_foreign(struct text *out, const char *foreign, size_t limit)
     text_add_printable(out, foreign, strlen(foreign), limit);
 }
 
-/* Copies a cloud's error code unless it has other characters than letters, digits and '_'. */
+/* Copies a cloud's error code if it fits and has only letters, digits and '_'; otherwise leaves
+ * `out` unchanged. */
 static void copy_code(char out[64], const char *foreign)
 {
     size_t length =
@@ -47,7 +49,8 @@ static void copy_code(char out[64], const char *foreign)
         text_copy(out, 64, foreign);
 }
 
-/* Reads "30s" or "1.5s". Returns the seconds, rounded up, or -1 if it is no duration. */
+/* Reads "30s" or "1.5s". Returns the seconds, rounded up and at most LONGEST_WAIT_S; -1 if the
+ * text is not a duration. */
 static int64_t read_duration(const char *text)
 {
     char *end;
@@ -82,19 +85,21 @@ static void add_advice(const json_t *detail, struct cloud_problem *out, struct t
 
     copy_code(out->kind, reason);
     for (size_t i = 0; i < sizeof advices / sizeof advices[0]; i++) {
-        const char *sentence = advices[i].sentence, *hole = strstr(sentence, "%s");
+        const char *sentence = advices[i].sentence, *placeholder = strstr(sentence, "%s");
 
         if (strcmp(reason, advices[i].reason) != 0)
             continue;
         text_add(text, "; ");
-        text_add_bytes(text, sentence, hole != NULL ? (size_t)(hole - sentence) : strlen(sentence));
+        text_add_bytes(text, sentence,
+                       placeholder != NULL ? (size_t)(placeholder - sentence) : strlen(sentence));
         if (advices[i].member != NULL)
             add_foreign(text, json_get_text(metadata, advices[i].member, "(not named)"),
                         WORD_BYTES);
     }
 }
 
-/* [{"field": ..., "description": ...}, {"subject": ..., "description": ...}] */
+/* Reads [{"field": ..., "description": ...}] or [{"subject": ..., "description": ...}]. `subject`:
+ * the member that names what the violation is about. */
 static void add_violations(const json_t *list, const char *subject, struct text *text)
 {
     const json_t *violation;
@@ -105,7 +110,7 @@ static void add_violations(const json_t *list, const char *subject, struct text 
 
         if (i == CAUSES_MAX)
             return;
-        if (strstr(text_string(text), what) != NULL) /* it is there already, or it is "" */
+        if (strstr(text_string(text), what) != NULL) /* the text has it already, or it is "" */
             continue;
         text_add(text, "; ");
         add_foreign(text, json_get_text(violation, subject, ""), WORD_BYTES);
@@ -160,7 +165,7 @@ static void read_google(const json_t *error, struct cloud_problem *out, struct t
     size_t i;
 
     if (code > 0 && code < CODES)
-        copy_code(out->kind, codes[code].word);
+        copy_code(out->kind, codes[code].name);
     copy_code(out->kind, json_get_text(first, "reason", json_get_text(first, "code", "")));
     copy_code(out->kind, json_get_text(error, "status", ""));
     add_foreign(text, message, SENTENCE_BYTES);
@@ -173,11 +178,11 @@ static void read_google(const json_t *error, struct cloud_problem *out, struct t
 /* {"error": "invalid_grant", "error_description": ...} */
 static void read_token_error(const json_t *body, struct cloud_problem *out, struct text *text)
 {
-    const char *word = json_get_text(body, "error", "");
+    const char *code = json_get_text(body, "error", "");
 
-    copy_code(out->kind, word);
-    add_foreign(text, json_get_text(body, "error_description", word), SENTENCE_BYTES);
-    if (strcmp(word, "invalid_grant") == 0)
+    copy_code(out->kind, code);
+    add_foreign(text, json_get_text(body, "error_description", code), SENTENCE_BYTES);
+    if (strcmp(code, "invalid_grant") == 0)
         text_add(text, "; the key may have been deleted, or this machine's clock is wrong");
 }
 

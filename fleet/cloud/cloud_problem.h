@@ -10,7 +10,7 @@
 
 struct cloud_problem {
     char kind[64];         /* the cloud's error code; "" if it gave none */
-    char message[400];     /* the cloud's message, what it is about, and a fix if one is known */
+    char message[400];     /* the cloud's message, its details, and a fix if one is known */
     int64_t retry_after_s; /* -1: not given */
 };
 

@@ -144,7 +144,8 @@ static CHECKED bool fetch_from_metadata(struct cloud *cloud, const char *audienc
 
 /* ---- A service account's file ---- */
 
-/* Accepts Google's own token endpoint, or another one that the file names if it is https. */
+/* Uses Google's own token endpoint (or its replacement), or a different one that the file names,
+ * which must be https. */
 static CHECKED bool read_token_url(struct cloud *cloud, const char *given, struct error *error)
 {
     struct cloud_account *account = &cloud->account;
@@ -376,7 +377,8 @@ static CHECKED bool fetch_from_pod(struct cloud *cloud, const char *audience,
     if (!refuse_audience(audience, error) || !read_mounted(cloud, "token", &token, error))
         return false;
     done = set_value(token, strlen(token), "the pod's token file", out, error);
-    out->ends_ms = cloud->now_ms() + 2 * (int64_t)REREAD_MS; /* cloud_tokens.c renews at half */
+    /* cloud_tokens.c renews it after half of this time */
+    out->ends_ms = cloud->now_ms() + 2 * (int64_t)REREAD_MS;
     secret_file_free(token, strlen(token));
     return done;
 }

@@ -7,7 +7,7 @@
 
 #define EARLY_MS 300000 /* how long before its end a token is renewed */
 
-/* A token that is valid for less than twice EARLY_MS in all is renewed at half of that time. */
+/* A token whose whole life is shorter than twice EARLY_MS is renewed after half of its life. */
 static bool is_fresh(const struct cloud_token *token, int64_t now_ms)
 {
     int64_t life_ms, early_ms;
@@ -27,7 +27,7 @@ static struct cloud_token *find(struct cloud *cloud, const char *audience)
     return NULL;
 }
 
-/* Returns the place for a new token. If all are in use, it replaces the token that
+/* Returns the place for a new token. If all places are in use, the new token replaces the one that
  * expires first. */
 static struct cloud_token *place_for(struct cloud *cloud, const char *audience)
 {

@@ -18,10 +18,10 @@ struct cloud_token {
     int64_t fetched_ms, ends_ms;        /* UTC; ends_ms INT64_MAX: it never expires */
 };
 
-/* A service account's file. */
+/* The contents of a service account's file. */
 struct cloud_account {
     char email[256], key_id[128], token_url[512];
-    char *key; /* PEM; "" for none */
+    char *key; /* PEM; NULL if the credential is of a different kind */
 };
 
 struct cloud {
@@ -41,16 +41,18 @@ struct cloud {
 };
 
 /* Returns the token for this audience ("": an access token), and fetches it if none is valid long
- * enough. `rejected`: a token that the server refused, so another one is fetched; NULL: none. */
+ * enough. `rejected`: a token that the server refused; if the token in memory is the same, a new
+ * one is fetched. NULL: none. */
 CHECKED bool cloud_tokens_get(struct cloud *cloud, const char *audience, const char *rejected,
                               char out[SECRET_VALUE_SIZE], struct error *error);
 
 /* How a kind of credential gets its tokens. */
 struct cloud_source {
-    /* Reads the credential's file when the cloud is created; NULL: it has none. */
+    /* Reads the credential's files when the cloud is created; NULL: it has none. */
     CHECKED bool (*read)(struct cloud *cloud, struct error *error);
+    /* Fetches a token, and sets its `value` and `ends_ms`. */
     CHECKED bool (*fetch)(struct cloud *cloud, const char *audience, struct cloud_token *out,
                           struct error *error);
-    bool has_server; /* Kubernetes: URLs are paths on its own server */
+    bool has_server; /* Kubernetes: URLs are paths on the credential's own API server */
 };
 const struct cloud_source *cloud_source_of(enum cloud_kind kind);

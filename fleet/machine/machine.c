@@ -97,7 +97,7 @@ static CHECKED bool check(const struct machine_call *call, struct error *error)
     json_t *findings = json_array();
 
     (void)error;
-    machine_rules_find(&call->machine->rules, findings);
+    machine_rules_findings(&call->machine->rules, findings);
     return machine_reply(call, 200, json_pack("{s:o}", "findings", findings));
 }
 
@@ -135,7 +135,7 @@ static void change_end(const struct machine_call *call, json_t *record)
 }
 
 /* Writes the record, which the watchdog reads five times a second. If there is no watchdog any
- * more, starts another one. */
+ * more, starts a new one. */
 static CHECKED bool change(const struct machine_call *call, const char *wanted, json_t *record,
                            struct error *error)
 {
@@ -180,8 +180,8 @@ static void pause_briefly(void)
     nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000L }, NULL);
 }
 
-/* If the server is stopped, first waits for its watchdog to end, because a watchdog does not start
- * its server a second time. */
+/* If the server is neither ready nor starting, first waits for its watchdog to end, because a
+ * watchdog does not start its server a second time. */
 static CHECKED bool start(const struct machine_call *call, struct error *error)
 {
     int64_t ends_ns = clock_monotonic_ns() + OBEY_MS * INT64_C(1000000);
@@ -208,8 +208,8 @@ static bool is_carried_out(const struct machine_call *call, const char *wanted)
            && strcmp(json_get_text(server, "state", ""), "stopped") == 0;
 }
 
-/* Repeats the command until it is carried out: a watchdog may end by itself before it reads the
- * command. */
+/* Repeats the command until it is carried out, because a watchdog may end by itself before it reads
+ * the command. Answers 202 if that takes longer than OBEY_MS. */
 static CHECKED bool carry_out(const struct machine_call *call, const char *wanted,
                               struct error *error)
 {
@@ -236,7 +236,7 @@ static CHECKED bool stop(const struct machine_call *call, struct error *error)
     return carry_out(call, "stopped", error);
 }
 
-/* The query id=ID names the id that the server got at its creation, so that another server of the
+/* The query id=ID has the id that the server got at its creation, so that a later server of the
  * same name is not destroyed. */
 static CHECKED bool destroy(const struct machine_call *call, struct error *error)
 {
@@ -269,8 +269,9 @@ static const struct route {
     { "DELETE", "/servers/", "", destroy, false },
 };
 
-static bool is_route(const struct route *route, const char *method, const char *path, size_t length,
-                     struct machine_call *call)
+/* Returns true if the route serves this method and path, and then sets call->name. */
+static bool match_route(const struct route *route, const char *method, const char *path,
+                        size_t length, struct machine_call *call)
 {
     size_t base = strlen(route->path), verb = strlen(route->verb);
 
@@ -311,7 +312,7 @@ static CHECKED bool answer(void *context, const char *method, const char *path, 
 
     call.query = path[length] == '?' ? path + length + 1 : "";
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++)
-        if (is_route(&routes[i], method, path, length, &call))
+        if (match_route(&routes[i], method, path, length, &call))
             return run(&routes[i], &call, error);
     error_set(error, ERROR_INVALID, "this machine has no %s %.*s", method, (int)length, path);
     return machine_refuse(&call, error);

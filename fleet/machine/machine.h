@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* This machine as a platform: this process itself answers the calls that a cloud would get
- * (fleet/cloud/cloud.h), and starts servers here. It runs only what an admin has listed. Each
- * server has its own watchdog, a small process that outlives this one. */
+ * (fleet/cloud/cloud.h), and starts servers here. It runs only what an admin has allowed. Each
+ * server has its own watchdog, a small process that outlives this process. */
 #pragma once
 
 #include "fleet/cloud/cloud.h"
@@ -10,10 +10,10 @@ struct machine_settings {
     const char *folder;     /* of the records, with a folder for each server */
     const char *work;       /* folder of the programs' working folders; "": a default */
     const char *programs;   /* absolute paths that may be run, separated by commas; "": none */
-    const char *models;     /* folder that containers may see, read-only; "": none */
+    const char *models;     /* folder of models, which containers see read-only; "": none */
     const char *containers; /* socket of Podman or Docker; "": no containers are run */
     const char *ollama;     /* base URL of this machine's Ollama; "": it is not used */
-    const char *watchdog;   /* program that runs as a watchdog if its argument is "watchdog" */
+    const char *watchdog;   /* program that is a watchdog if its first argument is "watchdog" */
 };
 
 struct machine; /* thread-safe */

@@ -91,7 +91,7 @@ static CHECKED bool call(struct machine_watch *watch, const char *method, const 
     struct machine_http http = machine_watch_http(watch, socket_of(watch), HOST);
     char path[192];
 
-    http.stopped = NULL; /* a request that ends a container is not cancelled */
+    http.stopped = NULL; /* otherwise a container that should no longer run could not be ended */
     http.total_ms = STOP_MS;
     snprintf(path, sizeof path, API "/containers/%s%s", name_of(watch), verb);
     return machine_http_call(&http, method, path, NULL, out, error);
@@ -209,8 +209,8 @@ static CHECKED bool check(struct machine_watch *watch, struct error *error)
                         json_get_text(state, "Error", ""));
 }
 
-/* Sets *found to whether the container exists and is ours. It counts as absent only if two reads
- * find none. */
+/* Sets *found to whether the container exists and is ours. The container counts as absent only if
+ * two reads do not find it. */
 static CHECKED bool find_ours(struct machine_watch *watch, struct machine_http_reply *out,
                               bool *found, struct error *error)
 {

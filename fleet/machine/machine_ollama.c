@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pulls, loads and unloads a model in an Ollama, and keeps it loaded in between. */
+/* Pulls a model into Ollama, loads it, keeps it loaded, and unloads it at the end. */
 #include <stdio.h>
 #include <string.h>
 
@@ -77,7 +77,7 @@ static bool has_model(struct machine_watch *watch, const char *base)
 }
 
 /* Returns for how many seconds the model is to stay loaded: until the server's end, so that Ollama
- * enforces the end, too. */
+ * enforces the end, too; UNTIL_UNLOADED if the server has no end. */
 static int64_t stay_s(const struct machine_watch *watch)
 {
     int64_t left_ms = watch->ends_ms - clock_utc_ms();
@@ -87,7 +87,8 @@ static int64_t stay_s(const struct machine_watch *watch)
     return left_ms > 0 ? left_ms / 1000 + 1 : 0;
 }
 
-/* Sends a request without a prompt, which loads the model for `stay` seconds from now. */
+/* Sends a request without a prompt, which loads the model for `stay` seconds from now, or unloads
+ * it if `stay` is 0. */
 static CHECKED bool load(struct machine_watch *watch, const char *base, int64_t stay,
                          struct machine_http_reply *reply, struct error *error)
 {
@@ -144,8 +145,8 @@ static bool runs(struct machine_watch *watch)
     return get(watch, "/api/version", &reply) || reply.status != 0;
 }
 
-/* A model without a tag is the one with the tag "latest". If an Ollama is too old to list its
- * loaded models, the model counts as unloaded. */
+/* A model without a tag is the one with the tag "latest". If Ollama does not list its loaded
+ * models, because it is too old or does not answer, the model counts as unloaded. */
 static bool is_loaded(struct machine_watch *watch)
 {
     MACHINE_HTTP_REPLY_AUTO reply = { 0 };
@@ -166,8 +167,9 @@ static bool is_loaded(struct machine_watch *watch)
     return false;
 }
 
-/* Ollama answers this request before the model is unloaded, and keeps the model loaded while it
- * answers a client. If Ollama does not run, or has no such model (404), the model is not loaded. */
+/* Ollama answers the request to unload before the model is unloaded, and keeps the model loaded
+ * while it answers a client. If Ollama does not run, or has no such model (404), the model is not
+ * loaded. */
 static CHECKED bool end(struct machine_watch *watch, struct error *error)
 {
     MACHINE_HTTP_REPLY_AUTO reply = { 0 };

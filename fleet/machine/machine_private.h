@@ -40,12 +40,12 @@ CHECKED bool machine_server_record(const struct machine *machine, const char *na
 /* Makes a record from a request. INVALID: the message names the member that is wrong. New
  * reference. */
 CHECKED bool machine_server_fill(const struct machine *machine, const char *name,
-                                 const json_t *wanted, json_t **out, struct error *error);
+                                 const json_t *request, json_t **out, struct error *error);
 
-/* Appends the model servers that listen on the usual ports of engines or on the port of the admin's
- * Ollama, and are not yet in `servers`; each is named ENGINE-PORT. */
+/* Appends the model servers that listen on the usual ports of engines, or on the port in the
+ * setting this_machine_ollama, and are not yet in `servers`; each is named ENGINE-PORT. */
 void machine_search(const struct machine *machine, json_t *servers);
-/* Finds a server that machine_search lists by its name. NOT_FOUND if no such server listens. New
+/* Finds by its name a server that machine_search lists. NOT_FOUND if no such server listens. New
  * reference. */
 CHECKED bool machine_search_find(const struct machine *machine, const char *name, json_t **out,
                                  struct error *error);

@@ -34,7 +34,7 @@ bool machine_process_find(pid_t pid, struct machine_process *out)
     return true;
 }
 
-/* Returns true also for a zombie, which still has its number. */
+/* Returns true also for a zombie, which keeps its number until it is reaped. */
 static bool is_there(const struct machine_process *process, struct process_stat *stat)
 {
     char boot[PROCESS_STAT_BOOT_SIZE];
@@ -76,7 +76,7 @@ static void signal_group(const struct machine_process *process, int number)
         kill(process->pid, number);
 }
 
-/* Processes that a program left behind. They are recognized by their HOME, which no other
+/* Processes that a program left behind. has_home recognizes them by their HOME, which no other
  * program has. */
 struct remains {
     const struct machine_process *process;
@@ -109,12 +109,13 @@ static bool has_home(const struct process_stat *stat, pid_t pid, const struct re
     return false;
 }
 
-/* Kills by a pidfd, so that it never hits another process that gets the number meanwhile. */
-static bool kill_one(pid_t pid, const struct remains *remains, process_test *is_one)
+/* Kills the process if it passes the test, and returns whether it does. The signal is sent by a
+ * pidfd, so that it never hits a different process that gets the number meanwhile. */
+static bool kill_one(pid_t pid, const struct remains *remains, process_test *test)
 {
     int descriptor = pid > 1 ? pidfd_open(pid, 0) : -1;
     struct process_stat stat;
-    bool found = descriptor >= 0 && process_stat_read(pid, &stat) && is_one(&stat, pid, remains);
+    bool found = descriptor >= 0 && process_stat_read(pid, &stat) && test(&stat, pid, remains);
 
     if (found && !process_stat_has_ended(&stat))
         pidfd_send_signal(descriptor, SIGKILL, NULL, 0);
@@ -124,7 +125,7 @@ static bool kill_one(pid_t pid, const struct remains *remains, process_test *is_
 }
 
 /* Kills every process that passes the test. Returns false if none does. */
-static bool kill_each(const struct remains *remains, process_test *is_one)
+static bool kill_each(const struct remains *remains, process_test *test)
 {
     DIR *processes = opendir("/proc");
     struct dirent *entry;
@@ -132,25 +133,25 @@ static bool kill_each(const struct remains *remains, process_test *is_one)
 
     while (processes != NULL && (entry = readdir(processes)) != NULL)
         if (isdigit((unsigned char)entry->d_name[0]))
-            found = kill_one((pid_t)atoi(entry->d_name), remains, is_one) || found;
+            found = kill_one((pid_t)atoi(entry->d_name), remains, test) || found;
     if (processes != NULL)
         closedir(processes);
     return found;
 }
 
-static void end_each(const struct remains *remains, process_test *is_one)
+static void end_each(const struct remains *remains, process_test *test)
 {
     int64_t ends_ns = clock_monotonic_ns() + KILLED_MS * INT64_C(1000000);
 
-    while (kill_each(remains, is_one) && clock_monotonic_ns() < ends_ns) {
+    while (kill_each(remains, test) && clock_monotonic_ns() < ends_ns) {
         while (waitpid(-1, NULL, WNOHANG) > 0)
             continue;
         pause_ms(POLL_MS);
     }
 }
 
-/* Reaps the leader only after its group was killed: until then its number, which is also the
- * group's, is given to no other process. */
+/* Reaps the leader only after its group was killed, because no other process can get its number,
+ * which is also the group's, before it is reaped. */
 void machine_process_end(const struct machine_process *process, int grace_ms)
 {
     struct process_stat stat;

@@ -19,16 +19,17 @@ struct machine_process {
 bool machine_process_find(pid_t pid, struct machine_process *out);
 /* Returns true if this very process is still running and is not a zombie. */
 bool machine_process_lives(const struct machine_process *process);
-/* Ends the process group, first by SIGTERM, after `grace_ms` by SIGKILL, and then the descendants
- * that left the group and are now the caller's children (PR_SET_CHILD_SUBREAPER). Never touches
- * another process that has the number by now. */
+/* Ends the process group, first by SIGTERM, after `grace_ms` by SIGKILL. If the process is a child
+ * of the caller, then also kills and reaps all other children of the caller: descendants of the
+ * process that left its group (PR_SET_CHILD_SUBREAPER). Never touches a different process that has
+ * the number by now. */
 void machine_process_end(const struct machine_process *process, int grace_ms);
 
-/* Kills the descendants of a dead process: every process that did not start before it and has
- * `home` as its HOME. Kills none if `home` is "", which identifies no program. */
+/* Kills the descendants of a dead process: every process that did not start before the dead one and
+ * has `home` as its HOME. Kills none if the machine was booted since, or if `home` is "". */
 void machine_process_end_remains(const struct machine_process *process, const char *home);
 
 /* Returns a process as JSON. New reference. */
 json_t *machine_process_write(const struct machine_process *process);
-/* Reads such JSON. Returns false if it identifies no process. */
+/* Reads what machine_process_write wrote. Returns false if it identifies no process. */
 bool machine_process_read(const json_t *value, struct machine_process *out);

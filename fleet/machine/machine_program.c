@@ -22,13 +22,14 @@
 
 /* ---- Arguments and environment ---- */
 
-static void add_variable(char ***list, size_t *count, const char *name, const char *value)
+/* Adds "NAME=VALUE", or only VALUE if the name is "", to a NULL-terminated list of strings. */
+static void add_entry(char ***list, size_t *count, const char *name, const char *value)
 {
-    TEXT_AUTO variable = { 0 };
+    TEXT_AUTO entry = { 0 };
 
-    text_addf(&variable, "%s%s%s", name, name[0] == '\0' ? "" : "=", value);
+    text_addf(&entry, "%s%s%s", name, name[0] == '\0' ? "" : "=", value);
     *list = memory_resize(*list, *count + 2, sizeof **list);
-    (*list)[(*count)++] = text_take(&variable);
+    (*list)[(*count)++] = text_take(&entry);
     (*list)[*count] = NULL;
 }
 
@@ -39,14 +40,14 @@ static char **environment_of(const struct machine_program *program)
     const char *name;
     json_t *value;
 
-    add_variable(&list, &count, "", USUAL_PATH);
-    add_variable(&list, &count, "HOME", program->work);
-    add_variable(&list, &count, "TMPDIR", program->work);
-    add_variable(&list, &count, "LANG", "C.UTF-8");
+    add_entry(&list, &count, "", USUAL_PATH);
+    add_entry(&list, &count, "HOME", program->work);
+    add_entry(&list, &count, "TMPDIR", program->work);
+    add_entry(&list, &count, "LANG", "C.UTF-8");
     json_object_foreach(json_iterable(program->environment), name, value)
-        add_variable(&list, &count, name, json_string_value(value));
+        add_entry(&list, &count, name, json_string_value(value));
     if (program->key_variable[0] != '\0')
-        add_variable(&list, &count, program->key_variable, program->key);
+        add_entry(&list, &count, program->key_variable, program->key);
     return list;
 }
 
@@ -56,9 +57,9 @@ static char **arguments_of(const struct machine_program *program)
     size_t count = 0, i;
     json_t *word;
 
-    add_variable(&list, &count, "", program->path);
+    add_entry(&list, &count, "", program->path);
     json_array_foreach(program->arguments, i, word)
-        add_variable(&list, &count, "", json_string_value(word));
+        add_entry(&list, &count, "", json_string_value(word));
     return list;
 }
 
@@ -83,8 +84,8 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Gives the child an empty standard input, `output` as its standard output and error, and *report;
- * closes every other descriptor of the parent. */
+/* Gives the child an empty standard input, and `output` as its standard output and error. Moves
+ * *report to REPORT, and closes every other descriptor that the child inherited. */
 static bool set_descriptors(int output, int *report)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -149,7 +150,7 @@ _Noreturn static void become(const struct machine_program *program, char **argum
 
 /* ---- The watchdog's side ---- */
 
-/* An empty pipe means that the child has executed its program. */
+/* A pipe that ends without a byte means that the child has executed its program. */
 static CHECKED bool read_report(int report, const char *path, struct error *error)
 {
     char sentence[128];

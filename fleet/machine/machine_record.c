@@ -94,7 +94,8 @@ bool machine_record_write(const char *folder, const char *file, const json_t *va
 
 /* ---- The lock ---- */
 
-/* For an open file description lock: closing another descriptor of the file does not release it. */
+/* For an open file description lock, which is not released when another descriptor of the file is
+ * closed. */
 static struct flock whole_file(void)
 {
     return (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -111,7 +112,7 @@ bool machine_record_lock(const char *folder, int *lock, struct error *error)
         return fail(path, error);
     if (fcntl(file, F_OFD_SETLK, &whole) != 0) {
         close(file);
-        return error_set(error, ERROR_CONFLICT, "another watchdog has %s", folder);
+        return error_set(error, ERROR_CONFLICT, "another watchdog holds the lock of %s", folder);
     }
     *lock = file;
     return true;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of a server on this machine, in a folder named after the server: opsbrain writes the
- * wanted state to `record.json`; the watchdog writes the actual state to `status.json`, and holds
- * `lock` as long as it runs; `key` has the server's API key. Private to fleet/machine. */
+/* The files of a server on this machine, in a folder named after the server. `record.json` has the
+ * wanted state: a starting watchdog writes the record that opsbrain gives it, and opsbrain
+ * changes the record from then on. The watchdog writes the actual state to `status.json`, and holds
+ * `lock` as long as it runs. `key` has the server's API key. Private to fleet/machine. */
 #pragma once
 
 #include <jansson.h>

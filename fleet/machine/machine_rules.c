@@ -50,7 +50,7 @@ static CHECKED bool check_path(const char *setting, const char *path, struct err
                         SHOWN_BYTES, path);
 }
 
-/* Calls each(path) for the listed programs until it returns false. Returns true if it never did. */
+/* Calls `each` for the listed programs until it returns false. Returns true if it never did. */
 static bool each_program(const struct machine_rules *rules,
                          bool (*each)(const char *path, void *context), void *context)
 {
@@ -117,9 +117,8 @@ static bool is_other(const char *path, void *context)
     return strcmp(path, context) != 0;
 }
 
-/* FORBIDDEN if everybody may write to the file or to a folder above it, unless that folder is
- * sticky. */
-static CHECKED bool check_owner(const char *path, struct error *error)
+/* FORBIDDEN if everybody may write to the file or to a folder above it that is not sticky. */
+static CHECKED bool check_writers(const char *path, struct error *error)
 {
     char part[PATH_MAX];
     struct stat status;
@@ -131,7 +130,8 @@ static CHECKED bool check_owner(const char *path, struct error *error)
             return error_set(error, ERROR_FORBIDDEN, "%s: %s", part, strerror(errno));
         if ((status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0)
             return error_set(error, ERROR_FORBIDDEN,
-                             "everybody can write %s, so it is not run: chmod o-w", part);
+                             "everybody can write to %s, so %s is not run: chmod o-w %s", part,
+                             path, part);
     }
     return true;
 }
@@ -150,7 +150,7 @@ static CHECKED bool check_file(const char *program, struct error *error)
                          program, real);
     if (!S_ISREG(status.st_mode) || access(program, X_OK) != 0)
         return error_set(error, ERROR_FORBIDDEN, "%s is not an executable program", program);
-    return check_owner(program, error);
+    return check_writers(program, error);
 }
 
 bool machine_rules_check_program(const struct machine_rules *rules, const char *program,
@@ -299,7 +299,7 @@ struct finding_programs {
     json_t *findings;
 };
 
-static bool find_program(const char *path, void *context)
+static bool add_program(const char *path, void *context)
 {
     const struct finding_programs *programs = context;
     char need[PATH_MAX + 32];
@@ -312,7 +312,7 @@ static bool find_program(const char *path, void *context)
 }
 
 /* Only root can start a program under another account. */
-static void find_account(json_t *findings)
+static void add_account(json_t *findings)
 {
     char fix[200];
 
@@ -323,7 +323,7 @@ static void find_account(json_t *findings)
     add_finding(findings, "programs run under accounts of their own", geteuid() == 0, fix);
 }
 
-static void find_memory(json_t *findings)
+static void add_memory(json_t *findings)
 {
     long pages = sysconf(_SC_PHYS_PAGES), free_pages = sysconf(_SC_AVPHYS_PAGES);
     double gib = (double)sysconf(_SC_PAGESIZE) / (1 << 30);
@@ -337,7 +337,7 @@ static void find_memory(json_t *findings)
     add_finding(findings, need, true, "");
 }
 
-void machine_rules_find(const struct machine_rules *rules, json_t *findings)
+void machine_rules_findings(const struct machine_rules *rules, json_t *findings)
 {
     struct finding_programs programs = { rules, findings };
     struct error error = { 0 };
@@ -345,11 +345,11 @@ void machine_rules_find(const struct machine_rules *rules, json_t *findings)
     if (rules->programs[0] == '\0')
         add_finding(findings, "run programs", false,
                     "list their absolute paths in the setting this_machine_programs");
-    each_program(rules, find_program, &programs);
-    find_account(findings);
+    each_program(rules, add_program, &programs);
+    add_account(findings);
     add_finding(findings, "run containers", check_containers(rules, &error), error.message);
     add_finding(findings, "ask this machine's Ollama", check_service(rules, &error), error.message);
     add_finding(findings, "read models", rules->models[0] != '\0',
                 "name their folder in the setting this_machine_models");
-    find_memory(findings);
+    add_memory(findings);
 }

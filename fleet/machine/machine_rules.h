@@ -20,12 +20,14 @@ struct machine_rules {
 CHECKED bool machine_rules_read(const struct machine_settings *settings, struct machine_rules *out,
                                 struct error *error);
 /* Checks that this server may be started now: its program is listed and not writable by everybody,
- * its models are in the admin's folder, its port is free, and Podman, Docker or Ollama answers if
- * it needs one. Errors name the setting to change. */
+ * or its image is named by digest; its models are in the admin's folder; its port is free; and
+ * Podman, Docker or Ollama answers if the server needs one of them. Where a setting must change,
+ * the error names the setting. */
 CHECKED bool machine_rules_check(const struct machine_rules *rules, const json_t *record,
                                  struct error *error);
 /* Checks only the program. */
 CHECKED bool machine_rules_check_program(const struct machine_rules *rules, const char *program,
                                          struct error *error);
-/* Appends {"need", "ok", "fix"} for each thing that servers here may need. */
-void machine_rules_find(const struct machine_rules *rules, json_t *findings);
+/* Appends a finding {"need", "ok"} for each thing that servers here may need; with a "fix" if "ok"
+ * is false. */
+void machine_rules_findings(const struct machine_rules *rules, json_t *findings);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the model servers on this machine, whoever started them, on the usual ports of engines. */
+/* Finds the model servers on this machine, whoever started them, on the usual ports of engines and
+ * on the port of the setting this_machine_ollama. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Servers that this opsbrain started: their records, and their form in answers. */
+/* Servers that opsbrain started on this machine: their records, and their form in answers. */
 #include <dirent.h>
 #include <errno.h>
 #include <pwd.h>
@@ -144,32 +144,32 @@ static bool are_texts(const json_t *values)
     return true;
 }
 
-static CHECKED bool check_members(const json_t *wanted, struct error *error)
+static CHECKED bool check_members(const json_t *request, struct error *error)
 {
     static const char *const lists[] = { "arguments", "entrypoint" };
     static const char *const objects[] = { "labels", "environment", "models" };
-    int ways = 0;
+    int kinds = 0;
 
     for (size_t i = 0; i < 2; i++)
-        if (json_object_get(wanted, lists[i]) != NULL
-            && (!json_is_array(json_object_get(wanted, lists[i]))
-                || !are_texts(json_object_get(wanted, lists[i]))))
+        if (json_object_get(request, lists[i]) != NULL
+            && (!json_is_array(json_object_get(request, lists[i]))
+                || !are_texts(json_object_get(request, lists[i]))))
             return error_set(error, ERROR_INVALID, "\"%s\" must be a list of texts", lists[i]);
     for (size_t i = 0; i < 3; i++)
-        if (json_object_get(wanted, objects[i]) != NULL
-            && (!json_is_object(json_object_get(wanted, objects[i]))
-                || !are_texts(json_object_get(wanted, objects[i]))))
+        if (json_object_get(request, objects[i]) != NULL
+            && (!json_is_object(json_object_get(request, objects[i]))
+                || !are_texts(json_object_get(request, objects[i]))))
             return error_set(error, ERROR_INVALID, "\"%s\" must be an object of texts", objects[i]);
-    ways = json_is_string(json_object_get(wanted, "program"))
-           + json_is_string(json_object_get(wanted, "image"))
-           + json_is_string(json_object_get(wanted, "service"));
-    if (ways != 1)
+    kinds = json_is_string(json_object_get(request, "program"))
+            + json_is_string(json_object_get(request, "image"))
+            + json_is_string(json_object_get(request, "service"));
+    if (kinds != 1)
         return error_set(error, ERROR_INVALID,
-                         "a server has a \"program\", an \"image\" or a \"service\"");
-    return strcmp(json_get_text(wanted, "service", "ollama"), "ollama") == 0
+                         "a server has exactly one of \"program\", \"image\" and \"service\"");
+    return strcmp(json_get_text(request, "service", "ollama"), "ollama") == 0
            || error_set(error, ERROR_INVALID,
                         "\"service\" is \"%.40s\": this machine has only \"ollama\"",
-                        json_get_text(wanted, "service", ""));
+                        json_get_text(request, "service", ""));
 }
 
 struct account_search {
@@ -177,7 +177,8 @@ struct account_search {
     bool in_use;
 };
 
-static void find_account(const char *folder, const json_t *record, void *context)
+/* Notes whether the record has the account that is searched for. */
+static void compare_account(const char *folder, const json_t *record, void *context)
 {
     struct account_search *search = context;
 
@@ -197,7 +198,7 @@ static CHECKED bool choose_account(const struct machine *machine, int64_t *accou
         struct passwd entry, *found = NULL;
         char names[4096];
 
-        each_record(machine, find_account, &search);
+        each_record(machine, compare_account, &search);
         if (search.in_use
             || (getpwuid_r((uid_t)id, &entry, names, sizeof names, &found) == 0 && found != NULL))
             continue;
@@ -206,12 +207,12 @@ static CHECKED bool choose_account(const struct machine *machine, int64_t *accou
     }
     return error_set(
         error, ERROR_CONFLICT,
-        "all accounts for programs on this machine are in use: destroy another server first");
+        "all accounts for programs on this machine are in use: destroy a server first");
 }
 
-/* Chooses a program's working folder: in the setting's folder or, without that setting, in the
- * server's folder of records. If opsbrain is root, the program's account cannot enter that folder,
- * and WORK_OF_ROOT is used instead. */
+/* Chooses a program's working folder: in the folder that the setting this_machine_work names or,
+ * without that setting, in the folder with the server's record. If opsbrain is root, the program's
+ * account cannot enter the folder of the record, so WORK_OF_ROOT is used instead. */
 static CHECKED bool choose_work(const struct machine *machine, const char *name, char out[PATH_MAX],
                                 struct error *error)
 {
@@ -233,16 +234,16 @@ static CHECKED bool choose_work(const struct machine *machine, const char *name,
     return true;
 }
 
-bool machine_server_fill(const struct machine *machine, const char *name, const json_t *wanted,
+bool machine_server_fill(const struct machine *machine, const char *name, const json_t *request,
                          json_t **out, struct error *error)
 {
     char work[PATH_MAX];
     int64_t account;
 
-    if (!machine_record_check_name(name, error) || !check_members(wanted, error)
+    if (!machine_record_check_name(name, error) || !check_members(request, error)
         || !choose_account(machine, &account, error) || !choose_work(machine, name, work, error))
         return false;
-    *out = json_deep_copy(wanted);
+    *out = json_deep_copy(request);
     json_object_set_new(*out, "name", json_string(name));
     json_object_set_new(*out, "wanted", json_string("running"));
     json_object_set_new(*out, "account", json_integer(account));

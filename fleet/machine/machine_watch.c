@@ -9,10 +9,10 @@
 #include "base/json/json.h"
 
 #define TICK_MS 200
-/* Minimum between two writes of a status in which only the log line changed. */
+/* The least time between two writes if only the message or the log line changes. */
 #define SHOW_NS INT64_C(1000000000)
 #define PROBE_MS 2000
-#define AGAIN_TICKS 5 /* ticks between two tries to end the server */
+#define AGAIN_TICKS 5 /* ticks between two tries to end or remove the server */
 #define CHECK_NS INT64_C(1000000000)
 
 /* ---- The wanted state ---- */
@@ -143,8 +143,9 @@ static bool answers(struct machine_watch *watch)
                              &ignored);
 }
 
-/* Called once the server answers. Checks who can reach it before it is shown as ready and, if it is
- * an Ollama, loads the model into it. */
+/* Called once the server answers; for a service, at once. Checks the server again, so that one that
+ * other machines can reach is never shown as ready. Loads the model if the server is an Ollama that
+ * this watchdog started. */
 static CHECKED bool finish_start(struct machine_watch *watch, struct error *error)
 {
     char base[64];

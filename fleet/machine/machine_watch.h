@@ -9,8 +9,8 @@
 #include "fleet/machine/machine_record.h"
 
 struct machine_watch {
-    char folder[PATH_MAX]; /* of the record */
-    char work[PATH_MAX];   /* of the program */
+    char folder[PATH_MAX]; /* the record's folder */
+    char work[PATH_MAX];   /* the program's working folder */
     json_t *record;        /* as of the watchdog's start; the next three members follow the file */
     char wanted[16];       /* "running", "stopped" or "gone" */
     int64_t ends_ms;       /* UTC; 0: the server has no end */
@@ -37,13 +37,14 @@ struct machine_kind {
     /* Stops the server so that it can be started again. Returns false if it may
      * still be running. */
     CHECKED bool (*end)(struct machine_watch *watch, struct error *error);
-    /* Removes all of the server. Returns false if something may be left. */
+    /* Removes the server's container or working folder; leaves the model in Ollama. Returns false
+     * if the container may still exist. */
     CHECKED bool (*remove)(struct machine_watch *watch, struct error *error);
 };
 extern const struct machine_kind machine_kind_program, machine_kind_container, machine_kind_service;
 const struct machine_kind *machine_kind_of(const json_t *record);
 
-/* Starts the server, watches it until its record says that it is to end, and ends it. */
+/* Starts the server, watches it until it fails or should no longer run, and ends it. */
 void machine_watch_run(struct machine_watch *watch);
 
 /* Reads the record again. Returns true if the server should run now. */
@@ -51,7 +52,8 @@ bool machine_watch_goes_on(struct machine_watch *watch);
 /* Returns true at most once a second while the server is ready, and always in other states: for
  * checks that cost more than reading a file. */
 bool machine_watch_is_due(struct machine_watch *watch);
-/* Writes the status if it has changed. NULL leaves a member unchanged. */
+/* Writes the status if it has changed; at most once a second if only the message or the log line
+ * has changed. NULL leaves a member unchanged. */
 void machine_watch_show(struct machine_watch *watch, const char *state, const char *phase,
                         const char *message);
 /* Returns a call that is cancelled when the server should no longer run. `socket` and `base` are

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A watchdog's process: it reads what to watch, locks the record, answers, and detaches from its
- * caller. */
+/* A watchdog's process: it reads what to watch, locks the record's folder, stores the record,
+ * answers, and detaches from its caller. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -41,7 +41,9 @@ static void make_key(char out[64])
     explicit_bzero(bytes, sizeof bytes);
 }
 
-static CHECKED bool find_key(struct machine_watch *watch, bool is_new, struct error *error)
+/* Reads the server's key or, for a new server, makes and stores one. Does nothing if the server
+ * takes no key. */
+static CHECKED bool prepare_key(struct machine_watch *watch, bool is_new, struct error *error)
 {
     json_auto_t *stored = NULL;
 
@@ -80,11 +82,11 @@ static CHECKED bool store_record(struct machine_watch *watch, const json_t *inpu
                                 : "the server no longer exists");
     if (is_new)
         machine_record_remove(watch->work);
-    return find_key(watch, is_new, error)
+    return prepare_key(watch, is_new, error)
            && machine_record_write(watch->folder, MACHINE_RECORD, watch->record, error);
 }
 
-/* Holds the record's lock until the process ends. */
+/* Locks the record's folder until the process ends, and stores the record. */
 static CHECKED bool begin(struct machine_watch *watch, struct error *error)
 {
     json_auto_t *input = NULL;
@@ -106,7 +108,7 @@ static void answer(bool done, const struct error *error)
     fflush(stdout);
 }
 
-/* Closes the caller's descriptors and writes the log to a file. */
+/* Closes the caller's descriptors; standard error goes to the file watchdog.log from here on. */
 static void detach(const struct machine_watch *watch)
 {
     char path[PATH_MAX];
@@ -136,7 +138,7 @@ int machine_watch(int argc, char *const *argv)
     close_range(STDERR_FILENO + 1, ~0U, 0);
     umask(077);
     prctl(PR_SET_NAME, "opsbrain-watch", 0UL, 0UL, 0UL);
-    if (fork() != 0) /* the caller is no longer its parent */
+    if (fork() != 0) /* the child continues; the caller is not its parent */
         _exit(0);
     signal(SIGHUP, SIG_IGN);
     done = outbound_global_init(&error) && begin(&watch, &error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server that is a program: a child of its watchdog, which logs its output. */
+/* A server that is a program: a child of its watchdog. The watchdog logs the program's output. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -127,7 +127,7 @@ static CHECKED bool explain_end(const struct machine_watch *watch, struct error 
                      watch->log_line[0] == '\0' ? "" : ": ", watch->log_line);
 }
 
-/* Does not reap the program: until its end is handled, no other process may get its number. */
+/* Does not reap the program, because no other process may get its number before `end` has run. */
 static CHECKED bool check(struct machine_watch *watch, struct error *error)
 {
     int64_t port = json_get_integer(watch->record, "port", 0);

@@ -62,13 +62,13 @@ static void recall_row(struct apply *apply, const struct fleet_journal_row *row)
     for (size_t i = 0; step < plan->step_count && i < sizeof stages / sizeof *stages; i++)
         if (strcmp(stages[i].action, row->action) == 0
             && strcmp(stages[i].outcome, row->outcome) == 0) {
-            struct apply_step *own = &apply->steps[step];
+            struct apply_step *progress = &apply->steps[step];
 
-            own->stage = stages[i].stage;
-            own->since_ms = row->at_ms;
-            text_copy(own->poll_url, sizeof own->poll_url, row->poll_url);
-            text_copy(own->refusal, sizeof own->refusal,
-                      own->stage == STAGE_WAITS ? row->detail : "");
+            progress->stage = stages[i].stage;
+            progress->since_ms = row->at_ms;
+            text_copy(progress->poll_url, sizeof progress->poll_url, row->poll_url);
+            text_copy(progress->refusal, sizeof progress->refusal,
+                      progress->stage == STAGE_WAITS ? row->detail : "");
         }
     if (strcmp(row->action, "undo") == 0 && row->detail[0] != '\0' && apply->problem[0] == '\0')
         text_copy(apply->problem, sizeof apply->problem, row->detail);
@@ -121,10 +121,10 @@ bool apply_changed_nothing(const struct apply *apply)
 
 /* ---- Resources ---- */
 
-/* Whether a resource has both ids in its labels or annotations or, if it can have neither, in its
- * description. */
+/* Whether a resource has both of these ids in its labels or annotations or, if it can have neither,
+ * in its description. */
 struct marks {
-    const char *instance, *deployment;
+    const char *instance, *deployment; /* the ids of this opsbrain and of the deployment */
     bool has_instance, has_deployment;
 };
 
@@ -159,8 +159,8 @@ static void read_marks(struct marks *marks, const json_t *object)
 }
 
 /* Reads the labels of the resource or of its metadata, in the part of the document that the
- * provider names. Deeper labels, such as those of a pod's template, do not count: anybody who wrote
- * the resource may have written them. */
+ * provider names. Deeper labels, such as those of a pod's template, do not count, because they do
+ * not say who made the resource. */
 static bool is_marked(const struct apply *apply, const json_t *body)
 {
     const struct provider *provider = apply->plan.target.provider;

@@ -9,7 +9,7 @@
 /* How far a step has got, according to the journal. */
 enum apply_stage {
     STAGE_NEW,   /* not requested, or the platform reported that it did not carry out the request */
-    STAGE_MAYBE, /* requested, and no answer is known */
+    STAGE_MAYBE, /* requested; it is not known whether the request was carried out */
     STAGE_WAITS, /* accepted, and to be polled */
     STAGE_DONE,
     STAGE_FAILED, /* refused: nothing was made */
@@ -58,13 +58,14 @@ static inline bool apply_awaits_last(const struct managed_plan *plan)
  * more. */
 CHECKED bool apply_note(struct apply *apply, size_t step, const char *action, const char *outcome,
                         const char *poll_url, const char *detail, struct error *error);
-/* Reads the journal into apply->steps. */
+/* Reads the journal into apply->steps, apply->undoing and apply->problem. */
 CHECKED bool apply_recall(struct apply *apply, struct error *error);
 /* Returns true if, according to the journal, the platform refused each change that the plan
  * requested; false also if the journal cannot be read. */
 bool apply_changed_nothing(const struct apply *apply);
 
-/* Finds what exists at the URL of a step's resource. `error` is set only with FOUND_UNKNOWN. */
+/* Finds what exists at the URL of a step's resource. `error` has a meaning only with
+ * FOUND_UNKNOWN. */
 enum apply_found { FOUND_NOTHING = 1, FOUND_OURS, FOUND_FOREIGN, FOUND_UNKNOWN };
 CHECKED enum apply_found apply_find(const struct apply *apply, size_t step, struct error *error);
 /* TIMEOUT if the deployment's end has passed before the plan is carried out, unless the plan itself

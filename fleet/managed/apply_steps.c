@@ -23,14 +23,14 @@ static const char *content_type_of(const struct step *step)
 /* ---- One exchange ---- */
 
 /* Has the provider judge a reply. *wait_s: the least number of seconds before the next request.
- * Keeps the step's poll_url unless the provider names another. */
+ * Keeps the step's poll_url unless the provider names a new one. */
 static CHECKED enum step_state judge(struct apply *apply, size_t index,
                                      const struct cloud_reply *reply, int64_t *wait_s,
                                      struct error *error)
 {
     const struct step *step = &apply->plan.steps[index];
-    struct apply_step *own = &apply->steps[index];
-    char next[sizeof own->poll_url] = "";
+    struct apply_step *progress = &apply->steps[index];
+    char next[sizeof progress->poll_url] = "";
     enum step_state state;
 
     *wait_s = reply->retry_after_s > 0 ? reply->retry_after_s : 0;
@@ -38,11 +38,12 @@ static CHECKED enum step_state judge(struct apply *apply, size_t index,
         return STEP_DONE;
     state = apply->plan.target.provider->outcome(step, reply, next, error);
     if (state == STEP_WAIT && next[0] != '\0')
-        text_copy(own->poll_url, sizeof own->poll_url, next);
+        text_copy(progress->poll_url, sizeof progress->poll_url, next);
     if (state == STEP_WAIT && reply->verdict == CLOUD_REFUSED)
-        text_copy(own->refusal, sizeof own->refusal, reply->message);
-    if (state == STEP_FAILED && own->refusal[0] != '\0')
-        error_set(error, error->kind, "%s; it was refused with: %s", error->message, own->refusal);
+        text_copy(progress->refusal, sizeof progress->refusal, reply->message);
+    if (state == STEP_FAILED && progress->refusal[0] != '\0')
+        error_set(error, error->kind, "%s; it was refused with: %s", error->message,
+                  progress->refusal);
     return state;
 }
 
@@ -54,14 +55,15 @@ static CHECKED bool note_outcome(struct apply *apply, size_t index, const char *
         [STEP_DONE] = STAGE_DONE,  [STEP_WAIT] = STAGE_WAITS,   [STEP_RETRY] = STAGE_NEW,
         [STEP_LOST] = STAGE_MAYBE, [STEP_EXISTS] = STAGE_MAYBE, [STEP_FAILED] = STAGE_FAILED,
     };
-    struct apply_step *own = &apply->steps[index];
+    struct apply_step *progress = &apply->steps[index];
     const char *detail = state == STEP_DONE   ? ""
-                         : state == STEP_WAIT ? own->refusal
+                         : state == STEP_WAIT ? progress->refusal
                                               : problem->message;
 
-    own->stage = after[state];
-    own->since_ms = apply->frame->now_ms();
-    return apply_note(apply, index, action, outcome_names[state], own->poll_url, detail, error);
+    progress->stage = after[state];
+    progress->since_ms = apply->frame->now_ms();
+    return apply_note(apply, index, action, outcome_names[state], progress->poll_url, detail,
+                      error);
 }
 
 /* Returns true if a resource that a deletion did not find exists: for a while, a platform may
@@ -133,7 +135,8 @@ static bool is_default(const json_t *value)
            || (json_is_string(value) && json_string_length(value) == 0);
 }
 
-/* Returns true if every wanted member exists; a platform may have added others. */
+/* Returns true if the existing value has every wanted member (except etags) with the wanted value;
+ * a platform may have added members. */
 static bool has_all(const json_t *existing, const json_t *wanted)
 {
     const json_t *value;
@@ -179,8 +182,8 @@ static CHECKED bool settle_change(struct apply *apply, size_t index, enum step_s
     return note_outcome(apply, index, "do", STEP_DONE, &problem, error);
 }
 
-/* Finds out from the resource whether a step whose answer is not known was done. `error` is also
- * set if the resource cannot be read. */
+/* Finds out from the resource whether a step whose answer is not known was done. On true, `error`
+ * is set if the resource is not ours or cannot be read. */
 static CHECKED bool settle(struct apply *apply, size_t index, enum step_state *state,
                            struct error *error)
 {
@@ -245,19 +248,20 @@ static CHECKED bool advance(struct apply *apply, size_t index, enum step_state *
 static CHECKED bool check_wait(struct apply *apply, size_t index, struct error *error)
 {
     const struct step *step = &apply->plan.steps[index];
-    struct apply_step *own = &apply->steps[index];
-    int64_t waited_ms = apply->frame->now_ms() - own->since_ms;
+    struct apply_step *progress = &apply->steps[index];
+    int64_t waited_ms = apply->frame->now_ms() - progress->since_ms;
     int64_t limit_ms = step->wait_s > 0 ? step->wait_s * 1000 : apply_patience_ms(apply);
     struct error problem;
 
-    if (own->stage != STAGE_WAITS || step->wait_s == STEP_WAITS_TO_END || waited_ms <= limit_ms)
+    if (progress->stage != STAGE_WAITS || step->wait_s == STEP_WAITS_TO_END
+        || waited_ms <= limit_ms)
         return true;
     error_set(&problem, ERROR_TIMEOUT,
               "the request \"%s\" was accepted and is not done after %lld min", step->name,
               (long long)(waited_ms / 60000));
     if (!note_outcome(apply, index, "poll", STEP_FAILED, &problem, error))
         return false;
-    own->stage = STAGE_BROKEN;
+    progress->stage = STAGE_BROKEN;
     *error = problem;
     return false;
 }

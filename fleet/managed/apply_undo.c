@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deletes what a plan made, the last first. */
+/* Deletes the resources that a plan created, in reverse order. */
 #include <stdio.h>
 #include <string.h>
 
 #include "fleet/managed/apply_private.h"
 
-#define POLLS_MAX 200 /* of one resource until it is gone */
+#define POLLS_MAX 200 /* for each resource, until it is gone */
 
 static bool may_exist(const struct apply *apply, size_t index)
 {
@@ -23,19 +23,20 @@ static CHECKED bool note(struct apply *apply, size_t index, const char *outcome,
     return apply_note(apply, index, "undo", outcome, "", apply->problem, error);
 }
 
-/* A request whose answer was lost may still be in flight, so its resource counts as gone only after
- * two polls in a row did not find it. */
-static bool is_gone(enum apply_found found, bool was_lost, unsigned *absences)
+/* A creation that is not known to be done may still take effect, so its resource counts as gone
+ * only after two polls in a row did not find it. */
+static bool is_gone(enum apply_found found, bool is_unsettled, unsigned *absences)
 {
     if (found != FOUND_NOTHING) {
         *absences = 0;
-        return found == FOUND_FOREIGN; /* the resource of others is not touched */
+        return found == FOUND_FOREIGN; /* only somebody else's is there, which is not touched */
     }
-    return ++*absences > (was_lost ? 1U : 0U);
+    return ++*absences > (is_unsettled ? 1U : 0U);
 }
 
-/* Sets *refusal if the platform refuses the deletion. */
-static CHECKED bool request_delete(struct apply *apply, size_t index, struct error *refusal,
+/* Sends the deletion. If that fails, sets *problem and returns true, because the caller sends it
+ * again. Returns false if the journal cannot be written. */
+static CHECKED bool request_delete(struct apply *apply, size_t index, struct error *problem,
                                    struct error *error)
 {
     CLOUD_REPLY_AUTO reply = { 0 };
@@ -43,7 +44,7 @@ static CHECKED bool request_delete(struct apply *apply, size_t index, struct err
     if (!note(apply, index, "", error))
         return false;
     if (apply->frame->call(apply->cloud, "DELETE", apply->plan.steps[index].undo_url, NULL, NULL,
-                           &reply, refusal)
+                           &reply, problem)
         || reply.status == 404)
         return true;
     return note(apply, index, reply.verdict == CLOUD_REFUSED ? "refused" : "retry", error);
@@ -51,25 +52,25 @@ static CHECKED bool request_delete(struct apply *apply, size_t index, struct err
 
 static CHECKED enum apply_end undo_step(struct apply *apply, size_t index, struct error *error)
 {
-    bool was_lost = apply->steps[index].stage != STAGE_DONE;
-    struct error refusal = { 0 }; /* the latest one */
+    bool is_unsettled = apply->steps[index].stage != STAGE_DONE;
+    struct error problem = { 0 }; /* the latest */
     unsigned absences = 0;
 
     for (unsigned round = 0; round < POLLS_MAX; round++) {
-        enum apply_found found = apply_find(apply, index, &refusal);
+        enum apply_found found = apply_find(apply, index, &problem);
 
-        if (is_gone(found, was_lost, &absences)) {
+        if (is_gone(found, is_unsettled, &absences)) {
             apply->steps[index].stage = STAGE_UNDONE;
             return note(apply, index, "done", error) ? APPLY_DONE : APPLY_FAILED;
         }
-        if (found == FOUND_OURS && round % 8 == 0 && !request_delete(apply, index, &refusal, error))
+        if (found == FOUND_OURS && round % 8 == 0 && !request_delete(apply, index, &problem, error))
             return APPLY_FAILED;
         if (!apply_pause(apply, round, 0))
             return APPLY_STOPPED;
     }
     error_set(error, ERROR_UPSTREAM, "\"%s\" could not be undone: %.200s may still exist%s%s",
               apply->plan.steps[index].name, apply->plan.steps[index].resource,
-              refusal.message[0] == '\0' ? "" : ": ", refusal.message);
+              problem.message[0] == '\0' ? "" : ": ", problem.message);
     return APPLY_FAILED;
 }
 

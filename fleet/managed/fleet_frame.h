@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What fleet/managed/ needs from the process. Its files know no provider by name, and call clouds
- * only through these functions. They borrow this struct. */
+ * only through these functions and those of the providers. They borrow this struct. */
 #pragma once
 
 #include <stdatomic.h>
@@ -18,10 +18,10 @@ struct fleet_frame {
     const struct provider *const *providers; /* ends with NULL */
     char instance[ID_SIZE]; /* this database's id, a label on everything that opsbrain creates */
     /* True after the database was moved or restored: clouds are only read until an admin resumes.
-     * NULL: never */
+     * NULL: always false. */
     const atomic_bool *only_reads;
     void *context; /* of the functions below */
-    /* Finds the cloud with the target's credential; it is valid until the process ends. */
+    /* Finds the cloud with the target's credential. The cloud is valid until the process ends. */
     CHECKED bool (*cloud)(void *context, const struct fleet_target *target, struct cloud **out,
                           struct error *error);
     /* As cloud_call. */
@@ -38,5 +38,5 @@ struct fleet_frame {
                   struct price *out);
     int64_t (*now_ms)(void);
     int64_t pause_ms;    /* between the first two polls; later up to 8 times as long */
-    int64_t patience_ms; /* for a server to become ready, without the wait for capacity */
+    int64_t patience_ms; /* for a server to become ready, not counting the wait for capacity */
 };

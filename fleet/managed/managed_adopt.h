@@ -7,8 +7,8 @@
 struct managed_adoption {
     const char *deployment;
     const struct managed_target *target;
-    const char *place;               /* one of the target's; "" if it has none */
-    const struct observed *observed; /* its newest observation */
+    const char *place;               /* one of the target's places; "" if it has none */
+    const struct observed *observed; /* the server's newest observation */
     const char *rights;              /* of struct fleet_managed_row */
 };
 

@@ -10,7 +10,8 @@
 #include "fleet/managed/apply_private.h"
 #include "fleet/managed/managed_document.h"
 
-#define RETRY_MS 1000 /* between checks for a busy store, or for an admin who resumes */
+/* Between attempts to write to a busy store, and between checks whether an admin has resumed. */
+#define RETRY_MS 1000
 
 /* ---- Ending a plan ---- */
 
@@ -77,7 +78,8 @@ static CHECKED enum job_end finish_done(struct apply *apply, char **outcome, str
 }
 
 /* Returns the deployment's state after a plan that was not carried out; NULL: unchanged. A stopped
- * deployment counts as running as soon as a plan begins, so "stopped" must be restored. */
+ * deployment counts as running as soon as a plan to start or change it begins, so "stopped" must be
+ * restored. */
 static const char *state_after(const struct apply *apply, bool clean, bool changed_nothing)
 {
     const json_t *before = json_object_get(apply->plan.document, "observed");
@@ -127,8 +129,8 @@ static CHECKED enum job_end undo(struct apply *apply, char **outcome, struct err
     return finish_undone(apply, cancelled, end == APPLY_DONE, outcome, error);
 }
 
-/* Returns true if the next process must continue: one that is shutting down can neither write the
- * journal nor call a platform. */
+/* Returns true if another process must continue the job, because this one has lost its claim or is
+ * shutting down, during which calls to the platform fail. */
 static bool must_yield(const struct apply *apply, enum apply_end end)
 {
     enum job_stop stop = job_run_stop(apply->run);
@@ -161,7 +163,7 @@ static CHECKED enum job_end carry_out(struct apply *apply, char **outcome, struc
 }
 
 /* Waits as long as clouds may only be read. A cancelled plan waits, too, because undoing it is also
- * a change. Returns false if the process is stopping. */
+ * a change. Returns false if the process is stopping or has lost the job's claim. */
 static bool await_resume(struct apply *apply)
 {
     const atomic_bool *only_reads = apply->frame->only_reads;

@@ -10,17 +10,18 @@ struct managed_check {
     char sentence[400];
 };
 
-/* Returns the row's state after this observation. If the platform ended the server at its planned
- * end, it is "gone"; if something else did, it is "failed", and a user closes its record with
- * deployment_destroy. Static. */
+/* Returns the row's state after this observation. If the server no longer exists, the state is
+ * "gone" if the server was to be destroyed by now; otherwise it is "failed" until a user closes the
+ * record with deployment_destroy. Static. */
 const char *managed_check_state(const struct fleet_managed_row *row,
                                 const struct observed *observed, int64_t now_ms);
-/* Returns true if a resource with the row's name is the one that the row manages: another one may
- * have that name in another place. True also if one of their ids is not known. */
+/* Returns true if `resource`, which has the row's name and is on `target`, is the one that the row
+ * manages: it is on the row's target and in the row's place, or has the row's id. A place or an id
+ * that is not known counts as equal. */
 bool managed_check_is_same(const struct fleet_managed_row *row, const char *target,
                            const struct observed *resource);
-/* Observes the deployment and stores the result. Returns false if it cannot be observed, which is
- * stored, too. */
+/* Observes the deployment and stores the result. Returns false if the deployment cannot be
+ * observed, which is stored as its problem, or if the result cannot be stored. */
 CHECKED bool managed_check_run(const struct fleet_frame *frame, const struct fleet_managed_row *row,
                                struct managed_check *out, struct error *error);
 /* Appends what differs from how the newest plan left the deployment, such as "replicas 1 -> 3 (last

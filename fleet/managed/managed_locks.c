@@ -34,8 +34,9 @@ struct managed_locks {
 
 /* ---- One lock ---- */
 
-/* Refuses a key with a byte that could end a header's line. */
-static bool is_key(const char *text)
+/* Returns false if a byte is not visible ASCII: a line break, for example, would end the header in
+ * which the key is sent. */
+static bool fits_header(const char *text)
 {
     while (*text > 0x20 && *text < 0x7f)
         text++;
@@ -45,11 +46,11 @@ static bool is_key(const char *text)
 static CHECKED bool renew(struct managed_lock *lock, int64_t now_ms, struct error *error)
 {
     char key[SECRET_VALUE_SIZE] = "";
-    bool done =
-        lock->provider->key(lock->cloud, &lock->door, key, error)
-        && (is_key(key)
-            || error_set(error, ERROR_UPSTREAM, "the key to %s has a byte that no header may have",
-                         lock->door.name));
+    bool done = lock->provider->key(lock->cloud, &lock->door, key, error)
+                && (fits_header(key)
+                    || error_set(error, ERROR_UPSTREAM,
+                                 "the key to %s has a byte that a bearer token must not have",
+                                 lock->door.name));
 
     if (done) {
         memcpy(lock->key, key, sizeof key);
@@ -117,7 +118,8 @@ static struct managed_lock *find_known(const struct managed_locks *locks,
     return lock;
 }
 
-/* Returns the existing lock that is like this one, or a new copy of it. */
+/* Returns the existing lock with the deployment, target revision, address and `sleeps` of `like`,
+ * or adds a copy of `like`. */
 static const struct managed_lock *find_or_add(struct managed_locks *locks,
                                               const struct managed_lock *like)
 {

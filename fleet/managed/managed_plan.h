@@ -12,22 +12,23 @@ struct managed_wish {
     enum provider_verb verb;
     const char *deployment;
     const char *target;       /* for VERB_CREATE */
-    const char *recipe;       /* for VERB_CREATE, or another one for VERB_UPDATE */
+    const char *recipe;       /* for VERB_CREATE, or a different one for VERB_UPDATE */
     const json_t *overrides;  /* NULL: none */
     const char *place, *kind; /* kind of price: "on_demand", ... */
-    int64_t life_s;           /* 0: no end (create), or unchanged */
-    const char *at_end;       /* "stop" or "destroy" */
-    int64_t replicas;         /* 0: the recipe's, or unchanged */
+    /* from now on; required by VERB_EXTEND; 0: no end (create), else the end is unchanged */
+    int64_t life_s;
+    const char *at_end; /* "stop" or "destroy" */
+    int64_t replicas;   /* 0: as the recipe says (create), else unchanged */
 };
 
 struct managed_plan {
     struct managed_target target;
-    struct recipe recipe; /* with its overrides; its document is NULL if there is none */
+    struct recipe recipe; /* with the overrides; recipe.document is NULL if there is no recipe */
     struct observed observed;
     struct desired desired; /* points into the other members */
     struct step *steps;
     size_t step_count;
-    json_t *wish;     /* for fleet_managed: recipe, overrides, place, kind, replicas, at_end */
+    json_t *wish; /* for fleet_managed_row.wish: recipe, overrides, place, kind, replicas, at_end */
     json_t *document; /* for row.document: what the digest covers, and "advice" */
     struct fleet_plan_row row;
 };
@@ -43,11 +44,11 @@ CHECKED bool managed_plan_make(const struct fleet_frame *frame, const struct man
 CHECKED bool managed_plan_again(const struct fleet_frame *frame, const struct fleet_plan_row *row,
                                 struct managed_plan *out, struct error *error);
 
-/* Reads a stored plan as it is. Free with managed_plan_finish. */
+/* Reads a stored plan as it was made, without observing anything. Free with managed_plan_finish. */
 CHECKED bool managed_plan_load(const struct fleet_frame *frame, const struct fleet_plan_row *row,
                                struct managed_plan *out, struct error *error);
 
-/* Appends the plan as text for a user: the requests, the cost, the end, how access is protected,
- * and the plan's state. */
+/* Appends the plan as text for a user: the end, the cost, how access is protected, the warnings,
+ * the requests, and the plan's state. */
 void managed_plan_describe(const json_t *document, const struct fleet_plan_row *row,
                            struct text *out);

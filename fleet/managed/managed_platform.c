@@ -32,7 +32,7 @@ static void add_text(json_t *out, const char *name, const char *text, size_t len
 
 static json_t *pick(const json_t *observed)
 {
-    static const char *const of_fields[] = { "image", "command", "args" };
+    static const char *const field_names[] = { "image", "command", "args" };
     const json_t *fields = json_object_get(observed, "fields");
     const char *place = json_get_text(observed, "place", "");
     const char *digest = json_get_text(observed, "image_digest", "");
@@ -40,9 +40,9 @@ static json_t *pick(const json_t *observed)
     size_t region = region_length(place);
     json_t *out = json_object();
 
-    for (size_t i = 0; i < sizeof of_fields / sizeof *of_fields; i++)
-        if (!json_is_null(json_object_get(fields, of_fields[i])))
-            json_object_set(out, of_fields[i], json_object_get(fields, of_fields[i]));
+    for (size_t i = 0; i < sizeof field_names / sizeof *field_names; i++)
+        if (!json_is_null(json_object_get(fields, field_names[i])))
+            json_object_set(out, field_names[i], json_object_get(fields, field_names[i]));
     add_text(out, "image_digest", digest, strlen(digest));
     add_text(out, "machine", machine, strlen(machine));
     add_text(out, "region", place, region);
@@ -60,7 +60,8 @@ static bool is_at(const struct fleet_managed_row *row, const char *address)
     return strcmp(door.address, address) == 0;
 }
 
-/* Observes the deployment, and sets *out to its newest observation; NULL if there is none. */
+/* Observes the deployment, and sets *out to its newest observation: an earlier one if it cannot be
+ * observed now; NULL if opsbrain does not manage the server at this address. */
 static CHECKED bool read_observation(const struct fleet_frame *frame,
                                      const struct deployment *deployment, json_t **out,
                                      struct error *error)

@@ -15,14 +15,14 @@
 #define TROUBLE_MAX 10 /* most minutes between two checks if the deployment cannot be observed */
 #define HOUR_WARNING_MS (60 * MINUTE_MS)
 #define LAST_WARNING_MS (10 * MINUTE_MS)
-#define ORPHAN_ROUNDS 10 /* targets are searched for orphans once in so many rounds */
+#define ORPHAN_ROUNDS 10 /* targets are searched for orphans once in this many rounds */
 
 /* When a deployment is checked next. */
 struct turn {
     char id[ID_SIZE];
     int64_t next_ms;
     unsigned minutes;
-    bool exists; /* the deployment exists in this round */
+    bool is_seen; /* in this round: the deployment is still managed */
 };
 
 struct managed_reconciler {
@@ -81,19 +81,19 @@ static void drop_gone(struct managed_reconciler *reconciler)
     size_t kept = 0;
 
     for (size_t i = 0; i < reconciler->turn_count; i++)
-        if (reconciler->turns[i].exists)
+        if (reconciler->turns[i].is_seen)
             reconciler->turns[kept++] = reconciler->turns[i];
     reconciler->turn_count = kept;
     for (size_t i = 0; i < kept; i++)
-        reconciler->turns[i].exists = false;
+        reconciler->turns[i].is_seen = false;
 }
 
-/* Plans the next check: soon after a change and before the end, later if nothing changes or the
+/* Schedules the next check: soon after a change and before the end, later if nothing changes or the
  * deployment cannot be observed. */
-static void next_turn(struct turn *turn, const struct fleet_managed_row *row, bool changed,
-                      bool failed, int64_t now_ms)
+static void schedule_next(struct turn *turn, const struct fleet_managed_row *row, bool is_observed,
+                          bool changed, int64_t now_ms)
 {
-    unsigned most = failed ? TROUBLE_MAX : QUIET_MAX;
+    unsigned most = is_observed ? QUIET_MAX : TROUBLE_MAX;
 
     turn->minutes = changed ? 1 : turn->minutes * 2;
     if (turn->minutes > most)
@@ -125,8 +125,8 @@ static void warn(const struct managed_reconciler *reconciler, const struct fleet
     report(reconciler, row->deployment, sentence, true);
 }
 
-/* Makes the plan that ends the deployment and begins it. Nobody is asked: whoever agreed to the
- * plan that set this end agreed to it. */
+/* Makes and begins a plan that ends the deployment. Nobody is asked: whoever agreed to the plan
+ * that set the time of this end has agreed to the end. */
 static CHECKED bool end(const struct managed_reconciler *reconciler,
                         const struct fleet_managed_row *row, struct error *error)
 {
@@ -173,7 +173,7 @@ static bool only_reads(const struct fleet_frame *frame)
     return frame->only_reads != NULL && atomic_load(frame->only_reads);
 }
 
-/* Returns true if a plan is being carried out, which observes the deployment itself. */
+/* Returns true while a plan is being carried out; its job observes the deployment itself. */
 static bool is_changing(const struct fleet_frame *frame, const struct fleet_managed_row *row)
 {
     struct fleet_plan_row plan;
@@ -197,7 +197,7 @@ static void check(struct managed_reconciler *reconciler, const struct fleet_mana
     struct error error;
     bool is_observed;
 
-    turn->exists = true;
+    turn->is_seen = true;
     warn(reconciler, row, now_ms);
     if (is_changing(frame, row))
         return;
@@ -212,12 +212,13 @@ static void check(struct managed_reconciler *reconciler, const struct fleet_mana
         return;
     round->checked++;
     is_observed = managed_check_run(frame, row, &result, &error);
-    next_turn(turn, row, is_observed && result.changed, !is_observed, now_ms);
+    schedule_next(turn, row, is_observed, is_observed && result.changed, now_ms);
     if (is_observed && result.changed)
         report(reconciler, row->deployment, result.sentence, result.is_trouble);
 }
 
-/* Reads the row again before it is checked: a round takes long if clouds are slow. */
+/* Reads the row again before it is checked: if clouds are slow, a round takes long, and the rows
+ * that were listed at its beginning are out of date. */
 static void check_named(struct managed_reconciler *reconciler, const char *deployment,
                         struct managed_round *round)
 {
@@ -243,8 +244,8 @@ static const struct fleet_managed_row *find_named(const struct fleet_managed_row
     return NULL;
 }
 
-/* Adopts an orphan again if the end in its label has passed. The next round then ends it like any
- * other deployment, by a plan with a journal. */
+/* Adopts an orphan if the end in its label has passed. The next round then ends it like any other
+ * deployment, by a plan with a journal. */
 static bool adopt_if_due(const struct managed_reconciler *reconciler,
                          const struct managed_target *target, const struct observed *orphan)
 {
@@ -288,7 +289,7 @@ static void report_orphan(const struct managed_reconciler *reconciler,
     report(reconciler, orphan->deployment, sentence_of(target, orphan, is_adopted), true);
 }
 
-/* Reports an orphan whose name a managed deployment has, so that it cannot be adopted. */
+/* Reports an orphan that cannot be adopted, because a managed deployment has its name. */
 static void report_twin(const struct managed_reconciler *reconciler,
                         const struct managed_target *target, const struct observed *twin)
 {

@@ -55,7 +55,8 @@ static CHECKED bool read_list(const char *name, const char *json,
         return false;
     json_array_foreach(list, i, item) {
         if (i == FLEET_PLACES_MAX || json_string_length(item) >= FLEET_PLACE_SIZE)
-            return error_set(error, ERROR_INVALID, "\"%s\" has at most %d entries of %d characters",
+            return error_set(error, ERROR_INVALID,
+                             "\"%s\" may have at most %d entries, each of at most %d characters",
                              name, FLEET_PLACES_MAX, FLEET_PLACE_SIZE - 1);
         text_copy(out[(*count)++], FLEET_PLACE_SIZE, json_string_value(item));
     }

@@ -25,5 +25,6 @@ CHECKED bool managed_target_place(const struct managed_target *target, const cha
 /* Returns true if the target allows all recipes, or this one. */
 bool managed_target_allows(const struct managed_target *target, const char *recipe);
 
-/* The members of a row's `place`: strings that only some providers need. Ends with NULL. */
+/* The members of fleet_target_row.place, a JSON object: strings that only some providers need. Ends
+ * with NULL. */
 extern const char *const managed_target_members[];

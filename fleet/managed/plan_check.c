@@ -36,12 +36,12 @@ bool plan_check_guard(const struct managed_plan *plan, struct error *error)
         || plan->target.provider->ends_by(&plan->desired) != NULL)
         return true;
     return error_set(error, ERROR_FORBIDDEN,
-                     "nothing ends %s if opsbrain is gone, and the target %s requires something "
-                     "that does (allows_no_guard)",
+                     "nothing ends %s if opsbrain is gone, and the target %s does not allow that "
+                     "(allows_no_guard)",
                      plan->row.deployment, target->name);
 }
 
-/* A failed condition (a GET), such as a secret that must exist, has a sentence of its own. */
+/* If a condition (a GET), such as that a secret exists, fails, the sentence alone is enough. */
 static CHECKED bool refuse(const struct step *step, enum error_kind kind, const char *sentence,
                            struct error *error)
 {
@@ -51,7 +51,7 @@ static CHECKED bool refuse(const struct step *step, enum error_kind kind, const 
                      sentence);
 }
 
-/* Sends the dry run of a request. The provider judges the reply like that of the request itself. */
+/* Sends the dry run of a request. The provider judges the reply like a reply to the request. */
 static CHECKED bool rehearse(const struct making *making, const struct managed_plan *plan,
                              const struct step *step, struct error *error)
 {

@@ -4,7 +4,7 @@
 
 #include "fleet/managed/managed_plan.h"
 
-/* A plan while it is made, from a new wish or from a stored plan's. */
+/* A plan while it is made, from a new wish or from the wish of a stored plan. */
 struct making {
     const struct fleet_frame *frame;
     struct managed_wish wish;
@@ -14,7 +14,7 @@ struct making {
     struct cloud *cloud;
     struct fleet_managed_row managed; /* the deployment, if is_managed */
     bool is_managed;
-    json_t *before; /* the wish of the deployment's newest plan */
+    json_t *before; /* the wish in the deployment's record; NULL: none, or not read */
     struct price price;
     json_t *warnings; /* warnings of the recipe, as sentences */
 };
@@ -43,5 +43,5 @@ void plan_document_write(const struct making *making, struct managed_plan *plan)
 
 /* Fills plan->desired; the strings are borrowed. */
 void plan_fill_desired(const struct making *making, struct managed_plan *plan, const char *place);
-/* Makes the plan and frees the members of `making`. Free *out with managed_plan_finish. */
+/* Makes the plan and frees what was read into `making`. Free *out with managed_plan_finish. */
 CHECKED bool plan_make(struct making *making, struct managed_plan *out, struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes a stored plan again from the present state and compares the result with it, or reads it as
- * it is. */
+/* Makes a stored plan again from the present state and compares the two, or reads a stored plan as
+ * it was made. */
 #include <string.h>
 
 #include "base/json/json.h"
@@ -26,8 +26,8 @@ static CHECKED bool refuse_difference(const json_t *before, const json_t *after,
         { "recipe", "the recipe" },
         { "observed", "the existing resource" },
         { "price", "the price" },
-        { "wish", "the request" },
-        { "steps", "the requests" },
+        { "wish", "what was asked for" },
+        { "steps", "the list of requests" },
     };
     TEXT_AUTO members = { 0 };
     const char *what = "something";

@@ -7,7 +7,7 @@
 #include "fleet/recipes/recipe_lint.h"
 
 #define SHORTEST_LIFE_MS (10 * 60000LL)
-/* How many of the newest plans are searched for a recipe that was removed. */
+/* How many of a deployment's newest plans are searched for a recipe that was removed. */
 #define RECALLED_PLANS 100
 
 static CHECKED bool find_managed(struct making *making, struct error *error)
@@ -52,8 +52,9 @@ static void complete_wish(struct making *making)
         wish->at_end = json_get_text(before, "at_end", "destroy");
 }
 
-/* Reads the recipe, with its overrides, from a plan that was carried out. */
-static bool has_recipe(const struct fleet_plan_row *row, const char *name, struct recipe *out)
+/* Reads the recipe, with its overrides, from a plan. Returns false if the plan was not carried out
+ * or has no recipe of this name. */
+static bool read_planned(const struct fleet_plan_row *row, const char *name, struct recipe *out)
 {
     json_auto_t *document = json_loads(row->document, 0, NULL);
     const json_t *recipe = json_object_get(document, "recipe");
@@ -63,8 +64,8 @@ static bool has_recipe(const struct fleet_plan_row *row, const char *name, struc
            && recipe_read(json_object_get(recipe, "document"), out, &ignored);
 }
 
-/* Finds in a deployment's plans the recipe that its server was made from. Returns false with
- * `error` unchanged if there is none. */
+/* Finds the recipe of an existing server in the deployment's plans. Returns false with `error`
+ * unchanged if there is none, or if the wish needs a recipe that still exists. */
 static CHECKED bool recall_recipe(const struct making *making, struct recipe *out,
                                   struct error *error)
 {
@@ -78,7 +79,7 @@ static CHECKED bool recall_recipe(const struct making *making, struct recipe *ou
                             error))
         return false;
     for (size_t i = 0; i < count && !found; i++)
-        found = has_recipe(&rows[i], wish->recipe, out);
+        found = read_planned(&rows[i], wish->recipe, out);
     fleet_plan_rows_free(rows, count);
     return found;
 }
@@ -94,8 +95,8 @@ static CHECKED bool read_recipe(const struct making *making, struct managed_plan
         return true; /* ending a server needs no recipe, and an adopted server has none */
     if (!managed_target_allows(&plan->target, wish->recipe))
         return error_set(error, ERROR_FORBIDDEN,
-                         "the target %s does not allow the recipe %s: target_show lists those it "
-                         "allows",
+                         "the target %s does not allow the recipe %s: target_show lists the "
+                         "recipes that it allows",
                          plan->target.plain.name, wish->recipe);
     if (!making->frame->recipe(making->frame->context, wish->recipe, &plain, error))
         return error->kind == ERROR_NOT_FOUND && recall_recipe(making, &plan->recipe, error);
@@ -110,7 +111,8 @@ static CHECKED bool read_recipe(const struct making *making, struct managed_plan
     return done;
 }
 
-/* Refuses only new servers: a running one must not lose an extension because of a new rule. */
+/* Refuses only a creation or an update: a new rule must not prevent, for example, the extension of
+ * a running server. */
 static CHECKED bool lint_recipe(struct making *making, const struct managed_plan *plan,
                                 const char *place, struct error *error)
 {
@@ -126,7 +128,7 @@ static CHECKED bool lint_recipe(struct making *making, const struct managed_plan
         return false;
     }
     json_array_append_new(making->warnings,
-                          json_sprintf("A new one would be refused: %s.", problem.message));
+                          json_sprintf("A new server would be refused: %s.", problem.message));
     return true;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Google's Cloud Run: its row of the table, and the requirements of a target. */
+/* Google's Cloud Run: its row of the table of providers, and the requirements of a target. */
 #include "fleet/providers/cloud_run.h"
 #include "base/net/url.h"
 
@@ -33,7 +33,7 @@ static CHECKED bool check(struct cloud *cloud, const struct fleet_target *target
     if (!google_check_permissions(cloud, target, permissions, findings, error))
         return false;
     google_check_services(cloud, target, services, findings);
-    google_check_things(cloud, target, false, findings);
+    google_check_resources(cloud, target, false, findings);
     google_check_quotas(cloud, target, services[0], quotas, findings);
     return true;
 }

@@ -13,8 +13,8 @@
 const char *cloud_run_name(const struct desired *desired, char out[CLOUD_RUN_NAME_SIZE]);
 /* Returns the body of a service for a recipe. New reference. */
 json_t *cloud_run_service(const struct desired *desired);
-/* Returns the service's member "scaling", which has the least and the most instances. New
- * reference. */
+/* Returns the service's member "scaling", with the smallest and the largest number of instances.
+ * New reference. */
 json_t *cloud_run_scaling(const struct desired *desired);
 /* INVALID if the platform would refuse the recipe. Without I/O. */
 CHECKED bool cloud_run_check(const struct desired *desired, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Observes one service, or lists all of them in the target's regions. */
+/* Observes one service, or lists the services with model servers in the target's regions. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,12 +8,12 @@
 
 /* ---- One service ---- */
 
-/* Returns the message of the first unfulfilled condition, which shows what the
- * service waits for. */
+/* Returns the message of the first unfulfilled condition, which shows what the service waits for,
+ * and sets *phase to "image" or "weights" accordingly. */
 static const char *waiting_for(const json_t *service, const char **phase)
 {
-    static const char *const of_image[] = { "CONTAINER_MISSING", "CONTAINER_PERMISSION_DENIED",
-                                            NULL };
+    static const char *const image_reasons[] = { "CONTAINER_MISSING", "CONTAINER_PERMISSION_DENIED",
+                                                 NULL };
     const json_t *condition;
     size_t i;
 
@@ -24,7 +24,7 @@ static const char *waiting_for(const json_t *service, const char **phase)
 
         if (strcmp(state, "CONDITION_SUCCEEDED") == 0)
             continue;
-        if (strcmp(reason, of_image[0]) == 0 || strcmp(reason, of_image[1]) == 0
+        if (google_is_one_of(reason, image_reasons)
             || strcmp(json_get_text(condition, "type", ""), "ConfigurationsReady") == 0)
             *phase = "image";
         return json_get_text(condition, "message", "");
@@ -63,11 +63,12 @@ static void read_state(const json_t *service, struct observed *out)
 static bool scales_to_zero(const json_t *service)
 {
     const json_t *scaling = json_object_get(service, "scaling");
-    const json_t *of_revision = json_object_get(json_object_get(service, "template"), "scaling");
+    const json_t *revision_scaling =
+        json_object_get(json_object_get(service, "template"), "scaling");
 
     return strcmp(json_get_text(scaling, "scalingMode", ""), "MANUAL") != 0
            && json_get_integer(scaling, "minInstanceCount", 0) == 0
-           && json_get_integer(of_revision, "minInstanceCount", 0) == 0;
+           && json_get_integer(revision_scaling, "minInstanceCount", 0) == 0;
 }
 
 static json_t *fields_of(const json_t *service)
@@ -164,5 +165,5 @@ bool cloud_run_list(struct cloud *cloud, const struct fleet_target *target, stru
         { NULL },
     };
 
-    return google_list(cloud, target, services, out, count, warnings, error);
+    return google_list_resources(cloud, target, services, out, count, warnings, error);
 }

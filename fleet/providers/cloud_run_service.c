@@ -10,7 +10,7 @@
 #define MEMORY_AT "/mnt/memory"
 #define PROBE_MAX_S 240
 #define TIMEOUT_MAX_S 3600
-#define NAME_SIZE 50
+#define NAME_SIZE 50 /* of a service's own name, with its NUL */
 
 const char *cloud_run_name(const struct desired *desired, char out[CLOUD_RUN_NAME_SIZE])
 {
@@ -171,7 +171,7 @@ static void add_volumes(const struct desired *desired, json_t *template, json_t 
 
 /* ---- The service ---- */
 
-static void add_places(const struct desired *desired, json_t *template)
+static void add_placement(const struct desired *desired, json_t *template)
 {
     const struct recipe *recipe = desired->recipe;
     const struct fleet_target *target = desired->target;
@@ -208,7 +208,7 @@ static json_t *make_template(const struct desired *desired)
         "scaling", "minInstanceCount", (json_int_t)recipe_integer(recipe, "scale.min", 0),
         "maxInstanceCount", (json_int_t)desired_replicas(desired), "containers", container);
 
-    add_places(desired, out);
+    add_placement(desired, out);
     add_volumes(desired, out, container);
     return out;
 }
@@ -276,8 +276,8 @@ static CHECKED bool check_probe(const struct recipe *recipe, const char *name, s
         || json_get_integer(value, "timeoutSeconds", 0)
                > json_get_integer(value, "periodSeconds", 0))
         return error_set(error, ERROR_INVALID,
-                         "on Cloud Run the %s probe waits at most %d s before and between tries, "
-                         "and a try takes no longer than the period between tries",
+                         "on Cloud Run the %s probe may wait at most %d s before the first try and "
+                         "between tries, and a try may take at most the period between tries",
                          name, PROBE_MAX_S);
     return true;
 }

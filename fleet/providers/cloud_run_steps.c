@@ -34,7 +34,8 @@ static void set_dry_run(struct step *step)
     text_copy(step->dry_run_url, sizeof step->dry_run_url, dry.url);
 }
 
-/* Adds the scheduler's job, with the request that it sends at the end. */
+/* Adds the steps that create the scheduler's job or, if `is_change`, change its request and its
+ * time. */
 static void add_end(const struct google_list *list, bool is_change)
 {
     bool destroys = list->desired->end_destroys;
@@ -181,15 +182,15 @@ static void add_destroy(const struct google_list *list)
 static CHECKED bool check_end(enum provider_verb verb, const struct desired *desired,
                               const struct observed *now, struct error *error)
 {
-    static const unsigned writing =
+    static const unsigned verbs_with_end =
         VERB_BIT(VERB_EXTEND) | VERB_BIT(VERB_START) | VERB_BIT(VERB_UPDATE);
 
     if (desired->ends_ms == 0)
         return true;
-    if ((writing & VERB_BIT(verb)) != 0 && now->ends_ms == 0)
+    if ((verbs_with_end & VERB_BIT(verb)) != 0 && now->ends_ms == 0)
         return error_set(error, ERROR_UNSUPPORTED,
-                         "%s in %s has no end, and on Cloud Run only a new service gets one: the "
-                         "right to end it would replace the rights that others have on it",
+                         "%s in %s has no end, and on Cloud Run only a new service can get one: "
+                         "the right to end it would replace the rights that others have on it",
                          desired->deployment, desired->place);
     return google_end_check(desired, "Cloud Run", error);
 }
@@ -242,7 +243,7 @@ enum step_state cloud_run_outcome(const struct step *step, const struct cloud_re
 
     poll_url[0] = '\0';
     if (reply->verdict != CLOUD_DONE)
-        return google_refused(step, reply, error);
+        return google_judge_failure(step, reply, error);
     if (google_is_one_of(step->name, waiting))
         return judge_service(step, reply->body, poll_url, error);
     if (google_is_one_of(step->name, operations))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Google's Compute Engine: its row of the table, and the requirements of a target. */
+/* Google's Compute Engine: its row of the table of providers, and the requirements of a target. */
 #include <string.h>
 
 #include "fleet/providers/compute.h"

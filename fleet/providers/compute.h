@@ -17,8 +17,8 @@ bool compute_is_flexible(const struct desired *desired, const struct observed *n
 
 /* Returns the body of an instance for a recipe. New reference. */
 json_t *compute_instance(const struct desired *desired, const struct google_machine *machine);
-/* Returns how the machine is bought and when it ends: the scheduling of `now` with the plan's
- * values. `now` NULL: of a new machine. New reference. */
+/* Returns how the machine is bought and when it ends: the scheduling of `now` with the plan's end.
+ * `now` NULL: the scheduling of a new machine. New reference. */
 json_t *compute_scheduling(const struct desired *desired, const struct observed *now);
 
 /* INVALID if the platform would refuse the recipe. Without I/O. */

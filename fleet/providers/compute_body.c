@@ -37,7 +37,7 @@ bool compute_is_flexible(const struct desired *desired, const struct observed *n
                          : strcmp(desired->kind, "flex_start") == 0;
 }
 
-static const char *model_of(const char *kind)
+static const char *provisioning_model(const char *kind)
 {
     static const char *const rows[][2] = { { "spot", "SPOT" }, { "flex_start", "FLEX_START" } };
 
@@ -85,10 +85,10 @@ static void set_end(const struct desired *desired, bool is_flexible, json_t *out
 json_t *compute_scheduling(const struct desired *desired, const struct observed *now)
 {
     const json_t *before = scheduling_of(now);
-    json_t *out = json_is_object(before)
-                      ? json_deep_copy(before)
-                      : json_pack("{s:s, s:s}", "provisioningModel", model_of(desired->kind),
-                                  "onHostMaintenance", "TERMINATE");
+    json_t *out = json_is_object(before) ? json_deep_copy(before)
+                                         : json_pack("{s:s, s:s}", "provisioningModel",
+                                                     provisioning_model(desired->kind),
+                                                     "onHostMaintenance", "TERMINATE");
 
     set_end(desired, compute_is_flexible(desired, now), out);
     return out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks what Compute Engine refuses, and what is unwise there. */
+/* Refuses what Compute Engine would refuse, and warns of what is unwise there. */
 #include <string.h>
 
 #include "fleet/providers/compute.h"
@@ -106,7 +106,7 @@ bool compute_check_end(const struct desired *desired, const struct observed *now
 
     if (is_flexible && desired->ends_ms == 0)
         return error_set(error, ERROR_INVALID,
-                         "a flex-start machine has an end, at most 7 days away: give \"life_s\"");
+                         "a flex-start machine needs an end, at most 7 days away: give \"life_s\"");
     if (is_flexible && life_ms > LONGEST_FLEXIBLE_MS)
         return refuse_life(life_ms, "a flex-start machine lives", LONGEST_FLEXIBLE_MS, error);
     if (is_flexible && !desired->end_destroys)
@@ -134,7 +134,7 @@ void compute_lint(const struct desired *desired, json_t *warnings)
     const struct google_warning rows[] = {
         { strcmp(desired->kind, "reserved") == 0 && desired->target->reservation[0] == '\0',
           "The target names no reservation: an open one that fits is used; if there is none, the "
-          "machine is billed at the price on demand." },
+          "machine is billed at the on-demand price." },
         { strcmp(desired->kind, "flex_start") == 0,
           "Flex-start counts the life from when there is capacity. opsbrain ends the machine at "
           "the planned time; the platform itself would end it later, by as long as it waited." },

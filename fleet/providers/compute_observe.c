@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Observes one instance with its own reports, or lists all of them in the target's zones. */
+/* Observes one instance, including what it reports itself, or lists the model servers in the
+ * target's zones. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +9,8 @@
 
 /* ---- One instance ---- */
 
-/* The platform's states with ours. A running machine of ours reports its further phases itself. */
+/* The platform's states, and ours for them. A running machine that opsbrain made reports its
+ * further phases itself. */
 static const struct status {
     const char *word, *state, *phase;
 } statuses[] = {
@@ -29,8 +31,9 @@ static void read_state(const json_t *instance, struct observed *out)
         if (strcmp(word, statuses[i].word) == 0)
             observed_set_state(out, statuses[i].state, statuses[i].phase,
                                json_get_text(instance, "statusMessage", ""));
+    /* a machine that opsbrain did not make reports no phases */
     if (strcmp(word, "RUNNING") == 0 && out->instance[0] == '\0')
-        observed_set_state(out, "ready", "ready", ""); /* a machine of others reports no phases */
+        observed_set_state(out, "ready", "ready", "");
 }
 
 static const char *script_of(const json_t *instance)
@@ -142,7 +145,8 @@ static void read_line(const char *contents, struct observed *out)
     text_copy(out->log_line, sizeof out->log_line, text_string(&shown));
 }
 
-/* Reads the script's last line from the serial port, for the time before the server writes any. */
+/* Reads the script's last line from the serial port. It is used until the machine reports a line of
+ * the server. */
 static void ask_line(struct cloud *cloud, struct observed *out)
 {
     CLOUD_REPLY_AUTO reply = { 0 };
@@ -155,8 +159,8 @@ static void ask_line(struct cloud *cloud, struct observed *out)
         read_line(json_get_text(reply.body, "contents", ""), out);
 }
 
-/* Reads the script's guest attributes. A failure is ignored: there are none before the script runs,
- * and the account may lack the permission. */
+/* Reads the script's guest attributes. A failure is ignored: there are no attributes before the
+ * script runs, and the account may lack the permission. */
 static void ask_machine(struct cloud *cloud, struct observed *out)
 {
     CLOUD_REPLY_AUTO reply = { 0 };
@@ -222,5 +226,5 @@ bool compute_list(struct cloud *cloud, const struct fleet_target *target, struct
         { NULL },
     };
 
-    return google_list(cloud, target, instances, out, count, warnings, error);
+    return google_list_resources(cloud, target, instances, out, count, warnings, error);
 }

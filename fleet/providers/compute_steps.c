@@ -27,8 +27,9 @@ static void add_wait(const struct google_list *list, const char *name, const cha
         step->wait_s = STEP_WAITS_TO_END; /* for capacity */
 }
 
-/* Names the machine by the platform's own id, so that it is never another one of the same name. */
-static void set_method(const struct google_list *list, struct step *step, const char *method)
+/* Sets the URL of an action on the machine. The URL has the platform's own id of the machine, if it
+ * is known, so that the request never reaches a different machine of the same name. */
+static void set_action(const struct google_list *list, struct step *step, const char *action)
 {
     const char *uid = list->now != NULL ? list->now->uid : "";
 
@@ -36,17 +37,17 @@ static void set_method(const struct google_list *list, struct step *step, const 
         snprintf(step->url, sizeof step->url,
                  GOOGLE_COMPUTE "projects/%.63s/zones/%.63s/instances/%.64s",
                  list->desired->target->project, list->desired->place, uid);
-    snprintf(step->url + strlen(step->url), sizeof step->url - strlen(step->url), "%s", method);
+    snprintf(step->url + strlen(step->url), sizeof step->url - strlen(step->url), "%s", action);
     google_machine_set_id(list->desired, step);
 }
 
 /* Takes over the reference `body`. */
-static void add_method(const struct google_list *list, const char *name, const char *method,
+static void add_action(const struct google_list *list, const char *name, const char *action,
                        json_t *body, const char *summary)
 {
     struct step *step = google_add(list, name, "POST", list->url, summary);
 
-    set_method(list, step, method);
+    set_action(list, step, action);
     step->body = body;
 }
 
@@ -83,14 +84,14 @@ static void add_create(const struct google_list *list)
 
 static void add_scheduling(const struct google_list *list)
 {
-    add_method(list, "scheduling", "/setScheduling", compute_scheduling(list->desired, list->now),
+    add_action(list, "scheduling", "/setScheduling", compute_scheduling(list->desired, list->now),
                "Moves the end of");
 }
 
 /* The request is refused if somebody has changed the labels since they were observed. */
 static void add_labels(const struct google_list *list)
 {
-    add_method(list, "label", "/setLabels",
+    add_action(list, "label", "/setLabels",
                json_pack("{s:o, s:s}", "labels", google_all_labels(list->desired, list->now),
                          "labelFingerprint", list->now->etag),
                "Writes the new end to the labels of");
@@ -98,7 +99,7 @@ static void add_labels(const struct google_list *list)
 
 static void add_stop(const struct google_list *list, const char *summary)
 {
-    add_method(list, "stop", "/stop", NULL, summary);
+    add_action(list, "stop", "/stop", NULL, summary);
     add_wait(list, "stopped", "Waits until it is stopped:");
 }
 
@@ -109,7 +110,7 @@ static void add_stopping(const struct google_list *list)
 
 static void add_start(const struct google_list *list)
 {
-    add_method(list, "start", "/start", NULL, "Starts the machine");
+    add_action(list, "start", "/start", NULL, "Starts the machine");
     add_wait(list, "running", "Waits until it runs:");
 }
 
@@ -126,7 +127,8 @@ static void add_extend(const struct google_list *list)
         add_start(list);
 }
 
-/* If the end is a running time (flex-start), it is set to what is left, because it counts anew. */
+/* If the end is a running time (flex-start), it is set to the time that is left, because it counts
+ * anew from this start. */
 static void add_restart(const struct google_list *list)
 {
     bool moves = observed_end_moves(list->now, list->desired);
@@ -144,7 +146,7 @@ static void add_destroy(const struct google_list *list)
         struct step *step = google_add_removal(list, "remove-instance", list->url,
                                                "Deletes the machine and its disk:");
 
-        set_method(list, step, "");
+        set_action(list, step, "");
     }
     add_wait(list, "gone", "Waits until it is gone:");
     google_machine_add_removals(list);
@@ -212,7 +214,7 @@ enum step_state compute_outcome(const struct step *step, const struct cloud_repl
         return google_fail(error, "the machine is gone: there was no capacity in time, or somebody "
                                   "deleted it");
     if (reply->verdict != CLOUD_DONE)
-        return google_machine_refused(step, reply, error);
+        return google_machine_judge_failure(step, reply, error);
     if (google_is_one_of(step->name, waiting))
         return judge_instance(step, reply->body, poll_url, error);
     if (is_read || strncmp(step->resource, GOOGLE_COMPUTE, strlen(GOOGLE_COMPUTE)) != 0)

@@ -20,28 +20,29 @@
 
 /* Returns our labels. New reference. */
 json_t *google_labels(const struct desired *desired);
-/* Returns our labels and those that others wrote: a change replaces all of them. New reference. */
+/* Returns our labels and those that others wrote, because a change of the labels replaces all of
+ * them. New reference. */
 json_t *google_all_labels(const struct desired *desired, const struct observed *now);
 /* Reads instance, deployment and end from a resource's labels, and keeps a copy of all of them. */
 void google_read_labels(const json_t *labels, struct observed *out);
 /* Returns a description that marks a resource without labels as ours. New reference. */
 json_t *google_mark(const struct desired *desired);
 
-/* Writes a unique suffix of 24 digits for the names of a deployment's auxiliary resources. `what`:
- * the deployment's full name at the platform. */
+/* Writes a unique suffix of 24 hexadecimal digits for the names of a deployment's auxiliary
+ * resources. `what`: the deployment's full name at the platform. */
 #define GOOGLE_TAG_SIZE 25
 void google_tag(const struct desired *desired, const char *what, char out[GOOGLE_TAG_SIZE]);
 
 /* Returns the last part of a name, such as "x" of "projects/P/locations/L/services/x". Borrowed. */
 const char *google_last_part(const char *name);
-/* Fills in name, place and URL from such a name. */
+/* Fills in name, place and URL from a resource's full name and the base URL of its service. */
 void google_read_name(const char *service, const char *name, struct observed *out);
 /* Reads an int64, which Google sends as a string or as a number. Returns 0 if it is neither. */
 int64_t google_integer(const json_t *object, const char *name);
 
 /* ---- Steps ---- */
 
-/* The names of what a machine needs in addition (google_machine.h). */
+/* The names of the resources that a machine needs besides itself (google_machine.h). */
 struct google_machine {
     char tag[32];    /* of the machine, by which the firewall finds it; also the firewall's name */
     char secret[40]; /* the key's name in Secret Manager */
@@ -60,7 +61,7 @@ struct google_list {
     const struct observed *now;
     struct step **steps;
     size_t *count;
-    /* A provider fills in those that it uses: */
+    /* A provider fills in the members below that it uses: */
     char url[512];    /* of the resource */
     char queued[512]; /* of the queued resource that requests a node */
     struct google_machine machine;
@@ -94,13 +95,15 @@ struct step *google_add_removal(const struct google_list *list, const char *name
 void google_set_creation(struct step *step);
 /* Appends a parameter to the step's URL. */
 void google_add_query(struct step *step, const char *name, const char *value);
-/* Checks that a resource to create does not belong to others, and that one to change exists.
- * `what`: "machine". */
+/* Checks that a resource to create does not exist as somebody else's, that a resource to change
+ * exists, and that a creation or an update has a recipe. `what`: the kind of resource, such as
+ * "machine". */
 CHECKED bool google_check_state(enum provider_verb verb, const struct desired *desired,
                                 const struct observed *now, const char *what, struct error *error);
 /* Appends the step as a gcloud command. `commands` has pairs of a step's name and its command, such
  * as { "stop", "compute instances stop" }, and ends with NULL; `place` is the option for the place,
- * such as "--zone". A step without a pair is shown as a request. */
+ * such as "--zone". The check of a secret has its own command; any other step without a pair is
+ * shown as a request. */
 void google_command(const struct desired *desired, const struct step *step,
                     const char *const commands[][2], const char *place, struct text *out);
 
@@ -110,16 +113,17 @@ void google_command(const struct desired *desired, const struct step *step,
  * `region`: the scheduler's. */
 void google_end_name(const struct desired *desired, const char *what, const char *region,
                      struct google_end *out);
-/* Step "end-account": creates the account, without any rights. */
+/* Adds the step "end-account", which creates the account, without any rights. */
 void google_end_add_account(const struct google_list *list);
-/* Steps "end-before" and "end": create the job. `body` NULL: the job's request has none. */
+/* Adds the steps "end-before", which deletes an earlier job, and "end", which creates the job.
+ * `method`, `url`, `body`: of the request that the job sends; `body` NULL: none. */
 void google_end_add_job(const struct google_list *list, const char *method, const char *url,
                         const char *body);
-/* Step "end": changes the time of the existing job, so that a running server is never without an
- * end. */
+/* Adds the step "end", which changes the existing job and does not replace it, so that a running
+ * server is never without an end. */
 void google_end_add_change(const struct google_list *list, const char *method, const char *url,
                            const char *body);
-/* Steps "remove-end" and "remove-end-account". */
+/* Add the steps "remove-end" and "remove-end-account". */
 void google_end_add_job_removal(const struct google_list *list);
 void google_end_add_account_removal(const struct google_list *list);
 /* INVALID if the end is too far away for a schedule, which has no year. */
@@ -140,8 +144,8 @@ void google_warn(const struct google_warning *rows, size_t count, json_t *warnin
 /* Sets `error` and returns STEP_FAILED. */
 CHECKED enum step_state google_fail(struct error *error, const char *message);
 /* Judges a reply that is not 2xx. */
-CHECKED enum step_state google_refused(const struct step *step, const struct cloud_reply *reply,
-                                       struct error *error);
+CHECKED enum step_state google_judge_failure(const struct step *step,
+                                             const struct cloud_reply *reply, struct error *error);
 /* Judges a long-running operation, {"name", "done", "error" or "response"}. Its URL is `base`
  * followed by its name. */
 CHECKED enum step_state google_judge_operation(const json_t *operation, const char *base,
@@ -149,16 +153,17 @@ CHECKED enum step_state google_judge_operation(const json_t *operation, const ch
 /* Judges a step that waits: its name is the state that it waits for. */
 CHECKED enum step_state google_judge_wait(const struct step *step, const struct observed *now,
                                           char poll_url[1024], struct error *error);
-bool google_is_one_of(const char *name, const char *const *names); /* ends with NULL */
+bool google_is_one_of(const char *name, const char *const *names); /* `names` ends with NULL */
 
 /* ---- Lists ---- */
 
+/* The target that is searched, and the list to which each page's resources are added. */
 struct google_found {
     const struct fleet_target *target;
     struct observed **list;
     size_t *count;
 };
-/* Lists the pages of SERVICE projects/P/PLACES/PLACE/QUERY. */
+/* A collection of resources; its pages are at SERVICE projects/P/PLACES/PLACE/QUERY. */
 struct google_collection {
     const char *service, *places; /* GOOGLE_COMPUTE, "zones" */
     const char *query;            /* "instances?maxResults=100" */
@@ -168,16 +173,17 @@ struct google_collection {
 /* Lists all collections in each of the target's places; a row without a service ends `collections`.
  * A place that the platform reports as unreachable becomes a warning. Free with observed_list_free.
  */
-CHECKED bool google_list(struct cloud *cloud, const struct fleet_target *target,
-                         const struct google_collection *collections, struct observed **out,
-                         size_t *count, json_t *warnings, struct error *error);
+CHECKED bool google_list_resources(struct cloud *cloud, const struct fleet_target *target,
+                                   const struct google_collection *collections,
+                                   struct observed **out, size_t *count, json_t *warnings,
+                                   struct error *error);
 
 /* ---- Requirements of a target ---- */
 
-/* Checks project, credential and places, which are zones or regions. */
+/* Checks project, credential and places, which must be zones (`has_zones`) or regions. */
 CHECKED bool google_check_target(const struct fleet_target *target, const char *title,
                                  bool has_zones, struct error *error);
-/* Adds a finding for each; the lists end with NULL. */
+/* Add a finding for each permission and for each service's API; the lists end with NULL. */
 CHECKED bool google_check_permissions(struct cloud *cloud, const struct fleet_target *target,
                                       const char *const *permissions, json_t *findings,
                                       struct error *error);
@@ -186,23 +192,26 @@ void google_check_services(struct cloud *cloud, const struct fleet_target *targe
 /* Adds {"need", "ok", "fix"}. Takes over the reference `fix`, which is omitted if `ok`. */
 void google_add_finding(json_t *findings, const char *need, bool ok, json_t *fix);
 
-/* Checks the target's service account, network and bucket, if it names them. `of_machines`: without
- * a network the machines are in `default`. */
-void google_check_things(struct cloud *cloud, const struct fleet_target *target, bool of_machines,
-                         json_t *findings);
-/* The target's network in Compute Engine's form; `default` if it names none. New reference. */
+/* Checks that the target's service account, network and bucket exist, if it names them.
+ * `for_machines`: if it names no network, `default` is checked, in which its machines are then. */
+void google_check_resources(struct cloud *cloud, const struct fleet_target *target,
+                            bool for_machines, json_t *findings);
+/* Returns the target's network in Compute Engine's form; `default` if it names none. New
+ * reference. */
 json_t *google_network(const struct fleet_target *target);
 
-/* The quotas of a place become one finding: at least one is not used up. */
+/* The quotas of a place, from which one finding is made: whether at least one is not used up. */
 struct google_quotas {
     struct text list; /* "NVIDIA_L4_GPUS 8 (2 used)" */
-    bool has_any;
+    bool has_free;
 };
 /* `limit` < 0: unlimited. */
 void google_quotas_add(struct google_quotas *quotas, const char *name, int64_t limit, int64_t used);
-/* Reads Cloud Quotas; a quota that cannot be read counts as missing. `place`: a region or zone. */
+/* Reads a quota of a place from Cloud Quotas; if it cannot be read, it counts as missing. `place`:
+ * a region or zone. */
 void google_quotas_read(struct cloud *cloud, const char *project, const char *service,
                         const char *quota, const char *place, struct google_quotas *quotas);
+/* Adds the finding, and frees the list. */
 void google_quotas_finish(struct google_quotas *quotas, const struct fleet_target *target,
                           const char *place, json_t *findings);
 /* Adds a finding for each place from the Cloud Quotas with these names, which end with NULL. */

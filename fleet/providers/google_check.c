@@ -132,8 +132,8 @@ json_t *google_network(const struct fleet_target *target)
     return strchr(name, '/') != NULL ? json_string(name) : json_sprintf("global/networks/%s", name);
 }
 
-static void check_thing(struct cloud *cloud, const char *what, const char *name, const char *url,
-                        json_t *findings)
+static void check_resource(struct cloud *cloud, const char *what, const char *name, const char *url,
+                           json_t *findings)
 {
     CLOUD_REPLY_AUTO reply = { 0 };
     struct error problem = { 0 };
@@ -154,22 +154,22 @@ static void check_network(struct cloud *cloud, const struct fleet_target *target
         snprintf(url, sizeof url, GOOGLE_COMPUTE "%.400s", name);
     else
         snprintf(url, sizeof url, GOOGLE_COMPUTE "projects/%.63s/%.400s", target->project, name);
-    check_thing(cloud, "network", name, url, findings);
+    check_resource(cloud, "network", name, url, findings);
 }
 
-void google_check_things(struct cloud *cloud, const struct fleet_target *target, bool of_machines,
-                         json_t *findings)
+void google_check_resources(struct cloud *cloud, const struct fleet_target *target,
+                            bool for_machines, json_t *findings)
 {
     char url[1024];
 
     snprintf(url, sizeof url, GOOGLE_IAM "projects/%.63s/serviceAccounts/%.255s", target->project,
              target->service_account);
     if (target->service_account[0] != '\0')
-        check_thing(cloud, "service account", target->service_account, url, findings);
-    if (of_machines || target->network[0] != '\0')
+        check_resource(cloud, "service account", target->service_account, url, findings);
+    if (for_machines || target->network[0] != '\0')
         check_network(cloud, target, findings);
     snprintf(url, sizeof url, "https://storage.googleapis.com/storage/v1/b/%.127s?fields=name",
              target->bucket);
     if (target->bucket[0] != '\0')
-        check_thing(cloud, "bucket", target->bucket, url, findings);
+        check_resource(cloud, "bucket", target->bucket, url, findings);
 }

@@ -52,9 +52,9 @@ static CHECKED bool read_pages(struct cloud *cloud, const char *place,
     return true;
 }
 
-bool google_list(struct cloud *cloud, const struct fleet_target *target,
-                 const struct google_collection *collections, struct observed **out, size_t *count,
-                 json_t *warnings, struct error *error)
+bool google_list_resources(struct cloud *cloud, const struct fleet_target *target,
+                           const struct google_collection *collections, struct observed **out,
+                           size_t *count, json_t *warnings, struct error *error)
 {
     const struct google_found found = { target, out, count };
     bool done = true;

@@ -156,8 +156,8 @@ static bool is_plain(const char *name)
                   == '\0';
 }
 
-/* Returns the length of the URL that a resource's operations are below: ".../zones/z" of
- * ".../zones/z/instances/x". */
+/* Returns the length of the part of a resource's URL to which "/operations/NAME" is appended, such
+ * as ".../zones/z" of ".../zones/z/instances/x". */
 static int parent_length(const char *resource)
 {
     const char *last = strrchr(resource, '/');
@@ -192,14 +192,14 @@ enum step_state google_machine_judge(const struct step *step, const json_t *oper
     return google_fail(error, sentence);
 }
 
-enum step_state google_machine_refused(const struct step *step, const struct cloud_reply *reply,
-                                       struct error *error)
+enum step_state google_machine_judge_failure(const struct step *step,
+                                             const struct cloud_reply *reply, struct error *error)
 {
     const json_t *errors = json_object_get(json_object_get(reply->body, "error"), "errors");
     const char *reason = json_get_text(json_array_get(errors, 0), "reason", "");
 
     if (strcmp(reason, "resourceNotReady") != 0)
-        return google_refused(step, reply, error);
+        return google_judge_failure(step, reply, error);
     error_set(error, ERROR_UPSTREAM, "%s", reply->message);
     return STEP_RETRY;
 }

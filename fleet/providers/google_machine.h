@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts that a model server on a Google machine, an instance of Compute Engine or a node of
- * Cloud TPU, needs besides the machine: an API key, a firewall that admits its clients, and the
- * script that starts it. The machine makes the key at its first boot and writes it to a secret,
- * from which opsbrain reads it: no request of a plan contains it. */
+/* What a model server on a Google machine (an instance of Compute Engine or a node of Cloud TPU)
+ * needs besides the machine: an API key, a firewall that admits its clients, and the script that
+ * starts it. The machine makes the key at its first boot and writes it to a secret, from which
+ * opsbrain reads it: no request of a plan contains the key. */
 #pragma once
 
 #include "fleet/providers/google.h"
@@ -15,8 +15,8 @@
      | VERB_BIT(VERB_DESTROY))
 #define GOOGLE_MACHINE_LACKS                                                                       \
     {                                                                                              \
-        [VERB_UPDATE] = "a machine is made from one recipe: deploy the other one beside it, and "  \
-                        "destroy this one when that is ready",                                     \
+        [VERB_UPDATE] = "a machine is made from one recipe: deploy the new recipe beside it, and " \
+                        "destroy this machine when the new one is ready",                          \
         [VERB_SCALE] = "a deployment is one machine: deploy another beside it"                     \
     }
 #define GOOGLE_MACHINE_LOCK                                                                        \
@@ -30,8 +30,8 @@ void google_machine_name(const struct desired *desired, const char *what,
 
 /* Returns the labels of a machine: google_labels and the server's port. New reference. */
 json_t *google_machine_labels(const struct desired *desired);
-/* Finds the server's port in the labels or, if the machine is not ours, in the script. Returns 8000
- * if neither has it. */
+/* Finds the server's port in the labels or, if they have none, in the script. Returns 8000 if
+ * neither has a valid port. */
 int google_machine_port(const json_t *labels, const char *script);
 /* Sets the server's address if `address` is an IPv4 address. */
 void google_machine_set_address(const char *address, int port, struct observed *out);
@@ -41,8 +41,8 @@ void google_machine_add(const struct google_list *list);
 /* Adds the steps "remove-firewall" and "remove-key", which follow the removal of the machine. */
 void google_machine_add_removals(const struct google_list *list);
 
-/* INVALID if the target names no zone or no service account, or if its source ranges would open the
- * servers to everybody. */
+/* INVALID, for example, if the target names no zone or no service account, or if its source ranges
+ * would open the servers to everybody. */
 CHECKED bool google_machine_check_target(const struct fleet_target *target, const char *title,
                                          struct error *error);
 /* Returns true if the target's machines have only an internal address. */
@@ -56,7 +56,7 @@ CHECKED bool google_machine_check(const struct desired *desired, const char *tit
 /* Returns the environment variable from which the recipe's engine reads its API key; NULL if it
  * reads none. Static. */
 const char *google_machine_key_variable(const struct recipe *recipe);
-/* Adds the warnings for every machine. */
+/* Adds the warnings that apply to every machine. */
 void google_machine_lint(json_t *warnings);
 
 /* Appends the script that starts the server at every boot. It reads secrets with the machine's own
@@ -74,9 +74,9 @@ void google_machine_read(const json_t *items, struct observed *out);
 CHECKED enum step_state google_machine_judge(const struct step *step, const json_t *operation,
                                              char poll_url[1024], struct error *error);
 /* Judges a reply that is not 2xx. If a resource is not ready yet, the request is repeated. */
-CHECKED enum step_state google_machine_refused(const struct step *step,
-                                               const struct cloud_reply *reply,
-                                               struct error *error);
+CHECKED enum step_state google_machine_judge_failure(const struct step *step,
+                                                     const struct cloud_reply *reply,
+                                                     struct error *error);
 /* Adds a request id to the step's URL, so that a request repeated after a lost reply is carried out
  * once: a UUID derived from the plan and the step's name. */
 void google_machine_set_id(const struct desired *desired, struct step *step);

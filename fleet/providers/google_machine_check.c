@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks what cannot run on a Google machine, and warns of what is unwise there. */
+/* Refuses what cannot run on a Google machine, and warns of what is unwise there. */
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ const char *google_machine_key_variable(const struct recipe *recipe)
 
 /* ---- The target ---- */
 
-/* Returns true for an address with a prefix length that is not open to nearly everybody. */
+/* Returns true for an address with a prefix length, unless the range includes nearly everybody. */
 static bool is_range(const char *text)
 {
     char address[INET6_ADDRSTRLEN];
@@ -56,8 +56,8 @@ static CHECKED bool check_ranges(const struct fleet_target *target, const char *
         if (!is_range(target->source_ranges[i]))
             return error_set(error, ERROR_INVALID,
                              "\"source_ranges\" has \"%s\": a range is like 203.0.113.4/32 or "
-                             "10.0.0.0/8, of at least %d bits (IPv6: %d), since nothing is open to "
-                             "everybody",
+                             "10.0.0.0/8, with a prefix of at least %d bits (IPv6: %d), so that no "
+                             "server is open to everybody",
                              target->source_ranges[i], SHORTEST_IPV4, SHORTEST_IPV6);
     return true;
 }
@@ -123,7 +123,7 @@ bool google_machine_check_needs(struct cloud *cloud, const struct fleet_target *
     if (!google_check_permissions(cloud, target, permissions, findings, error))
         return false;
     google_check_services(cloud, target, services, findings);
-    google_check_things(cloud, target, true, findings);
+    google_check_resources(cloud, target, true, findings);
     return true;
 }
 

@@ -67,11 +67,11 @@ static const char functions[] =
     "}\n"
     "end() { say \"$*\"; tell line \"$*\"; phase failed; exit 1; }\n";
 
-static void add_secret(struct text *out, const char *variable, const char *secret, bool is_made)
+static void add_secret(struct text *out, const char *variable, const char *secret, bool makes_key)
 {
     text_addf(out, "for try in $(seq 60); do\n    %s=$(secret %s) && [ -n \"$%s\" ] && break\n",
               variable, secret, variable);
-    if (is_made)
+    if (makes_key)
         text_addf(out, "    make_key %s || sleep \"$pause\"\ndone\n", secret);
     else
         text_add(out, "    sleep \"$pause\"\ndone\n");
@@ -79,8 +79,8 @@ static void add_secret(struct text *out, const char *variable, const char *secre
               secret, variable);
 }
 
-/* Reads the recipe's secrets and the key into variables, which are passed to the
- * container by name. */
+/* Reads the recipe's secrets and the key into variables, which are passed to the container by name.
+ * Makes the key if its secret has none yet. */
 static void add_secrets(const struct recipe *recipe, const struct google_machine *machine,
                         struct text *out)
 {
@@ -182,7 +182,7 @@ static void add_run(const struct desired *desired, struct text *out)
     text_add(out, " || end 'docker run failed'\n");
 }
 
-/* Reports the server's last line, and the phase that it shows, until the server answers. */
+/* Reports the server's last line, and the phase that the line shows, until the server answers. */
 static const char watch[] =
     "\ndo\n"
     "    state=$(docker inspect -f '{{.State.Status}}' " CONTAINER ")\n"

@@ -13,8 +13,8 @@ enum step_state google_fail(struct error *error, const char *message)
     return STEP_FAILED;
 }
 
-enum step_state google_refused(const struct step *step, const struct cloud_reply *reply,
-                               struct error *error)
+enum step_state google_judge_failure(const struct step *step, const struct cloud_reply *reply,
+                                     struct error *error)
 {
     if (reply->status == 404 && step->absent_is_done)
         return STEP_DONE;

@@ -20,18 +20,19 @@ void google_quotas_add(struct google_quotas *quotas, const char *name, int64_t l
         text_addf(list, "%lld", (long long)limit);
     if (used > 0)
         text_addf(list, " (%lld used)", (long long)used);
-    quotas->has_any = quotas->has_any || limit < 0 || limit > used;
+    quotas->has_free = quotas->has_free || limit < 0 || limit > used;
 }
 
-/* Returns true if an entry is for the place; one without dimensions is for all its locations. */
+/* Returns true if an entry is for the place. An entry without a region and a zone is for all the
+ * locations that it lists. */
 static bool is_for(const json_t *entry, const char *place)
 {
     const json_t *dimensions = json_object_get(entry, "dimensions"), *one;
-    const char *own = json_get_text(dimensions, "region", json_get_text(dimensions, "zone", NULL));
+    const char *only = json_get_text(dimensions, "region", json_get_text(dimensions, "zone", NULL));
     size_t i;
 
-    if (own != NULL)
-        return strcmp(own, place) == 0;
+    if (only != NULL)
+        return strcmp(only, place) == 0;
     json_array_foreach(json_object_get(entry, "applicableLocations"), i, one)
         if (json_is_string(one) && strcmp(json_string_value(one), place) == 0)
             return true;
@@ -73,7 +74,7 @@ void google_quotas_read(struct cloud *cloud, const char *project, const char *se
             continue;
         add_entry(entry, quota, family, quotas);
         if (family[0] == '\0')
-            return; /* the place's own quota takes precedence over the global one */
+            return; /* Google lists the most specific entry first, which takes precedence */
     }
 }
 
@@ -85,7 +86,7 @@ void google_quotas_finish(struct google_quotas *quotas, const struct fleet_targe
     text_addf(&need, "a quota of accelerators in %s%s%.400s", place,
               quotas->list.length > 0 ? ": " : "", text_string(&quotas->list));
     google_add_finding(
-        findings, text_string(&need), quotas->has_any,
+        findings, text_string(&need), quotas->has_free,
         json_sprintf("ask for one: https://console.cloud.google.com/iam-admin/quotas?project=%s",
                      target->project));
     text_finish(&quotas->list);

@@ -74,8 +74,8 @@ bool google_check_secrets(const struct recipe *recipe, struct error *error)
         if (name[0] == '\0' || name[strspn(name, SECRET_CHARACTERS)] != '\0')
             return error_set(
                 error, ERROR_INVALID,
-                "the recipe's \"environment.%.64s\" names no secret of Secret Manager: "
-                "those have letters, digits, '-' and '_'",
+                "the recipe's \"environment.%.64s\" must name a secret of Secret Manager, which "
+                "has only letters, digits, '-' and '_'",
                 variable);
     }
     return true;
@@ -89,7 +89,7 @@ static bool has_step_of(const struct google_list *list, const char *resource)
     return false;
 }
 
-/* Adds one step for a secret that two variables have. */
+/* If several variables have the same secret, adds one step for all of them. */
 void google_add_secrets(const struct google_list *list)
 {
     const json_t *variables = recipe_member(list->desired->recipe, "environment"), *value;
@@ -129,7 +129,7 @@ void google_set_creation(struct step *step)
     step->creates = true;
 }
 
-/* Shows the request itself, because no gcloud command accepts a body. */
+/* Shows the request itself, as a curl command, because no gcloud command accepts a body. */
 static void show_request(const struct step *step, struct text *out)
 {
     FREE_AUTO char *body = step->body != NULL ? json_dumps(step->body, JSON_INDENT(1)) : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any Kubernetes cluster: its row of the table, and the requirements of a target and its
- * account. */
+/* Any Kubernetes cluster: its row of the table of providers, and the requirements of a target and
+ * its account. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,9 +27,9 @@ static CHECKED bool check_target(const struct fleet_target *target, struct error
     if (strcmp(door, "proxy") == 0 && target->proxy[0] != '\0')
         return error_set(
             error, ERROR_INVALID,
-            "\"proxy\" is for calls to the platform, and the door proxy calls the "
-            "servers at the API server directly: set \"door\" to cluster or node_port, "
-            "or set no \"proxy\"");
+            "with \"door\" proxy, opsbrain calls the servers through the API server and does not "
+            "use the target's \"proxy\" for that: set \"door\" to cluster or node_port, or set no "
+            "\"proxy\"");
     for (size_t i = 0; i < sizeof doors / sizeof doors[0]; i++)
         if (strcmp(door, doors[i]) == 0)
             return true;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the files of the provider "kubernetes". A deployment is a Deployment and a Service of
- * the same name and, if it has an end, a CronJob NAME-end with an account that may change only that
- * Deployment. Private to kubernetes*.c. */
+ * the same name and, if it has an end, a CronJob NAME-end with an account that may scale or delete
+ * only that Deployment. Private to kubernetes*.c. */
 #pragma once
 
 #include "fleet/providers/provider.h"
 
 #define KUBERNETES_INSTANCE "opsbrain/instance" /* labels */
 #define KUBERNETES_DEPLOYMENT "opsbrain/deployment"
-#define KUBERNETES_ENDS "opsbrain/ends"     /* an annotation: UTC, like 2026-11-23T04:50:00.000Z */
+/* An annotation: the end in UTC, like 2026-11-23T04:50:00.000Z, or "never". */
+#define KUBERNETES_ENDS "opsbrain/ends"
 #define KUBERNETES_AT_END "opsbrain/at-end" /* an annotation: stop, destroy */
 #define KUBERNETES_APPLY "application/apply-patch+yaml"
 #define KUBERNETES_ACCELERATORS                                                                    \
@@ -16,7 +17,8 @@
         "nvidia.com/gpu", "google.com/tpu", "amd.com/gpu", NULL                                    \
     }
 
-/* Return bodies for server-side apply, and the labels of all of them. New references. */
+/* Return the bodies of the objects for server-side apply, and the labels that each object has. New
+ * references. */
 json_t *kubernetes_deployment(const struct desired *desired);
 json_t *kubernetes_service(const struct desired *desired);
 json_t *kubernetes_end_account(const struct desired *desired);
@@ -28,7 +30,7 @@ json_t *kubernetes_labels(const struct desired *desired);
  * destroyed. New reference. */
 json_t *kubernetes_end_notes(const struct desired *desired);
 
-/* Returns the resource that the recipe's container requests, such as "nvidia.com/gpu". Borrowed. */
+/* Returns the name of the recipe's accelerator resource, such as "nvidia.com/gpu". Borrowed. */
 const char *kubernetes_accelerator(const struct recipe *recipe);
 /* Returns the target's door: "cluster", "proxy" or "node_port". Borrowed. */
 const char *kubernetes_door(const struct fleet_target *target);

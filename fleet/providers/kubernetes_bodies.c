@@ -216,7 +216,8 @@ static json_t *make_pod(const struct desired *desired)
     if (desired->target->service_account[0] != '\0')
         json_object_set_new(pod, "serviceAccountName",
                             json_string(desired->target->service_account));
-    if (desired->recipe->chips > 0) /* a taint keeps other pods away from such nodes */
+    /* nodes with accelerators may have a taint that keeps other pods away */
+    if (desired->recipe->chips > 0)
         json_object_set_new(pod, "tolerations",
                             json_pack("[{s:s, s:s, s:s}]", "key",
                                       kubernetes_accelerator(desired->recipe), "operator", "Exists",

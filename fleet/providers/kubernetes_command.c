@@ -19,8 +19,8 @@ static void add_manifest(const struct step *step, struct text *out)
 }
 
 /* Finds the resource type in a step's URL, ".../namespaces/llm/cronjobs?...".
- * Returns its length. */
-static size_t list_of(const struct step *step, const char **out)
+ * Returns the length of the type. */
+static size_t find_type(const struct step *step, const char **out)
 {
     const char *namespace = strstr(step->url, "/namespaces/") + strlen("/namespaces/");
 
@@ -28,7 +28,7 @@ static size_t list_of(const struct step *step, const char **out)
     return strcspn(*out, "/?");
 }
 
-static void add_waiting(const struct desired *desired, const struct step *step, struct text *out)
+static void add_get(const struct desired *desired, const struct step *step, struct text *out)
 {
     const char *name = desired->deployment, *namespace = desired->target->namespace;
 
@@ -62,7 +62,7 @@ void kubernetes_command(const struct desired *desired, const struct step *step, 
     if (strcmp(step->content_type, KUBERNETES_APPLY) == 0 || strcmp(step->method, "POST") == 0)
         add_manifest(step, out);
     else if (strcmp(step->method, "GET") == 0)
-        add_waiting(desired, step, out);
+        add_get(desired, step, out);
     else if (strcmp(step->name, "scale") == 0)
         text_addf(out, "kubectl scale deployment/%s --replicas=%lld -n %s\n", name,
                   (long long)json_get_integer(json_object_get(step->body, "spec"), "replicas", 0),
@@ -73,12 +73,12 @@ void kubernetes_command(const struct desired *desired, const struct step *step, 
         text_addf(out, "kubectl delete deployment/%s --cascade=foreground -n %s\n", name,
                   namespace);
     else {
-        const char *list;
-        size_t length = list_of(step, &list);
+        const char *type;
+        size_t length = find_type(step, &type);
 
         text_addf(out,
                   "kubectl delete %.*s -l " KUBERNETES_INSTANCE "=%s," KUBERNETES_DEPLOYMENT
                   "=%s -n %s\n",
-                  (int)length, list, desired->instance, name, namespace);
+                  (int)length, type, desired->instance, name, namespace);
     }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Observes a Deployment, its pods, and the last line of a pod's log. */
+/* Observes a Deployment, its pods, and the last line of a pod's log; lists the Deployments that
+ * serve models. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -61,15 +62,15 @@ static void read_waiting(const json_t *container, struct observed *out)
         observed_set_state(out, "failed", "image", message);
 }
 
-static const json_t *container_of(const json_t *pod)
+static const json_t *container_status_of(const json_t *pod)
 {
     return json_array_get(at(pod, "status", "containerStatuses"), 0);
 }
 
-/* Reads the digest of the running image, which its tag may no longer name. */
+/* Reads the digest of the running image, whose tag may by now belong to another image. */
 static void read_digest(const json_t *pod, struct observed *out)
 {
-    const char *digest = strstr(json_get_text(container_of(pod), "imageID", ""), "sha256:");
+    const char *digest = strstr(json_get_text(container_status_of(pod), "imageID", ""), "sha256:");
 
     if (digest != NULL)
         text_copy(out->image_digest, sizeof out->image_digest, digest);
@@ -78,7 +79,7 @@ static void read_digest(const json_t *pod, struct observed *out)
 static void read_pod(const json_t *pod, const char *log, struct observed *out)
 {
     const json_t *scheduled = condition_of(json_object_get(pod, "status"), "PodScheduled");
-    const json_t *container = container_of(pod);
+    const json_t *container = container_status_of(pod);
 
     if (strcmp(json_get_text(scheduled, "status", "True"), "False") == 0)
         observed_set_state(out, "pending", "capacity", json_get_text(scheduled, "message", ""));
@@ -90,8 +91,8 @@ static void read_pod(const json_t *pod, const char *log, struct observed *out)
         observed_set_state(out, "starting", "image", "");
 }
 
-/* Rates how much a pod explains why the Deployment is not ready: 2 if it waits for a node, 1 if it
- * is not ready, 0 if it is. */
+/* Rates how well a pod explains why the Deployment is not ready: 2 if the pod waits for a node, 1
+ * if it is not ready for another reason, 0 if it is ready. */
 static int trouble_of(const json_t *pod)
 {
     const json_t *status = json_object_get(pod, "status");
@@ -101,7 +102,8 @@ static int trouble_of(const json_t *pod)
     return strcmp(json_get_text(condition_of(status, "Ready"), "status", ""), "True") != 0;
 }
 
-/* Finds the pod that explains most, the youngest of several, but none that is being deleted. */
+/* Returns the pod with the highest rating, the youngest of several with the same rating. Ignores
+ * pods that are being deleted; returns NULL if there is no other pod. */
 static const json_t *most_relevant_pod(const json_t *pods)
 {
     const json_t *pod, *found = NULL;
@@ -110,11 +112,11 @@ static const json_t *most_relevant_pod(const json_t *pods)
     size_t i;
 
     json_array_foreach(json_object_get(pods, "items"), i, pod) {
-        const json_t *about = json_object_get(pod, "metadata");
-        const char *made = json_get_text(about, "creationTimestamp", "");
+        const json_t *metadata = json_object_get(pod, "metadata");
+        const char *made = json_get_text(metadata, "creationTimestamp", "");
         int trouble = trouble_of(pod);
 
-        if (json_object_get(about, "deletionTimestamp") != NULL)
+        if (json_object_get(metadata, "deletionTimestamp") != NULL)
             continue;
         if (found == NULL || trouble > most || (trouble == most && strcmp(made, latest) > 0)) {
             found = pod;
@@ -127,8 +129,8 @@ static const json_t *most_relevant_pod(const json_t *pods)
 
 /* ---- The Deployment ---- */
 
-/* Reads "2026-11-23T04:50:00.000Z", as kubernetes_bodies.c writes it. Returns UTC milliseconds, or
- * 0 if it is no such time. */
+/* Reads a time like "2026-11-23T04:50:00.000Z", as kubernetes_bodies.c writes it; ignores the
+ * fraction of a second. Returns UTC milliseconds, or 0 if the text is not such a time. */
 static int64_t read_time(const char *text)
 {
     struct tm utc = { 0 };
@@ -139,13 +141,13 @@ static int64_t read_time(const char *text)
     return (int64_t)timegm(&utc) * 1000;
 }
 
-static void read_changed_by(const json_t *about, struct observed *out)
+static void read_changed_by(const json_t *metadata, struct observed *out)
 {
     const json_t *entry;
     const char *latest = "", *manager = "";
     size_t i;
 
-    json_array_foreach(json_object_get(about, "managedFields"), i, entry) {
+    json_array_foreach(json_object_get(metadata, "managedFields"), i, entry) {
         const char *time = json_get_text(entry, "time", "");
 
         if (json_object_get(entry, "subresource") != NULL
@@ -160,14 +162,14 @@ static void read_changed_by(const json_t *about, struct observed *out)
                    manager[0] != '\0' ? " at " : "", latest);
 }
 
-static void read_about(const json_t *about, struct observed *out)
+static void read_metadata(const json_t *metadata, struct observed *out)
 {
-    const json_t *labels = json_object_get(about, "labels");
-    const json_t *notes = json_object_get(about, "annotations");
+    const json_t *labels = json_object_get(metadata, "labels");
+    const json_t *notes = json_object_get(metadata, "annotations");
 
-    text_copy(out->name, sizeof out->name, json_get_text(about, "name", ""));
-    text_copy(out->uid, sizeof out->uid, json_get_text(about, "uid", ""));
-    text_copy(out->etag, sizeof out->etag, json_get_text(about, "resourceVersion", ""));
+    text_copy(out->name, sizeof out->name, json_get_text(metadata, "name", ""));
+    text_copy(out->uid, sizeof out->uid, json_get_text(metadata, "uid", ""));
+    text_copy(out->etag, sizeof out->etag, json_get_text(metadata, "resourceVersion", ""));
     text_copy(out->instance, sizeof out->instance, json_get_text(labels, KUBERNETES_INSTANCE, ""));
     text_copy(out->deployment, sizeof out->deployment,
               json_get_text(labels, KUBERNETES_DEPLOYMENT, ""));
@@ -176,17 +178,17 @@ static void read_about(const json_t *about, struct observed *out)
     out->ends_ms = read_time(json_get_text(notes, KUBERNETES_ENDS, ""));
     text_copy(out->at_end, sizeof out->at_end, json_get_text(notes, KUBERNETES_AT_END, ""));
     snprintf(out->generation, sizeof out->generation, "%lld",
-             (long long)json_get_integer(about, "generation", 0));
+             (long long)json_get_integer(metadata, "generation", 0));
     observed_write(out->resource, sizeof out->resource,
                    "/apis/apps/v1/namespaces/%.64s/deployments/%s",
-                   json_get_text(about, "namespace", ""), out->name);
-    read_changed_by(about, out);
+                   json_get_text(metadata, "namespace", ""), out->name);
+    read_changed_by(metadata, out);
 }
 
 static json_t *fields_of(const json_t *spec)
 {
-    const json_t *pod = at(json_object_get(spec, "template"), "spec", "containers");
-    const json_t *container = json_array_get(pod, 0);
+    const json_t *containers = at(json_object_get(spec, "template"), "spec", "containers");
+    const json_t *container = json_array_get(containers, 0);
     json_t *out = json_object();
 
     json_object_set_new(out, "replicas", json_integer(json_get_integer(spec, "replicas", 1)));
@@ -196,18 +198,18 @@ static json_t *fields_of(const json_t *spec)
 
 static void read_status(const json_t *deployment, struct observed *out)
 {
-    const json_t *about = json_object_get(deployment, "metadata");
+    const json_t *metadata = json_object_get(deployment, "metadata");
     const json_t *spec = json_object_get(deployment, "spec");
     const json_t *status = json_object_get(deployment, "status");
     const json_t *progress = condition_of(status, "Progressing");
     int64_t updated = json_get_integer(status, "updatedReplicas", 0);
     int64_t all = json_get_integer(status, "replicas", 0);
     bool is_current = json_get_integer(status, "observedGeneration", 0)
-                      >= json_get_integer(about, "generation", 0);
+                      >= json_get_integer(metadata, "generation", 0);
 
     out->replicas = json_get_integer(spec, "replicas", 1);
     out->ready_replicas = json_get_integer(status, "availableReplicas", 0);
-    if (json_object_get(about, "deletionTimestamp") != NULL)
+    if (json_object_get(metadata, "deletionTimestamp") != NULL)
         observed_set_state(out, "deleting", "", "");
     else if (is_current && out->replicas == 0 && all == 0)
         observed_set_state(out, "stopped", "", "");
@@ -228,7 +230,7 @@ void kubernetes_read(const json_t *deployment, const json_t *pods, const char *l
     char deadline[sizeof out->message] = "";
 
     out->exists = true;
-    read_about(json_object_get(deployment, "metadata"), out);
+    read_metadata(json_object_get(deployment, "metadata"), out);
     out->fields = fields_of(json_object_get(deployment, "spec"));
     if (log != NULL)
         observed_write(out->log_line, sizeof out->log_line, "%.*s", (int)strcspn(log, "\n"), log);
@@ -238,14 +240,14 @@ void kubernetes_read(const json_t *deployment, const json_t *pods, const char *l
         text_copy(deadline, sizeof deadline, out->message);
     if (pod != NULL && (strcmp(out->state, "starting") == 0 || deadline[0] != '\0'))
         read_pod(pod, out->log_line, out);
-    if (deadline[0] != '\0' && strcmp(out->state, "failed") != 0) /* the pod's state shows why */
+    if (deadline[0] != '\0' && strcmp(out->state, "failed") != 0) /* the pod's message says why */
         observed_set_state(out, "failed", out->phase,
                            out->message[0] != '\0' ? out->message : deadline);
     if (pod == NULL && strcmp(out->state, "starting") == 0) {
         const json_t *failure =
             condition_of(json_object_get(deployment, "status"), "ReplicaFailure");
 
-        if (failure != NULL) /* by a quota or an admission webhook */
+        if (failure != NULL) /* a quota or a webhook refuses the pods */
             observed_set_state(out, "pending", "capacity", json_get_text(failure, "message", ""));
     }
 }
@@ -267,7 +269,7 @@ static CHECKED bool read_pods(struct cloud *cloud, const struct desired *desired
     return true;
 }
 
-/* The log may not exist yet, which is not an error. */
+/* Reads the last line of a pod's log. A failure is ignored, because the log may not exist yet. */
 static void read_log(struct cloud *cloud, const struct desired *desired, const json_t *pod,
                      struct text *out)
 {

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Judges the replies to the requests of a verb. */
+/* Judges the API server's replies to a plan's steps. */
 #include <stdio.h>
 #include <string.h>
 
 #include "fleet/providers/kubernetes.h"
 
-static CHECKED bool fail(struct error *error, const struct cloud_reply *reply)
-{
-    return error_set(error, ERROR_UPSTREAM, "%s", reply->message);
-}
-
-/* Judges a Deployment's object for a step that waits for it. */
+/* Judges whether a Deployment is in the state for which the step waits. */
 static CHECKED enum step_state judge_waiting(const struct step *step,
                                              const struct cloud_reply *reply, struct error *error)
 {
@@ -59,7 +54,7 @@ enum step_state kubernetes_outcome(const struct step *step, const struct cloud_r
                   step->name + 7, step->name + 7);
         return STEP_FAILED;
     }
-    error_ignore(fail(error, reply)); /* sets the sentence for all following returns */
+    error_set(error, ERROR_UPSTREAM, "%s", reply->message); /* for all following returns */
     if (reply->status == 409 && step->creates)
         return STEP_EXISTS;
     if (reply->verdict == CLOUD_AGAIN)

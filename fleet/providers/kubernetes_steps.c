@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns verbs into requests. */
+/* Turns a verb (create, stop, ...) into requests to the API server. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@
 static const struct object {
     const char *name;                /* of the step */
     const char *kind, *api, *plural; /* api: "/apis/apps/v1" */
-    const char *suffix;
+    const char *suffix;              /* of the object's name */
     json_t *(*body)(const struct desired *desired);
     const char *summary;
     bool is_bare; /* the object has no members that could conflict with another writer's */
@@ -71,10 +71,10 @@ static struct step *add(const struct list *list, const char *name, const char *m
     return step;
 }
 
-/* Makes the step a POST, which conflicts with any existing object: an apply conflicts only where
- * members disagree, so it would silently take over somebody else's object if that has none of them.
- * There is no dry run, because it would fail if our own object from an earlier end still exists;
- * that object is used again. */
+/* Makes the step a POST, which conflicts with any existing object of this name. An apply conflicts
+ * only if both sides set the same member to different values; a bare object has no such member, so
+ * an apply would silently take over somebody else's object. There is no dry run, because it would
+ * fail if our own object from an earlier end still exists; the step then uses that object again. */
 static void set_post(const struct list *list, const struct object *object, struct step *step)
 {
     text_copy(step->method, sizeof step->method, "POST");
@@ -120,7 +120,8 @@ static void add_secret(const struct list *list, const char *secret)
              list->desired->target->namespace);
 }
 
-/* The recipe's secrets must exist before anything is created; only their metadata is read. */
+/* Adds a check for each secret of the recipe and, for the door "node_port", for the server's key:
+ * they must exist before anything is created. Only their metadata is read. */
 static void add_secrets(const struct list *list)
 {
     const json_t *variables = recipe_member(list->desired->recipe, "environment"), *value;
@@ -139,12 +140,13 @@ static void add_secrets(const struct list *list)
     }
 }
 
-static void add_wait(const struct list *list, const char *name, const char *summary, bool is_end)
+static void add_wait(const struct list *list, const char *name, const char *summary,
+                     bool until_absent)
 {
     struct step *step = add(list, name, "GET");
 
     set_url(list, &server_objects[1], step);
-    step->absent_is_done = is_end;
+    step->absent_is_done = until_absent;
     snprintf(step->summary, sizeof step->summary, "%s", summary);
 }
 
@@ -162,7 +164,7 @@ static void add_scale(const struct list *list, int64_t replicas)
              list->desired->deployment, list->desired->target->namespace, (long long)replicas);
 }
 
-/* Deletes an object by our labels, so that somebody else's of the same name is kept. */
+/* Deletes an object by our labels, so that somebody else's object of the same name is kept. */
 static void add_removal(const struct list *list, const struct object *object)
 {
     const struct desired *desired = list->desired;
@@ -224,12 +226,13 @@ static void add_annotation(const struct list *list)
     snprintf(step->content_type, sizeof step->content_type, MERGE);
     step->body = json_pack("{s:{s:o}}", "metadata", "annotations", notes);
     snprintf(step->summary, sizeof step->summary,
-             "Writes the end %s into the annotations of the Deployment %s",
-             json_get_text(notes, KUBERNETES_ENDS, ""), list->desired->deployment);
+             "Sets the end in the annotations of the Deployment %s to %s",
+             list->desired->deployment, json_get_text(notes, KUBERNETES_ENDS, ""));
 }
 
-/* Keeps the number that an autoscaler or a user set. Without this member, an apply by the manager
- * that set it before would reset it to 1. */
+/* Keeps the number of replicas that an autoscaler or a user set, unless the Deployment is stopped.
+ * The member cannot be omitted instead: the API server would reset the number to 1 if an earlier
+ * apply of opsbrain set it. */
 static void keep_replicas(struct step *step, const struct observed *now)
 {
     if (now->replicas > 0)
@@ -252,8 +255,8 @@ static void add_objects(const struct list *list, const struct observed *now, boo
     add_wait(list, "ready", "Waits until the Deployment is ready", false);
 }
 
-/* Creates or changes the objects of the end, or removes them if the deployment is to have none, and
- * writes the end into its annotations. */
+/* Creates or changes the objects that end the deployment, or removes them if it is to have no end.
+ * Writes the end into the Deployment's annotations. */
 static void add_extend(const struct list *list, const struct observed *now)
 {
     if (list->desired->ends_ms > 0)
@@ -263,8 +266,8 @@ static void add_extend(const struct list *list, const struct observed *now)
     add_annotation(list);
 }
 
-/* An adopted deployment keeps the name that others gave it: it need only be short enough for the
- * name of its CronJob, if it has one. */
+/* An adopted deployment keeps the name that others gave it. If it gets an end, that name must be
+ * short enough for the CronJob NAME-end. */
 static CHECKED bool check_name(enum provider_verb verb, const struct desired *desired,
                                const struct observed *now, struct error *error)
 {
@@ -278,7 +281,7 @@ static CHECKED bool check_name(enum provider_verb verb, const struct desired *de
                error, ERROR_INVALID,
                "%s cannot be given an end: the CronJob that ends it would be named %s-end, and a "
                "CronJob's name has at most 52 characters; a new deployment under a "
-               "shorter name can have one",
+               "shorter name can have an end",
                desired->deployment, desired->deployment);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A platform on which model servers are deployed: one row of the table in providers.c for each. The
- * rest of the program knows none of them by name. A verb first becomes a list of requests (`steps`,
+/* The platforms on which model servers are deployed: each is a row of the table in providers.c,
+ * through which the rest of the program calls it. A verb first becomes a list of requests (`steps`,
  * without I/O), so that a plan can show exactly what an apply then sends. */
 #pragma once
 
@@ -23,56 +23,59 @@ enum provider_verb {
 #define VERB_BIT(verb) (1U << (verb))
 const char *provider_verb_name(enum provider_verb verb); /* "create", ...; static */
 
-/* The wanted state, which is the input of every function here. All pointers are borrowed. */
+/* The wanted state of a deployment. All pointers are borrowed. */
 struct desired {
     const struct fleet_target *target;
-    const struct recipe *recipe; /* NULL: not known, as for a stop or a destroy */
+    const struct recipe *recipe; /* NULL if not known: only a creation and an update need it */
     const char *deployment;      /* name of the deployment and of its resources */
     const char *instance;        /* opsbrain's own id, a label on everything that it creates */
     const char *place;           /* one of the target's regions or zones; "" if it has none */
-    /* of price: "on_demand", "spot", "flex_start", "reserved"; "": not given */
+    /* how the hardware is bought: "on_demand", "spot", "flex_start", "reserved"; "": not given */
     const char *kind;
     int64_t made_ms;          /* UTC: when the plan was made */
     int64_t ends_ms;          /* UTC; 0: no end */
     bool end_destroys;        /* false: the server is only stopped at its end */
-    int64_t replicas;         /* 0: as the recipe says */
+    int64_t replicas;         /* 0: as many as the recipe scales to */
     const char *request_seed; /* the plan's id, from which the ids of its requests are derived */
 };
 
 const char *desired_at_end(const struct desired *desired); /* "stop" or "destroy"; static */
-/* Returns the most servers at once: the requested number, or as many as the recipe scales to. */
+/* Returns how many servers may run at once: `replicas`, or else as many as the recipe scales to; 1
+ * without a recipe. */
 int64_t desired_replicas(const struct desired *desired);
 
 /* One request of a plan. The steps are sent in order, each when the one before it is done. */
 struct step {
     char name[64];         /* unique in the plan: "service", "end", "firewall" */
-    char method[8];        /* GET: repeated until the outcome is STEP_DONE */
+    char method[8];        /* GET for a step that only checks or waits */
     char url[1024];        /* in the form for cloud_call */
     char content_type[64]; /* "" for application/json */
-    json_t *body;          /* NULL for none; no secret in it */
-    /* The same request as a dry run; "" if there is none. For a GET it is a condition of the plan,
-     * such as that a secret exists. If it succeeds, its outcome is STEP_DONE or STEP_WAIT. */
+    json_t *body;          /* NULL for none; never contains a secret */
+    /* URL of the same request as a dry run, sent while the plan is made; "" if there is none. For a
+     * GET it checks a condition of the plan, such as that a secret exists. The plan is refused
+     * unless the outcome is STEP_DONE or STEP_WAIT. */
     char dry_run_url[1024];
-    char resource[512];  /* URL of what it creates or changes, which is read after a lost reply */
-    char undo_url[1024]; /* a DELETE of this URL undoes the step; "" if there is nothing to undo */
-    /* the step creates its resource, which is deleted if the plan fails or is cancelled */
-    bool creates;
+    char resource[512]; /* URL of what the step creates or changes; read after a lost reply */
+    /* If the plan fails or is cancelled, a DELETE of this URL undoes a step that creates; "": the
+     * step is not undone. */
+    char undo_url[1024];
+    bool creates;        /* the step creates `resource`, and does not change an existing one */
     bool absent_is_done; /* a 404 is success, as for a deletion */
     /* How long an accepted request may take; 0: as long as a server may take to become ready;
-     * STEP_WAITS_TO_END: until the deployment's end, as for capacity. */
+     * STEP_WAITS_TO_END: until the deployment's end, as a wait for capacity may. */
     int64_t wait_s;
     char summary[256]; /* "Creates the Cloud Run service gemma (1 x L4, us-east4)" */
 };
 #define STEP_WAITS_TO_END (-1)
 void step_list_free(struct step *steps, size_t count); /* does nothing for NULL */
-/* For providers: adds an empty step. It is valid until the next one is added. */
+/* For providers: adds an empty step. The returned pointer is valid until the next step is added. */
 struct step *step_list_add(struct step **steps, size_t *count);
 
 enum step_state {
     STEP_DONE = 1,
-    STEP_WAIT,   /* accepted: GET poll_url, and judge that reply */
+    STEP_WAIT,   /* accepted: GET poll_url, and judge the reply to that */
     STEP_RETRY,  /* not carried out: send the same request again, after reply->retry_after_s */
-    STEP_LOST,   /* perhaps carried out: compare `resource`, then continue or send it again */
+    STEP_LOST,   /* perhaps carried out: read `resource`, then continue or send the request again */
     STEP_EXISTS, /* a resource of that name exists, ours or somebody else's */
     STEP_FAILED, /* the step cannot succeed; `error` says why */
 };
@@ -84,36 +87,38 @@ struct observed {
     char resource[512]; /* URL, as in a step */
     /* absent, pending, starting, ready, stopping, stopped, failed, deleting */
     char state[24];
-    char phase[24];     /* while it is starting: capacity, image, weights, compile; then ready */
+    /* how far the start has come: capacity, image, weights, compile, ready; "": none is known */
+    char phase[24];
     char message[512];  /* the provider's sentence for the state; "" for none */
     char address[1025]; /* base URL of the server; "" until there is one */
     char log_line[256]; /* the last available line of its log; "" for none */
-    char uid[64];       /* the provider's own id of this very resource; "" if there is none */
+    /* distinguishes this resource from a later one of the same name; "": nothing does */
+    char uid[64];
     char revision[128], etag[128], image_digest[128], machine[64], place[64];
     char generation[32];               /* of its specification, if the provider counts revisions */
     char last_changed_by[256];         /* who changed it last, if the provider reports it */
-    char instance[64], deployment[64]; /* from its labels; "" if it has none */
-    bool ours;                         /* its labels name our instance and this deployment */
-    bool sleeps;                       /* it scales to zero: without requests no server runs */
-    int64_t ends_ms;                   /* from its labels; 0: none */
-    char at_end[16];                   /* from its labels, as of desired_at_end; "": none */
+    char instance[64], deployment[64]; /* from its labels; "": it lacks that label */
+    bool ours;       /* its labels name our instance and this deployment; not filled in by `list` */
+    bool sleeps;     /* it scales to zero: without requests no server runs */
+    int64_t ends_ms; /* as recorded at the provider, such as in labels; 0: none */
+    char at_end[16]; /* recorded likewise: "stop" or "destroy"; "": none */
     int64_t replicas, ready_replicas;
     json_t *labels; /* all labels, if a change replaces them all; else NULL */
     json_t *fields; /* fields compared for drift, flat: {"image": ..., "replicas": 1}; or NULL */
 };
 void observed_finish(struct observed *observed);
-/* Sets the state, and the message from the provider's text, printable and bounded. */
+/* Sets state, phase and message. The message is made printable and cut to its size. */
 void observed_set_state(struct observed *out, const char *state, const char *phase,
                         const char *message);
-/* Formats any other text that contains a platform's words, printable and bounded. */
+/* Formats a text that contains a platform's words, made printable and cut to `size`. */
 void observed_write(char *out, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Returns true if the labels are those of the wanted deployment. */
 bool observed_is_of(const struct observed *observed, const struct desired *desired);
-/* Returns true if the wanted end differs from the one in the labels, which has whole seconds. */
+/* Returns true if an end is wanted and differs, in whole seconds, from the observed one. */
 bool observed_end_moves(const struct observed *now, const struct desired *desired);
 void observed_list_free(struct observed *list, size_t count); /* does nothing for NULL */
-/* For providers: adds an empty entry. It is valid until the next one is added. */
+/* For providers: adds an empty entry. The returned pointer is valid until the next one is added. */
 struct observed *observed_list_add(struct observed **list, size_t *count);
 
 /* ---- For providers: what several platforms share ---- */
@@ -122,18 +127,19 @@ struct observed *observed_list_add(struct observed **list, size_t *count);
  * letter, does not end with '-', and is shorter than `size`. */
 CHECKED bool provider_check_name(const char *name, const char *title, size_t size,
                                  struct error *error);
-/* Returns the first whole minute that is not before `at_ms` as a cron schedule in UTC, which has no
- * year. New reference. */
+/* Returns a cron schedule in UTC for the first whole minute that is not before `at_ms`. A schedule
+ * has no year, so it recurs each year. New reference. */
 json_t *provider_schedule(int64_t at_ms);
 /* Sets "command" and "args" of a container, as Kubernetes and Cloud Run have them: the recipe's
- * `command` replaces the image's program, and the other words are its arguments. */
+ * `command` replaces the image's program, and the rest of its command line are the arguments. */
 void provider_set_program(const struct desired *desired, json_t *container);
-/* Adds the members of a container that are compared for drift. A missing member is null, so that
- * adding it later counts as a difference. Others may keep secrets in the environment, so only a
- * digest of it is compared; the command line is masked. */
+/* Adds the members of a container that are compared for drift. A missing one is added, too, as null
+ * or as the digest of an empty environment, so that setting it later counts as a difference. Other
+ * people may have put secrets into the environment, so only its digest is added; secrets in the
+ * command line are masked. */
 void provider_compare_container(const json_t *container, json_t *fields);
-/* Decodes the key to a server, which a store of secrets returns in base64. Returns false if it is
- * not text. */
+/* Decodes the key to a server, which a store of secrets returns in base64. Returns false unless the
+ * key is text of 1 to SECRET_VALUE_SIZE - 1 bytes. */
 CHECKED bool provider_read_key(const char *base64, char out[SECRET_VALUE_SIZE]);
 /* Returns a short digest of the text. New reference. */
 json_t *provider_digest(const char *text);
@@ -145,10 +151,10 @@ struct provider {
     unsigned verbs;                /* VERB_BIT of the verbs that it supports */
     const char *lacks[VERB_COUNT]; /* for each other verb, why the provider does not support it */
     const char *lock;              /* how access to its servers is protected */
-    /* Checks that a target has the members that it needs, in the right form. Without I/O. */
+    /* Checks that a target has the members that the platform needs, in the right form. No I/O. */
     CHECKED bool (*check_target)(const struct fleet_target *target, struct error *error);
     /* Makes the requests of a verb, without I/O: the same input gives the same bytes. `now` is what
-     * observe() found. INVALID if the platform would refuse them. Free with step_list_free. */
+     * observe() found. Fails if the platform would refuse them. Free with step_list_free. */
     CHECKED bool (*steps)(enum provider_verb verb, const struct desired *desired,
                           const struct observed *now, struct step **out, size_t *count,
                           struct error *error);
@@ -169,23 +175,23 @@ struct provider {
                          struct observed **out, size_t *count, json_t *warnings,
                          struct error *error);
     /* Adds {"need": "create deployments in llm", "ok": false, "fix": "..."} to `findings` for each
-     * thing that the verbs need. False only if nothing could be asked. */
+     * thing that the verbs need. False if the platform did not say what the credential permits. */
     CHECKED bool (*check)(struct cloud *cloud, const struct fleet_target *target, json_t *findings,
                           struct error *error);
-    /* Adds a sentence for each thing that is allowed but unwise, besides those of recipe_lint.
-     * Without I/O. */
+    /* Adds a sentence for each thing that is allowed but unwise, besides those that recipe_lint
+     * finds. Without I/O. */
     void (*lint)(const struct desired *desired, json_t *warnings);
     /* Appends the step as a command of the platform's own tool. Without I/O. */
     void (*command)(const struct desired *desired, const struct step *step, struct text *out);
     /* Returns a sentence on what ends the server if opsbrain is gone; NULL if nothing
      * does. Static. */
     const char *(*ends_by)(const struct desired *desired);
-    /* Reads the bearer that the server accepts now; "" for none. `observed` has only the name, the
-     * resource, the address and the place. */
+    /* Reads the bearer token that the server accepts now; "" for none. `observed` has only the
+     * name, the resource, the address and the place. */
     CHECKED bool (*key)(struct cloud *cloud, const struct observed *observed,
                         char out[SECRET_VALUE_SIZE], struct error *error);
     bool keeps_replicas; /* an update or extension leaves the number of servers as it is */
-    /* How long a key may be cached; 0: not at all, as for tokens, which `cloud` caches. */
+    /* How long a key may be cached; 0: not at all, as a token that `cloud` caches already. */
     int64_t key_lasts_ms;
 };
 

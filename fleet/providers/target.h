@@ -11,7 +11,7 @@
 #define FLEET_PLACE_SIZE 64
 
 struct fleet_ceilings {
-    double deployment_usd_per_hour, all_usd_per_hour; /* 0: nothing that costs money */
+    double deployment_usd_per_hour, all_usd_per_hour; /* 0: only what costs nothing */
     /* What an agent may approve without a user; 0: nothing. */
     double agent_usd_per_hour, agent_usd_per_life;
     int64_t longest_life_s;      /* 0: no limit */
@@ -29,7 +29,7 @@ struct fleet_target {
     /* regions or zones; the first is the default */
     char places[FLEET_PLACES_MAX][FLEET_PLACE_SIZE];
     size_t place_count;
-    char network[256], subnetwork[256];                     /* "" for the provider's own */
+    char network[256], subnetwork[256];                     /* "": the provider's default */
     char source_ranges[FLEET_PLACES_MAX][FLEET_PLACE_SIZE]; /* who may reach a server's port */
     size_t source_range_count;
     char service_account[256]; /* of a deployed server; "" for the provider's default */

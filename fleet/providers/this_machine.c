@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This machine: its row of the table, the requirements of a target, and how its
- * servers are read. */
+/* This machine: its row of the table of providers, the requirements of a target, and
+ * how servers are observed. */
 #include "fleet/providers/this_machine.h"
 
 #include <stdio.h>
@@ -156,10 +156,11 @@ static void lint(const struct desired *desired, json_t *warnings)
     if (engine == NULL || engine->key_variable[0] == '\0')
         warn(warnings, "The engine has no key here: everybody on this machine may call it.");
     if (recipe->image[0] != '\0' && strstr(recipe->image, "@sha256:") == NULL)
-        warn(warnings, "The recipe names its image by a tag: the plan uses the image that has it "
-                       "on this machine now.");
+        warn(warnings, "The recipe names its image by a tag: the plan uses the image that has this "
+                       "tag on this machine now.");
     if (recipe_text(recipe, "local.pull", NULL) != NULL)
-        warn(warnings, "The model's file stays on the disk of its Ollama.");
+        warn(warnings, "If Ollama runs as a service, the model's file stays on the disk after the "
+                       "server is destroyed.");
 }
 
 static const char *ends_by(const struct desired *desired)
@@ -175,8 +176,8 @@ const struct provider provider_local = {
     .title = "This machine",
     .verbs = VERB_BIT(VERB_CREATE) | VERB_BIT(VERB_START) | VERB_BIT(VERB_STOP)
              | VERB_BIT(VERB_EXTEND) | VERB_BIT(VERB_DESTROY),
-    .lacks = { [VERB_UPDATE] = "the old server and the new one cannot have one port at once: "
-                               "destroy it, and create it with the other recipe",
+    .lacks = { [VERB_UPDATE] = "the old server and the new one cannot have the same port at "
+                               "once: destroy the old one, then create the new one",
                [VERB_SCALE] = "a deployment here is one server with one port" },
     .lock = "the server's port is on this machine's loopback only; vLLM and llama.cpp also ask for "
             "a key that is made here and given to opsbrain alone",

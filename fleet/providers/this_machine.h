@@ -17,7 +17,8 @@ struct this_machine_engine {
 /* Returns NULL if the recipe's engine is not known. Static. */
 const struct this_machine_engine *this_machine_engine_of(const struct recipe *recipe);
 
-/* Returns the request for a server, in the form for fleet/machine. New reference. */
+/* Returns the body of the request that creates the server, which fleet/machine reads. New
+ * reference. */
 json_t *this_machine_body(const struct desired *desired, const struct observed *now);
 
 CHECKED bool this_machine_steps(enum provider_verb verb, const struct desired *desired,

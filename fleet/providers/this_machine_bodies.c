@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes the request to fleet/machine for a recipe, and the commands that a user would type. */
+/* Makes the body of the request with which fleet/machine creates a server, and shows steps as the
+ * commands that a user would type. */
 #include <string.h>
 
 #include "base/json/json.h"
@@ -35,7 +36,7 @@ static json_t *environment_of(const struct recipe *recipe)
     return out;
 }
 
-/* The recipe's command replaces that of the image. */
+/* The first word of the recipe's "command" replaces the image's entrypoint. */
 static void add_command(const struct desired *desired, json_t *body)
 {
     json_t *words = recipe_argv(desired->recipe, desired->deployment);
@@ -58,7 +59,7 @@ static void add_models(const struct recipe *recipe, json_t *body)
                                       recipe->image[0] != '\0' ? mounted_at : NULL));
 }
 
-static void add_machine(const struct recipe *recipe, json_t *body)
+static void add_container_options(const struct recipe *recipe, json_t *body)
 {
     int64_t shared_gib = recipe_integer(recipe, "host.shared_memory_gib", 0);
 
@@ -92,7 +93,7 @@ static void add_engine(const struct desired *desired, const struct observed *now
         image = now->image_digest;
     }
     json_object_set_new(body, "image", json_string(image));
-    add_machine(recipe, body);
+    add_container_options(recipe, body);
 }
 
 json_t *this_machine_body(const struct desired *desired, const struct observed *now)

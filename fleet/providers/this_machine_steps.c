@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns verbs into requests, and judges the replies. */
+/* Turns a verb (create, stop, ...) into requests to fleet/machine, and judges the replies. */
 #include <stdio.h>
 #include <string.h>
 
@@ -35,8 +35,8 @@ static CHECKED bool check_origin(const struct recipe *recipe, struct error *erro
 {
     return recipe->origin == RECIPE_CATALOGUE || recipe->origin == RECIPE_FOLDER
            || error_set(error, ERROR_FORBIDDEN,
-                        "the recipe %s was imported: on this machine only recipes of the program "
-                        "and of the folder of the setting \"recipes\" are run",
+                        "the recipe %s was imported: this machine runs only recipes of the program "
+                        "itself and of the folder that the setting \"recipes\" names",
                         recipe->name);
 }
 
@@ -63,8 +63,8 @@ static CHECKED bool check_image(const struct recipe *recipe, const struct observ
     return recipe->image[0] == '\0' || strstr(recipe->image, "@sha256:") != NULL
            || (now != NULL && now->image_digest[0] != '\0')
            || error_set(error, ERROR_INVALID,
-                        "the image %s is named by a tag, and this machine has none of that name: "
-                        "pull it, or name it by its digest",
+                        "the image %s is named by a tag, and this machine has no image of that "
+                        "name: pull it, or name it by its digest",
                         recipe->image);
 }
 
@@ -81,12 +81,12 @@ static CHECKED bool check_recipe(const struct desired *desired, const struct obs
         if (!json_is_string(variable))
             return error_set(error, ERROR_INVALID,
                              "the recipe's \"environment.%s\" is a secret of a provider's store, "
-                             "and this machine has none: use weights that need no token",
+                             "which this machine does not have: use weights that need no token",
                              name);
     if (strcmp(recipe_text(recipe, "weights.from", ""), "bucket") == 0)
         return error_set(error, ERROR_INVALID,
-                         "this machine has no bucket: the recipe's weights are from the hub, or "
-                         "from a folder (\"mounted\")");
+                         "this machine has no bucket: set the recipe's \"weights.from\" to hub or, "
+                         "for a folder, to mounted");
     if (desired_replicas(desired) > 1)
         return error_set(error, ERROR_INVALID, "on this machine a deployment is one server");
     return check_origin(recipe, error) && check_host(recipe, error)
@@ -109,21 +109,21 @@ static CHECKED bool check(enum provider_verb verb, const struct desired *desired
                          desired->deployment);
     return !exists || now->instance[0] != '\0'
            || error_set(error, ERROR_FORBIDDEN,
-                        "%s was not started by opsbrain: whoever started it ends it",
+                        "%s was not started by opsbrain, which therefore does not change it",
                         desired->deployment);
 }
 
 /* ---- The steps ---- */
 
 static struct step *add(struct step **out, size_t *count, const struct desired *desired,
-                        const char *name, const char *method, const char *verb)
+                        const char *name, const char *method, const char *suffix)
 {
     struct step *step = step_list_add(out, count);
 
     text_copy(step->name, sizeof step->name, name);
     text_copy(step->method, sizeof step->method, method);
     snprintf(step->resource, sizeof step->resource, "/servers/%s", desired->deployment);
-    snprintf(step->url, sizeof step->url, "%s%s", step->resource, verb);
+    snprintf(step->url, sizeof step->url, "%s%s", step->resource, suffix);
     return step;
 }
 
@@ -179,19 +179,19 @@ static void add_destroy(struct step **out, size_t *count, const struct desired *
              desired->deployment);
 }
 
-static void add_change(enum provider_verb verb, struct step **out, size_t *count,
-                       const struct desired *desired)
+static void add_extend(struct step **out, size_t *count, const struct desired *desired)
 {
-    struct step *step;
+    struct step *step = add(out, count, desired, "end", "PATCH", "");
 
-    if (verb == VERB_EXTEND) {
-        step = add(out, count, desired, "end", "PATCH", "");
-        step->body = end_of(desired);
-        snprintf(step->summary, sizeof step->summary, "Gives the watchdog of %s the new end",
-                 desired->deployment);
-        return;
-    }
-    step = add(out, count, desired, "stop", "POST", "/stop");
+    step->body = end_of(desired);
+    snprintf(step->summary, sizeof step->summary, "Gives the watchdog of %s the new end",
+             desired->deployment);
+}
+
+static void add_stop(struct step **out, size_t *count, const struct desired *desired)
+{
+    struct step *step = add(out, count, desired, "stop", "POST", "/stop");
+
     snprintf(step->summary, sizeof step->summary, "Stops %s", desired->deployment);
     add_wait(out, count, desired, "stopped", "Waits until the server has ended");
 }
@@ -213,8 +213,10 @@ bool this_machine_steps(enum provider_verb verb, const struct desired *desired,
         if (now != NULL && now->exists)
             add_destroy(out, count, desired, now);
         add_wait(out, count, desired, "gone", "Waits until the server is gone");
-    } else
-        add_change(verb, out, count, desired);
+    } else if (verb == VERB_EXTEND)
+        add_extend(out, count, desired);
+    else
+        add_stop(out, count, desired);
     return true;
 }
 
@@ -228,7 +230,7 @@ static CHECKED enum step_state judge(const struct step *step, const json_t *serv
     if (strcmp(step->method, "GET") != 0 || strcmp(state, step->name) == 0)
         return STEP_DONE;
     if (strcmp(step->name, "stopped") == 0 && strcmp(state, "failed") == 0)
-        return STEP_DONE; /* a failed server does not run */
+        return STEP_DONE; /* its watchdog ends a server that failed */
     if (strcmp(step->name, "ready") != 0 || strcmp(state, "failed") != 0)
         return STEP_WAIT;
     error_set(error, ERROR_UPSTREAM, "%s", json_get_text(server, "message", ""));

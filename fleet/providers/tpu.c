@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Google's Cloud TPU: its row of the table, and the requirements of a target. */
+/* Google's Cloud TPU: its row of the table of providers, and the requirements of a target. */
 #include <stdio.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static CHECKED bool check(struct cloud *cloud, const struct fleet_target *target
 }
 
 /* Only flex-start ends without opsbrain: the platform has no other means to end a queued resource,
- * and rights on a single one cannot be granted to an account that would end it. */
+ * and an account that would end it cannot be given rights on that one resource alone. */
 static const char *ends_by(const struct desired *desired)
 {
     if (desired->ends_ms == 0 || !tpu_is_flex_start(desired))

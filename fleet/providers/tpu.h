@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the files of the provider "cloud_tpu". A deployment is a queued resource and one node,
- * the machine, both with its name; in addition there are a firewall and the secret with its key
- * (google_machine.h). Queued resources have no labels: the labels of the requested node count as
- * theirs. Private to tpu*.c. */
+ * the machine, both named like the deployment; in addition there are a firewall and the secret with
+ * the server's key (google_machine.h). Queued resources have no labels: the labels of the requested
+ * node count as theirs. Private to tpu*.c. */
 #pragma once
 
 #include "fleet/providers/google_machine.h"
 
 #define TPU "https://tpu.googleapis.com/v2/"
 #define TPU_ALPHA "https://tpu.googleapis.com/v2alpha1/" /* the only version with flex-start */
-#define TPU_IMAGE "opsbrain-image"                       /* member of a node's metadata */
+#define TPU_IMAGE "opsbrain-image" /* member of a node's metadata: the image */
 
 #define TPU_NAME_SIZE 256
 /* Writes "projects/P/locations/ZONE/COLLECTION/NAME"; returns `out`. */
@@ -37,8 +37,8 @@ void tpu_read_queued(const json_t *queued, struct observed *out);
 void tpu_read_node(const json_t *node, bool is_inside, struct observed *out);
 /* Reads the reports of the machine's script from its guest attributes. Without I/O. */
 void tpu_read_attributes(const json_t *attributes, struct observed *out);
-/* Returns the node that a queued resource requests, which has the labels; or any other resource
- * itself. Borrowed. */
+/* Returns the node that a queued resource requests, because that node has the labels; returns any
+ * other resource itself. Borrowed. */
 const json_t *tpu_labelled(const json_t *resource);
 /* Returns the platform's name of the node; "" if it is not known. Borrowed. */
 const char *tpu_node_of(const struct observed *observed);

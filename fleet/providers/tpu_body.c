@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The body of a queued resource. */
+/* Makes the body of the request for a queued resource. */
 #include <stdio.h>
 #include <string.h>
 
@@ -62,7 +62,7 @@ static json_t *metadata(const struct desired *desired, const struct google_machi
                      desired->recipe->image);
 }
 
-static void add_kind_of_machine(const struct desired *desired, json_t *node)
+static void add_kind_to_node(const struct desired *desired, json_t *node)
 {
     int64_t disk_gb = recipe_integer(desired->recipe, "disk_gb", 0);
 
@@ -86,13 +86,13 @@ static json_t *make_node(const struct desired *desired, const struct google_mach
         "scope", GOOGLE_SCOPE, "tags", machine->tag, "labels", google_machine_labels(desired),
         "metadata", metadata(desired, machine));
 
-    add_kind_of_machine(desired, out);
+    add_kind_to_node(desired, out);
     return out;
 }
 
 /* ---- The queued resource ---- */
 
-static void add_kind(const struct desired *desired, json_t *queued)
+static void add_kind_to_queued(const struct desired *desired, json_t *queued)
 {
     const char *reservation = desired->target->reservation;
     char name[TPU_NAME_SIZE];
@@ -121,6 +121,6 @@ json_t *tpu_queued_resource(const struct desired *desired, const struct google_m
     out = json_pack("{s:{s:o}, s:{s:[{s:s, s:s, s:o}]}}", "queueingPolicy", "validUntilDuration",
                     seconds(wait_s(desired)), "tpu", "nodeSpec", "parent", text_string(&parent),
                     "nodeId", desired->deployment, "node", make_node(desired, machine));
-    add_kind(desired, out);
+    add_kind_to_queued(desired, out);
     return out;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks what the platform refuses in a queued resource, and what is unwise. */
+/* Refuses what the platform would refuse in a queued resource, and warns of what is unwise. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,8 @@
 #define STANDARD_DISK_GB 100
 #define LONGEST_WAIT_S (30 * 86400)
 
-/* More chips than these are several machines, on which recipes cannot serve. */
+/* The generations of TPUs that can be queued. A recipe serves on one machine, so it cannot have
+ * more chips than one machine has. */
 static const struct generation {
     const char *hardware;
     const char *prefix; /* of an accelerator type, which counts cores: v5p-8 has 4 chips */
@@ -51,9 +52,10 @@ static CHECKED bool check_type(const struct recipe *recipe, const struct generat
                          "like %s8",
                          type, generation->hardware, generation->prefix);
     if (cores != recipe->chips * generation->cores)
-        return error_set(error, ERROR_INVALID,
-                         "%s has another number of chips (%lld) than the recipe's \"chips\" (%lld)",
-                         type, (long long)(cores / generation->cores), (long long)recipe->chips);
+        return error_set(
+            error, ERROR_INVALID,
+            "%s has a different number of chips (%lld) than the recipe's \"chips\" (%lld)", type,
+            (long long)(cores / generation->cores), (long long)recipe->chips);
     return strcmp(runtime, generation->runtime) == 0
            || error_set(error, ERROR_INVALID,
                         "the recipe's \"cloud_tpu.runtime_version\" is \"%.60s\": %s runs %s",
@@ -69,7 +71,8 @@ static CHECKED bool check_chips(const struct recipe *recipe, const struct genera
     snprintf(chips, sizeof chips, " %lld ", (long long)recipe->chips);
     if (strstr(generation->chips, chips) == NULL)
         return error_set(error, ERROR_INVALID,
-                         "one machine of %s has this many chips:%s(the recipe's \"chips\" is %lld)",
+                         "one machine of %s can have these numbers of chips:%s(the recipe's "
+                         "\"chips\" is %lld)",
                          generation->hardware, generation->chips, (long long)recipe->chips);
     return parts <= recipe->chips
            || error_set(error, ERROR_INVALID,
@@ -89,7 +92,7 @@ static CHECKED bool check_machine(const struct recipe *recipe, struct error *err
     return check_type(recipe, generation, error) && check_chips(recipe, generation, error);
 }
 
-/* ---- How it is bought ---- */
+/* ---- How the TPU is bought ---- */
 
 static CHECKED bool check_flex_start(const struct desired *desired, struct error *error)
 {
@@ -145,7 +148,7 @@ void tpu_lint(const struct desired *desired, json_t *warnings)
           "Flex-start and spot need the zone's preemptible quota of the TPU API: without quota or "
           "capacity flex-start waits, and spot fails." },
         { strcmp(desired->kind, "reserved") == 0 && desired->target->reservation[0] == '\0',
-          "The target names no reservation: the project's is used." },
+          "The target names no reservation: one of the project's is used." },
         { !recipe_lists(recipe, "places", desired->place),
           "The recipe does not name this zone, which may not have the hardware." },
         { !is_flex_start && recipe_integer(recipe, "disk_gb", 0) > STANDARD_DISK_GB,

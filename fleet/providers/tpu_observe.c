@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Observes one deployment, or lists all TPUs in the target's zones. */
+/* Observes one deployment, or lists all queued resources and TPUs in the target's zones. */
 #include <stdio.h>
 #include <string.h>
 
@@ -128,5 +128,5 @@ bool tpu_list(struct cloud *cloud, const struct fleet_target *target, struct obs
         { NULL },
     };
 
-    return google_list(cloud, target, collections, out, count, warnings, error);
+    return google_list_resources(cloud, target, collections, out, count, warnings, error);
 }

@@ -6,7 +6,8 @@
 #include "base/json/json.h"
 #include "fleet/providers/tpu.h"
 
-/* Waits until there is a machine. A failed request stays in the list but is never fulfilled. */
+/* Judges a queued resource for the step that waits until there is a machine. A failed one remains
+ * but never gets a machine. */
 static CHECKED enum step_state judge_queued(const struct step *step, const json_t *queued,
                                             char poll_url[1024], struct error *error)
 {
@@ -19,7 +20,8 @@ static CHECKED enum step_state judge_queued(const struct step *step, const json_
     if (strcmp(word, "ACTIVE") == 0)
         state = STEP_DONE;
     else if (google_is_one_of(now.state, ended))
-        state = google_fail(error, now.message[0] != '\0' ? now.message : "it is being deleted");
+        state = google_fail(error, now.message[0] != '\0' ? now.message
+                                                          : "the queued resource is being deleted");
     else
         text_copy(poll_url, 1024, step->resource);
     observed_finish(&now);
@@ -85,7 +87,7 @@ static CHECKED enum step_state judge_done(const struct step *step, const json_t 
 {
     static const char *const of_nodes[] = { "stopped", "running", NULL };
     static const char *const of_absence[] = { "gone", "node-gone", NULL };
-    const char *word = json_get_text(body, "state", NULL); /* no operation has one */
+    const char *word = json_get_text(body, "state", NULL); /* an operation has no state */
 
     if (strncmp(step->resource, GOOGLE_COMPUTE, strlen(GOOGLE_COMPUTE)) == 0)
         return google_machine_judge(step, body, poll_url, error);
@@ -104,7 +106,7 @@ static CHECKED enum step_state judge_done(const struct step *step, const json_t 
     return judge_operation(step, body, poll_url, error);
 }
 
-/* Recognizes an exceeded quota of chips, which does not refill, unlike that of requests. */
+/* Recognizes an exceeded quota of chips: unlike a quota of requests, it does not refill. */
 static bool is_out_of_chips(const struct cloud_reply *reply)
 {
     return reply->status == 429 && strstr(reply->message, "PerProjectPerZone") != NULL;
@@ -125,5 +127,5 @@ enum step_state tpu_outcome(const struct step *step, const struct cloud_reply *r
                   reply->message);
         return STEP_FAILED;
     }
-    return google_machine_refused(step, reply, error);
+    return google_machine_judge_failure(step, reply, error);
 }

@@ -5,8 +5,8 @@
 #include "base/json/json.h"
 #include "fleet/providers/tpu.h"
 
-/* A deletion accepts no condition, so the creation time is the id that distinguishes a plan's
- * resource from a later one of the same name. */
+/* The creation time serves as an id: it distinguishes a plan's resource from a later one of the
+ * same name. */
 static void read_identity(const json_t *object, struct observed *out)
 {
     const char *made = json_get_text(object, "createTime", "");
@@ -35,7 +35,8 @@ static void add_last(json_t *fields, const char *name, const json_t *object)
         json_object_set_new(fields, name, json_string(google_last_part(text)));
 }
 
-/* The script contains the arguments, so that changing them changes its digest. */
+/* Returns the members that are compared for drift. A change of the server's arguments changes the
+ * script's digest, because the script contains them. */
 static json_t *fields_of(const json_t *node, const char *name)
 {
     const json_t *network = json_object_get(node, "networkConfig");
@@ -160,8 +161,8 @@ static void read_address(const json_t *node, bool is_inside, struct observed *ou
                                google_machine_port(json_object_get(node, "labels"), script), out);
 }
 
-/* A machine of ours that runs is still starting its server, and reports its phases itself; one that
- * is not ours counts as ready. */
+/* A running machine that opsbrain made counts as starting until it reports more itself
+ * (tpu_read_attributes); any other running machine counts as ready. */
 static void read_node_state(const json_t *node, struct observed *out)
 {
     static const struct {

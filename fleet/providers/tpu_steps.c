@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns verbs into requests and commands. */
+/* Turns a verb (create, stop, ...) into requests, and shows them as commands. */
 #include <stdio.h>
 #include <string.h>
 
@@ -99,7 +99,7 @@ static void add_queued_removal(const struct google_list *list)
     google_add_query(step, "force", "true");
 }
 
-/* Only waits if a deletion is already in progress. */
+/* If there is nothing to delete or a deletion is already in progress, adds only the waits. */
 static void add_removal(const struct google_list *list)
 {
     bool is_there =
@@ -114,7 +114,8 @@ static void add_removal(const struct google_list *list)
     add_gone(list, "node-gone", list->url, "Waits until the TPU is gone:");
 }
 
-/* Without a machine there is only a queued resource, which is deleted so that it gets none. */
+/* Without a machine there is only a queued resource; it is deleted, so that it never gets a
+ * machine. */
 static void add_stop(const struct google_list *list)
 {
     if (has_node(list->now))
@@ -159,7 +160,7 @@ static CHECKED bool check_machine(enum provider_verb verb, const struct desired 
                          "%s has no machine, only a request for one (%s): %s", desired->deployment,
                          now->message[0] != '\0' ? now->message : now->state,
                          verb == VERB_START ? "destroy it, and create it again"
-                                            : "its end is moved once it has one");
+                                            : "its end is moved once it has a machine");
     return check_extension(desired, now, error);
 }
 

@@ -21,10 +21,10 @@ size_t price_book_count(const struct price_book *book);
 json_t *price_book_rows(const struct price_book *book, const char *item);
 
 struct price {
-    bool known;            /* every item of the recipe's `cost` has a row for the place and kind */
+    bool known;            /* the recipe has a `cost`, each item with a row for place and kind */
     double usd_per_hour;   /* of one replica; if rows disagree, by the highest; NAN: not known */
-    double least_per_hour; /* the same by the lowest row */
-    char breakdown[512];   /* the sum, with sources and dates; or the item that has no row */
+    double least_per_hour; /* the same, but by the lowest row */
+    char breakdown[512];   /* the sum, with sources and dates; or why there is none */
     char rows[DIGEST_TEXT_SIZE]; /* digest of the rows that were used; "": none */
 };
 

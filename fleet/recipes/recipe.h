@@ -46,8 +46,8 @@ void recipe_finish(struct recipe *recipe); /* does nothing for a zeroed one */
 
 /* Copies the recipe with other values for members that its "overrides" open, within the ranges
  * given there: {"max_model_len": 8192}. NULL or {} changes nothing. INVALID: the message names the
- * value, and what the recipe opens. Image, command, mounts, accounts and environment can never be
- * opened. Free with recipe_finish. */
+ * value, and what the recipe opens. Image, command, mounts, accounts and environment (except
+ * Ollama's context length) can never be opened. Free with recipe_finish. */
 CHECKED bool recipe_override(const struct recipe *recipe, const json_t *overrides,
                              struct recipe *out, struct error *error);
 /* The same with texts for the values: {"max_model_len": "8192"}. */

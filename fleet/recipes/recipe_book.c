@@ -99,7 +99,8 @@ static CHECKED bool add_folder(struct recipe_book *book, const char *folder, str
                          folder);
     if (count > RECIPE_FOLDER_FILES_MAX)
         done = error_set(error, ERROR_INVALID,
-                         "the folder of recipes %.200s has %d recipes: remove some, it may have %d",
+                         "the folder of recipes %.200s has %d recipes: remove some, it may have at "
+                         "most %d",
                          folder, count, RECIPE_FOLDER_FILES_MAX);
     for (int i = 0; i < count; i++) {
         done = done && add_file(book, folder, files[i]->d_name, error);
@@ -123,7 +124,7 @@ static CHECKED bool sort(struct recipe_book *book, struct error *error)
         if (strcmp(book->rows[i - 1].name, book->rows[i].name) == 0)
             return error_set(error, ERROR_INVALID,
                              "the folder of recipes has %s, which is the name of one in the "
-                             "catalogue: give it another",
+                             "catalogue: give it another name",
                              book->rows[i].name);
     return true;
 }

@@ -10,8 +10,9 @@
 struct recipe_book;
 
 /* Reads the catalogue and the files *.json in `folder`, each of which is named after its recipe;
- * "": no folder. INVALID: the message names the file that is wrong, or whose recipe has the name of
- * one in the catalogue. Free with recipe_book_destroy. */
+ * "": no folder. INVALID: the message names the file that is wrong, the recipe of the folder whose
+ * name the catalogue has already, or the folder if it cannot be read. Free with
+ * recipe_book_destroy. */
 CHECKED bool recipe_book_create(const char *folder, struct recipe_book **out, struct error *error);
 void recipe_book_destroy(struct recipe_book *book); /* does nothing for NULL */
 

@@ -12,7 +12,7 @@
 #define SECTION_MEMBERS_MAX 32
 
 static CHECKED bool check_object(const json_t *object, const struct recipe_member *members,
-                                 const char *path, const char *other, struct error *error);
+                                 const char *path, const char *section, struct error *error);
 
 /* Sets the error: the recipe's "host.cpu" must be WHAT: it is VALUE. */
 static CHECKED bool refuse(const char *path, const json_t *value, const char *what,
@@ -216,8 +216,8 @@ static const struct recipe_member *find(const struct recipe_member *members, con
     return NULL;
 }
 
-/* Checks the form of a provider's own member; the provider checks its contents when it makes
- * requests from them. */
+/* Checks the form of the member that is specific to a provider; the provider checks its contents
+ * when it makes requests from them. */
 static CHECKED bool check_section(const char *name, const json_t *value, struct error *error)
 {
     const json_t *member, *item;
@@ -256,7 +256,7 @@ static CHECKED bool refuse_unknown(const char *path, const char *name, struct er
 }
 
 static CHECKED bool check_object(const json_t *object, const struct recipe_member *members,
-                                 const char *path, const char *other, struct error *error)
+                                 const char *path, const char *section, struct error *error)
 {
     const json_t *value;
     const char *name;
@@ -271,7 +271,7 @@ static CHECKED bool check_object(const json_t *object, const struct recipe_membe
     json_object_foreach(json_iterable(object), name, value) {
         const struct recipe_member *member = find(members, name);
 
-        if (member == NULL && other != NULL && strcmp(other, name) == 0) {
+        if (member == NULL && section != NULL && strcmp(section, name) == 0) {
             if (!check_section(name, value, error))
                 return false;
             continue;
@@ -285,7 +285,7 @@ static CHECKED bool check_object(const json_t *object, const struct recipe_membe
     return true;
 }
 
-bool recipe_members_check(const json_t *object, const char *other, struct error *error)
+bool recipe_members_check(const json_t *object, const char *section, struct error *error)
 {
-    return check_object(object, recipe_members, "", other, error);
+    return check_object(object, recipe_members, "", section, error);
 }

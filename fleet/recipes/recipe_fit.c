@@ -23,7 +23,10 @@ struct serving {
     const struct model *model;
     double chips;      /* that share one copy of the model */
     double value_size; /* bytes of one number of the KV cache */
-    double context, batched, utilization, offloaded_bytes;
+    double context;    /* tokens of the longest request */
+    double batched;    /* tokens that are computed at a time */
+    double utilization;
+    double offloaded_bytes; /* weights that each chip leaves in main memory */
     enum number_format format;
     bool is_tpu;
 };
@@ -84,7 +87,9 @@ static double layer_bytes(const struct serving *serving, double heads, double he
 }
 
 struct kv_layers {
-    double sliding, full;             /* number of layers with a sliding window, and without */
+    /* number of layers with a sliding window, and without; in a model with only one kind of layer,
+     * all count as sliding */
+    double sliding, full;
     double sliding_bytes, full_bytes; /* of one token in one such layer */
 };
 

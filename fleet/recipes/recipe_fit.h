@@ -7,16 +7,16 @@
 #include "fleet/recipes/recipe.h"
 
 struct recipe_fit {
-    /* If not, the catalogue or the recipe lacks a figure: `arithmetic` says which, and the sizes in
-     * bytes are NAN. */
+    /* False if the memory cannot be computed, because the engine is not vLLM or a figure is
+     * missing: `arithmetic` says why, and the sizes in bytes are NAN. */
     bool known;
     bool fits;
     double usable_bytes;       /* memory of all chips that the engine uses */
     double weights_bytes;      /* on the accelerators */
     double overhead_bytes;     /* activations, graphs, the engine itself */
-    double kv_bytes;           /* left for the KV cache; below 0: the weights alone do not fit */
+    double kv_bytes;           /* left for the KV cache; < 0: weights and overhead do not fit */
     double kv_bytes_per_token; /* as the engine counts when it reports its capacity */
-    int64_t kv_tokens;         /* the capacity that it will report; 0 if nothing is left */
+    int64_t kv_tokens;         /* the capacity that the engine will report; 0 if nothing is left */
     double request_bytes;      /* KV cache of one request of the longest context */
     int64_t context_tokens;
     char arithmetic[480]; /* one sentence with the figures */

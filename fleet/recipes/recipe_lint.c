@@ -264,8 +264,7 @@ static const struct rule {
       "us-central1 and us-east4 only" },
     { "cloud_run", true, place_lacks_rtx6000,
       "Cloud Run has the RTX PRO 6000 in asia-southeast1, asia-south2, europe-west4 and "
-      "us-central1 "
-      "only" },
+      "us-central1 only" },
     { "cloud_run", true, probes_too_slowly,
       "a startup probe of Cloud Run begins after 240 s at most and repeats after 240 s at most" },
     { "cloud_run", true, probe_overlaps, "a probe's timeout must be at most its period" },
@@ -273,8 +272,8 @@ static const struct rule {
     { "cloud_run", false, pays_for_two_zones,
       "Zonal redundancy makes the GPU 56 % more expensive and needs a quota of its own." },
     { "cloud_run", false, lacks_concurrency,
-      "Without \"scale.concurrency\" Cloud Run sends 80 requests at a time to one engine: set one "
-      "to two times --max-num-seqs." },
+      "Without \"scale.concurrency\" Cloud Run sends 80 requests at a time to one engine: set it "
+      "to one or two times --max-num-seqs." },
     { "cloud_run", false, queues_in_the_engine,
       "More than twice --max-num-seqs requests reach one instance: they wait in the engine, and no "
       "other instance starts." },
@@ -295,7 +294,7 @@ static const struct rule {
       "TPU7x is available only through Compute Engine or GKE, not as a queued resource" },
     { "cloud_tpu", true, is_not_a_v6e_size, "one machine of v6e has 1, 4 or 8 chips" },
     { "cloud_tpu", false, is_v6e,
-      "Google only maintains the Cloud TPU API: new work on v6e belongs to Compute Engine, which "
+      "Google only maintains the Cloud TPU API: new work on v6e should use Compute Engine, which "
       "has a quota of its own." },
     { "compute_engine", true, is_v5e,
       "Compute Engine has no machines with v5e: use a queued resource of Cloud TPU" },
@@ -317,7 +316,7 @@ static const struct rule {
       "The model is split over several chips, which exchange data through shared memory: set "
       "\"host.shared_memory_gib\"." },
     { NULL, false, lacks_a_context_limit,
-      "Without --max-model-len the engine reserves for the model's longest context." },
+      "Without --max-model-len the engine reserves memory for the model's longest context." },
     { NULL, false, lacks_startup_probe,
       "Without a startup probe the platform sends requests before the model is loaded, or ends "
       "the server while it loads." },

@@ -10,10 +10,10 @@
 struct recipe_lint_case {
     const struct recipe *recipe;
     const char *place; /* region or zone */
-    const char *kind;  /* of price: "spot", ... */
+    const char *kind;  /* how the hardware is bought: "spot", ... */
 };
 
 /* Appends a sentence with its reason to `warnings` (an array) for each thing that is unwise.
- * INVALID says why the platform would refuse the recipe. */
+ * INVALID says why the platform or opsbrain refuses the recipe. */
 CHECKED bool recipe_lint(const struct recipe_lint_case *candidate, json_t *warnings,
                          struct error *error);

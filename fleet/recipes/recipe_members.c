@@ -202,7 +202,7 @@ static const struct recipe_member weights[] = {
 
 static const struct recipe_member probe[] = {
     { "path", RECIPE_WORD, .low = 1, .high = 128,
-      .help = "HTTP GET; without it, a TCP connection" },
+      .help = "Path of an HTTP GET; without it, a TCP connection" },
     { "initial_s", RECIPE_INTEGER, .high = 3600, .help = "Seconds before the first try" },
     { "period_s", RECIPE_INTEGER, .required = true, .low = 1, .high = 3600,
       .help = "Seconds between tries" },
@@ -272,7 +272,7 @@ const struct recipe_member recipe_members[] = {
       .help = "Instead of an image or a program: a service that already runs on this machine and "
               "loads the model: ollama" },
     { "command", RECIPE_WORDS, .low = 1, .high = 16,
-      .help = "Instead of the image's own; arguments without a name go here" },
+      .help = "Instead of the image's own command; arguments without a name go here" },
     { "arguments", RECIPE_MAP, .high = 64, .judge = judge_argument,
       .help = "By name; true: the name alone; an object is written as JSON; {deployment} is the "
               "deployment's name" },
@@ -294,7 +294,8 @@ const struct recipe_member recipe_members[] = {
     { "host", RECIPE_OBJECT, .members = host, .help = "The machine that has the accelerator" },
     { "kinds", RECIPE_WORDS, .low = 1, .high = 8, .choices = kinds_of_price,
       .help =
-          "How it may be bought: on_demand, spot, flex_start, reserved; the first is the default" },
+          "How the hardware may be bought: on_demand, spot, flex_start, reserved; the first is the "
+          "default" },
     { "places", RECIPE_WORDS, .low = 1, .high = 32,
       .help = "Regions or zones that have the hardware; the first is the default" },
     { "scale", RECIPE_OBJECT, .members = scale, .help = "Instances" },

@@ -37,9 +37,9 @@ struct recipe_member {
 
 extern const struct recipe_member recipe_members[]; /* ends with a NULL name */
 
-/* Checks that the object has the members of the table, and no others but `other` (NULL: none),
- * which is specific to a provider. */
-CHECKED bool recipe_members_check(const json_t *object, const char *other, struct error *error);
+/* Checks that the object has the members of the table, and no others except `section` (NULL: none),
+ * the member that is specific to a provider. */
+CHECKED bool recipe_members_check(const json_t *object, const char *section, struct error *error);
 
 /* A value that a recipe may open to overrides, under a short name. recipe_override changes only
  * such values. */
@@ -49,7 +49,7 @@ struct recipe_opening {
     const char *help;
 };
 extern const struct recipe_opening recipe_openings[]; /* ends with a NULL name */
-/* Returns NULL if there is none of that name. */
+/* Returns NULL if there is no opening of that name. Static. */
 const struct recipe_opening *recipe_opening_find(const char *name);
 /* Checks that every member that the recipe opens exists and has a value in its range: an override
  * changes members, but never adds one. */

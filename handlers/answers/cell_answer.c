@@ -25,7 +25,7 @@ const struct field cell_answer_fields[] = {
           "pending, measured, infeasible (longer than the context), failed, skipped, or inferred "
           "(an adaptive search did not need to measure it: it has no figures)." },
     { "reason", VALUE_TEXT, .optional = true,
-      .help = "Why it is not measured; if inferred: why it need not be." },
+      .help = "Why it is not measured or is uneven; if inferred: why it need not be measured." },
     { "attempts", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL,
       .help = "How often it was attempted; at most one attempt counts." },
     { "success_rate", VALUE_NUMBER, .optional = true, .help = "Requests that succeeded, 0 to 1." },
@@ -34,14 +34,14 @@ const struct field cell_answer_fields[] = {
     { "ttft_p50_ms", VALUE_NUMBER, .optional = true, .help = "Time to first token, median." },
     { "ttft_p99_ms", VALUE_NUMBER, .optional = true, .help = "Time to first token, p99." },
     { "itl_p50_ms", VALUE_NUMBER, .optional = true,
-      .help = "Gap between tokens, median; null if chunks have several tokens and the server does "
-              "not report how many." },
+      .help = "Gap between tokens, median; missing if chunks have several tokens and the server "
+              "does not report how many." },
     { "itl_p99_ms", VALUE_NUMBER, .optional = true, .help = "Gap between tokens, p99." },
     { "tokens_per_chunk", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "Only if above 1, as with speculative decoding: tokens per stream chunk." },
     { "icl_p50_ms", VALUE_NUMBER, .optional = true,
       .help = "Only if chunks are not single tokens: gap between chunks, median." },
-    { "icl_p99_ms", VALUE_NUMBER, .optional = true, .help = "The same, p99." },
+    { "icl_p99_ms", VALUE_NUMBER, .optional = true, .help = "Gap between chunks, p99." },
     { "ttfo_p50_ms", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "Only if reasoning came first: time to the first visible output, median." },
     { "e2e_p50_ms", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
@@ -58,8 +58,8 @@ const struct field cell_answer_fields[] = {
     { "output_tokens_actual", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "Answer length by the server's count, mean." },
     { "lengths_differing", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL, .optional = true,
-      .help = "Requests whose prompt or answer did not have the requested length; missing: some, "
-              "but they were not counted." },
+      .help = "Prompts and answers that did not have the requested length; missing: some did not, "
+              "but were not counted." },
     { "cached_share", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "Input tokens from the server's prefix cache, 0 to 1; missing: its usage does not "
               "report it." },
@@ -67,7 +67,9 @@ const struct field cell_answer_fields[] = {
       .help =
           "Input tokens in prefixes that the plan shares, 0 to 1: at most these can be cached." },
     { "censored", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: timeouts cut the tail; a p99 beyond them is \"at least\"." },
+      .help =
+          "True: some requests timed out, or were unanswered at the end; a percentile that they "
+          "affect is a lower bound." },
     { "client_limited", VALUE_BOOLEAN, .sparse = true,
       .help = "True: opsbrain itself was late or busy (lag, CPU); do not read it as the server's "
               "limit." },
@@ -88,20 +90,20 @@ const struct field cell_answer_fields[] = {
       .help = "Open loop: growth per second of the requests due but not answered." },
     { "unanswered", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "Open loop: requests due in the window but unanswered when the cell ended; their "
-              "latencies count as \"at least\"." },
+              "latencies count as lower bounds." },
     { "waited_for_room", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "Open loop: requests delayed because the limit of requests in flight was reached." },
     { "queue_p50_ms", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "Open loop: from the scheduled time to the send, median; part of TTFT and E2E." },
     { "queue_p99_ms", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
-      .help = "The same, p99." },
+      .help = "Open loop: from the scheduled time to the send, p99." },
     { "throughput_ci95_share", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "Half the width of the 95 % interval of output_tokens_per_s within the window, as a "
               "share of that figure: 0.03 is 3 %." },
     { "window_s", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "Seconds of the window." },
     { "tokens_estimated", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: the server reported no usage, tokens were counted from chunks." },
+      .help = "True: the server reported no usage, so tokens were counted from chunks." },
     { 0 },
 };
 
@@ -149,7 +151,7 @@ static json_t *share(int64_t part, int64_t whole)
     return whole > 0 ? json_real((double)part / (double)whole) : json_null();
 }
 
-/* Negative numbers are unknown: older cells did not store how many requests differed. */
+/* A negative number means that some lengths differed: older cells did not store how many. */
 static json_t *lengths_differing(const struct measurement *measurement)
 {
     int64_t input = measurement->input_tokens_differing;
@@ -264,7 +266,7 @@ static void success_cell(struct table *table, const struct measurement *measurem
         table_cell(table, "%.3g %%", measurement->success_rate * 100);
 }
 
-/* If this is false, the column of gaps between tokens shows the gaps between chunks instead. */
+/* If it returns false, the ITL columns show the gaps between chunks. */
 static bool has_token_gaps(const struct measurement *measurement)
 {
     return measurement->latency[METRIC_ITL].count > 0
@@ -274,11 +276,12 @@ static bool has_token_gaps(const struct measurement *measurement)
 static const char *client_mark(const struct measurement *measurement)
 {
     if (measurement->client_limited)
-        return measurement->machine_busy ? ", client limited by others on its machine"
+        return measurement->machine_busy ? ", client limited by other processes on its machine"
                                          : ", client limited";
     if (measurement->client_late)
-        return measurement->machine_busy ? ", p99 late by others on the client's machine"
-                                         : ", p99 late by the client";
+        return measurement->machine_busy
+                   ? ", p99 delayed by other processes on the client's machine"
+                   : ", p99 delayed by the client";
     return "";
 }
 
@@ -293,7 +296,7 @@ static void state_cell(struct table *table, const struct cell_row *cell)
     table_cell(table, "%s%s%s%s%s%s%s%s", cell_state_name(cell->state), text_string(&overload),
                measurement->uneven ? ", uneven" : "", client_mark(measurement),
                measurement->contaminated ? ", contaminated" : "",
-               has_token_gaps(measurement) ? "" : ", gaps of chunks",
+               has_token_gaps(measurement) ? "" : ", ITL is between chunks",
                measurement->tokens_estimated ? ", tokens estimated" : "",
                measurement->held > 0 ? ", requests pending during the entire window" : "");
 }
@@ -339,8 +342,8 @@ static size_t count_alike(const struct cell_row *cells, size_t count, const stru
     return alike;
 }
 
-/* Adds the reasons that cells state, each of them once. A reason may contain text from the
- * server. */
+/* Adds the first REASONS_SHOWN different reasons that the cells state. A reason may contain text
+ * from the server. */
 static void add_reasons(const struct cell_row *cells, size_t count, struct text *out)
 {
     char load[CELL_LOAD_SIZE];

@@ -16,6 +16,7 @@
  * so that the argument is needed. */
 CHECKED bool deployment_argument(const struct call *call, struct deployment *out,
                                  struct error *error);
-/* CONFLICT: a sweep is planned, queued or running on the deployment, whose cells would be measured
- * on two servers, or on none, if it changed now. */
+/* Checks that no sweep is planned, queued or running on the deployment: if the deployment changed
+ * now, the sweep's cells would be measured on two different servers, or on none. CONFLICT: there is
+ * such a sweep. */
 CHECKED bool deployment_check_idle(struct store *store, const char *name, struct error *error);

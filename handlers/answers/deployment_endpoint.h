@@ -11,34 +11,36 @@
 #define ENDPOINT_AUTO __attribute__((cleanup(deployment_endpoint_wipe))) struct endpoint
 void deployment_endpoint_wipe(struct endpoint *endpoint);
 
-/* Milliseconds that are left of the argument `timeout_s` of a call that began at `since_ns`
- * (monotonic); at least 1. */
+/* How many milliseconds of the call's argument `timeout_s` are left, if the call began at
+ * `since_ns` (monotonic); at least 1. */
 int64_t deployment_endpoint_left_ms(const struct call *call, int64_t since_ns);
 
 /* Asks the server at `endpoint` for its facts, and stores them. Fills in endpoint->model if the
  * deployment names none. UPSTREAM, with the failure's class: the server does not answer. NOT_FOUND:
- * it does not have the deployment's model, and the error lists those that it has. */
+ * it does not have the deployment's model; the error names models that it has. */
 CHECKED bool deployment_endpoint_ask(const struct services *services,
                                      const struct deployment *deployment, struct endpoint *endpoint,
                                      struct model_facts *facts, struct error *error);
-/* Fills in the endpoint's address, model and credential, then asks as above. */
+/* Fills in the endpoint's address, model and credential, then does the same. */
 CHECKED bool deployment_endpoint_discover(const struct services *services,
                                           const struct deployment *deployment,
                                           struct endpoint *endpoint, struct model_facts *facts,
                                           struct error *error);
-/* Fills in the endpoint, and asks the server, within `within_ms`, only if the model is not known
- * yet. *failure: how the server failed; NONE if it did not, or was not asked. */
+/* Fills in the endpoint. Asks the server, within `within_ms`, only if the deployment names no model
+ * and the server's first one is not known yet. *failure: how the server failed; NONE if it did not,
+ * or was not asked. */
 CHECKED bool deployment_endpoint(const struct services *services,
                                  const struct deployment *deployment, int64_t within_ms,
                                  struct endpoint *endpoint, enum failure *failure,
                                  struct error *error);
 /* Call it when the server did not find the model. If the deployment uses the server's first model,
- * and that is now another one, fills in the endpoint again and returns true. */
+ * and a different model is first now, fills in the endpoint again and returns true. */
 bool deployment_endpoint_model_moved(const struct services *services,
                                      const struct deployment *deployment,
                                      struct endpoint *endpoint);
-/* Call it when the server did not find the model. Asks the server for its models, within
- * `within_ms`; if it lists some, `error` becomes a sentence that names them. */
+/* Call it when the server did not find the model. If the deployment names a model, asks the server
+ * for its models, within `within_ms`; if the list lacks that model, `error` becomes a sentence that
+ * names models of the list. */
 void deployment_endpoint_explain_missing(const struct services *services,
                                          const struct deployment *deployment, int64_t within_ms,
                                          struct error *error);

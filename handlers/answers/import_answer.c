@@ -33,9 +33,9 @@ const struct field import_answer_fields[] = {
     { "other_names", VALUE_LIST, .sparse = true, .foreign = true,
       .help = "Other names under which the same file was imported." },
     { "cells", VALUE_LIST, .sparse = true,
-      .help = "Rows in the file's order, known figures alone (with `detail`: all of them): "
-              "milliseconds, seconds, counts and rates per second as the names say; row is the "
-              "line in the file." },
+      .help = "Rows in the file's order, with the figures that the text's table shows (with "
+              "`detail`: all figures): milliseconds, seconds, counts and rates per second, as the "
+              "names say; `row` is the line in the file, or the entry's number." },
     { 0 },
 };
 
@@ -47,8 +47,8 @@ json_t *import_answer_run_json(const struct import_row *row)
 
     return json_pack("{s:s, s:b, s:o, s:o, s:I, s:I, s:o}", "id", row->id, "imported", 1, "source",
                      source, "deployment", answer_json_text(row->deployment), "cells_total",
-                     (json_int_t)row->cells, "cells_done", (json_int_t)row->cells, "created_at",
-                     answer_json_time(row->created_ms));
+                     (json_int_t)row->cell_count, "cells_done", (json_int_t)row->cell_count,
+                     "created_at", answer_json_time(row->created_ms));
 }
 
 static json_t *list_or_empty(const json_t *list)
@@ -133,8 +133,8 @@ static void table_row(struct table *table, const struct evidence_cell *cell)
     table_cell(table, "%s", evidence_state_name(cell->state));
 }
 
-static void cells_table_of(const struct evidence *evidence, size_t first, size_t count,
-                           struct text *out)
+static void add_cells_table(const struct evidence *evidence, size_t first, size_t count,
+                            struct text *out)
 {
     static const char *const headings[] = { "Row",         "Users",  "In",          "Out",
                                             "TTFT p50 ms", "p99",    "E2E mean ms", "Out tokens/s",
@@ -174,8 +174,9 @@ static void keep_members(json_t *object, const char *const *names, size_t count)
     json_decref(kept);
 }
 
-/* Shows a cell by the members that the table's columns have, or by all of them in detail. The row
- * of the file is omitted: only the answer about a single cell contains it. */
+/* Shows a cell by the members that the table's columns have, or by all members in detail.
+ * `original`, the entry as it is in the file, is omitted: only the answer about a single cell
+ * contains it. */
 static json_t *row_json(const struct call *call, const struct evidence_cell *cell)
 {
     static const char *const figures[] = {
@@ -234,7 +235,7 @@ static CHECKED bool write_show(const struct call *call, const struct import_row 
                                    "principal", row->principal, "cells", "import", import);
     import_answer_describe(evidence, &answer->text);
     text_add_char(&answer->text, '\n');
-    cells_table_of(evidence, first, count, &answer->text);
+    add_cells_table(evidence, first, count, &answer->text);
     answer_page_end_at(answer, first + count < all, (int64_t)(first + count));
     answer_shows(answer, "/runs/%s", row->id);
     return add_detail(call, evidence, answer, error);

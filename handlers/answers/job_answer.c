@@ -11,8 +11,9 @@
 
 const struct field job_answer_fields[] = {
     { "id", VALUE_TEXT, .help = "Id of the job.", ROW_TEXT(struct job, id) },
-    { "kind", VALUE_TEXT, .help = "Kind of work: sweep.", ROW_TEXT(struct job, kind) },
-    { "subject", VALUE_TEXT, .help = "Its subject: the sweep's id.",
+    { "kind", VALUE_TEXT, .help = "Kind of work: sweep, or apply (of a deployment's plan).",
+      ROW_TEXT(struct job, kind) },
+    { "subject", VALUE_TEXT, .help = "Id of the sweep, or of the plan.",
       ROW_TEXT(struct job, subject) },
     { "state", VALUE_TEXT,
       .help = "queued, waiting (for an answer), running, completed, failed or cancelled." },
@@ -21,9 +22,9 @@ const struct field job_answer_fields[] = {
     { "progress_total", VALUE_NUMBER, .help = "How much there is in all; 0: not known yet.",
       ROW_NUMBER(struct job, progress_total) },
     { "message", VALUE_TEXT, .optional = true,
-      .help = "What it is doing; empty when it has ended." },
+      .help = "What it is doing; missing when it has ended." },
     { "cancel_requested", VALUE_BOOLEAN, .sparse = true, .included = INCLUDED_OUTSIDE_LISTS,
-      .help = "Was it asked to stop?" },
+      .help = "True: it was asked to stop." },
     { "created_at", VALUE_TEXT, .optional = true, .help = "When it was requested, UTC.",
       ROW_TIME(struct job, created_ms) },
     { "started_at", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .optional = true,
@@ -35,7 +36,7 @@ const struct field job_answer_fields[] = {
     { 0 },
 };
 
-/* Omits the outcome's state of the sweep, which is shown elsewhere, and counts of zero. */
+/* Omits the sweep's id, which is the job's subject, and counts of zero. */
 static json_t *outcome_json(const struct job *job)
 {
     json_t *outcome = answer_json_stored(job->outcome);
@@ -72,7 +73,7 @@ void job_answer_describe(const struct job *job, struct text *out)
     text_addf(out, "%s (%s %s, by %s, requested %s", job->id, job->kind, job->subject,
               job->principal, answer_time(job->created_ms, time));
     if (job->finished_ms != 0)
-        text_addf(out, ", over %s", answer_time(job->finished_ms, time));
+        text_addf(out, ", ended %s", answer_time(job->finished_ms, time));
     text_addf(out, ") is %s", job_state_name(job->state));
     if (job->progress_total > 0)
         text_addf(out, ", %.0f of %.0f", floor(job->progress), job->progress_total);

@@ -12,10 +12,12 @@
               "limits." },                                                                         \
         { "takeaways", VALUE_LIST, .optional = true, .help = "The key takeaways, in sentences." }, \
     {                                                                                              \
-        "report", VALUE_TEXT, .optional = true, .help = "Resource with the whole report."          \
+        "report", VALUE_TEXT,                                                                      \
+            .optional = true,                                                                      \
+            .help = "Resource with the whole report; with the sweep, if it has several runs."      \
     }
 
-/* Adds verdict and takeaways if the job is a sweep that is over; for an A/B sweep only the report,
- * since run_compare gives the verdict. */
+/* If the job is a sweep's and is over, adds the verdict, the takeaways and the link to the report;
+ * for an A/B sweep only the link, since run_compare gives the verdict. */
 CHECKED bool job_verdict_add(const struct services *services, const struct job *job,
                              struct answer *answer, struct error *error);

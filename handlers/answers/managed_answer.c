@@ -20,7 +20,7 @@ const struct field managed_answer_fields[] = {
       .help = "The platform's last report: absent, pending, starting, ready, stopping, stopped, "
               "failed or deleting." },
     { "drift", VALUE_TEXT, .optional = true, .foreign = true,
-      .help = "What changed since the newest plan, and who changed it." },
+      .help = "What changed since the newest plan, and who changed it last, if known." },
     { "problem", VALUE_TEXT, .optional = true, .foreign = true,
       .help = "What is wrong, or why it could not be observed.",
       ROW_TEXT_OR_NULL(struct fleet_managed_row, problem) },
@@ -32,7 +32,7 @@ const struct field managed_answer_fields[] = {
       ROW_NUMBER(struct fleet_managed_row, spent_usd) },
     { "ends_at", VALUE_TEXT, .optional = true, .help = "When it ends, UTC; missing: never.",
       ROW_TIME(struct fleet_managed_row, ends_ms) },
-    { "at_end", VALUE_TEXT, .optional = true, .help = "What happens then: stop or destroy.",
+    { "at_end", VALUE_TEXT, .optional = true, .help = "What happens at `ends_at`: stop or destroy.",
       ROW_TEXT_OR_NULL(struct fleet_managed_row, at_end) },
     { "plan", VALUE_TEXT, .optional = true, .help = "The newest plan that changed it." },
     { 0 },

@@ -7,5 +7,6 @@
 
 extern const struct field run_answer_fields[];
 json_t *run_answer_json(const struct run_row *run); /* new reference */
-/* Adds a line that names the run it corrects, and a line that names the run that corrected it. */
+/* Adds a line with the run that this one corrects, and a line with the run that corrected this one,
+ * if there are such runs. */
 void run_answer_describe_lineage(const struct run_row *run, struct text *out);

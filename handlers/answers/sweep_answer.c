@@ -14,7 +14,8 @@ const struct field sweep_answer_fields[] = {
     { "revision", VALUE_INTEGER, .included = INCLUDED_OUTSIDE_LISTS,
       .help = "Its revision when the sweep was started.", ROW_INTEGER(struct sweep_row, revision) },
     { "candidate", VALUE_TEXT, .optional = true,
-      .help = "Of an A/B sweep: the deployment that takes turns with it; missing: none." },
+      .help = "Of an A/B sweep: the second deployment, measured in turns with the first; missing: "
+              "none." },
     { "candidate_revision", VALUE_INTEGER, .optional = true,
       .help = "The candidate's revision when the sweep was started." },
     { "state", VALUE_TEXT,
@@ -33,7 +34,7 @@ const struct field sweep_answer_fields[] = {
     { "cells_done", VALUE_INTEGER, .help = "Cells that are no longer pending.",
       ROW_INTEGER(struct sweep_row, cells_done) },
     { "cells_inferred", VALUE_INTEGER, .sparse = true,
-      .help = "Of those, cells that an adaptive search did not need to measure.",
+      .help = "How many of cells_done an adaptive search did not need to measure.",
       ROW_INTEGER(struct sweep_row, cells_inferred) },
     { "repetitions", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL,
       .help = "Runs of the grid on each deployment.", ROW_INTEGER(struct sweep_row, repetitions) },
@@ -73,7 +74,7 @@ bool sweep_answer_is_active(const struct sweep_row *sweep)
 
 void sweep_answer_describe_plan(const json_t *plan, struct text *out)
 {
-    json_auto_t *stated = tool_stated(tool_find("sweep_plan"), plan);
+    json_auto_t *stated = tool_omit_defaults(tool_find("sweep_plan"), plan);
 
     text_add(out, "Plan: ");
     answer_describe_members(stated, out);
@@ -112,7 +113,7 @@ const struct field sweep_answer_finding_fields[] = {
               "that would narrow it." },
     { "limits", VALUE_LIST,
       .help = "Per context: `met`, the largest load that meets the plan's limits (missing: none "
-              "does), and `missed`, the next one; empty without limits." },
+              "does), and `missed`, the next larger one that misses them; empty without limits." },
     { 0 },
 };
 

@@ -23,8 +23,8 @@ bool sweep_answer_is_active(const struct sweep_row *sweep);
 const char *sweep_answer_candidate(const struct sweep_row *sweep);
 /* Adds lines with the sweep's state, its plan, and the reason why it is not completed. */
 void sweep_answer_describe(const struct sweep_row *sweep, struct text *out);
-/* Adds the saturation point and the limits that the cells of one deployment show: the member
- * `findings`, and a line per context. */
 #define FINDINGS_HELP "Saturation point and largest load that meets the limits, as far as measured."
+/* Adds the findings about one deployment's cells, as FINDINGS_HELP says: the member `findings`, and
+ * lines of text. */
 void sweep_answer_add_findings(const struct report_input *input, struct answer *answer);
 void sweep_answer_rows_free(struct sweep_row *rows, size_t count);

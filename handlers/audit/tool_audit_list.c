@@ -23,8 +23,8 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "rows", VALUE_LIST, .help = "Newest first.", .fields = audit_row_fields },
     { "check", VALUE_TEXT, .optional = true,
-      .help = "What the latest full check found: with `check`, with `detail`, or if it found a "
-              "change." },
+      .help = "What the latest full check found: included with `check` or `detail`, or if it found "
+              "a problem." },
     FIELD_NEXT_CURSOR,
     { 0 },
 };

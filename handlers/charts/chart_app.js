@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chart app. resource_chart_app.c writes this file after web/assets/marks.js, into one script.
 
-// The view's half of MCP Apps, 2026-01-26: JSON-RPC with the host by postMessage.
+// The app's side of the protocol of MCP Apps (version 2026-01-26): JSON-RPC with the host, by postMessage.
 const host = window.parent;
 const waiting = new Map();
 let lastId = 0;
@@ -49,7 +49,7 @@ const QUANTITIES = {
 const at = (id) => document.getElementById(id);
 const figure = at('figure');
 let chosen = null; // the arguments of chart_draw, with the options by name
-let requests = 0; // how many charts were requested: only the answer to the last request is shown
+let chartRequests = 0; // how many charts were requested: only the answer to the last request is shown
 
 const say = (words) => { at('words').textContent = words; };
 
@@ -62,15 +62,15 @@ function optionsOf(given) {
 function begin(given) {
     const { options, ...named } = given;
     chosen = { plot: 'heat', ...named, options: optionsOf(options) };
-    choose();
+    showChoices();
     draw();
 }
 
 function fill(select, values, value) {
-    select.replaceChildren(...values.map((name) => new Option(name || 'as the run has it', name, false, name === value)));
+    select.replaceChildren(...values.map((name) => new Option(name || 'default', name, false, name === value)));
 }
 
-function choose() {
+function showChoices() {
     const isOfRun = RUN_PLOTS.includes(chosen.plot);
     const quantities = QUANTITIES[chosen.plot];
     fill(at('plot'), isOfRun ? RUN_PLOTS : [chosen.plot], chosen.plot);
@@ -82,7 +82,7 @@ function choose() {
 }
 
 async function draw() {
-    const number = ++requests;
+    const number = ++chartRequests;
     const { options, ...named } = chosen;
     const given = { ...options, dark: document.documentElement.classList.contains('dark') };
     say('Drawing.');
@@ -91,11 +91,11 @@ async function draw() {
             name: 'chart_draw',
             arguments: { ...named, options: Object.entries(given).map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`) },
         });
-        if (number !== requests) return;
+        if (number !== chartRequests) return;
         if (answer.isError) say(answer.content?.[0]?.text ?? 'The chart could not be drawn.');
         else show(answer.structuredContent.svg);
     } catch (error) {
-        if (number === requests) say(error.message);
+        if (number === chartRequests) say(error.message);
     }
 }
 
@@ -105,13 +105,13 @@ function show(svg) {
     figure.tabIndex = 0;
     prepareCharts(figure);
     say(figure.querySelector('g[data-i]') ? 'Point at a mark, or move with the arrow keys.' : '');
-    report();
+    reportSize();
 }
 
 at('plot').addEventListener('change', ({ target }) => {
     chosen.plot = target.value;
     delete chosen.options.quantity;
-    choose();
+    showChoices();
     draw();
 });
 for (const id of ['quantity', 'minutes'])
@@ -130,7 +130,7 @@ function takeContext({ theme }) {
     if (chosen) draw();
 }
 
-function report() {
+function reportSize() {
     const { width, height } = document.documentElement.getBoundingClientRect();
     notify('ui/notifications/size-changed', { width: Math.ceil(width), height: Math.ceil(height) });
 }
@@ -143,5 +143,5 @@ function report() {
     });
     takeContext(hostContext ?? {});
     notify('ui/notifications/initialized', {});
-    new ResizeObserver(report).observe(document.documentElement);
+    new ResizeObserver(reportSize).observe(document.documentElement);
 })();

@@ -12,7 +12,7 @@
 #include "handlers/runs/export_find.h"
 #include "store/ledger/sweeps.h"
 
-#define RUNS_MAX 100 /* repetitions of a sweep */
+#define RUNS_MAX 100 /* most runs of a sweep that are read */
 
 /* ---- The arguments ---- */
 
@@ -70,7 +70,7 @@ static CHECKED bool add_run(struct call *call, const char *id, struct chart_requ
     return export_find(call, id, &out->runs[out->count++], error);
 }
 
-/* Of an A/B sweep only the baseline's runs are added: the candidate's do not repeat them. */
+/* Of an A/B sweep, adds only the baseline's runs: the candidate's are not repetitions of them. */
 static CHECKED bool add_sweep(struct call *call, const char *id, struct chart_request_subject *out,
                               struct error *error)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plots of chart_request.h that need more than one run's cells. Private to handlers/charts/. */
+/* The plots of chart_request.h that have files of their own, and what they share. Private to
+ * handlers/charts/. */
 #pragma once
 
 #include "handlers/charts/chart_request.h"

@@ -118,8 +118,8 @@ static void end(struct pictures *pictures, const uint8_t digest[DIGEST_BYTES],
     pthread_cond_broadcast(&pictures->changed);
 }
 
-/* Appends the kept picture, for which it waits if another call draws it. Returns false if there is
- * none: the caller must then draw it and call end(). */
+/* Appends the kept picture. Waits while another call is drawing it, or while too many pictures are
+ * being drawn. Returns false if the caller must draw the picture, and then call end(). */
 static bool find_or_begin(struct pictures *pictures, const uint8_t digest[DIGEST_BYTES],
                           struct text *out)
 {

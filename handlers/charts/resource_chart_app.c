@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ui://opsbrain/chart: the MCP App that shows charts in a chat, in hosts that support apps. Its
- * page gets the drawn chart from chart_draw, and reacts to the pointer like the charts of the
- * pages. */
+ * page gets the drawn chart from chart_draw, and reacts to the pointer like the charts on
+ * opsbrain's pages. */
 
 #include "handlers/charts/chart_request.h"
 #include "handlers/resource.h"

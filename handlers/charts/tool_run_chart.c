@@ -63,7 +63,7 @@ static CHECKED bool answer_chart(struct call *call, const struct chart *chart,
     if (!add_subject(call, &subject, error)
         || !pictures_draw(call->services->pictures, &chart->drawing, theme, &png, error))
         return false;
-    text_addf(&answer->text, "The %s chart of %s, drawn from %zu figures; %s has them.",
+    text_addf(&answer->text, "The %s chart of %s, drawn from %zu rows of figures; %s has them.",
               call_text(call, "plot"), text_string(&subject), chart_table_rows(&chart->table),
               is_plot(call, "forest")    ? "run_compare"
               : is_plot(call, "history") ? "metrics_history"
@@ -86,8 +86,8 @@ const struct tool tool_run_chart = {
     .title = "Draw a run's figures",
     .help = "A picture (PNG) of a run, a comparison or a deployment's history, for people. For "
             "figures take run_report.",
-    .more = "Failed, inferred and unmeasured cells look different; bounds come from measured cells "
-            "alone.",
+    .more = "Failed, inferred and unmeasured cells are marked; the ranges of axes and colours come "
+            "from measured cells alone.",
     .sets = SET_MEASURE,
     .params = chart_request_params,
     .app = CHART_APP_URI,

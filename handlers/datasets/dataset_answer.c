@@ -7,8 +7,9 @@
 #include "handlers/answer_row.h"
 
 static const struct field range_fields[] = {
-    { "count", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL, .help = "Rows with such a length." },
-    { "mean", VALUE_NUMBER, .optional = true, .help = "Mean; missing: no row has such a length." },
+    { "count", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL,
+      .help = "Rows whose length is known." },
+    { "mean", VALUE_NUMBER, .optional = true, .help = "Mean; missing: no row's length is known." },
     { "min", VALUE_INTEGER, .help = "Shortest." },
     { "median", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL, .help = "Median." },
     { "max", VALUE_INTEGER, .help = "Longest." },
@@ -18,7 +19,8 @@ static const struct field range_fields[] = {
 static const struct field lengths_fields[] = {
     { "estimated", VALUE_BOOLEAN, .sparse = true,
       .help = "True: estimated at 4 bytes a token; a sweep has the server's count." },
-    { "repeated", VALUE_INTEGER, .sparse = true, .help = "Prompts that occur more than once." },
+    { "repeated", VALUE_INTEGER, .sparse = true,
+      .help = "Prompts that occurred earlier in the file." },
     { "input_tokens", VALUE_OBJECT, .help = "Lengths of prompts.", .fields = range_fields },
     { "output_tokens", VALUE_OBJECT, .help = "Lengths of answers.", .fields = range_fields,
       .described_in = "input_tokens" },
@@ -31,7 +33,7 @@ const struct field dataset_fields[] = {
     { "digest", VALUE_TEXT, .included = INCLUDED_OUTSIDE_LISTS,
       .help = "SHA-256 of what would be sent; part of a run's fingerprint.",
       ROW_TEXT(struct dataset_entry, digest) },
-    { "kind", VALUE_TEXT, .help = "prompts, or lengths of prompts that opsbrain generates.",
+    { "kind", VALUE_TEXT, .help = "prompts; or lengths, for which opsbrain generates prompts.",
       ROW_TEXT(struct dataset_entry, kind) },
     { "count", VALUE_INTEGER, .help = "Number of prompts or lengths.",
       ROW_INTEGER(struct dataset_entry, rows) },
@@ -45,7 +47,7 @@ const struct field dataset_fields[] = {
     { "principal", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .help = "Who imported it.",
       ROW_TEXT(struct dataset_entry, principal) },
     { "created_at", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .optional = true,
-      .help = "When, UTC.", ROW_TIME(struct dataset_entry, created_ms) },
+      .help = "When it was imported, UTC.", ROW_TIME(struct dataset_entry, created_ms) },
     { 0 },
 };
 
@@ -89,7 +91,7 @@ void dataset_describe(const struct dataset_entry *entry, struct text *out)
     if (json_get_boolean(lengths, "estimated", false))
         text_add(out, ", estimated at 4 bytes a token");
     if (json_get_integer(lengths, "repeated", 0) > 0)
-        text_addf(out, "; prompts that occur more than once: %" PRId64,
+        text_addf(out, "; prompts that occurred earlier in the file: %" PRId64,
                   json_get_integer(lengths, "repeated", 0));
     if (entry->skipped > 0)
         text_addf(out, "; %" PRId64 " record%s could not be sent and %s skipped", entry->skipped,

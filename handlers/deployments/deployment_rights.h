@@ -12,7 +12,8 @@ CHECKED bool deployment_check_owner(const struct call *call, const struct deploy
 
 /* Checks that the deployment's secret may be sent to its URL. A secret is sent only to origins that
  * it is bound to; if an admin names it in this call, the change binds it: after->binds becomes the
- * origin, or "" if it is bound already. `before` is NULL for a new deployment. FORBIDDEN: the
- * secret is not bound to the origin. */
+ * origin, or "" if it is bound already. `before` is NULL for a new deployment. Nothing is
+ * checked if the call neither names a secret nor changes the URL. FORBIDDEN: the secret is not
+ * bound to the origin. */
 CHECKED bool deployment_check_secret(const struct call *call, const struct deployment *before,
                                      struct deployment *after, struct error *error);

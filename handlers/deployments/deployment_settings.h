@@ -13,14 +13,14 @@
     { "model", VALUE_TEXT, .high = 255,                                                            \
       .help = "Id as requests name it; default: the server's first." },                            \
         { "model_revision", VALUE_TEXT, .high = 95, .rare = true,                                  \
-          .help = "Commit or tag of the weights, which no server reports; results are compared "   \
-                  "by it." },                                                                      \
+          .help = "Commit or tag of the weights, which no server reports; part of the "            \
+                  "fingerprint." },                                                                \
         { "quantization", VALUE_TEXT, .high = 63, .rare = true,                                    \
-          .help = "Format of the weights: w4a16, fp8, none, ...; results are compared by it." },   \
+          .help = "Format of the weights: w4a16, fp8, none, ...; comparisons check it." },         \
         { "engine", VALUE_TEXT, .high = 31, .rare = true,                                          \
           .help = "Such as vllm, llama.cpp, sglang or ollama; default: as reported." },            \
         { "hardware", VALUE_TEXT, .high = 127,                                                     \
-          .help = "Such as 1x NVIDIA L4; results are compared by it." },                           \
+          .help = "Such as 1x NVIDIA L4; comparisons check it." },                                 \
         { "chips", VALUE_INTEGER, .high = 100000, .rare = true,                                    \
           .help = "Accelerators per instance; 0: unknown." },                                      \
         { "region", VALUE_TEXT, .high = 63, .rare = true,                                          \
@@ -46,7 +46,8 @@
     }
 
 /* Checks the settings that the call gives, its url among them, and copies them to `deployment`; the
- * others stay as they are. INVALID: the message names the setting. */
+ * others stay as they are. INVALID: the message names the setting. FORBIDDEN: the URL may not be
+ * called. */
 CHECKED bool deployment_settings_read(const struct call *call, struct deployment *deployment,
                                       struct error *error);
 bool deployment_settings_same(const struct deployment *a, const struct deployment *b);

@@ -16,8 +16,8 @@
 struct remembered {
     struct remembered *next;
     int64_t deployment_id, revision;
-    bool asking;      /* a call is asking the model */
-    int64_t asked_ns; /* when it answered last, monotonic; 0: not yet */
+    bool asking;       /* a call is asking the model */
+    int64_t stored_ns; /* when the answer below was stored, monotonic; 0: there is none */
     json_t *structured;
     struct text text;
 };
@@ -60,7 +60,7 @@ void health_memory_destroy(struct health_memory *memory)
 
 static bool is_fresh(const struct remembered *entry, int64_t now_ns)
 {
-    return entry->asked_ns != 0 && now_ns - entry->asked_ns < HEALTH_KEPT_S * SECOND_NS;
+    return entry->stored_ns != 0 && now_ns - entry->stored_ns < HEALTH_KEPT_S * SECOND_NS;
 }
 
 /* Finds the deployment's entry, or adds one, and removes entries that are no longer needed. */
@@ -117,7 +117,7 @@ enum health_turn health_memory_get(struct health_memory *memory,
         turn = HEALTH_KNOWN;
         answer->structured = json_deep_copy(entry->structured);
         text_add_bytes(&answer->text, text_string(&entry->text), entry->text.length);
-        *age_s = (double)(clock_monotonic_ns() - entry->asked_ns) / 1e9;
+        *age_s = (double)(clock_monotonic_ns() - entry->stored_ns) / 1e9;
     }
     if (turn == HEALTH_ASK)
         entry->asking = true;
@@ -132,7 +132,7 @@ void health_memory_set(struct health_memory *memory, const struct deployment *de
 
     pthread_mutex_lock(&memory->lock);
     entry = find(memory, deployment);
-    entry->asked_ns = clock_monotonic_ns();
+    entry->stored_ns = clock_monotonic_ns();
     json_decref(entry->structured);
     entry->structured = json_deep_copy(answer->structured);
     text_clear(&entry->text);

@@ -79,8 +79,7 @@ void registration_answer(const struct call *call, const struct deployment *deplo
     if (reachable)
         add_found(&facts, answer);
     else
-        text_addf(&answer->text, "It does not answer as it should now: %s\n",
-                  text_string(&sentence));
+        text_addf(&answer->text, "It does not answer as it should: %s\n", text_string(&sentence));
     answer_next(answer, next);
     answer_shows(answer, "/deployments/%s", deployment->name);
 }

@@ -5,7 +5,8 @@
 #include "handlers/answer.h"
 #include "handlers/answers/deployment_answer.h"
 
-/* `is_optional`: whether an answer may lack the server's own report, because it was not asked. */
+/* `is_optional`: whether an answer may lack the server's own report, because the server was not
+ * asked. */
 #define REGISTRATION_ANSWER_FIELDS(is_optional)                                                    \
     { "deployment", VALUE_OBJECT, .help = "As it is stored now.",                                  \
       .fields = deployment_answer_fields, .described_in = "deployment_show" },                     \
@@ -20,7 +21,8 @@
           .help =                                                                                  \
               "Longest prompt plus answer, in tokens; missing: the server does not report it." },  \
         { "engine", VALUE_TEXT, .optional = true, .help = "Engine as the server reports." },       \
-        { "engine_version", VALUE_TEXT, .optional = true, .help = "Its version, if reported." },   \
+        { "engine_version", VALUE_TEXT, .optional = true,                                          \
+          .help = "The engine's version, if reported." },                                          \
         { "bound", VALUE_TEXT, .optional = true,                                                   \
           .help = "Where its secret may be sent from now on." },                                   \
     {                                                                                              \

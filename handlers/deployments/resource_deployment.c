@@ -33,7 +33,7 @@ const struct resource resource_deployment = {
     .uri = "opsbrain://deployments/{name}",
     .title = "Deployment",
     .help =
-        "A model server as it is registered, what it last reported of its model and engine, and "
+        "A model server as it is registered, what it last reported about its model and engine, and "
         "its newest sweep. The server is not asked: the tool deployment_show reports how it is "
         "now.",
     .mime_type = "application/json",

@@ -13,7 +13,7 @@
 
 const struct field secret_answer_fields[] = {
     { "name", VALUE_TEXT, .help = "As deployments name it." },
-    { "is_set", VALUE_BOOLEAN, .help = "Does the server have a value for it?" },
+    { "is_set", VALUE_BOOLEAN, .help = "True: opsbrain has a value for it." },
     { "origins", VALUE_TEXTS, .help = "All origins it may be sent to." },
     { "by_file", VALUE_BOOLEAN,
       .help = "True: the file NAME.origins beside the secret states them." },

@@ -12,5 +12,5 @@ extern const struct field secret_answer_unbound_fields[];
 
 /* *out: an object with the lists "secrets" and "unbound"; new reference. */
 CHECKED bool secret_answer_json(const struct access *access, json_t **out, struct error *error);
-/* Adds those lists as text. */
+/* Adds the two lists as text; `listed` is the object that secret_answer_json returns. */
 void secret_answer_text(const json_t *listed, struct text *out);

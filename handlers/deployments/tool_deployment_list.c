@@ -110,8 +110,8 @@ const struct tool tool_deployment_list = {
     .name = "deployment_list",
     .title = "List the deployments",
     .help = "Lists the registered model servers. Begin here: other tools take these names.",
-    .more = "URL, model and hardware are as registered. It asks none of the servers: "
-            "deployment_show reports how one is now.",
+    .more = "URL, model and hardware are as registered. The servers are not asked: "
+            "deployment_show asks one of them.",
     .sets = SET_FLEET | SET_MEASURE,
     .params = params,
     .fields = fields,

@@ -19,9 +19,10 @@ static const struct param params[] = {
     { 0 },
 };
 
-/* Registering the same again is not an error: an agent that lost the answer repeats the call. */
-static bool is_registered(const struct call *call, const struct deployment *wanted,
-                          struct deployment *out)
+/* Returns true if the deployment is registered with the same settings. Registering it again is no
+ * error: an agent that lost the answer repeats the call. */
+static bool is_already_stored(const struct call *call, const struct deployment *wanted,
+                              struct deployment *out)
 {
     struct error ignored;
 
@@ -29,14 +30,14 @@ static bool is_registered(const struct call *call, const struct deployment *want
            && deployment_settings_same(wanted, out);
 }
 
-/* *changed: whether the store changed; false if the deployment was registered with these settings
- * before, and its secret was bound. */
+/* *changed: whether the store changed; false if the deployment was already registered with these
+ * settings, and its secret needed no new binding. */
 static CHECKED bool store(struct call *call, const struct deployment *wanted,
                           struct deployment *stored, bool *changed, struct error *error)
 {
     struct store *store = call->services->store;
 
-    *changed = !is_registered(call, wanted, stored);
+    *changed = !is_already_stored(call, wanted, stored);
     if (*changed)
         return deployment_add(store, wanted, clock_utc_ms(), &call->change, stored, error);
     return wanted->binds[0] == '\0'
@@ -67,7 +68,7 @@ const struct tool tool_deployment_register = {
     .help = "Names a running OpenAI-compatible model server (vLLM, SGLang, llama.cpp, Ollama, ...) "
             "for the other tools. It starts nothing.",
     .more = "It asks the server which models it has; one that is down is stored anyway. "
-            "Never give a token here: name a secret of the server. Registering the same again "
+            "Never give a token here, only the name of a secret. Registering the same again "
             "changes nothing. Next: model_health, then sweep_plan.",
     .sets = SET_FLEET,
     .params = params,

@@ -22,8 +22,8 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Refuses a managed deployment: without its name, its server in the cloud would continue to cost
- * money unseen. */
+/* Refuses a managed deployment: without its entry, its server would continue to run, and perhaps
+ * to cost money, unseen. */
 static CHECKED bool check_unmanaged(struct store *store, const char *name, struct error *error)
 {
     struct fleet_managed_row row;
@@ -41,7 +41,8 @@ static CHECKED bool check_unmanaged(struct store *store, const char *name, struc
     return false;
 }
 
-/* Called again once the user has agreed, since that may take minutes. */
+/* Called before the user is asked and again before the removal, since the user may take minutes to
+ * answer. */
 static CHECKED bool check(const struct call *call, struct deployment *out, struct error *error)
 {
     const char *name = call_text(call, "deployment");
@@ -60,9 +61,9 @@ static CHECKED bool is_confirmed(struct call *call, const struct deployment *dep
 
     text_addf(
         &plan,
-        "Remove the deployment \"%s\" (%.60s) from the registry? Removed: its entry, and "
-        "the storing of its metrics. Kept: its server, which is not touched, its sweeps and runs, "
-        "and the entry's revisions: registering the name again brings it back.",
+        "Remove the deployment \"%s\" (%.60s) from the registry? Its metrics are no longer stored "
+        "from then on. Its server is not touched. Its sweeps, its runs and the entry's revisions "
+        "are kept: registering the name again brings it back.",
         deployment->name, deployment->url);
     text_addf(&declined, "%s stays registered", deployment->name);
     const struct consent consent = { .name = deployment->name,

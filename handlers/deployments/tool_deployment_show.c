@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_show: shows whether a deployment is up, what serves it, and who uses it. */
+/* deployment_show: shows whether a deployment is up, what it serves, and who uses it. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -32,7 +32,7 @@ static const struct field health_fields[] = {
     { "problem", VALUE_TEXT, .foreign = true, .optional = true,
       .help = "Why it is down, or was not asked." },
     { "checked_at", VALUE_TEXT, .optional = true,
-      .help = "When it was asked, UTC; missing: it was not." },
+      .help = "When checked, UTC; missing: it sleeps." },
     { 0 },
 };
 
@@ -42,7 +42,7 @@ static const struct field model_fields[] = {
     { "engine", VALUE_TEXT, .optional = true, .help = "Engine as the server reports." },
     { "engine_version", VALUE_TEXT, .optional = true, .help = "Its version." },
     { "details", VALUE_OBJECT, .included = INCLUDED_IN_DETAIL,
-      .help = "What else it reports of itself." },
+      .help = "What else it reports about itself." },
     { "observed_at", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "When it first reported this, UTC." },
     { 0 },
@@ -81,7 +81,7 @@ static const struct field fields[] = {
       .help = "What it serves, as it last reported; missing: it never did.",
       .fields = model_fields },
     { "load", VALUE_OBJECT, .optional = true,
-      .help = "From its metrics, just read; missing: it has none.", .fields = load_fields },
+      .help = "From its metrics, just read; missing: none were read.", .fields = load_fields },
     { "watch", VALUE_OBJECT, .help = "Are its metrics stored?", .fields = watch_fields },
     { "lease", VALUE_OBJECT, .optional = true, .help = "Who is using it; missing: nobody.",
       .fields = lease_fields },
@@ -99,13 +99,13 @@ struct view {
     struct deployment deployment;
     enum { DOWN, UP, SLEEPS } health;
     bool knows_facts, has_load, has_lease, is_managed;
-    struct error problem;
+    struct error problem; /* why it is down, or was not asked */
     struct model_facts facts;
     struct engine_metrics_snapshot load;
     struct scrape_target watch;
-    struct scrape_left_out left_out; /* series of its last scrape that were not stored */
+    struct scrape_left_out left_out; /* how many series of its last scrape were not stored */
     struct endpoint_lease lease;
-    int64_t waiting;
+    int64_t waiting; /* jobs in line for its endpoint */
     struct fleet_managed_row managed;
     struct sweep_row *sweeps; /* the newest, or none */
     size_t sweep_count;
@@ -406,7 +406,7 @@ const struct tool tool_deployment_show = {
     .help = "Dashboard of one deployment: up or down, model, engine, load, settings, newest sweep, "
             "next step.",
     .more = "Start here when something is wrong; model_health then shows whether the model really "
-            "answers. It also says whether its metrics are stored and who measures on it.",
+            "answers. The dashboard also says whether metrics are stored and who is measuring.",
     .sets = SET_FLEET | SET_MEASURE,
     .params = params,
     .fields = fields,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_update: changes a deployment's settings, as a new revision. */
+/* deployment_update: changes a deployment's settings, as a new revision, or plans a change of a
+ * managed server. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -87,7 +88,7 @@ static CHECKED bool is_confirmed(struct call *call, const struct deployment *bef
         return false;
     text_addf(&plan,
               "Point the deployment \"%s\" of %s to %s, away from %s? From then on everybody's "
-              "prompts, benchmarks and metrics of it go there%s%s.",
+              "requests to it (prompts, benchmarks, metrics) go there%s%s.",
               before->name, before->owner, after->url, before->url,
               after->secret[0] != '\0' ? ", with the secret " : "", after->secret);
     text_addf(&summary, "This points \"%s\" to %s, away from %.60s, for everybody who uses it.",
@@ -107,8 +108,8 @@ static bool moves(const struct deployment *before, const struct deployment *afte
     return strcmp(before->url, after->url) != 0;
 }
 
-static CHECKED bool check_move(struct call *call, const struct deployment *before,
-                               struct deployment *after, struct error *error)
+static CHECKED bool check_url_and_secret(struct call *call, const struct deployment *before,
+                                         struct deployment *after, struct error *error)
 {
     if ((moves(before, after) || strcmp(before->secret, after->secret) != 0)
         && !deployment_check_owner(call, before, error))
@@ -121,8 +122,8 @@ static CHECKED bool check_move(struct call *call, const struct deployment *befor
                && deployment_check_idle(call->services->store, before->name, error));
 }
 
-/* Reads the current state, and computes the new one. Called again once the user has agreed, since
- * that may take minutes. */
+/* Reads the current state, and computes the new one. Called before the user is asked and again
+ * before the change, since the user may take minutes to answer. */
 static CHECKED bool read(struct call *call, struct deployment *before, struct deployment *after,
                          struct error *error)
 {
@@ -131,7 +132,7 @@ static CHECKED bool read(struct call *call, struct deployment *before, struct de
     *after = *before;
     text_copy(after->created_by, sizeof after->created_by, call->principal.name);
     return deployment_settings_read(call, after, error) && read_owner(call, after, error)
-           && check_move(call, before, after, error);
+           && check_url_and_secret(call, before, after, error);
 }
 
 static CHECKED bool go_ahead(struct call *call, struct error *error)
@@ -200,10 +201,9 @@ const struct tool tool_deployment_update = {
         "If the deployment is managed, recipe and overrides plan a change of the server itself, "
         "which deployment_apply carries out: the old server serves until the new one is ready, "
         "and a plan with the earlier recipe and overrides goes back to it. All other arguments "
-        "change the registry alone, as a new revision: earlier results still refer to the old one. "
-        "Only its owner and admins may "
-        "change URL and secret; a new URL needs consent, and no running sweep. The settings are "
-        "those of deployment_register.",
+        "change only the registry, as a new revision: earlier results still refer to the old "
+        "revision. Only the owner and admins may change URL and secret; a new URL needs consent, "
+        "and no running sweep. The settings are those of deployment_register.",
     .sets = SET_FLEET,
     .params = params,
     .params_described_in = "deployment_register",

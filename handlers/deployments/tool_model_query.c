@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_query: asks a model one question, reports the answer as it arrives, and its speed. */
+/* model_query: asks a model one question, and reports the answer, as it arrives, and its speed. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -51,7 +51,7 @@ static const struct field fields[] = {
     { "ttft_s", VALUE_NUMBER, .optional = true, .help = "Seconds to the first token." },
     { "total_s", VALUE_NUMBER, .optional = true, .help = "Seconds to the last byte." },
     { "tokens_per_s", VALUE_NUMBER, .optional = true,
-      .help = "Tokens per second after the first; missing: the server reported no count." },
+      .help = "Tokens per second after the first token; missing: not known." },
     { 0 },
 };
 
@@ -62,8 +62,8 @@ struct follower {
     int64_t reported_ns; /* when the last progress message was sent, monotonic */
 };
 
-/* The last PROGRESS_BYTES_MAX bytes of the answer, without the rest of a character that begins
- * before them. */
+/* The last PROGRESS_BYTES_MAX bytes of the text, without the end of a character that begins before
+ * them. */
 static const char *tail(const struct text *text, size_t *length)
 {
     const char *start = text_string(text);
@@ -195,7 +195,7 @@ static void write_stats(const struct query_result *result, const char *model, st
         text_addf(out, "Total Tokens: not reported (%" PRId64 " chunks)\n\n", result->chunks);
 }
 
-/* Adds the statistics as one line, which ends the text otherwise. */
+/* Adds the statistics as one line, which ends the text if the call does not request `stats`. */
 static void write_summary(const struct query_result *result, const char *model, struct text *out)
 {
     text_add_char(out, '(');

@@ -32,12 +32,13 @@ static const struct field fields[] = {
     { "has_metrics", VALUE_BOOLEAN, .help = "Does metrics_show work for it?" },
     { "has_tokenize", VALUE_BOOLEAN,
       .help = "Does it count tokens, so that benchmarks can make prompts of exact length?" },
-    { "details", VALUE_OBJECT, .help = "What else it reports of itself: flags, quantization, ..." },
+    { "details", VALUE_OBJECT,
+      .help = "What else it reports about itself: flags, quantization, ..." },
     { 0 },
 };
 
-/* The model that fleet/ would choose: the first if none is named; "llama3.2" also matches
- * "llama3.2:latest". */
+/* Returns true if requests go to the model `i`: the first one if the deployment names none;
+ * "llama3.2" also matches "llama3.2:latest", as in fleet/probe.c. */
 static bool is_in_use(const struct engine_report *report, const struct endpoint *endpoint, size_t i)
 {
     const char *id = report->models[i].id, *model = endpoint->model;

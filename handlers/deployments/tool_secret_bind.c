@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* secret_bind: lists where secrets may be sent, and changes it. */
+/* secret_bind: lists the origins to which secrets may be sent, and adds or removes one. */
 
 #include "handlers/deployments/secret_answer.h"
 
@@ -14,7 +14,7 @@ static const struct param params[] = {
 
 static const struct field fields[] = {
     { "changed", VALUE_BOOLEAN, .help = "False: nothing was written." },
-    { "warning", VALUE_TEXT, .optional = true, .help = "What is wrong with its value." },
+    { "warning", VALUE_TEXT, .optional = true, .help = "Why the secret's value is weak." },
     { "secrets", VALUE_LIST, .help = "All secrets.", .fields = secret_answer_fields },
     { "unbound", VALUE_LIST,
       .help = "Deployments that cannot be called, since their secret is not bound.",

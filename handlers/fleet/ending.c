@@ -30,7 +30,7 @@ static void describe(const struct managed_plan *plan, struct text *out)
                   plan->steps[i].url);
 }
 
-/* The user may take an hour to answer. Meanwhile another server may have been created under the
+/* The user may take an hour to answer. Meanwhile a different server may have been created under the
  * deployment's name. */
 static CHECKED bool check_same(const struct call *call, enum provider_verb verb,
                                const struct managed_plan *shown, struct error *error)
@@ -67,7 +67,7 @@ bool ending_go_ahead(struct call *call, enum provider_verb verb, const char *tit
     text_addf(&declined, "%s stays as it is", plan.row.deployment);
     const struct consent consent = { .name = plan.row.deployment,
                                      .key = "end",
-                                     .thing = plan.observed.uid,
+                                     .identity = plan.observed.uid,
                                      .title = title,
                                      .plan = text_string(&shown),
                                      .summary = text_string(&summary),

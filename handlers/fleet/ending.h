@@ -9,6 +9,6 @@
 /* A tool's go_ahead(): gets consent (handlers/consent.h). `title` labels the form's box. */
 CHECKED bool ending_go_ahead(struct call *call, enum provider_verb verb, const char *title,
                              struct error *error);
-/* A tool's run(): plans the end, begins the plan, and answers with its job. */
+/* A tool's run(): makes and stores the plan of the verb, begins it, and answers with its job. */
 CHECKED bool ending_run(struct call *call, enum provider_verb verb, struct answer *answer,
                         struct error *error);

@@ -29,7 +29,7 @@ bool managed_update_is_requested(const struct call *call, bool *requested, struc
             return error_set(error, ERROR_INVALID,
                              "\"%s\" is a setting of the registry, and \"recipe\" and "
                              "\"overrides\" plan a change of the server: make one call for the "
-                             "setting and another one for the plan",
+                             "setting and a second one for the plan",
                              name);
     }
     return true;
@@ -67,6 +67,6 @@ bool managed_update_check_url(const struct call *call, const struct deployment *
     fleet_managed_finish(&row);
     return error_set(error, ERROR_FORBIDDEN,
                      "\"url\" cannot be changed, since %s is managed by opsbrain and its platform "
-                     "assigns its address: register another address under another name",
+                     "assigns its address: register a different address under a different name",
                      before->name);
 }

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_update of a server that opsbrain deployed: instead of changing the registry, it plans
- * a change on the platform. */
+/* deployment_update with `recipe` or `overrides`: instead of changing the registry, it plans a
+ * change of a managed server on its platform. */
 #pragma once
 
 #include "handlers/tool.h"
 #include "store/ledger/deployments.h"
 
 #define PARAMS_MANAGED_UPDATE                                                                      \
-    { "recipe",                                                                                    \
-      VALUE_TEXT,                                                                                  \
-      .low = 1,                                                                                    \
-      .high = 63,                                                                                  \
-      .rare = true,                                                                                \
-      .help = "If it is managed: plans a change to this recipe, or the same one again." },         \
+    {                                                                                              \
+        "recipe",                                                                                  \
+        VALUE_TEXT,                                                                                \
+        .low = 1,                                                                                  \
+        .high = 63,                                                                                \
+        .rare = true,                                                                              \
+        .help = "If managed: plans a change to this recipe; it may be the current one."            \
+    },                                                                                             \
     {                                                                                              \
         "overrides", VALUE_TEXT_MAP,                                                               \
             .high = 32, .item_high = 200, .rare = true,                                            \
             .help = "Plans other values for members that the recipe opens; {}: the recipe's own."  \
     }
 
-/* *requested: whether the call plans a change of the server itself. INVALID: it also changes
- * settings of the registry. */
+/* *requested: whether the call plans a change of the server itself. INVALID: it does, and has other
+ * arguments, which belong to a change of the registry. */
 CHECKED bool managed_update_is_requested(const struct call *call, bool *requested,
                                          struct error *error);
 /* Makes and stores the plan, and answers with it. */

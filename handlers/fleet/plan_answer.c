@@ -188,7 +188,7 @@ bool plan_answer_check_owner(const struct call *call, const char *name, struct e
     if (!fleet_managed_find(call->services->store, name, &row, &found, error))
         return false;
     if (!found)
-        return true; /* making the plan reports it */
+        return true; /* managed_plan_make refuses a deployment that is not managed */
     allowed = role_allows(call->principal.role, ROLE_ADMIN)
               || strcmp(row.created_by, call->principal.name) == 0;
     if (!allowed)

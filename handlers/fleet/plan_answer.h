@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows plans of deployments in answers; functions that the tools for plans share. */
+/* Plans of deployments in answers, and other functions that the tools for plans share. */
 #pragma once
 
 #include "fleet/managed/managed_plan.h"
@@ -28,16 +28,17 @@ CHECKED bool plan_answer_make(struct call *call, const struct managed_wish *wish
 /* Fills a wish from the arguments deployment, target, recipe, region, kind, at_end, life_s and
  * replicas; those that the call does not give are "" or 0. Its texts are borrowed from the call. */
 struct managed_wish plan_answer_wish(const struct call *call, enum provider_verb verb);
-/* The argument `overrides`, with numbers and booleans in place of their texts; {} without it. New
- * reference. */
+/* The argument `overrides`, with numbers and booleans in place of their texts; {} if the call does
+ * not give it. New reference. */
 json_t *plan_answer_overrides(const struct call *call);
 
 /* Makes and stores the plan of a change to a managed deployment, and answers with it. FORBIDDEN:
- * the caller is neither its owner nor an admin. */
+ * as for plan_answer_check_owner. */
 CHECKED bool plan_answer_change(struct call *call, enum provider_verb verb, struct answer *answer,
                                 struct error *error);
 
-/* FORBIDDEN: the caller is neither the managed deployment's owner nor an admin. */
+/* FORBIDDEN: the caller is not an admin, and somebody else created or adopted the managed
+ * deployment. Returns true if no deployment of that name is managed. */
 CHECKED bool plan_answer_check_owner(const struct call *call, const char *name,
                                      struct error *error);
 /* FORBIDDEN: the database was moved or restored, and only reads the clouds until it is resumed. */

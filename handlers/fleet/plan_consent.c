@@ -20,8 +20,8 @@ bool plan_consent_ask(struct call *call, const struct fleet_plan_row *row, struc
               row->verb, row->deployment, row->target);
     text_addf(&elsewhere,
               "A person agrees at the page /plans/%s of this server, or an administrator runs "
-              "`opsbrain plan approve %s`, or another principal calls plan_approve at a client "
-              "that can ask.",
+              "`opsbrain plan approve %s`, or somebody calls plan_approve from a client that can "
+              "ask.",
               row->id, row->id);
     const struct consent consent = { .name = row->digest,
                                      .key = "agree",

@@ -9,7 +9,7 @@ extern const struct field recipe_answer_fields[];
 
 /* A summary of the recipe; new reference. */
 json_t *recipe_answer_json(const struct recipe *recipe);
-/* Returns "1 x nvidia-l4", written to `out`, or "-" if the recipe runs on any hardware. */
+/* Returns "1 x nvidia-l4", written to `out`, or "-" if the recipe names no accelerator. */
 #define RECIPE_HARDWARE_SIZE 80
 const char *recipe_answer_hardware(const struct recipe *recipe, char out[RECIPE_HARDWARE_SIZE]);
 /* "verified", "reported" or "cannot work"; static. */

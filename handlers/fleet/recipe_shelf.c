@@ -15,10 +15,11 @@ static CHECKED bool read_import(const struct recipe_import *row, struct recipe *
     struct error fault;
 
     if (!recipe_parse(row->document, strlen(row->document), out, &fault))
-        return error_set(error, ERROR_CONFLICT,
-                         "the recipe %s was imported into an older opsbrain, and this one does not "
-                         "accept it (%.200s): import it again",
-                         row->name, fault.message);
+        return error_set(
+            error, ERROR_CONFLICT,
+            "the recipe %s was imported into a different version of opsbrain, and this version "
+            "does not accept it (%.200s): import a corrected one",
+            row->name, fault.message);
     out->origin = RECIPE_IMPORTED;
     out->revision = row->revision;
     return true;
@@ -52,7 +53,7 @@ bool recipe_shelf_read(const struct services *services, struct recipe_shelf *out
         if (read_import(&rows[i], &out->recipes[out->count], &fault))
             out->count++;
         else
-            log_warning("recipe_list: %s", fault.message);
+            log_warning("a recipe is not listed: %s", fault.message);
     }
     recipe_imports_free(rows, count);
     qsort(out->recipes, out->count, sizeof *out->recipes, by_name);

@@ -110,6 +110,7 @@ bool target_answer_frame(const struct call *call, const struct fleet_frame **out
 {
     *out = call->services->fleet;
     return *out != NULL
-           || error_set(error, ERROR_UNSUPPORTED,
-                        "this server cannot deploy anything: it was started without that part");
+           || error_set(
+               error, ERROR_UNSUPPORTED,
+               "this server cannot deploy anything: it was started without the part for it");
 }

@@ -7,7 +7,7 @@
 
 extern const struct field target_answer_fields[];
 json_t *target_answer_json(const struct fleet_target_row *row); /* new reference */
-/* Adds three lines: where the target is, its limits, and its credential's kind. */
+/* Adds three lines: name, platform and place; regions and limits; credential's kind and file. */
 void target_answer_describe(const struct fleet_target_row *row, struct text *out);
 /* *out: what deploying needs from this process. UNSUPPORTED: the process cannot deploy. */
 CHECKED bool target_answer_frame(const struct call *call, const struct fleet_frame **out,

@@ -68,8 +68,8 @@ static CHECKED bool find(const struct call *call, struct managed_target *target,
                      wish.deployment, wish.target);
 }
 
-/* The user may take an hour to answer. The consent is for one particular server, whose state may
- * have changed meanwhile, and for its address, because a key may be sent there. */
+/* Observes the server again, because the user may take an hour to answer. The consent is for one
+ * particular server, and for its address, because a key may be sent there; its state may differ. */
 static CHECKED bool check_same(const struct call *call, const struct observed *shown,
                                struct error *error)
 {
@@ -80,16 +80,17 @@ static CHECKED bool check_same(const struct call *call, const struct observed *s
 
     if (!find(call, &target, &place, &now, error))
         return false;
-    same = strcmp(now.uid, shown->uid) == 0
-               ? strcmp(now.address, shown->address) == 0
-                     || error_set(error, ERROR_CONFLICT,
-                                  "%s is now at \"%.200s\", but \"%.200s\" was shown: call "
-                                  "deployment_adopt again",
-                                  call_text(call, "deployment"), now.address, shown->address)
-               : error_set(error, ERROR_CONFLICT,
-                           "%s is now another server (%s) than the one that was shown (%s): call "
-                           "deployment_adopt again",
-                           call_text(call, "deployment"), now.uid, shown->uid);
+    same =
+        strcmp(now.uid, shown->uid) == 0
+            ? strcmp(now.address, shown->address) == 0
+                  || error_set(error, ERROR_CONFLICT,
+                               "%s is now at \"%.200s\", but \"%.200s\" was shown: call "
+                               "deployment_adopt again",
+                               call_text(call, "deployment"), now.address, shown->address)
+            : error_set(error, ERROR_CONFLICT,
+                        "%s is now a different server (%s) than the one that was shown (%s): call "
+                        "deployment_adopt again",
+                        call_text(call, "deployment"), now.uid, shown->uid);
     observed_finish(&now);
     return same;
 }
@@ -125,10 +126,10 @@ static CHECKED bool ask(struct call *call, const struct managed_adoption *adopti
     const char *name = adoption->deployment;
     bool may_end = strcmp(adoption->rights, "adopted") == 0;
     TEXT_AUTO plan = { 0 };
-    TEXT_AUTO thing = { 0 };
+    TEXT_AUTO identity = { 0 };
     TEXT_AUTO declined = { 0 };
 
-    text_addf(&thing, "%s %s", observed->uid, observed->address);
+    text_addf(&identity, "%s %s", observed->uid, observed->address);
     text_addf(&plan,
               "Take %s on %s (%s%s%.200s) into the registry? It is then checked once a minute%s. "
               "Nothing on the platform is changed.",
@@ -139,7 +140,7 @@ static CHECKED bool ask(struct call *call, const struct managed_adoption *adopti
     text_addf(&declined, "%s is not adopted", name);
     const struct consent consent = { .name = name,
                                      .key = "adopt",
-                                     .thing = text_string(&thing),
+                                     .identity = text_string(&identity),
                                      .title = "Take it over",
                                      .plan = text_string(&plan),
                                      .summary = text_string(&plan),
@@ -164,7 +165,7 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
     return given;
 }
 
-/* Registers the server's address, unless its name is registered already. */
+/* Registers the server's address, unless it has none or its name is registered already. */
 static CHECKED bool register_address(struct call *call, const struct observed *observed,
                                      struct error *error)
 {
@@ -225,7 +226,7 @@ const struct tool tool_deployment_adopt = {
     .help = "Takes a model server that runs on a target into the registry, with or without the "
             "right to stop and destroy it. It asks first.",
     .more = "The server has no end, unless this opsbrain created it and labelled it with one. Only "
-            "admins may adopt servers, as it gives rights over what others made.",
+            "admins may adopt servers, since adoption gives rights over what others made.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

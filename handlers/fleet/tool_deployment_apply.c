@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_apply: carries out a plan, as a job, after a person's go-ahead. */
+/* deployment_apply: carries out a plan, as a job, once it has its go-ahead. */
 
 #include <string.h>
 
@@ -73,17 +73,17 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
     return given;
 }
 
-/* Stores the go-ahead of the first of two people, and says that another one is needed. */
-static CHECKED bool wait_for_another(struct call *call, const struct fleet_plan_row *row,
-                                     const struct error *missing, struct answer *answer,
-                                     struct error *error)
+/* Stores the go-ahead of the first of two people, and says that a second one is needed. */
+static CHECKED bool wait_for_second(struct call *call, const struct fleet_plan_row *row,
+                                    const struct error *missing, struct answer *answer,
+                                    struct error *error)
 {
     if (!fleet_plan_approve(call->services->store, row->id, FLEET_WAY_PERSON, clock_utc_ms(),
                             &call->change, error))
         return false;
     answer->structured = json_pack("{s:s, s:s, s:s, s:b}", "plan", row->id, "deployment",
                                    row->deployment, "verb", row->verb, "started", 0);
-    text_addf(&answer->text, "%s agreed. %s\n", call->principal.name, missing->message);
+    text_addf(&answer->text, "%s agreed; %s.\n", call->principal.name, missing->message);
     answer_next(answer, "plan_approve with this plan, by another principal");
     return true;
 }
@@ -97,7 +97,7 @@ static CHECKED bool begin(struct call *call, const struct fleet_plan_row *row,
     if (!plan_consent_way(call, row, &way, error))
         return false;
     if (row->job_id[0] == '\0' && !plan_consent_check(call, row, way, &missing))
-        return wait_for_another(call, row, &missing, answer, error);
+        return wait_for_second(call, row, &missing, answer, error);
     return plan_answer_begin(call, row, way, answer, error);
 }
 
@@ -116,10 +116,10 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_deployment_apply = {
     .name = "deployment_apply",
     .title = "Carry out a plan",
-    .help = "Carries out a plan of deployment_plan, _start, _scale or _extend as a job, after a "
-            "person's go-ahead. It costs what the plan says.",
-    .more = "Refused if anything changed since the plan was made. Wait with job_show; job_cancel "
-            "undoes what was made. When it is ready, the deployment is registered.",
+    .help = "Carries out a plan to create, update, start, scale or extend a deployment, as a job, "
+            "after a go-ahead. It costs what the plan says.",
+    .more = "Refused if anything that the plan depends on has changed. Wait with job_show; "
+            "job_cancel undoes what was made. Once a new server is ready, it is registered.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = plan_answer_begun_fields,

@@ -25,8 +25,8 @@ const struct tool tool_deployment_destroy = {
     .name = "deployment_destroy",
     .title = "Destroy a managed deployment",
     .help =
-        "Deletes all that opsbrain made for a deployment on its platform, and retires its name. It "
-        "shows the requests, and asks.",
+        "Deletes all that was made for a managed deployment on its platform, and retires its name. "
+        "It shows the requests, and asks.",
     .more =
         "The job is done when the platform shows that nothing is left. What was measured stays.",
     .sets = SET_DEPLOY,

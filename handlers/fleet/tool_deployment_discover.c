@@ -40,8 +40,9 @@ struct discovery {
     const struct fleet_target *target;
 };
 
-/* Returns true if the server is the managed deployment's, and not another one of the same name. One
- * that this opsbrain created has its label; an adopted one is known by its target. */
+/* Returns true if `server` is the one that `row` manages, and not a different one of the same name.
+ * A server that this opsbrain created has this opsbrain's label; an adopted server without the
+ * label is recognized by its name and target. */
 static bool is_managed(const struct discovery *discovery, const struct observed *server,
                        const struct fleet_managed_row *row)
 {
@@ -51,7 +52,7 @@ static bool is_managed(const struct discovery *discovery, const struct observed 
 }
 
 /* *whose: the value of the field `whose`; static. */
-static CHECKED bool find_owner(const struct discovery *discovery, const struct observed *server,
+static CHECKED bool find_whose(const struct discovery *discovery, const struct observed *server,
                                const char **whose, struct error *error)
 {
     const char *name = server->deployment[0] == '\0' ? server->name : server->deployment;
@@ -96,7 +97,7 @@ static CHECKED bool write_servers(const struct discovery *discovery, const struc
     for (size_t i = 0; done && i < count; i++) {
         const char *whose;
 
-        done = find_owner(discovery, &list[i], &whose, error);
+        done = find_whose(discovery, &list[i], &whose, error);
         if (!done)
             break;
         json_array_append_new(servers, server_json(&list[i], whose));

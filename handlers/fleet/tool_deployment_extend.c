@@ -18,8 +18,9 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_deployment_extend = {
     .name = "deployment_extend",
     .title = "Plan a later end of a deployment",
-    .help = "Plans a later (or an earlier) end of a managed deployment, also on its platform. "
-            "deployment_apply carries the plan out.",
+    .help =
+        "Plans a later (or earlier) end of a managed deployment, in opsbrain and on its platform. "
+        "deployment_apply carries the plan out.",
     .more = "It needs a go-ahead like a new deployment.",
     .sets = SET_DEPLOY,
     .params = params,

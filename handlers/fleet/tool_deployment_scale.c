@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_scale: plans another number of replicas. */
+/* deployment_scale: plans a new number of replicas. */
 
 #include "handlers/fleet/plan_answer.h"
 
@@ -17,8 +17,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 
 const struct tool tool_deployment_scale = {
     .name = "deployment_scale",
-    .title = "Plan another number of replicas",
-    .help = "Plans another number of replicas of a managed deployment, with its cost then. "
+    .title = "Plan a new number of replicas",
+    .help = "Plans a new number of replicas of a managed deployment, and its new cost. "
             "deployment_apply carries the plan out.",
     .more = "It needs a go-ahead like a new deployment; deployment_stop stops all of them.",
     .sets = SET_DEPLOY,

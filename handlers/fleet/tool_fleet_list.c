@@ -30,9 +30,9 @@ static const struct field waiting_fields[] = {
 static const struct field fields[] = {
     { "managed", VALUE_LIST, .help = "In order of name.", .fields = managed_answer_fields },
     { "usd_per_hour", VALUE_NUMBER,
-      .help = "What those that are not stopped cost together, as far as known." },
+      .help = "What the deployments that are not stopped cost together, as far as known." },
     { "waiting", VALUE_LIST, .sparse = true, .fields = waiting_fields,
-      .help = "Plans that have not begun, the newest first." },
+      .help = "Valid plans that have not begun, newest first." },
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -97,7 +97,8 @@ const struct tool tool_fleet_list = {
     .title = "List what is managed, with cost and end",
     .help = "Lists the deployments that opsbrain made or adopted: state, drift, what each costs "
             "and has cost, and when it ends; and the plans that wait.",
-    .more = "Their states are as last observed, at most some minutes ago.",
+    .more =
+        "The states are as last observed: normally within the last few minutes, as `seen_at` says.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_approve: asks a person to agree to a plan that somebody else, or an agent, made. */
+/* plan_approve: asks the user of the client to agree to a plan. */
 
 #include "base/core/clock.h"
 #include "handlers/answer.h"
@@ -45,8 +45,8 @@ const struct tool tool_plan_approve = {
     .name = "plan_approve",
     .title = "Agree to a plan",
     .help = "Asks the user of this client to agree to a plan. Where a target needs two people, the "
-            "second one calls it as another principal.",
-    .more = "An agent cannot agree: where the client cannot ask, an administrator runs "
+            "second one calls it as a different principal.",
+    .more = "An agent cannot agree here: where the client cannot ask, an administrator runs "
             "`opsbrain plan approve ID`.",
     .sets = SET_DEPLOY,
     .params = params,

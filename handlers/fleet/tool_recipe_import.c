@@ -85,8 +85,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_recipe_import = {
     .name = "recipe_import",
     .title = "Import a recipe",
-    .help = "Imports a recipe of the team, or a new revision of one, after checking every member; "
-            "existing plans keep theirs.",
+    .help = "Imports a recipe of the team, or a new revision of one, after checking every member. "
+            "Plans made with an earlier revision become invalid.",
     .more = "docs/recipes.md lists the members. The setting `recipes` names a folder that is read "
             "at start: recipes for this machine itself come only from there.",
     .sets = SET_DEPLOY,

@@ -24,7 +24,7 @@ static const struct param params[] = {
 
 static const struct field fields[] = {
     { "recipes", VALUE_LIST, .help = "In order of name.", .fields = recipe_answer_fields },
-    { "matching", VALUE_INTEGER, .help = "How many there are on all pages." },
+    { "matching", VALUE_INTEGER, .help = "How many recipes match, on all pages." },
     FIELD_NEXT_CURSOR,
     FIELD_NEXT_STEP,
     { 0 },

@@ -51,13 +51,14 @@ static const struct field fields[] = {
     { "price", VALUE_OBJECT, .help = "What it would cost, as an estimate.",
       .fields = price_fields },
     { "overrides", VALUE_OBJECT, .sparse = true,
-      .help = "What a plan may change: its value and its range." },
+      .help = "What a plan may change, each with its value and range." },
     { "places", VALUE_TEXTS, .sparse = true, .help = "Regions or zones that have the hardware." },
     { "kinds", VALUE_TEXTS, .sparse = true, .help = "Ways in which its capacity can be bought." },
-    { "command", VALUE_TEXTS, .sparse = true, .help = "What the container is started with." },
+    { "command", VALUE_TEXTS, .sparse = true,
+      .help = "What the image or program is started with." },
     { "notes", VALUE_TEXTS, .sparse = true, .help = "What to know before using it." },
     { "warnings", VALUE_TEXTS, .sparse = true, .help = "What is allowed but unwise." },
-    { "refused", VALUE_TEXT, .optional = true, .help = "Why the platform would refuse it." },
+    { "refused", VALUE_TEXT, .optional = true, .help = "Why a plan with it would be refused." },
     { "document", VALUE_OBJECT, .included = INCLUDED_IN_DETAIL, .help = "The whole recipe." },
     FIELD_NEXT_STEP,
     { 0 },
@@ -76,7 +77,7 @@ struct shown {
     const char *place, *kind;
     struct recipe_fit fit;
     struct price price;
-    struct error refusal; /* why the platform would refuse it; kind ERROR_NONE: it would not */
+    struct error refusal; /* why a plan with it would be refused; kind ERROR_NONE: it would not */
     json_t *warnings;
 };
 
@@ -84,14 +85,14 @@ struct shown {
 static void examine(const struct call *call, struct shown *shown)
 {
     const struct recipe_lint_case lint = { shown->recipe, shown->place, shown->kind };
-    struct error ignored;
+    struct error problem;
 
     if (!recipe_fit(shown->recipe, call->services->catalog, &shown->fit, &shown->refusal))
         text_copy(shown->fit.arithmetic, sizeof shown->fit.arithmetic, shown->refusal.message);
     else if (recipe_fit_check(shown->recipe, call->services->catalog, &shown->refusal))
         shown->refusal = (struct error){ 0 };
-    if (!recipe_lint(&lint, shown->warnings, &ignored) && shown->refusal.kind == ERROR_NONE)
-        shown->refusal = ignored;
+    if (!recipe_lint(&lint, shown->warnings, &problem) && shown->refusal.kind == ERROR_NONE)
+        shown->refusal = problem;
     price_of(call->services->prices, shown->recipe, shown->place, shown->kind, &shown->price);
 }
 
@@ -157,11 +158,11 @@ static void write_sentences(const char *heading, const json_t *list, struct text
 static void write_overrides(const struct recipe *recipe, struct text *out)
 {
     json_auto_t *opened = recipe_overrides(recipe);
-    const char *name, *comma = "May be changed: ";
+    const char *name, *before = "May be changed: ";
     json_t *range;
 
     json_object_foreach(opened, name, range) {
-        text_addf(out, "%s%s ", comma, name);
+        text_addf(out, "%s%s ", before, name);
         json_add(out, json_object_get(range, "value"));
         if (json_object_get(range, "choices") != NULL) {
             text_add(out, " of ");
@@ -169,7 +170,7 @@ static void write_overrides(const struct recipe *recipe, struct text *out)
         } else
             text_addf(out, " (%.10g to %.10g)", json_get_number(range, "least", 0),
                       json_get_number(range, "most", 0));
-        comma = ", ";
+        before = ", ";
     }
     if (json_object_size(opened) > 0)
         text_add_char(out, '\n');
@@ -238,8 +239,8 @@ const struct tool tool_recipe_show = {
     .title = "Show a recipe",
     .help = "Shows a recipe: its command, whether the model fits into the memory, the price per "
             "hour with its sources, and what may be changed.",
-    .more = "Prices are list prices from rows with source and date; without a row the price is not "
-            "known. Only the members that a recipe opens can be changed.",
+    .more = "Prices are list prices, each with its source and date. Only the members that a recipe "
+            "opens can be changed.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

@@ -163,8 +163,8 @@ const struct tool tool_target_register = {
     .title = "Register a target for deployments",
     .help = "Stores where model servers may be deployed: the platform, its credential by name, "
             "what deployments may cost and how long they may run.",
-    .more = "Registering it again makes a new revision, which voids earlier plans. Without "
-            "ceilings nothing that costs money can be deployed.",
+    .more = "Registering it again with changes makes a new revision, which voids earlier plans. "
+            "Without ceilings nothing that costs money can be deployed.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

@@ -77,7 +77,7 @@ const struct tool tool_target_show = {
     .title = "Show a target and what it lacks",
     .help = "Shows a target of deployments, and asks the platform whether each permission, quota "
             "and resource that deployments need is there.",
-    .more = "Each missing grant is named with its fix. It changes nothing.",
+    .more = "It changes nothing. What is missing is named with its fix.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

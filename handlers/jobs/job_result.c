@@ -12,29 +12,29 @@
 void job_failure(const struct job *job, struct error *error)
 {
     json_auto_t *outcome = answer_json_stored(job->outcome);
-    bool sweep = strcmp(job->kind, "sweep") == 0;
+    bool is_sweep = strcmp(job->kind, "sweep") == 0;
 
     error_set(error, error_kind_find(json_get_text(outcome, "kind", "")), "%.300s%s%s",
-              json_get_text(outcome, "error", "it failed"), sweep ? ". Next: " : "",
-              sweep ? job_answer_next_step(job) : "");
+              json_get_text(outcome, "error", "it failed"), is_sweep ? ". Next: " : "",
+              is_sweep ? job_answer_next_step(job) : "");
 }
 
 /* Adds "swp_1 is completed: 4 cells measured, 1 cell failed, in 12 s." */
 static void describe_sweep(const struct job *job, const json_t *outcome, struct text *out)
 {
-    static const char *const counts[] = { "measured", "infeasible", "failed", "skipped",
+    static const char *const states[] = { "measured", "infeasible", "failed", "skipped",
                                           "pending" };
     char duration[DURATION_SHOWN_SIZE];
     const char *between = ": ";
 
     text_addf(out, "%s is %s", job->subject, json_get_text(outcome, "state", "completed"));
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        int64_t count = json_get_integer(outcome, counts[i], 0);
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        int64_t count = json_get_integer(outcome, states[i], 0);
 
         if (count == 0)
             continue;
         text_addf(out, "%s%lld cell%s %s", between, (long long)count, count == 1 ? "" : "s",
-                  counts[i]);
+                  states[i]);
         between = ", ";
     }
     text_addf(out, ", in %s.\n", answer_duration(json_get_number(outcome, "seconds", 0), duration));

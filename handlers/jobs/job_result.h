@@ -9,5 +9,6 @@
  * or its result cannot be read: `error` says why. */
 CHECKED bool job_result(const struct services *services, const struct job *job,
                         struct answer *answer, struct error *error);
-/* Sets the error with which a failed job ended, and what to call next. */
+/* Sets `error` to the error with which a failed job ended; for a sweep it also says what to call
+ * next. */
 void job_failure(const struct job *job, struct error *error);

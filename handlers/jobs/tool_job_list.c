@@ -98,7 +98,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         json_array_append_new(list, job_answer_json(&jobs[i]));
     answer->structured = json_pack("{s:o}", "jobs", list);
     if (shown == 0)
-        text_add(&answer->text, "There is no job.\n");
+        text_add(&answer->text, "No job matches.\n");
     else
         write_table(jobs, shown, &answer->text);
     answer_page_end_at(answer, count > shown, shown == 0 ? 0 : jobs[shown - 1].created_ms);
@@ -108,7 +108,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_job_list = {
     .name = "job_list",
     .title = "List the jobs",
-    .help = "Lists long work (sweeps), newest first, with who started it, state and progress.",
+    .help = "Lists jobs, such as sweeps, newest first, with who started each, state and progress.",
     .more = "job_show shows one in full.",
     .sets = SET_MEASURE,
     .params = params,

@@ -8,7 +8,7 @@
 #include "handlers/answers/job_answer.h"
 #include "handlers/answers/job_verdict.h"
 
-#define UNFOLLOWED_S 50 /* clients that get no progress give up a call after a minute */
+#define UNFOLLOWED_S 50 /* clients without progress give up a call after a minute */
 #define REPORT_EVERY_MS 10000
 
 static const struct param params[] = {
@@ -36,8 +36,8 @@ static void report_progress(struct call *call, const struct job *job, double *re
                    job->message[0] != '\0' ? job->message : job_state_name(job->state));
 }
 
-/* How long the call may still wait. If its client gets no progress, or others need its thread, it
- * waits for UNFOLLOWED_S at most. */
+/* How long the call may still wait. If its client gets no progress, or other calls need its
+ * thread, it waits for UNFOLLOWED_S at most. */
 static int64_t left_ms(const struct call *call, int64_t since_ns)
 {
     int64_t waited_ms = (clock_monotonic_ns() - since_ns) / 1000000;

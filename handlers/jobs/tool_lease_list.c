@@ -77,7 +77,7 @@ static void add_row(struct table *table, const struct endpoint_lease *lease)
     table_cell(table, "%s", answer_time(held ? lease->granted_ms : lease->asked_ms, time));
 }
 
-/* Keeps the leases within the period; returns how many they are. */
+/* Keeps the leases within the period, and returns how many there are. */
 static size_t keep(const struct period *period, struct endpoint_lease *leases, size_t count)
 {
     size_t kept = 0;
@@ -108,7 +108,7 @@ static void write_answer(const struct endpoint_lease *leases, size_t count, size
     }
     answer->structured = json_pack("{s:o, s:I}", "leases", list, "unlisted", (json_int_t)unlisted);
     if (count == 0)
-        text_add(&answer->text, "No endpoint is being measured now.\n");
+        text_add(&answer->text, "No lease matches.\n");
     else
         table_render(table, &answer->text);
     if (unlisted > 0)

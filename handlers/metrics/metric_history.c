@@ -45,7 +45,7 @@ struct figure {
     enum kind kind;
     const char *series; /* name of a stored series */
     const char *per;    /* RATIO and HISTOGRAM: name of the series to divide by */
-    double scale;
+    double scale;       /* RATIO and HISTOGRAM: factor that converts to `unit` */
     const char *unit, *unit_increase;
 };
 
@@ -233,22 +233,23 @@ static CHECKED bool read_plain(struct store *store, const struct metric_history_
     return true;
 }
 
-/* Computes the growth of `series` divided by that of `per`; a step without growth has no value. */
+/* Computes the growth of `series` divided by that of `per`, times `scale`. A step in which `per`
+ * did not grow has no value. */
 static CHECKED bool read_ratio(struct store *store, const struct metric_history_request *request,
                                const char *series, const char *per, double scale,
                                struct metric_history *out, struct error *error)
 {
     size_t count = metric_history_steps(request);
     struct metric_history_value *steps = memory_zeroed(count, sizeof *steps);
-    FREE_AUTO struct metric_history_value *below = memory_zeroed(count, sizeof *below);
+    FREE_AUTO struct metric_history_value *divisors = memory_zeroed(count, sizeof *divisors);
 
     if (!read_steps(store, request, series, METRIC_HISTORY_INCREASE, steps, error)
-        || !read_steps(store, request, per, METRIC_HISTORY_INCREASE, below, error)) {
+        || !read_steps(store, request, per, METRIC_HISTORY_INCREASE, divisors, error)) {
         free(steps);
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        double grown = below[i].weight > 0 ? below[i].value : 0;
+        double grown = divisors[i].weight > 0 ? divisors[i].value : 0;
         double value = grown > 0 ? steps[i].value / grown * scale : 0;
 
         steps[i] = (struct metric_history_value){ steps[i].at_ms, value, value, value,
@@ -313,7 +314,8 @@ static CHECKED bool read_figure(struct store *store, const struct metric_history
 
 /* ---- A stored series ---- */
 
-/* Names existing series, first those that contain the requested name. */
+/* Refuses a series that is not stored. The message names existing series, first those that contain
+ * the requested name. */
 static CHECKED bool refuse_series(struct store *store, const struct metric_history_request *request,
                                   struct error *error)
 {

@@ -16,10 +16,10 @@ enum metric_history_function {
     METRIC_HISTORY_INCREASE,
     METRIC_HISTORY_PERCENTILE,
 };
-extern const char *const metric_history_functions[]; /* in that order; ends with NULL */
+extern const char *const metric_history_functions[]; /* in the order of the enum; ends with NULL */
 
 extern const char *const metric_history_names[]; /* of figures; ends with NULL */
-extern const size_t metric_history_count;
+extern const size_t metric_history_count;        /* of figures */
 
 /* A request for one of our figures, by its position in metric_history_names, or for a stored
  * series, by its name. */
@@ -29,15 +29,15 @@ struct metric_history_request {
     const char *series;   /* for a histogram, its family's name */
     const json_t *labels; /* of the series: name to value, which all must match; NULL: any */
     int function;         /* of enum metric_history_function; -1: the figure's default */
-    double percentile;
+    double percentile;    /* above 0 and below 100 */
     int64_t from_ms, to_ms, step_ms; /* from_ms and to_ms - from_ms are multiples of step_ms */
     enum scrape_level level;
 };
 
 struct metric_history_value {
-    int64_t at_ms; /* the step's start */
-    double value, low, high;
-    double weight; /* weight of the value in a mean over steps */
+    int64_t at_ms;           /* the step's start */
+    double value, low, high; /* low and high: the range within the step */
+    double weight;           /* weight of the value in a mean over steps */
     /* For percentiles: the limits of the bucket that contains the value, which is all that the
      * server reports. INFINITY: beyond the last limit. */
     double at_least, at_most;
@@ -63,15 +63,16 @@ void metric_history_summarize(const struct metric_history *history,
                               struct metric_history_summary *out);
 
 /* Computes the percentile of each step (in the histogram's unit times `scale`) from the growth of
- * the buckets of the histograms named `family` whose labels match. *found: they have scrapes in the
- * range. Values are assumed to be evenly spread within a bucket, as histogram_quantile of
- * Prometheus does; beyond the last finite limit the result is that limit. It is NaN, and out->why
- * says why, where label sets with different buckets would be added up, or +Inf is the only bucket.
- * Private to handlers/metrics/. */
+ * the buckets of the histograms named `family` whose labels match. *found: whether these histograms
+ * have scrapes in the range. Values are assumed to be evenly spread within a bucket, as
+ * histogram_quantile of Prometheus assumes; beyond the last finite limit the result is that limit.
+ * It is NaN, and out->why says why, where label sets with different buckets would be added up, the
+ * bucket +Inf is missing, or +Inf is the only bucket. Private to handlers/metrics/. */
 CHECKED bool metric_history_percentile(struct store *store,
                                        const struct metric_history_request *request,
                                        const char *family, double scale, struct metric_history *out,
                                        bool *found, struct error *error);
 /* Returns true if the series has all of the labels. */
 bool metric_history_matches(const struct scrape_series *series, const json_t *labels);
+/* Returns the number of steps from from_ms to to_ms. */
 size_t metric_history_steps(const struct metric_history_request *request);

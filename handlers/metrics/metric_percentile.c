@@ -48,7 +48,8 @@ static size_t bucket_at(struct buckets *buckets, double limit)
     return buckets->count++;
 }
 
-/* Sums the label sets (engines, replicas) of a limit, since their tag is the bucket's index. */
+/* The tag of a series is the index of its limit, so that the label sets (engines, replicas) of a
+ * limit are summed. */
 static bool choose_series(void *context, const struct scrape_series *series, size_t *tag)
 {
     struct buckets *buckets = context;
@@ -100,9 +101,8 @@ static const char *problem_of(const struct buckets *buckets, size_t step)
 }
 
 /* Computes the percentile of one step; it is NaN if the buckets give none. Returns false if nothing
- * was observed in the step. Buckets are
- * cumulative, but one that was read slightly earlier may lag behind a lower one: hence the running
- * maximum. */
+ * was observed in the step. Buckets are cumulative, but a bucket that was read slightly earlier may
+ * lag behind a lower bucket: hence the running maximum. */
 static bool percentile_of(const struct buckets *buckets, size_t step, double share,
                           struct metric_history_value *out)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://deployments/{name}/metrics: the server's own metrics, read when the resource is. */
+/* opsbrain://deployments/{name}/metrics: the server's own metrics, read when the resource is
+ * read. */
 
 #include "handlers/resource_answer.h"
 
@@ -14,7 +15,7 @@ static CHECKED bool read(struct call *call, const char *value, struct text *out,
 const struct resource resource_metrics = {
     .name = "metrics",
     .uri = "opsbrain://deployments/{name}/metrics",
-    .title = "Metrics of",
+    .title = "Metrics of deployment",
     .help = "A deployment's own metrics at this moment, under the same names for all engines: "
             "requests running and waiting, KV cache use, counters since the start. Rates: the tool "
             "metrics_show.",

@@ -23,7 +23,7 @@ static const struct param params[] = {
     { "metric", VALUE_CHOICE, .choices = metric_history_names,
       .help = "One figure step by step; default: a summary of all." },
     { "series", VALUE_TEXT, .low = 1, .high = 127,
-      .help = "Instead: a series by the server's name, such as vllm:request_success_total.",
+      .help = "Instead: a series by the server's name for it, such as vllm:request_success_total.",
       .more =
           "A histogram too, such as vllm:request_prefill_time_seconds. Label sets are added up." },
     { "labels", VALUE_TEXT_MAP, .low = 0, .high = 8, .item_low = 0, .item_high = 200, .rare = true,
@@ -42,8 +42,7 @@ static const struct param params[] = {
     { "step_s", VALUE_INTEGER, .low = 1, .high = 31536000,
       .help = "Seconds per step; default: so that all fits." },
     { "points", VALUE_INTEGER, .low = 2, .high = 500, .initial = "60", .rare = true,
-      .help =
-          "Most steps in an answer; if there are more, the newest come first (see next_cursor)." },
+      .help = "Most steps per page; the first page has the newest (see next_cursor)." },
     PARAM_CURSOR,
     { 0 },
 };
@@ -100,7 +99,7 @@ struct view {
     const struct call *call;
     struct deployment deployment;
     struct metric_history_request request;
-    int64_t now_ms, older_ms; /* older_ms: where the previous page ends; 0: there is none */
+    int64_t now_ms, older_ms; /* older_ms: where the page with older steps ends; 0: none */
     struct text note;
     bool is_watched; /* only known if there are no values */
     json_t *summaries, *points;
@@ -138,9 +137,9 @@ static void choose_step(struct view *view, int64_t range_ms, int64_t points)
 
     if (is_summary(view) && step_s < fitting_s && step_s * 1000 * points < range_ms) {
         text_addf(&view->note,
-                  "Steps of %" PRId64 " s would be more than %" PRId64
-                  " (\"points\"): these are of %" PRId64 " s.",
-                  step_s, points, fitting_s);
+                  "There would be more than %" PRId64 " steps (\"points\") of %" PRId64
+                  " s: these are of %" PRId64 " s.",
+                  points, step_s, fitting_s);
         step_s = fitting_s;
     }
     view->request.step_ms = step_s * 1000;
@@ -283,7 +282,7 @@ static CHECKED bool add_figure(struct view *view, int figure, struct text *point
     if (!metric_history_read(view->call->services->store, request, &history, error))
         return false;
     if (history.why != NULL)
-        text_addf(&view->note, "%sNo %s of some steps: %s.", view->note.length > 0 ? " " : "",
+        text_addf(&view->note, "%sSome steps have no %s: %s.", view->note.length > 0 ? " " : "",
                   figure < 0 ? request->series : metric_history_names[figure], history.why);
     if (history.count > 0)
         add_summary(view, figure < 0 ? request->series : metric_history_names[figure], &history);
@@ -364,7 +363,7 @@ static CHECKED bool note_nothing(struct view *view, struct error *error)
                   answer_time(target.last_ms, time), target.last_error);
     else
         text_addf(&view->note,
-                  "It is watched, and was last scraped at %s: ask for a time up to it, "
+                  "It is watched, and was last scraped at %s: ask for a time up to then, "
                   "or for a figure that the server reports.",
                   answer_time(target.last_ms, time));
     return true;
@@ -421,7 +420,7 @@ static void write_answer(struct view *view, const struct text *points_text, stru
     answer_shows(answer, "/history?deployment=%s", view->deployment.name);
 }
 
-/* Refuses arguments that do not go together. */
+/* Refuses arguments that do not go together, and percentiles that are out of range. */
 static CHECKED bool check(const struct call *call, struct error *error)
 {
     const char *metric = call_text(call, "metric"), *series = call_text(call, "series");
@@ -480,7 +479,7 @@ const struct tool tool_metrics_history = {
     .name = "metrics_history",
     .title = "Show a server's metrics over time",
     .help = "A deployment's figures over time, as metrics_watch stored them: a summary, or one "
-            "step by step.",
+            "figure step by step.",
     .more = "Running and waiting requests, tokens per second, percentiles of TTFT and ITL, cache "
             "use, or any series of the server under its own name. Rates and increases survive "
             "restarts; what a label set counted before its first scrape is ignored; "

@@ -73,11 +73,11 @@ static const struct field between_fields[] = {
     { "prefill_tokens_per_s", VALUE_NUMBER, .optional = true,
       .help = "Prompt tokens computed per second of prefill." },
     { "prefix_hit_rate", VALUE_NUMBER, .optional = true,
-      .help = "Prompt tokens served from the prefix cache, 0 to 1." },
+      .help = "Share of prompt tokens from the prefix cache, 0 to 1." },
     { "acceptance_length", VALUE_NUMBER, .optional = true,
       .help = "Tokens per step of speculative decoding, the model's own included." },
     { "acceptance_rate", VALUE_NUMBER, .optional = true,
-      .help = "Drafted tokens that were accepted, 0 to 1." },
+      .help = "Share of drafted tokens accepted, 0 to 1." },
     { 0 },
 };
 
@@ -86,7 +86,7 @@ static const struct field fields[] = {
     { "now", VALUE_OBJECT, .help = "Gauges, and counters since the server's start.",
       .fields = now_fields },
     { "rates", VALUE_OBJECT, .optional = true,
-      .help = "Between the two scrapes; missing: there was one, or `note` says why.",
+      .help = "Between the two scrapes; missing: interval_s is 0, or `note` says why.",
       .fields = between_fields },
     { "note", VALUE_TEXT, .optional = true, .help = "Why there are no rates." },
     { 0 },
@@ -101,13 +101,14 @@ static CHECKED bool pause_for(const struct call *call, double seconds, struct er
         const struct timespec step = { .tv_nsec = 50000000 };
 
         if (call->cancelled(call->host))
-            return error_set(error, ERROR_CANCELLED, "cancelled between the two scrapes");
+            return error_set(error, ERROR_CANCELLED, "cancelled between two scrapes");
         nanosleep(&step, NULL);
     }
     return true;
 }
 
-/* Omits sums and counts, which are for programs: people get their means among the rates. */
+/* Returns false for sums, counts and times, which are for programs: people get the means among the
+ * rates. */
 static bool is_for_people(const char *name)
 {
     static const char *const endings[] = { "_sum_s", "_count", "_start_s", "seconds" };

@@ -25,7 +25,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Returns false, and why, if the server cannot be scraped now; it is watched nevertheless. */
+/* Returns false, and why, if the server cannot be scraped now; run() watches it nevertheless. */
 static CHECKED bool scrape_once(const struct call *call, const struct deployment *deployment,
                                 struct error *problem)
 {

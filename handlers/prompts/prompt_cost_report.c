@@ -14,7 +14,7 @@ static const struct prompt_argument arguments[] = {
     { "deployment", "Registered name; default: the sweep's, or the only one.",
       .instances = &deployment_instances },
     { "sweep", "Sweep whose figures to use; default: the newest.", .instances = &sweep_instances },
-    { "currency", "Of the price; default: USD." },
+    { "currency", "Currency of the price; default: USD." },
     { 0 },
 };
 
@@ -23,12 +23,12 @@ static const char how_to_read[] =
     "- Cost of a million output tokens = price per hour / (output tokens per second * 3600) * "
     "1000000. Take output tokens per second of one cell as run_report shows it, all users "
     "together; compute each cell separately and show the division.\n"
-    "- It holds for a deployment that is busy with this load around the clock: at half the use it "
-    "doubles. Say so next to the figure.\n"
+    "- This cost holds for a deployment that is busy with this load around the clock: at half the "
+    "use, the cost doubles. Say so next to the figure.\n"
     "- The cheapest cell is usually the one with the longest waits: give the cheapest cell whose "
     "TTFT and ITL are good enough as well as the cheapest of all.\n"
     "- Skip cells that failed, that are client limited or whose tokens were estimated, or "
-    "mark them. Input tokens are in the price too: costs compare only at the same lengths of "
+    "mark them. The price also pays for input tokens: compare costs only at the same lengths of "
     "prompt and answer.\n";
 
 static CHECKED bool check_price(const char *text, struct error *error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain://arguments/{tool}: explains a tool's arguments in full, with their ranges and defaults,
- * from its rows. tools/list has only a few words about the common ones, because it takes room in
- * each agent's context. */
+ * from its rows. tools/list has only a few words about the common arguments, because its text takes
+ * room in each agent's context. */
 
 #include <string.h>
 
@@ -46,7 +46,7 @@ static CHECKED bool find_tool(const struct services *services, const char *value
 
 static const struct resource_instances tool_instances = { "tool", list_tools, find_tool };
 
-/* ---- Their arguments ---- */
+/* ---- The arguments of a tool ---- */
 
 static void add_choices(const char *const *choices, struct text *out)
 {
@@ -104,8 +104,8 @@ static CHECKED bool read(struct call *call, const char *value, struct text *out,
 const struct resource resource_arguments = {
     .name = "arguments",
     .uri = "opsbrain://arguments/{tool}",
-    .title = "Arguments of",
-    .help = "What a tool does and what its arguments mean, in full: those in `options` too, with "
+    .title = "Arguments of tool",
+    .help = "What a tool does and what all its arguments mean, including those in `options`, with "
             "ranges and defaults.",
     .mime_type = "text/markdown",
     .role = ROLE_VIEWER,

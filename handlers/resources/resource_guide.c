@@ -27,7 +27,7 @@ static const struct {
     { "ITL", "Gap between two tokens of an answer: a chunk's gap divided by its tokens." },
     { "ICL", "Gap between two stream chunks of an answer; other tools often call it ITL." },
     { "TPOT", "Time per output token after the first, of a whole request." },
-    { "E2E", "The whole request, from sending to the last token." },
+    { "E2E", "Time of a whole request, from sending it to its last token." },
     { "throughput", "Output tokens (or requests) per second of all users together." },
     { "goodput", "Requests per second that met the plan's limits of latency." },
     { "saturation", "The smallest load that gives 95 % of the server's highest output tokens/s: "
@@ -35,9 +35,10 @@ static const struct {
     { "limits", "What answers must meet (`limit_ttft_ms` and others of sweep_plan); a report "
                 "shows the largest load that meets them, per context." },
     { "inferred", "A cell that an adaptive search (`search` of sweep_plan) did not need to "
-                  "measure: its neighbours' figures are enough, and it has none." },
-    { "censored", "Timeouts cut the tail: such a percentile is \"at least\" (>=)." },
-    { "client limited", "The load generator was late or busy: not the server's limit." },
+                  "measure: its neighbours' figures are enough, and the cell itself has none." },
+    { "censored", "Cut off by timeouts: a percentile is then only a lower bound, shown with >=." },
+    { "client limited", "The load generator was late or busy: the figure is not the server's "
+                        "limit." },
     { "witness", "What the server's own metrics showed in the same window." },
     { "job", "Long work with an id: it continues when a call ends, and after a restart." },
     { "lease", "The right to measure on an endpoint: only one sweep has it at a time." },

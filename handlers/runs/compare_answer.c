@@ -6,31 +6,34 @@
 #include "base/json/json.h"
 #include "handlers/answer.h"
 
-#define SKIPPED_MAX 50       /* skipped cells in the structure */
-#define SKIPPED_LINES_MAX 10 /* skipped cells in the text */
-#define CELLS_MAX 500
-#define VALUE_BYTES_MAX 100 /* of a fact's value */
+#define LEFT_OUT_MAX 50       /* cells in each of the lists `left_out` and `disturbed` */
+#define LEFT_OUT_LINES_MAX 10 /* cells in each of these lists in the text */
+#define CELLS_MAX 500         /* cells in `cell_list` */
+#define VALUE_BYTES_MAX 100   /* of a fact's value */
 
 static const struct field difference_fields[] = {
-    { "fact", VALUE_TEXT, .help = "Its name, as `factors` takes it." },
+    { "fact", VALUE_TEXT, .help = "The fact's name, as `factors` takes it." },
     { "values", VALUE_LIST,
       .help = "The two values (the part that differs, if they are long); null: not known." },
     { "runs", VALUE_TEXTS, .help = "The two runs." },
     { "within_a_side", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: runs of one side differ in it, so they are not repetitions." },
+      .help = "True: runs of one side differ in this fact, so they are not repetitions." },
     { "allowed", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: named as a factor, or accepted as unknown." },
+      .help = "True: this difference does not rule out the comparison; for example, it is a "
+              "factor, or an unknown value that was accepted." },
     { 0 },
 };
 
 static const struct field left_out_fields[] = {
     { "users", VALUE_NUMBER, .optional = true, .help = "Users, or requests in flight." },
-    { "request_rate", VALUE_NUMBER, .optional = true, .help = "Requests per second asked." },
+    { "request_rate", VALUE_NUMBER, .optional = true,
+      .help = "Requests per second, as requested." },
     { "input_length", VALUE_NUMBER, .optional = true, .help = "Context in tokens." },
     { "output_tokens", VALUE_NUMBER, .optional = true, .help = "Answer length requested." },
     { "why", VALUE_TEXT, .help = "missing, twice, not_measured, low_success, found_wrong, ..." },
-    { "run", VALUE_TEXT, .optional = true, .help = "The first run for which that holds." },
-    { "rule", VALUE_TEXT, .optional = true, .help = "Rule of run_audit that found it wrong." },
+    { "run", VALUE_TEXT, .optional = true, .help = "The first run for which `why` holds." },
+    { "rule", VALUE_TEXT, .optional = true,
+      .help = "Rule of run_audit that found the cell wrong." },
     { 0 },
 };
 
@@ -39,10 +42,11 @@ const struct field compare_answer_fields[] = {
     { "higher_is_better", VALUE_BOOLEAN, .help = "Whether more of the metric is better." },
     { "verdict", VALUE_TEXT,
       .help = "Of the candidate: faster, slower, no_evidence or not_comparable." },
-    { "reason", VALUE_TEXT, .optional = true, .help = "Why it is neither faster nor slower." },
+    { "reason", VALUE_TEXT, .optional = true,
+      .help = "Why the verdict is neither faster nor slower." },
     { "ratio", VALUE_NUMBER, .optional = true,
       .help = "candidate / baseline, geometric mean over the cells in which every pair counts; "
-              "if there are none, over all." },
+              "if there are none, over all compared cells." },
     { "ratio_cells", VALUE_INTEGER, .sparse = true, .help = "Number of cells in the ratio." },
     { "ratio_pairs_left_out", VALUE_INTEGER, .sparse = true,
       .help = "Pairs that do not count in the ratio." },
@@ -60,17 +64,19 @@ const struct field compare_answer_fields[] = {
     { "candidate", VALUE_TEXTS, .help = "The candidate's runs." },
     { "cells", VALUE_INTEGER, .help = "Cells that were compared." },
     { "cells_faster", VALUE_INTEGER,
-      .help = "Compared cells in which the candidate is faster, corrected for many cells." },
-    { "cells_slower", VALUE_INTEGER, .help = "Those in which it is slower, likewise." },
+      .help = "Compared cells in which the candidate is faster, after correction for the number "
+              "of cells." },
+    { "cells_slower", VALUE_INTEGER,
+      .help = "Compared cells in which the candidate is slower, after the same correction." },
     { "cells_left_out", VALUE_INTEGER, .help = "Cells that cannot be compared." },
     { "left_out", VALUE_LIST, .help = "The first 50 cells that cannot be compared.",
       .fields = left_out_fields },
     { "disturbed", VALUE_LIST,
-      .help = "The first 50 compared cells in which some pairs do not count: as left_out, with "
-              "pairs_left_out." },
+      .help = "The first 50 compared cells in which some pairs do not count, each with the "
+              "members of left_out, and pairs_left_out." },
     { "differences", VALUE_LIST, .help = "Facts in which the runs differ, or that are unknown.",
       .fields = difference_fields },
-    { "corrected", VALUE_LIST, .help = "Runs that a later one corrected: {run, by}." },
+    { "corrected", VALUE_LIST, .help = "Runs that a later run corrects: {run, by}." },
     { "cell_list", VALUE_LIST, .optional = true,
       .help = "With `detail`: at most 500 cells, with baseline, candidate, ratio, low, high, "
               "p_corrected (Holm), verdict, tokens_estimated (stream chunks were counted)." },
@@ -86,7 +92,8 @@ static json_t *ids_json(const struct evidence *runs, size_t count)
     return list;
 }
 
-/* The position from which to show two values: if one is too long, the first member that differs. */
+/* The position from which to show the two values: the start, or if one of them is too long, the
+ * first member that differs. */
 static size_t first_difference(const struct difference *difference)
 {
     const char *left = text_string(&difference->values[0]);
@@ -102,8 +109,9 @@ static size_t first_difference(const struct difference *difference)
     return from;
 }
 
-/* Adds a value, short and on one line, since it may be foreign text. An empty one is unknown. */
-static void excerpt(const struct difference *difference, int which, struct text *out)
+/* Adds one of the two values, shortened and on one line because it may be foreign text. Adds
+ * nothing if the value is not known. */
+static void add_excerpt(const struct difference *difference, int which, struct text *out)
 {
     const struct text *value = &difference->values[which];
     size_t from = first_difference(difference);
@@ -118,7 +126,7 @@ static json_t *value_json(const struct difference *difference, int which)
 {
     TEXT_AUTO shown = { 0 };
 
-    excerpt(difference, which, &shown);
+    add_excerpt(difference, which, &shown);
     return answer_json_text(text_string(&shown));
 }
 
@@ -150,7 +158,7 @@ static json_t *left_out_json(const struct comparison *comparison)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < comparison->cell_count && json_array_size(list) < SKIPPED_MAX; i++) {
+    for (size_t i = 0; i < comparison->cell_count && json_array_size(list) < LEFT_OUT_MAX; i++) {
         const struct compared_cell *cell = &comparison->cells[i];
         json_t *json;
 
@@ -171,7 +179,7 @@ static json_t *disturbed_json(const struct comparison *comparison)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < comparison->cell_count && json_array_size(list) < SKIPPED_MAX; i++) {
+    for (size_t i = 0; i < comparison->cell_count && json_array_size(list) < LEFT_OUT_MAX; i++) {
         const struct compared_cell *cell = &comparison->cells[i];
         json_t *json;
 
@@ -306,7 +314,7 @@ static void add_value(const struct difference *difference, int which, struct tex
 {
     TEXT_AUTO shown = { 0 };
 
-    excerpt(difference, which, &shown);
+    add_excerpt(difference, which, &shown);
     if (shown.length == 0)
         text_add(out, "unknown");
     else
@@ -324,7 +332,7 @@ static void describe_difference(const struct difference *difference, struct text
     text_add_char(out, '\n');
 }
 
-/* Lists the differences; the facts that neither side reports share one line. */
+/* Lists the differences; the facts of which neither value is known share one line. */
 static void describe_differences(const struct comparison *comparison, bool allowed,
                                  struct text *out)
 {
@@ -350,8 +358,8 @@ static void describe_differences(const struct comparison *comparison, bool allow
                   text_string(&shown));
 }
 
-/* Adds the arguments that would allow the comparison. */
-static void describe_way_out(const struct comparison *comparison, bool unknown, struct text *out)
+/* Adds the argument that would allow the comparison: accept_unknown if `unknown`, else factors. */
+static void describe_remedy(const struct comparison *comparison, bool unknown, struct text *out)
 {
     size_t count = 0;
 
@@ -388,7 +396,7 @@ static void describe_left_out(const struct comparison *comparison, struct text *
 {
     size_t left = comparison->cell_count - comparison->compared, shown = 0;
 
-    for (size_t i = 0; i < comparison->cell_count && shown < SKIPPED_LINES_MAX; i++) {
+    for (size_t i = 0; i < comparison->cell_count && shown < LEFT_OUT_LINES_MAX; i++) {
         if (comparison->cells[i].why == CELL_COMPARED)
             continue;
         if (shown++ == 0)
@@ -405,7 +413,7 @@ static void describe_disturbed(const struct compare_input *input,
 {
     size_t pairs = input->counts[SIDE_BASELINE], shown = 0;
 
-    for (size_t i = 0; i < comparison->cell_count && shown < SKIPPED_LINES_MAX; i++) {
+    for (size_t i = 0; i < comparison->cell_count && shown < LEFT_OUT_LINES_MAX; i++) {
         const struct compared_cell *cell = &comparison->cells[i];
 
         if (cell->why != CELL_COMPARED || cell->pairs_left_out == 0)
@@ -424,16 +432,16 @@ void compare_answer_describe(const struct compare_input *input, const struct com
     describe_corrected(input, out);
     if (comparison->refused > 0) {
         describe_differences(comparison, false, out);
-        describe_way_out(comparison, false, out);
-        describe_way_out(comparison, true, out);
+        describe_remedy(comparison, false, out);
+        describe_remedy(comparison, true, out);
         describe_differences(comparison, true, out);
         return;
     }
     compare_write_table(comparison, out);
     if (comparison->compared > 0)
         text_addf(out,
-                  "+ faster (%zu), - slower (%zu), after correction (cells: %zu); no sign: "
-                  "no evidence.\n",
+                  "+ faster (%zu), - slower (%zu), after correction for the number of cells "
+                  "(%zu); no sign: no evidence.\n",
                   comparison->verdicts[VERDICT_FASTER], comparison->verdicts[VERDICT_SLOWER],
                   comparison->compared);
     if (comparison->estimated > 0)

@@ -103,9 +103,9 @@ static CHECKED bool read_side(const struct call *call, const char *name, enum si
 
     json_array_foreach(ids, i, id) {
         const char *text = json_string_value(id);
-        bool sweep = strncmp(text, "swp_", 4) == 0;
+        bool is_sweep = strncmp(text, "swp_", 4) == 0;
 
-        if (!(sweep ? add_sweep : add_run)(call->services->store, text, request, error))
+        if (!(is_sweep ? add_sweep : add_run)(call->services->store, text, request, error))
             return false;
     }
     request->counts[side] = request->count - before;
@@ -191,10 +191,10 @@ static CHECKED bool read_sides(const struct call *call, struct compare_request *
                                struct error *error)
 {
     const char *sweep = call_text(call, "sweep");
-    bool baseline = json_object_get(call->arguments, "baseline") != NULL;
-    bool candidate = json_object_get(call->arguments, "candidate") != NULL;
+    bool has_baseline = json_object_get(call->arguments, "baseline") != NULL;
+    bool has_candidate = json_object_get(call->arguments, "candidate") != NULL;
 
-    if (sweep != NULL ? baseline || candidate : !baseline || !candidate)
+    if (sweep != NULL ? has_baseline || has_candidate : !has_baseline || !has_candidate)
         return error_set(
             error, ERROR_INVALID,
             "run_compare needs \"sweep\" (an A/B sweep), or else both \"baseline\" and "

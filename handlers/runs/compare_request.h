@@ -19,11 +19,12 @@ struct compare_request {
     struct comparison comparison; /* points into the members above */
 };
 
-/* Reads and compares what run_compare's arguments name; they are checked already. Free with
- * compare_request_finish, even after a failure. */
+/* Reads and compares the runs that run_compare's arguments name; the arguments were checked before.
+ * Free *out with compare_request_finish, even after a failure. */
 CHECKED bool compare_request_run(const struct call *call, struct compare_request *out,
                                  struct error *error);
 void compare_request_finish(struct compare_request *request);
-/* Adds a name for a side: its deployment, because both sides often have the same model. */
+/* Adds a name for a side: that of its deployment if it is known, because both sides often have the
+ * same model; else chart_name's. */
 void compare_request_name_side(const struct compare_request *request, enum side side,
                                struct text *out);

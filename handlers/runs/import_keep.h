@@ -23,8 +23,9 @@ struct import_offer {
 CHECKED bool import_offer_keep(struct store *store, const struct import_offer *offer,
                                int64_t now_ms, struct change *change, struct import_row *out,
                                bool *existed, struct error *error);
-/* Stores the import with the id `earlier` again, with other facts, notes or another name, as a new
- * import that corrects it. *out and *existed are as above. */
+/* Stores the import with the id `earlier` again, with the facts and notes that the offer states and
+ * its name, as a new import that corrects `earlier`. The offer's file, format and columns are not
+ * used. *out and *existed: as for import_offer_keep. */
 CHECKED bool import_keep_restate(struct store *store, const char *earlier,
                                  const struct import_offer *offer, int64_t now_ms,
                                  struct change *change, struct import_row *out, bool *existed,

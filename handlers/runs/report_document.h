@@ -23,17 +23,17 @@ struct report_document {
         size_t count;
     } sides[SIDES];
     struct document_part parts[SIDES];
-    char page[ANSWER_PAGE_SIZE];
+    char page[ANSWER_PAGE_SIZE]; /* the URL of the page with the same report; "": not known */
 };
-/* Zero it first. */
+/* Initialize the variable with { 0 }. */
 #define REPORT_DOCUMENT_AUTO __attribute__((cleanup(report_document_finish))) struct report_document
 void report_document_finish(struct report_document *document);
 
 /* Collects the data of a run, an import or a sweep by its id. An A/B sweep has two sides, which are
- * compared as soon as one repetition is finished on both. *out must not be moved; finish it even
- * after a failure. NOT_FOUND: the message names the id. */
+ * compared as soon as one repetition is finished on both deployments. *out must not be moved;
+ * finish it even after a failure. NOT_FOUND: the message names the id. */
 CHECKED bool report_document_find(struct call *call, const char *id, struct report_document *out,
                                   struct error *error);
-/* Does the same for a comparison, by run_compare's arguments. */
+/* Does the same for the comparison that run_compare would make with these arguments. */
 CHECKED bool report_document_compare(struct call *call, const json_t *arguments,
                                      struct report_document *out, struct error *error);

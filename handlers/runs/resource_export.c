@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://runs/{id}/export/<format>: all cells of a run as a file for another tool. */
+/* opsbrain://runs/{id}/export/<format>: a whole run as a file for another tool. */
 
 #include "analysis/export/export.h"
 #include "handlers/resource.h"
@@ -17,24 +17,24 @@ static CHECKED bool write(struct call *call, const char *value, const char *form
 }
 
 /* Defines the resource of one format. */
-#define EXPORT(word, form, type)                                                                   \
-    static bool read_##word(struct call *call, const char *value, struct text *out,                \
-                            struct error *error)                                                   \
+#define EXPORT(suffix, format, type)                                                               \
+    static bool read_##suffix(struct call *call, const char *value, struct text *out,              \
+                              struct error *error)                                                 \
     {                                                                                              \
-        return write(call, value, form, out, error);                                               \
+        return write(call, value, format, out, error);                                             \
     }                                                                                              \
-    const struct resource resource_export_##word = {                                               \
-        .name = "export-" form,                                                                    \
-        .uri = "opsbrain://runs/{id}/export/" form,                                                \
+    const struct resource resource_export_##suffix = {                                             \
+        .name = "export-" format,                                                                  \
+        .uri = "opsbrain://runs/{id}/export/" format,                                              \
         .title = "Export of run",                                                                  \
-        .help = "Every cell of a run in the format " form ", as run_export writes it.",            \
+        .help = "A whole run in the format " format "; run_export writes the same in pages.",      \
         .mime_type = (type),                                                                       \
         .role = ROLE_VIEWER,                                                                       \
         .placement = PLACE_WORKER,                                                                 \
         .instances = &run_instances,                                                               \
         .unlisted = true,                                                                          \
         .counts_reads = true,                                                                      \
-        .read = read_##word,                                                                       \
+        .read = read_##suffix,                                                                     \
     }
 
 EXPORT(vllm, "vllm", "application/json");

@@ -17,7 +17,7 @@ static CHECKED bool read(struct call *call, const char *value, struct text *out,
 
 #define HELP                                                                                       \
     "The report as one HTML file with charts, for people: verdict, audit, figures, provenance. "   \
-    "Save it; for your own reading take the report in Markdown."
+    "Save it; to read the report yourself, take the one in Markdown."
 
 const struct resource resource_run_report_html = {
     .name = "run-report-html",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://runs/{id}: one repetition of a sweep, with its fingerprint. */
+/* opsbrain://runs/{id}: one repetition of a sweep, with its fingerprint, or an imported run. */
 
 #include "handlers/resource_answer.h"
 
@@ -17,7 +17,8 @@ const struct resource resource_run = {
     .title = "Run",
     .help =
         "One repetition of a sweep: fingerprint (what was measured), provenance (who, when, from "
-        "where) and its first 200 cells (further ones: the tool run_show with next_cursor).",
+        "where) and its first 200 cells (further cells: the tool run_show with next_cursor). Of "
+        "an imported run: what its file contains.",
     .mime_type = "application/json",
     .role = ROLE_VIEWER,
     .placement = PLACE_WORKER,

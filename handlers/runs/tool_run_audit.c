@@ -15,8 +15,8 @@ static const struct param params[] = {
     { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Id: run_... or imp_..." },
     { "hardware", VALUE_TEXT, .low = 1, .high = 95,
       .help = "If the run does not say: L4, H100, tpu-v6e, ...",
-      .more = "If it and the model are known, the figures are compared with what the hardware can "
-              "do." },
+      .more = "If hardware and model are known, the figures are compared with what the hardware "
+              "can do." },
     { "model", VALUE_TEXT, .low = 1, .high = 159,
       .help = "If the run does not say: google/gemma-4-12B-it, 31B, ..." },
     { "chips", VALUE_INTEGER, .low = 1, .high = 100000,
@@ -29,28 +29,31 @@ static const struct field finding_fields[] = {
     { "title", VALUE_TEXT, .help = "What the rule looks for." },
     { "weight", VALUE_TEXT,
       .help = "wrong: a figure is not what its name says. caution: it says less than it seems." },
-    { "mistake", VALUE_INTEGER, .help = "Its number in docs/audit.md; 0: none of those." },
+    { "mistake", VALUE_INTEGER,
+      .help = "The mistake's number in docs/audit.md; 0: it is not in that list." },
     { "cell_count", VALUE_INTEGER, .help = "Number of cells concerned." },
     { "rows", VALUE_INTEGERS,
-      .help = "Their rows in the file (own runs: positions), at most 200." },
-    { "where", VALUE_TEXT, .help = "The users and contexts they span." },
-    { "arithmetic", VALUE_TEXT, .help = "The figures that show it." },
+      .help = "Rows of these cells in the file (opsbrain's own runs: positions), at most 200." },
+    { "where", VALUE_TEXT, .help = "The users and contexts that these cells span." },
+    { "arithmetic", VALUE_TEXT, .help = "The figures that show the mistake." },
     { "consequence", VALUE_TEXT, .help = "What not to conclude." },
     { 0 },
 };
 
 static const struct field fields[] = {
     { "run", VALUE_TEXT, .help = "The run that was audited." },
-    { "name", VALUE_TEXT, .help = "Its file, or its sweep." },
-    { "imported", VALUE_BOOLEAN, .sparse = true, .help = "Another tool measured it." },
-    { "cells", VALUE_INTEGER, .help = "Cells it has." },
+    { "name", VALUE_TEXT, .help = "The file's name, or the sweep's id." },
+    { "imported", VALUE_BOOLEAN, .sparse = true, .help = "True: another tool measured the run." },
+    { "cells", VALUE_INTEGER, .help = "Cells in the run." },
     { "clean", VALUE_BOOLEAN, .help = "True: the rules applied found nothing." },
     { "hardware", VALUE_TEXT, .optional = true,
-      .help = "The catalogue's row it was compared with; missing: not known." },
-    { "model", VALUE_TEXT, .optional = true, .help = "Likewise the model's row." },
+      .help = "The hardware in the catalogue that the run was compared with; missing: not known." },
+    { "model", VALUE_TEXT, .optional = true,
+      .help = "The model in the catalogue that the run was compared with; missing: not known." },
     { "findings", VALUE_LIST, .help = "In the order of the rules.", .fields = finding_fields },
-    { "applied", VALUE_TEXTS, .help = "Rules that could be applied to its figures." },
-    { "not_applied", VALUE_LIST, .help = "The others: {lacks, rules}." },
+    { "applied", VALUE_TEXTS, .help = "Rules that could be applied to the run's figures." },
+    { "not_applied", VALUE_LIST,
+      .help = "Rules that need figures that the run lacks: {lacks, rules}." },
     { 0 },
 };
 
@@ -59,7 +62,7 @@ struct others {
     struct store *store;
     struct import_row *rows;
     size_t count, next;
-    struct error problem; /* why one could not be read; kind NONE: all were */
+    struct error problem; /* why an import could not be read; kind NONE: no read failed */
 };
 
 static bool next_other(void *context, struct evidence *out)
@@ -152,7 +155,7 @@ const struct tool tool_run_audit = {
         "In own and imported runs: too few requests in flight, bursts, appended or copied runs, "
         "cut tails, cold starts, one-token outputs, prompt tokens counted as generated, cached "
         "prompts, more than the hardware can do. Each finding has its cells, arithmetic and what "
-        "not to conclude; rules that the figures do not allow are listed with what they lack.",
+        "not to conclude; rules that cannot be applied are listed with what the figures lack.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

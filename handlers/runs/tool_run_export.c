@@ -13,9 +13,9 @@ static const char *const formats[] = { "vllm", "aiperf", "csv", "serving-report"
 
 static const struct param params[] = {
     { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Id: run_... or imp_..." },
-    { "format", VALUE_CHOICE, .choices = formats, .initial = "\"csv\"", .help = "Whose format.",
-      .more = "vllm: its sweeps' summary.json; aiperf: a profile export per line; csv: a table; "
-              "serving-report: schema 1.1." },
+    { "format", VALUE_CHOICE, .choices = formats, .initial = "\"csv\"", .help = "File format.",
+      .more = "vllm: the summary.json of vLLM's sweeps; aiperf: a profile export per line; csv: a "
+              "table; serving-report: schema 1.1." },
     { "limit", VALUE_INTEGER, .low = 1, .high = 500, .initial = "20", .help = "Cells per page.",
       .more = "Each page is a complete file." },
     PARAM_CURSOR,
@@ -24,7 +24,7 @@ static const struct param params[] = {
 
 static const struct field fields[] = {
     { "run", VALUE_TEXT, .help = "The run." },
-    { "format", VALUE_TEXT, .help = "Whose format." },
+    { "format", VALUE_TEXT, .help = "The file's format." },
     { "media_type", VALUE_TEXT, .help = "Media type of the content." },
     { "file_name", VALUE_TEXT, .help = "What to call the file." },
     { "content", VALUE_TEXT, .help = "The file with this page's cells." },
@@ -32,16 +32,16 @@ static const struct field fields[] = {
     { "cells_total", VALUE_INTEGER, .help = "Cells of the run." },
     { "left_out", VALUE_LIST,
       .help = "Positions of cells that were not measured, and so are not in the file." },
-    { "marked", VALUE_LIST, .help = "Doubtful cells: position and warnings." },
+    { "marked", VALUE_LIST, .help = "Doubtful cells: position and warnings (`marks`)." },
     { "not_held", VALUE_LIST, .help = "What the format has no place for." },
     { "resource", VALUE_TEXT, .help = "The resource that is the whole file." },
     FIELD_NEXT_CURSOR,
     { 0 },
 };
 
-/* Lists the cells that the format cannot contain. */
-static json_t *skipped_cells(const struct exporter *exporter, const struct evidence *evidence,
-                             size_t first, size_t count)
+/* Lists the positions of the cells that are not in the file. */
+static json_t *left_out_cells(const struct exporter *exporter, const struct evidence *evidence,
+                              size_t first, size_t count)
 {
     json_t *list = json_array();
 
@@ -51,7 +51,7 @@ static json_t *skipped_cells(const struct exporter *exporter, const struct evide
     return list;
 }
 
-/* Lists the cells that have warnings. */
+/* Lists the cells that have warnings, each with its position. */
 static json_t *marked_cells(const struct evidence *evidence, size_t first, size_t count)
 {
     json_t *list = json_array();
@@ -134,7 +134,7 @@ static void write_page(const struct call *call, const struct evidence *evidence,
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:s}", "run", evidence->id,
                   "format", exporter->format, "media_type", exporter->media_type, "file_name", file,
                   "content", text_string(&content), "cells", (json_int_t)count, "cells_total",
-                  (json_int_t)all, "left_out", skipped_cells(exporter, evidence, first, count),
+                  (json_int_t)all, "left_out", left_out_cells(exporter, evidence, first, count),
                   "marked", marked_cells(evidence, first, count), "not_held",
                   export_losses(exporter, evidence, first, count, &content), "resource", uri);
     write_text(exporter, answer->structured, &answer->text);

@@ -36,22 +36,22 @@ static const char *const formats[] = { "vllm",
 
 static const struct param params[] = {
     { "text", VALUE_TEXT, .is_free = true, .low = 1, .high = TEXT_MAX,
-      .help = "The file's content; large ones: POST to /v1/imports?name=..." },
+      .help = "The file's content; large files: POST to /v1/imports?name=..." },
     { "run", VALUE_TEXT, .low = 1, .high = 39,
       .help = "Instead: an imported run, to state facts about it.",
-      .more = "The answer is a new run that points at it." },
+      .more = "The answer is a new run that points at that run." },
     { "name", VALUE_TEXT, .low = 1, .high = 150, .help = "The file's name." },
-    { "format", VALUE_CHOICE, .choices = formats, .help = "Without: detected from the content." },
+    { "format", VALUE_CHOICE, .choices = formats, .help = "Default: detected by content." },
     { "columns", VALUE_TEXTS, .high = COLUMNS_MAX, .item_high = 250,
       .help = "What columns mean, as [\"tput=output_tok_per_s\"]." },
-    { "notes", VALUE_TEXT, .low = 1, .high = 2000, .help = "How it was made, what to doubt." },
+    { "notes", VALUE_TEXT, .low = 1, .high = 2000, .help = "How the run was made, what to doubt." },
     { "deployment", VALUE_TEXT, .low = 1, .high = 63, .rare = true,
       .help = "Name of what was measured." },
     { "model", VALUE_TEXT, .low = 1, .high = 150, .help = "The model's id." },
     { "model_revision", VALUE_TEXT, .low = 1, .high = 90, .rare = true,
       .help = "The model's revision." },
     { "quantization", VALUE_TEXT, .low = 1, .high = 60, .rare = true,
-      .help = "Format of its weights." },
+      .help = "Format of the model's weights." },
     { "engine", VALUE_TEXT, .low = 1, .high = 60, .rare = true, .help = "vllm, sglang, ..." },
     { "engine_version", VALUE_TEXT, .low = 1, .high = 90, .rare = true,
       .help = "The engine's version." },
@@ -73,7 +73,7 @@ static const struct param params[] = {
     { "max_instances", VALUE_NUMBER, .low = 1, .high = 100000, .rare = true,
       .help = "Maximum instances of the deployment." },
     { "container_concurrency", VALUE_NUMBER, .low = 1, .high = 1e6, .rare = true,
-      .help = "Requests at once to one instance." },
+      .help = "Maximum requests at once to one instance." },
     PARAM_IDEMPOTENCY_KEY,
     { 0 },
 };
@@ -83,13 +83,13 @@ static const struct field fields[] = {
       .described_in = "run_show" },
     { "already_known", VALUE_BOOLEAN,
       .help = "True: this file was imported before, with the same facts." },
-    { "import", VALUE_OBJECT, .help = "What is known of it.", .fields = import_answer_fields,
-      .described_in = "run_show" },
+    { "import", VALUE_OBJECT, .help = "What is known about the imported run.",
+      .fields = import_answer_fields, .described_in = "run_show" },
     FIELD_NEXT_STEP,
     { 0 },
 };
 
-/* The facts that the call states, and its notes. New reference. */
+/* Returns what the call states: facts, `columns` and `notes`. New reference. */
 static json_t *stated_facts(const struct call *call)
 {
     static const char *const not_facts[] = { "text", "run", "name", "format", "idempotency_key" };
@@ -102,24 +102,24 @@ static json_t *stated_facts(const struct call *call)
 
 static CHECKED bool check_source(const struct call *call, struct error *error)
 {
-    bool file = call->file != NULL || call_text(call, "text") != NULL;
+    bool has_file = call->file != NULL || call_text(call, "text") != NULL;
     const char *run = call_text(call, "run");
 
     if (call->file != NULL && call_text(call, "text") != NULL)
         return error_set(error, ERROR_INVALID,
                          "the file came as the request's body: omit \"text\"");
-    if (!file && run == NULL)
+    if (!has_file && run == NULL)
         return error_set(error, ERROR_INVALID,
                          "run_import needs \"text\", the file's content, or \"run\", an imported "
                          "run's id");
-    if (file && run != NULL)
+    if (has_file && run != NULL)
         return error_set(error, ERROR_INVALID,
                          "give \"text\" or \"run\", not both: a file's content is imported, or an "
                          "imported run's facts are stated");
     if (run != NULL && json_object_get(call->arguments, "columns") != NULL)
         return error_set(error, ERROR_INVALID,
-                         "\"columns\" are read with the file: give its content with them; \"run\" "
-                         "takes facts and notes alone");
+                         "\"columns\" are needed to read a file: give its content as \"text\" with "
+                         "them, not \"run\", which takes only facts and notes");
     if (run != NULL && !evidence_is_import(run))
         return error_set(error, ERROR_INVALID,
                          "\"run\" is \"%s\", which opsbrain measured itself: only imported runs "
@@ -181,7 +181,7 @@ static void write_answer(const struct import_row *row, bool existed,
         text_add(&answer->text, "This file was imported before: nothing was added.\n");
     else if (row->corrects[0] != '\0')
         text_addf(&answer->text,
-                  "A new import of the same file, with other facts stated than %s.\n",
+                  "A new import of the same file: the facts stated for %s were different.\n",
                   row->corrects);
     import_answer_describe(evidence, &answer->text);
     text_addf(&answer->text, "Imported by %s, %s.\n", row->principal,
@@ -212,7 +212,8 @@ const struct tool tool_run_import = {
     .help = "Imports another load generator's result file as a run to audit, report and compare.",
     .more = "It reads vLLM bench serve, SGLang, GuideLLM, aiperf, inference-perf, InferenceX, "
             "llama-bench, CSV and JSON rows. What the file does not say stays unknown: state "
-            "model, hardware and what else you know. The same file again is the same run.",
+            "model, hardware and what else you know. The same file with the same facts, or with "
+            "none, is the same run.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

@@ -50,7 +50,7 @@ static void write_imported(const struct import_row *import, struct table *table)
     table_cell(table, "imported: %s", text_string(&name));
     table_cell(table, "-");
     table_cell(table, "%s", import->deployment[0] != '\0' ? import->deployment : "-");
-    table_cell(table, "%" PRId64, import->cells);
+    table_cell(table, "%" PRId64, import->cell_count);
     table_cell(table, "-");
 }
 
@@ -85,9 +85,9 @@ static int64_t created_ms(const void *rows, size_t index)
     return ((const struct any_run *)rows)[index].created_ms;
 }
 
-/* Returns how many runs belong on this page. The repetitions of a sweep have the same time: a page
- * that contains only these ends with the last one, even beyond the limit, since the next page
- * begins after that time. */
+/* Returns how many runs belong on this page. The repetitions of a sweep have the same time. A page
+ * of nothing but these repetitions contains all of them, even beyond the limit, because the next
+ * page begins with runs of an earlier time. */
 static size_t end_page(const struct any_run *runs, size_t count, size_t limit)
 {
     size_t shown = answer_page_length(count, limit, created_ms, runs);

@@ -21,13 +21,13 @@ static const struct param params[] = {
     { "sweep", VALUE_TEXT, .low = 1, .high = 39,
       .help = "Its id; default: the newest that measured anything." },
     { "run", VALUE_TEXT, .low = 1, .high = 39, .help = "One run alone: run_... or imp_...",
-      .more = "Report only this repetition; for an imported run, its file's contents." },
+      .more = "Report only this repetition; for an imported run, what its file contains." },
     { "deployment", VALUE_TEXT, .low = 1, .high = 63, .help = "Its newest sweep.",
-      .more = "Without sweep and run. Of an A/B sweep: the report of only this one of its two "
-              "deployments." },
+      .more = "With `sweep`: a deployment of that sweep. Of an A/B sweep, only this deployment's "
+              "report is shown." },
     { "format", VALUE_CHOICE, .choices = formats, .help = "html: a file for people.",
-      .more = "Default: markdown. html is one self-contained page with charts, which the answer "
-              "names: not for your own reading." },
+      .more = "Default: markdown. With html, the answer only names the file, a self-contained page "
+              "with charts." },
     { 0 },
 };
 
@@ -92,8 +92,8 @@ static CHECKED bool choose(const struct call *call, char sweep[ID_SIZE], char on
     return true;
 }
 
-/* Adds the report of one run, or of one deployment, to the answer, and its runs to the list; ""
- * means any. */
+/* Adds the report of one run, or of one deployment, to the answer, and the runs that it covers to
+ * the list. `run` and `deployment`: "" means any. */
 static void write_part(const struct sweep_material *material, const char *run,
                        const char *deployment, json_t *runs, struct answer *answer)
 {

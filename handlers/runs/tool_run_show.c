@@ -37,11 +37,11 @@ static const struct field detail_fields[] = {
     { "witness", VALUE_OBJECT, .optional = true,
       .help =
           "What the server's own metrics showed: state full, partial or absent, and why; counts "
-          "compared with what was sent; means, gauges and rates of the window; missing: not "
-          "asked." },
+          "compared with what was sent; means, gauges and rates of the window; missing: the "
+          "metrics were not requested." },
     { "series", VALUE_OBJECT, .optional = true,
-      .help = "The scrapes as columns: at_ms (UTC), and one list per figure; null if a "
-              "scrape does not have it. With `scrapes`." },
+      .help = "The scrapes as columns: at_ms (UTC), and one list per figure; null where a "
+              "scrape lacks the figure. Only with `scrapes`." },
     { "workload_digest", VALUE_TEXT, .optional = true, .help = "Digest of the prompts." },
     { 0 },
 };
@@ -91,7 +91,7 @@ static json_t *measured_json(const struct call *call, const struct run_row *run)
     json_object_del(fingerprint, "request_form");
     json_object_set_new(
         fingerprint, "workload",
-        tool_stated(tool_find("sweep_plan"), json_object_get(fingerprint, "workload")));
+        tool_omit_defaults(tool_find("sweep_plan"), json_object_get(fingerprint, "workload")));
     json_drop_blank(fingerprint);
     return fingerprint;
 }
@@ -109,7 +109,7 @@ static json_t *detail_json(const struct cell_row *cell)
 }
 
 /* Chooses at most `limit` entries of a column, evenly spread; the last one is always included. */
-static json_t *thinned(const json_t *column, size_t limit)
+static json_t *thin_column(const json_t *column, size_t limit)
 {
     size_t count = json_array_size(column), chosen = count < limit ? count : limit;
     json_t *out = json_array();
@@ -134,7 +134,7 @@ static CHECKED bool add_series(const struct call *call, int64_t attempt_id, json
     if (!attempt_series_find(call->services->store, attempt_id, &stored, error))
         return error->kind == ERROR_NOT_FOUND;
     json_object_foreach(stored, name, column)
-        json_object_set_new(series, name, thinned(column, limit));
+        json_object_set_new(series, name, thin_column(column, limit));
     json_object_set(detail, "series", series);
     written = json_write(series);
     answer_quote(&answer->text, "\nThe server's metrics meanwhile, as columns", written,
@@ -237,8 +237,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_run_show = {
     .name = "run_show",
     .title = "Show one run",
-    .help = "One run: what was measured, by whom, saturation points and its cells; with `cell` "
-            "every figure of one.",
+    .help = "One run: what was measured, by whom, saturation points and cells; with `cell` "
+            "every figure of one cell.",
     .more = "Its fingerprint says what was measured, its provenance who, when and from where. The "
             "readable summary of a whole sweep is run_report.",
     .sets = SET_MEASURE,

@@ -10,7 +10,7 @@
 
 #define RUNS_MAX 64 /* of a sweep: more than sweep_plan allows */
 
-/* What is corrected. */
+/* What is corrected: a sweep, or one of its runs. */
 struct earlier {
     struct sweep_row sweep;
     struct run_row *runs; /* the runs that are corrected */
@@ -41,7 +41,7 @@ static void keep_run(struct earlier *earlier, const char *id)
     earlier->run_count = 1;
 }
 
-/* Copies the id of the sweep, or of the run's sweep. */
+/* Copies `id` if it is a sweep's, else the id of the sweep to which the run belongs. */
 static CHECKED bool sweep_of(struct store *store, const char *id, char out[ID_SIZE],
                              struct error *error)
 {
@@ -84,6 +84,7 @@ static bool find_subject(const struct sweep_request *request, int64_t deployment
 static CHECKED bool check_deployments(const char *id, const struct earlier *earlier,
                                       const struct sweep_request *request, struct error *error)
 {
+    bool is_pair = strcmp(id, earlier->sweep.id) == 0 && earlier->sweep.subject_count > 1;
     size_t subject, found = 0; /* found: a bit for each subject */
     bool same = true;
 
@@ -95,9 +96,10 @@ static CHECKED bool check_deployments(const char *id, const struct earlier *earl
         return true;
     return error_set(
         error, ERROR_INVALID,
-        "\"corrects\": %s was measured on %s, not on the deployments of this call: a correction "
-        "has the same deployments",
-        id, earlier->runs[0].deployment);
+        "\"corrects\": %s was measured on %s%s%s, not on the deployments of this call: a "
+        "correction has the same deployments",
+        id, is_pair ? earlier->sweep.deployment : earlier->runs[0].deployment,
+        is_pair ? " and " : "", is_pair ? sweep_answer_candidate(&earlier->sweep) : "");
 }
 
 static CHECKED bool check_cells(const char *id, const struct earlier *earlier,
@@ -111,7 +113,7 @@ static CHECKED bool check_cells(const char *id, const struct earlier *earlier,
         return false;
     if (strcmp(id, earlier->sweep.id) != 0)
         plan.repetitions = 1;
-    if (plan_same_shape(&plan, &request->plan))
+    if (plan_same_cells(&plan, &request->plan))
         return true;
     return error_set(error, ERROR_INVALID,
                      "\"corrects\": %s has other cells than this call: give the same loads, "
@@ -119,7 +121,7 @@ static CHECKED bool check_cells(const char *id, const struct earlier *earlier,
                      id, (long long)plan.repetitions);
 }
 
-static CHECKED bool check_free(const struct earlier *earlier, struct error *error)
+static CHECKED bool check_correctable(const struct earlier *earlier, struct error *error)
 {
     if (sweep_answer_is_active(&earlier->sweep))
         return error_set(error, ERROR_CONFLICT,
@@ -159,7 +161,7 @@ bool corrections_find(struct store *store, const char *id, const struct sweep_re
         return true;
     found = earlier_read(store, id, &earlier, error)
             && check_deployments(id, &earlier, request, error)
-            && check_cells(id, &earlier, request, error) && check_free(&earlier, error);
+            && check_cells(id, &earlier, request, error) && check_correctable(&earlier, error);
     if (found) {
         *count = earlier.run_count;
         *out = memory_zeroed(*count, sizeof **out);

@@ -16,7 +16,7 @@ const struct resource resource_sweep = {
     .uri = "opsbrain://sweeps/{id}",
     .title = "Sweep",
     .help = "A benchmark over a grid: its plan, its state, its job and its first 200 cells with "
-            "their figures (further ones: the tool sweep_show with next_cursor). Subscribe to "
+            "their figures (further cells: the tool sweep_show with next_cursor). Subscribe to "
             "follow it while it runs.",
     .mime_type = "application/json",
     .role = ROLE_VIEWER,

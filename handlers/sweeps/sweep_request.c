@@ -57,9 +57,9 @@ static CHECKED bool find_subjects(const struct call *call, struct sweep_request 
         return true;
     if (strcmp(candidate, out->deployment.name) == 0)
         return error_set(error, ERROR_INVALID,
-                         "\"candidate\" is %s, the deployment itself: name another one. To see "
-                         "by how much two measurements of one server differ, register it under a "
-                         "second name",
+                         "\"candidate\" is %s, the deployment itself: name a different one. To see "
+                         "by how much two measurements of one server differ, register that server "
+                         "under a second name",
                          candidate);
     out->subjects = 2;
     if (!deployment_find(call->services->store, candidate, &out->candidate, error))
@@ -75,7 +75,7 @@ static CHECKED bool check_http2(const struct sweep_request *request,
         return true;
     return error_set(error, ERROR_INVALID,
                      "\"http2_streams\" is %ld, but %s is at %s: HTTP/2 is negotiated over TLS. "
-                     "Omit it, or register the server's https:// address",
+                     "Omit \"http2_streams\", or register the server's https:// address",
                      request->plan.http2_streams, deployment->name, deployment->url);
 }
 
@@ -83,7 +83,7 @@ static CHECKED bool check_http2(const struct sweep_request *request,
 static CHECKED bool check_lengths(const json_t *arguments, bool by_dataset, struct error *error)
 {
     const char *input = json_get_text(arguments, "input_distribution", "fixed");
-    json_auto_t *stated = tool_stated(tool_find("sweep_plan"), arguments);
+    json_auto_t *stated = tool_omit_defaults(tool_find("sweep_plan"), arguments);
 
     if (json_object_get(arguments, "input_tokens") != NULL)
         return error_set(error, ERROR_INVALID,
@@ -102,7 +102,8 @@ static CHECKED bool check_lengths(const json_t *arguments, bool by_dataset, stru
     return true;
 }
 
-/* Replaces the plan's lengths by the means of the dataset's, if the call names a dataset. */
+/* If the call names a dataset, replaces the plan's input lengths by the mean of the dataset's, and
+ * the output lengths, too, if `output_distribution` is "dataset". */
 static CHECKED bool add_dataset(const struct call *call, json_t *arguments, struct error *error)
 {
     struct dataset_entry entry;
@@ -196,9 +197,10 @@ bool sweep_request_check(const struct call *call, const struct sweep_request *re
     if (!sweep_request_digest_differs(call, request))
         return true;
     sweep_request_name(request, &named);
-    return error_set(error, ERROR_CONFLICT,
-                     "\"plan_digest\" is of another plan: the arguments differ from those given to "
-                     "sweep_plan, or a deployment has changed since (now: %s). Call sweep_plan "
-                     "again with the arguments of this call",
-                     text_string(&named));
+    return error_set(
+        error, ERROR_CONFLICT,
+        "\"plan_digest\" is of a different plan: the arguments differ from those given "
+        "to sweep_plan, or a deployment has changed since (now: %s). Call sweep_plan "
+        "again with the arguments of this call",
+        text_string(&named));
 }

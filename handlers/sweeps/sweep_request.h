@@ -10,7 +10,8 @@
 #define GO_AHEAD_MINUTES 60
 #define GO_AHEAD_TOKENS 10000000
 
-/* The rows of bench/plan/plan_parameters.h, which a tool includes, are rows of its params. */
+/* Makes a param of each row of bench/plan/plan_parameters.h, for a tool that includes that file
+ * among its params. */
 #define PLAN_PARAMETER(name, kind, place, ...) { name, VALUE_##kind, __VA_ARGS__ },
 #define VALUE_PERCENTILE VALUE_CHOICE
 
@@ -19,7 +20,7 @@
         "candidate", VALUE_TEXT,                                                                   \
             .low = 1, .high = 63,                                                                  \
             .help = "A second deployment: an A/B sweep that alternates, for run_compare.",         \
-            .more = "The two take turns cell by cell at the same plan, so that drift affects "     \
+            .more = "The two take turns cell by cell with the same plan, so that drift affects "   \
                     "both alike; run_compare with this sweep then says whether the candidate is "  \
                     "faster. Give repetitions 5 or more."                                          \
     }
@@ -44,8 +45,8 @@
             .low = 1, .high = 39, .rare = true,                                                     \
             .help =                                                                                 \
                 "An earlier run (run_...) or sweep (swp_...) of the same deployments and cells "    \
-                "that this one replaces because it turned out wrong or failed in part. It stays "   \
-                "as it is, marked as corrected by this one. For a run give repetitions 1."          \
+                "that turned out wrong or failed in part: this sweep replaces it. The earlier "     \
+                "one stays as it is, marked as corrected. For a run give repetitions 1."            \
     }
 
 struct sweep_request {
@@ -58,13 +59,13 @@ struct sweep_request {
     bool needs_go_ahead;
 };
 
-/* Reads and checks the call's deployments and plan, and estimates what it would take. */
+/* Reads and checks the call's deployments and plan, and estimates what the sweep would take. */
 CHECKED bool sweep_request_read(const struct call *call, struct sweep_request *out,
                                 struct error *error);
-/* Returns true if the call's plan_digest belongs to another plan. */
+/* Returns true if the call's plan_digest belongs to a different plan. */
 bool sweep_request_digest_differs(const struct call *call, const struct sweep_request *request);
-/* INVALID: the sweep is large, and the call has no plan_digest; the error says what it would take.
- * CONFLICT: the digest belongs to another plan. */
+/* Checks the go-ahead. INVALID: the sweep is large, and the call has no plan_digest; the error says
+ * what the sweep would take. CONFLICT: the digest belongs to a different plan. */
 CHECKED bool sweep_request_check(const struct call *call, const struct sweep_request *request,
                                  struct error *error);
 /* The second deployment; NULL: there is none. */

@@ -26,32 +26,34 @@ static const struct field fields[] = {
     { "candidate", VALUE_TEXT, .optional = true,
       .help = "Deployment that would take turns with it; missing: none." },
     { "cells", VALUE_INTEGER,
-      .help = "Cells to measure: the grid times the repetitions, of each deployment; in an "
-              "adaptive search the most it may take, usually half of that or less." },
+      .help = "Cells to measure: the grid's points x repetitions x deployments. An adaptive search "
+              "measures at most this number, usually half of it or less." },
     { "grid_cells", VALUE_INTEGER, .sparse = true,
-      .help = "Cells of the whole grid, if that is more." },
-    { "requests", VALUE_INTEGER, .help = "Requests at most, by the assumption." },
+      .help = "Cells of the whole grid, if these are more than `cells`." },
+    { "requests", VALUE_INTEGER, .help = "Requests at most, under the assumption." },
     { "input_tokens", VALUE_INTEGER, .help = "Prompt tokens at most." },
     { "output_tokens", VALUE_INTEGER, .help = "Generated tokens at most." },
     { "duration_s", VALUE_NUMBER,
-      .help = "Seconds at most, by the assumption and the time limit." },
-    { "assumption", VALUE_TEXT, .help = "What the upper bounds assume of the server." },
+      .help = "Seconds at most, under the assumption and within the time limit." },
+    { "assumption", VALUE_TEXT, .help = "What the upper bounds assume about the server." },
     { "infeasible_cells", VALUE_INTEGER, .optional = true,
-      .help = "Cells longer than the model's context; missing: the context is not known." },
+      .help = "Cells longer than the model's context; missing: the context is not known, or the "
+              "prompts are a dataset's." },
     { "needs_go_ahead", VALUE_BOOLEAN,
       .help = "True: over 60 minutes or 10 million tokens; sweep_start needs plan_digest." },
-    { "plan_digest", VALUE_TEXT, .help = "Give it to sweep_start with the same arguments." },
+    { "plan_digest", VALUE_TEXT,
+      .help = "Give it to sweep_start, alone or with the same arguments." },
     { "plan", VALUE_OBJECT, .defaults_of = "sweep_plan",
       .help = "The plan, without options at their defaults." },
     { "options", VALUE_TEXT, .optional = true,
-      .help = "Further `options` with their defaults, if none was given." },
+      .help = "Further `options` with their defaults, if the call gives none." },
     { "warnings", VALUE_LIST, .help = "Sentences: what the results could not show." },
     FIELD_NEXT_STEP,
     { 0 },
 };
 
-/* Adds to *out the cells that are longer than the model's context; *known: whether the context is
- * known. */
+/* Adds to *out the number of cells that are longer than the model's context. *known: false if the
+ * context is not known, or the prompts are a dataset's; nothing is added then. */
 static CHECKED bool count_infeasible(const struct call *call, const struct deployment *deployment,
                                      const struct plan *plan, bool *known, int64_t *out,
                                      struct error *error)
@@ -62,7 +64,7 @@ static CHECKED bool count_infeasible(const struct call *call, const struct deplo
         return false;
     *known = *known && facts.revision == deployment->revision
              && facts.context_tokens > 0
-             /* of a dataset, the prompts that fit are measured */
+             /* from a dataset, only the prompts that fit are sent */
              && plan->input_distribution != DISTRIBUTION_DATASET;
     for (size_t i = 0; *known && i < plan->input_count; i++)
         for (size_t j = 0; j < plan->output_count; j++)
@@ -71,7 +73,7 @@ static CHECKED bool count_infeasible(const struct call *call, const struct deplo
     return true;
 }
 
-/* Counts the infeasible cells of all deployments; *known: the context of each is known. */
+/* Counts the infeasible cells of all deployments; *known: the number is known for each. */
 static CHECKED bool count_all_infeasible(const struct call *call,
                                          const struct sweep_request *request, bool *known,
                                          int64_t *out, struct error *error)
@@ -105,7 +107,7 @@ static void warn_of_comparison(const struct sweep_request *request, json_t *warn
 }
 
 /* Returns true if the users' first requests, which all start at the same time, are most of the
- * window: only later requests see a steady load. */
+ * window's requests: only later requests see a steady load. */
 static bool is_burst(const struct plan *plan)
 {
     return plan->requests > 0 && plan->arrival == ARRIVAL_CLOSED
@@ -138,15 +140,14 @@ static json_t *list_warnings(const struct call *call, const struct sweep_request
         json_array_append_new(
             warnings,
             json_string("an adaptive search saves little with fewer than 10 loads: give a "
-                        "fine list of them, such as 24 from 1 to 512"));
+                        "finer list of loads, such as 24 from 1 to 512"));
     if (infeasible > 0)
         json_array_append_new(warnings,
                               json_string("some cells are longer than the model's context: they "
                                           "will be reported as infeasible"));
     if (sweep_request_digest_differs(call, request))
-        json_array_append_new(warnings,
-                              json_string("the plan_digest given is of another plan: sweep_start "
-                                          "takes the one returned here"));
+        json_array_append_new(warnings, json_string("the plan_digest given is of a different plan: "
+                                                    "sweep_start needs the one returned here"));
     warn_of_comparison(request, warnings);
     return warnings;
 }
@@ -197,7 +198,7 @@ static bool is_at_default(const struct call *call, const struct param *param)
     return value == NULL || json_equal(value, initial);
 }
 
-/* Lists the further options for an agent, unless the call gave some: then it knows them. */
+/* Lists the further options for an agent, unless the call gave some: then the agent knows them. */
 static void add_options(const struct call *call, struct answer *answer)
 {
     TEXT_AUTO options = { 0 }, aside = { 0 };
@@ -222,7 +223,7 @@ static void keep(const struct call *call, const char *digest)
     json_auto_t *arguments = json_copy(json_iterable(call->arguments));
 
     json_object_del(arguments, "plan_digest");
-    reviewed_plans_keep(call->services->planned, call->principal.name, digest, arguments);
+    reviewed_plans_keep(call->services->reviewed_plans, call->principal.name, digest, arguments);
 }
 
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)

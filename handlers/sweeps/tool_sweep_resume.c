@@ -19,26 +19,26 @@ static const struct param params[] = {
 };
 
 static const struct field left_fields[] = {
-    { "run", VALUE_TEXT, .help = "Its run." },
+    { "run", VALUE_TEXT, .help = "The cell's run." },
     { "run_finished", VALUE_BOOLEAN,
       .help = "True: no cell of the run is pending, and the run will not change." },
-    { "deployment", VALUE_TEXT, .help = "Deployment that it was measured on." },
+    { "deployment", VALUE_TEXT, .help = "The cell's deployment." },
     { "position", VALUE_INTEGER, .help = "Place in the order of measuring, from 0." },
     { "load", VALUE_TEXT, .help = "Users or requests per second." },
     { "input_tokens", VALUE_INTEGER, .help = "Prompt length requested." },
     { "output_tokens", VALUE_INTEGER, .help = "Answer length requested." },
     { "state", VALUE_TEXT, .help = "failed or skipped." },
-    { "reason", VALUE_TEXT, .optional = true, .help = "Why it has no figures." },
+    { "reason", VALUE_TEXT, .optional = true, .help = "Why the cell failed or was skipped." },
     { 0 },
 };
 
 static const struct field fields[] = {
     { "sweep", VALUE_OBJECT, .help = "The sweep as it is now.", .fields = sweep_answer_fields,
       .described_in = "sweep_show" },
-    { "job", VALUE_TEXT, .help = "The new job that works on it: for job_show." },
+    { "job", VALUE_TEXT, .help = "The new job that works on the sweep: for job_show." },
     { "left_failed", VALUE_INTEGER, .optional = true,
       .help = "Cells that failed or were skipped, and that this job will not measure." },
-    { "left", VALUE_LIST, .optional = true, .help = "The first 20 of them.",
+    { "left", VALUE_LIST, .optional = true, .help = "The first 20 of these cells.",
       .fields = left_fields },
     FIELD_OUTCOME,
     FIELDS_VERDICT,
@@ -125,7 +125,7 @@ struct left {
     char run_id[ID_SIZE]; /* the first finished run with such a cell */
 };
 
-static bool is_finished(const struct left *left, const struct cell_row *cell)
+static bool is_run_finished(const struct left *left, const struct cell_row *cell)
 {
     for (size_t i = 0; i < left->count; i++)
         if (left->cells[i].state == CELL_PENDING
@@ -134,14 +134,14 @@ static bool is_finished(const struct left *left, const struct cell_row *cell)
     return true;
 }
 
-static json_t *left_json(const struct cell_row *cell, bool finished)
+static json_t *left_json(const struct cell_row *cell, bool run_finished)
 {
     char load[CELL_LOAD_SIZE];
 
     return json_pack(
         "{s:s, s:b, s:s, s:I, s:s, s:I, s:I, s:s, s:o}", "run", cell->run_id, "run_finished",
-        finished, "deployment", cell->deployment, "position", (json_int_t)cell->position, "load",
-        cell_load_text(cell->concurrency, cell->request_rate, load), "input_tokens",
+        run_finished, "deployment", cell->deployment, "position", (json_int_t)cell->position,
+        "load", cell_load_text(cell->concurrency, cell->request_rate, load), "input_tokens",
         (json_int_t)cell->input_tokens, "output_tokens", (json_int_t)cell->output_tokens, "state",
         cell_state_name(cell->state), "reason", answer_json_text(cell->reason));
 }
@@ -156,7 +156,7 @@ static json_t *list_left(struct left *left)
 
         if (cell->state != CELL_FAILED && cell->state != CELL_SKIPPED)
             continue;
-        finished = is_finished(left, cell);
+        finished = is_run_finished(left, cell);
         if (finished && left->of_finished++ == 0)
             text_copy(left->run_id, sizeof left->run_id, cell->run_id);
         left->of_unfinished += !finished;
@@ -170,8 +170,8 @@ static void describe_left(const struct left *left, struct text *out)
 {
     if (left->of_unfinished > 0)
         text_addf(out,
-                  "Not measured again: %zu failed or skipped in unfinished runs. Once this job has "
-                  "ended early, sweep_resume with retry_failed true measures them again.\n",
+                  "Not measured again: %zu failed or skipped in unfinished runs. If this job ends "
+                  "early, sweep_resume with retry_failed true measures them again.\n",
                   left->of_unfinished);
     if (left->of_finished > 0)
         text_addf(

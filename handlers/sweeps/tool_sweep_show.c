@@ -36,16 +36,15 @@ static const struct field attempt_fields[] = {
 
 static const struct field fields[] = {
     { "sweep", VALUE_OBJECT, .help = "The sweep.", .fields = sweep_answer_fields },
-    { "job", VALUE_OBJECT, .optional = true,
-      .help = "The job that works on it; missing: the sweep is over.", .fields = job_answer_fields,
-      .described_in = "job_show" },
+    { "job", VALUE_OBJECT, .optional = true, .help = "The sweep's job; missing: the sweep is over.",
+      .fields = job_answer_fields, .described_in = "job_show" },
     { "cells", VALUE_LIST, .help = "Cells in order of measurement.", .fields = cell_answer_fields },
     { "interrupted", VALUE_LIST,
       .help = "Attempts that a crash, a restart or a cancellation interrupted; they do not count.",
       .fields = attempt_fields },
     { "rejected", VALUE_LIST,
       .help = "Attempts that the server's own metrics invalidated (others' work, a restart, "
-              "another model) or that were measured again because they failed; they do not "
+              "a different model) or that were measured again because they failed; they do not "
               "count.",
       .fields = attempt_fields, .described_in = "interrupted" },
     { "findings", VALUE_LIST, .optional = true, .help = FINDINGS_HELP,
@@ -189,7 +188,7 @@ const struct tool tool_sweep_show = {
             "run_report.",
     .more = "One row per cell: time to first token, gap between tokens, throughput, failures; and "
             "per context the saturation point and the largest load that meets the plan's limits. "
-            "Works while it runs.",
+            "Works while the sweep runs.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

@@ -29,9 +29,10 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "sweep", VALUE_OBJECT, .help = "The sweep as it is stored.", .fields = sweep_answer_fields,
       .described_in = "sweep_show" },
-    { "job", VALUE_TEXT, .help = "The job that measures it: for job_show." },
+    { "job", VALUE_TEXT, .help = "The job that measures the sweep: for job_show." },
     { "started", VALUE_BOOLEAN, .optional = true,
-      .help = "False: the idempotency key was used before; this is the sweep it started then." },
+      .help = "False: this idempotency key was used before; the sweep is the one that the first "
+              "call started." },
     { "duration_s", VALUE_NUMBER, .optional = true,
       .help = "Seconds that the sweep takes at most." },
     FIELD_OUTCOME,
@@ -120,12 +121,12 @@ static CHECKED bool create(struct call *call, const struct sweep_request *reques
 }
 
 static CHECKED bool start(struct call *call, const struct sweep_request *request,
-                          const char *digest, struct sweep_row *out, bool *earlier,
+                          const char *digest, struct sweep_row *out, bool *repeated,
                           struct error *error)
 {
-    if (!find_earlier(call, digest, out, earlier, error))
+    if (!find_earlier(call, digest, out, repeated, error))
         return false;
-    if (*earlier)
+    if (*repeated)
         return true;
     if (!check_server(call, &request->deployment, error)
         || (request->subjects > 1 && !check_server(call, &request->candidate, error))
@@ -141,13 +142,13 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
     char digest[DIGEST_TEXT_SIZE];
     struct sweep_request request;
     struct sweep_row sweep;
-    bool earlier;
+    bool repeated;
 
     digest_arguments(call, digest);
     if (!sweep_request_read(call, &request, error)
-        || !find_earlier(call, digest, &sweep, &earlier, error))
+        || !find_earlier(call, digest, &sweep, &repeated, error))
         return false;
-    if (!earlier)
+    if (!repeated)
         return sweep_request_check(call, &request, error);
     sweep_row_finish(&sweep);
     return true;
@@ -165,7 +166,8 @@ static bool is_digest_alone(const json_t *arguments)
     return found == json_object_size(arguments);
 }
 
-/* Replaces plan_digest by the arguments of that plan, and adds the call's other arguments. */
+/* Adds the arguments of the plan that plan_digest names, if they are stored, to those of the call,
+ * which take precedence. */
 static CHECKED bool recall(const struct call *call, const json_t *given, json_t **out,
                            struct error *error)
 {
@@ -177,13 +179,13 @@ static CHECKED bool recall(const struct call *call, const json_t *given, json_t 
         return true;
     }
     digest = json_get_text(arguments, "plan_digest", NULL);
-    planned = digest == NULL
-                  ? NULL
-                  : reviewed_plans_find(call->services->planned, call->principal.name, digest);
+    planned = digest == NULL ? NULL
+                             : reviewed_plans_find(call->services->reviewed_plans,
+                                                   call->principal.name, digest);
     if (digest != NULL && planned == NULL && is_digest_alone(arguments))
         return error_set(error, ERROR_NOT_FOUND,
-                         "\"plan_digest\" is of no plan that you reviewed since the server "
-                         "started: call sweep_plan, or also give the plan's arguments");
+                         "\"plan_digest\" is of no plan of yours that the server still has: call "
+                         "sweep_plan, or also give the plan's arguments");
     if (planned != NULL)
         json_object_update(planned, arguments);
     *out = json_incref(planned != NULL ? planned : arguments);
@@ -196,11 +198,11 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     const char *next;
     struct sweep_row sweep;
     char digest[DIGEST_TEXT_SIZE], duration[DURATION_SHOWN_SIZE];
-    bool earlier;
+    bool repeated;
 
     digest_arguments(call, digest);
     if (!sweep_request_read(call, &request, error)
-        || !start(call, &request, digest, &sweep, &earlier, error))
+        || !start(call, &request, digest, &sweep, &repeated, error))
         return false;
     next = request.subjects > 1
                ? "job_show with this job and wait_s 600, until `over` is true; then run_compare "
@@ -208,9 +210,9 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
                : "job_show with this job and wait_s 600, until `over` is true; then run_report";
     answer->structured =
         json_pack("{s:o, s:s, s:b, s:f}", "sweep", sweep_answer_json(&sweep), "job", sweep.job_id,
-                  "started", !earlier, "duration_s", request.estimate.duration_s);
+                  "started", !repeated, "duration_s", request.estimate.duration_s);
     text_copy(answer->job_id, sizeof answer->job_id, sweep.job_id);
-    if (earlier)
+    if (repeated)
         text_add(&answer->text, "Started before with this idempotency key.\n");
     sweep_answer_describe(&sweep, &answer->text);
     text_addf(&answer->text, "It takes %s at most.\n",

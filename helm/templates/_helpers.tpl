@@ -10,7 +10,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end -}}
 
-{{- /* Each setting once; those in .Values.settings take precedence. */}}
+{{- /* Lists each setting once; values in .Values.settings take precedence. */}}
 {{- define "opsbrain.settings" -}}
 {{- $settings := dict "data" "/data" "auth" "keys" -}}
 {{- with .Values.allowedHosts }}{{ $_ := set $settings "allowed_hosts" (join "," .) }}{{ end -}}

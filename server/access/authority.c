@@ -23,7 +23,7 @@ struct authority {
     atomic_bool needs_keys;
     /* held during a refresh, so that an older reading does not replace a newer one */
     pthread_mutex_t refreshing;
-    pthread_mutex_t lock; /* protects the rest */
+    pthread_mutex_t lock; /* protects the members below */
     void (*changed)(void *context);
     void *context;
     struct recognized_key *keys; /* all keys of the store, in order of digest */
@@ -110,11 +110,11 @@ static bool has_valid_key(const struct authority *authority)
 static CHECKED bool check_binding(const struct authority *authority, bool loopback,
                                   struct error *error)
 {
-    bool any = has_valid_key(authority);
+    bool has_key = has_valid_key(authority);
 
-    if (!any && atomic_load(&authority->needs_keys))
+    if (!has_key && atomic_load(&authority->needs_keys))
         log_warning("no API key is valid: add one with `opsbrain key add NAME --role admin`");
-    if (loopback || authority->mode == MODE_KEYS || (any && authority->mode == MODE_AUTO))
+    if (loopback || authority->mode == MODE_KEYS || (has_key && authority->mode == MODE_AUTO))
         return true;
     if (authority->mode == MODE_NONE)
         return error_set(error, ERROR_INVALID,

@@ -10,12 +10,12 @@
 struct authority;
 
 #define KEY_PREFIX "obk_"
-#define KEY_SIZE 72 /* prefix, 64 hex digits of 32 random bytes, NUL */
+#define KEY_SIZE 72 /* room for the prefix, the 64 hex digits of 32 random bytes, and NUL */
 
-/* `mode` is the setting: auto, keys or none. Fails if anyone on the network could do anything: on
- * an address that is not loopback, with none always, and with auto as long as no key is valid. With
- * auto it also fails if the data folder once had keys and has none now
- * (server/access/key_marker.h). */
+/* `mode` is the setting `auth`: auto, keys or none. `loopback`: the server listens only on this
+ * machine's loopback address. Fails if anyone on the network could do anything: without `loopback`,
+ * always in the mode none, and in auto as long as no key is valid. In auto it also fails if the
+ * data folder once had keys and has none now (server/access/key_marker.h). */
 CHECKED bool authority_create(struct store *store, const char *data_folder, const char *mode,
                               bool loopback, struct authority **out, struct error *error);
 void authority_destroy(struct authority *authority); /* NULL is fine */
@@ -37,12 +37,13 @@ bool authority_still_admits(struct authority *authority, const struct principal 
 bool authority_has_revoked(struct authority *authority, const struct principal *principal);
 /* False: every caller is `local`. */
 bool authority_needs_keys(const struct authority *authority);
-/* Call it when keys or roles may have changed: reads them again. Calls the listener if this
- * changes who is let in, or if the keys cannot be read, which lets nobody in. */
+/* Call it when keys or roles may have changed: reads them again, and calls the listener if this
+ * changes who is let in. CONFLICT: in auto, the data folder has lost its keys. Any other failure:
+ * the keys cannot be read, and nobody is let in until they can be, unless the mode is none. */
 CHECKED bool authority_refresh(struct authority *authority, struct error *error);
 /* Whether the keys could not be read, so that they must be read again. */
 bool authority_is_stale(struct authority *authority);
-/* Sets the listener, which must not call the authority; NULL: none. */
+/* Sets the listener that authority_refresh calls; it must not call the authority; NULL: none. */
 void authority_listen(struct authority *authority, void (*changed)(void *context), void *context);
 
 /* Makes a new key, and its digest as lower-case hex. */

@@ -11,10 +11,10 @@
 #include "server/http/http.h"
 #include "server/http/routes.h"
 
-#define ID_LIMIT 1024 /* bytes of an id that is echoed */
+#define ID_LIMIT 1024 /* the longest id that is echoed, in bytes */
 
-/* Finds a message's id as it is written, without parsing the whole message; "" if there is none
- * that can be echoed, or if it is a batch. */
+/* Finds a message's id as it is written, without parsing the whole message; "" if there is no id
+ * that can be echoed, or if the body is a batch. */
 static void find_id(const struct text *body, struct text *out)
 {
     struct json_scan scan;
@@ -61,7 +61,8 @@ static bool is_limited(const struct exchange *exchange)
     return exchange->route != NULL && exchange->route->limited;
 }
 
-/* Without keys every caller is `local`, and only limits that were set explicitly apply. */
+/* Without keys every caller is `local`, and the rate is limited only if the setting is not at its
+ * default. */
 static bool has_rate(const struct call_limits *limits)
 {
     return limits->settings->rate_per_principal != RATE_BY_DEFAULT
@@ -83,15 +84,15 @@ bool call_limits_check_rate(const struct call_limits *limits, struct exchange *e
 bool call_limits_run_inline(const struct call_limits *limits, struct exchange *exchange,
                             void (*run)(struct exchange *exchange))
 {
-    bool counts = is_limited(exchange) && has_rate(limits);
+    bool is_counted = is_limited(exchange) && has_rate(limits);
     int64_t begun_ns = clock_monotonic_ns(), now_ns, wait_ms;
 
-    if (counts
+    if (is_counted
         && !rate_limit_spend(limits->inline_us, exchange->principal.name, begun_ns, &wait_ms))
         return false;
     run(exchange);
     now_ns = clock_monotonic_ns();
-    if (counts)
+    if (is_counted)
         rate_limit_charge(limits->inline_us, exchange->principal.name, (now_ns - begun_ns) / 1000,
                           now_ns);
     return true;

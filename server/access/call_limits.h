@@ -20,15 +20,15 @@ struct call_limits { /* its members are borrowed */
     struct rate_limit *inline_us;  /* each principal's time on the HTTP threads */
 };
 
-/* Call it once a request's body is read. False: it was answered with 429. */
+/* Call it when a request's body has been read. False: the request was refused with 429. */
 bool call_limits_check_rate(const struct call_limits *limits, struct exchange *exchange);
-/* Runs a short call on the thread of its connection, which others share. False, and nothing was
- * run: its principal has recently used more than its share of that thread, so that for a while its
- * calls go to the workers, where they are counted. */
+/* Runs a short call on the HTTP thread of its connection, which other connections share. False:
+ * nothing was run, because the call's principal has recently used more than its share of the HTTP
+ * threads' time. Queue the call for a worker instead, where it is counted (call_limits_enter). */
 bool call_limits_run_inline(const struct call_limits *limits, struct exchange *exchange,
                             void (*run)(struct exchange *exchange));
-/* Counts a call among those that its principal has in progress, until call_limits_leave. BUSY: they
- * are too many. */
+/* Counts a call among those that its principal has in progress, until call_limits_leave. BUSY: the
+ * principal has too many calls in progress. */
 CHECKED bool call_limits_enter(const struct call_limits *limits, struct exchange *exchange,
                                struct error *error);
 void call_limits_leave(const struct call_limits *limits, struct exchange *exchange);

@@ -7,7 +7,7 @@
 
 struct store;
 
-/* The http->gate_context for gate_functions. */
+/* What gate_functions find in http->gate_context. */
 struct gate {
     struct store *store; /* for the audit log */
     struct authority *authority;
@@ -15,5 +15,6 @@ struct gate {
 };
 extern const struct http_gate gate_functions;
 
-/* Counts in the audit log that a caller at the request's address was refused. */
+/* Counts the request in the audit log as a refused login from its client's network; `why` is the
+ * detail. A failure to count it is only logged. */
 void gate_count_refused_login(const struct exchange *exchange, const char *why);

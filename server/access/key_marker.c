@@ -15,10 +15,10 @@
 
 static const char CONTENT[] =
     "The data folder beside this file has had API keys. While this file is here, `opsbrain serve`\n"
-    "with --auth auto does not start without any; `opsbrain key reset` removes it.\n";
+    "with --auth auto does not start without keys; `opsbrain key reset` removes this file.\n";
 
-/* Whether the path ends with "." or "..": then it does not show the name of the folder. */
-static bool is_nameless(const char *folder, size_t length)
+/* Whether the path may end with "." or "..", which are not the name of the folder. */
+static bool may_be_nameless(const char *folder, size_t length)
 {
     return length == 0 || folder[length - 1] == '.';
 }
@@ -30,7 +30,7 @@ static void name_marker(const char *folder, struct text *out)
 
     while (length > 1 && folder[length - 1] == '/')
         length--;
-    if (is_nameless(folder, length) && realpath(folder, resolved) != NULL)
+    if (may_be_nameless(folder, length) && realpath(folder, resolved) != NULL)
         text_add(out, resolved);
     else
         text_add_bytes(out, folder, length);

@@ -77,7 +77,7 @@ static struct browser_session *find(const struct sign_ins *sign_ins, const char 
     return NULL;
 }
 
-/* Ends a session. *out: the session as it was. */
+/* Removes a session from memory. *out: a copy of it. */
 static void detach(struct sign_ins *sign_ins, struct browser_session *session,
                    struct browser_session *out)
 {
@@ -85,7 +85,7 @@ static void detach(struct sign_ins *sign_ins, struct browser_session *session,
     *session = sign_ins->sessions[--sign_ins->count];
 }
 
-static bool is_over(const struct sign_ins *sign_ins, const struct browser_session *session)
+static bool has_expired(const struct sign_ins *sign_ins, const struct browser_session *session)
 {
     int64_t now_ms = clock_utc_ms();
 
@@ -101,10 +101,10 @@ static CHECKED bool admit(const struct sign_ins *sign_ins, const struct browser_
     enum role role = ROLE_ADMIN;
 
     role_find(session->role, &role);
-    if (is_over(sign_ins, session))
+    if (has_expired(sign_ins, session))
         return error_set(error, ERROR_UNAUTHENTICATED,
                          "you were signed out: the settings sign_in_idle (without a request) and "
-                         "sign_in (in any case) limit how long it lasts");
+                         "sign_in (in any case) limit how long you stay signed in");
     if (!authority_check_digest(sign_ins->authority, session->key_digest, &principal, error))
         return false;
     if (!role_allows(principal.role, role))
@@ -115,8 +115,8 @@ static CHECKED bool admit(const struct sign_ins *sign_ins, const struct browser_
     return true;
 }
 
-/* The session of this key that was unused for longest, if there are too many; NULL: there is room.
- */
+/* The session of this key that was unused for longest, if the key may have no further one; NULL:
+ * it may. */
 static struct browser_session *find_excess(const struct sign_ins *sign_ins,
                                            const uint8_t key_digest[DIGEST_BYTES])
 {
@@ -160,7 +160,8 @@ static void forget(struct sign_ins *sign_ins, const struct browser_session *sess
         log_warning("the ended browser session %s stays stored: %s", session->id, error.message);
 }
 
-/* Adds a session that is stored already. If its key has too many, another one ends. */
+/* Adds a stored session to those in memory. If its key already has as many as it may have, another
+ * session of the key ends. */
 static void remember(struct sign_ins *sign_ins, const struct browser_session *session)
 {
     struct browser_session *excess, removed;
@@ -218,15 +219,16 @@ bool sign_in_check(struct sign_ins *sign_ins, const char *cookie, struct princip
     return admitted;
 }
 
-/* Copies the session of a cookie; with `ends` also removes it. False: there is none. */
-static bool look_up(struct sign_ins *sign_ins, const char *cookie, bool ends,
+/* Copies the session of a cookie; with `removes`, also removes it from memory. False: there is
+ * none. */
+static bool look_up(struct sign_ins *sign_ins, const char *cookie, bool removes,
                     struct browser_session *out)
 {
     struct browser_session *session;
 
     pthread_mutex_lock(&sign_ins->lock);
     session = find(sign_ins, cookie);
-    if (session != NULL && ends)
+    if (session != NULL && removes)
         detach(sign_ins, session, out);
     else if (session != NULL)
         *out = *session;
@@ -234,8 +236,8 @@ static bool look_up(struct sign_ins *sign_ins, const char *cookie, bool ends,
     return session != NULL;
 }
 
-/* Removes it from the store first: a session that only memory has forgotten would be valid again
- * after a restart. */
+/* Removes the session from the store first: if it were removed only from memory, it would be valid
+ * again after a restart. */
 bool sign_in_remove(struct sign_ins *sign_ins, const char *cookie, struct change *change,
                     struct error *error)
 {
@@ -256,10 +258,10 @@ static bool has_ended(const struct sign_ins *sign_ins, const struct browser_sess
 
     role_find(session->role, &principal.role);
     memcpy(principal.key_digest, session->key_digest, DIGEST_BYTES);
-    return is_over(sign_ins, session) || authority_has_revoked(sign_ins->authority, &principal);
+    return has_expired(sign_ins, session) || authority_has_revoked(sign_ins->authority, &principal);
 }
 
-/* Finds a session that has ended; false: there is none. */
+/* Removes one session that has ended from memory; false: there is none. */
 static bool detach_ended(struct sign_ins *sign_ins, struct browser_session *out)
 {
     bool found = false;

@@ -78,8 +78,8 @@ void acceptor_make_room(struct note *room_note)
     http_connection_make_room((struct http_loop *)room_note, false);
 }
 
-/* Makes room. Connections of known clients are only closed if no unknown client has one, on this
- * loop or, at the next attempt, on another. */
+/* Closes connections to make room: at first only those of unknown clients, on this loop or, if it
+ * has none to close, on the others. The next attempt then also closes those of known clients. */
 static void make_room(struct http_loop *loop)
 {
     struct acceptor *acceptor = &loop->acceptor;
@@ -92,7 +92,8 @@ static void make_room(struct http_loop *loop)
     acceptor->found_none = made == 0;
 }
 
-/* The socket stays ready, so it is not watched meanwhile. */
+/* While connections wait, the listening socket stays readable: if the loop watched it, the loop
+ * could not sleep. */
 static void pause_accepting(struct http_loop *loop, const char *why)
 {
     int64_t now_ns = clock_monotonic_ns();
@@ -112,7 +113,7 @@ void acceptor_resume(struct http_loop *loop, int64_t now_ns)
     watch(loop, EPOLL_CTL_MOD, EPOLLIN);
 }
 
-static bool is_full(struct http_loop *loop)
+static bool pause_if_full(struct http_loop *loop)
 {
     struct http *http = loop->http;
     char why[96];
@@ -120,8 +121,8 @@ static bool is_full(struct http_loop *loop)
     if (atomic_load(&http->open_connections) < http->connections_limit)
         return false;
     snprintf(why, sizeof why,
-             "%lld are open, as many as the setting connections, or the limit of "
-             "open files, allows",
+             "%lld are open, and the setting connections or the limit of open files "
+             "allows no more",
              (long long)http->connections_limit);
     pause_accepting(loop, why);
     return true;
@@ -129,20 +130,23 @@ static bool is_full(struct http_loop *loop)
 
 /* ---- Addresses ---- */
 
-/* One client may have a whole network of IPv6 addresses, which therefore counts as one address. */
-static bool count_address(struct http_loop *loop, const struct ip_address *address, bool comes)
+/* Counts a connection among those of its address when it begins, and no longer when it ends.
+ * Returns true if it begins and is allowed. One client may have a whole network of IPv6 addresses,
+ * which therefore counts as one address. */
+static bool count_address(struct http_loop *loop, const struct ip_address *address, bool begins)
 {
     const struct ip_address network = ip_client_network(address);
     char text[IP_TEXT_SIZE];
 
     ip_format(&network, text);
-    if (!comes)
+    if (!begins)
         rate_limit_leave(loop->http->addresses, text);
     else if (rate_limit_enter(loop->http->addresses, text))
         return true;
     else if (may_log(&loop->acceptor, clock_monotonic_ns()))
-        log_warning("a connection from %s is refused: it has %lld, as many as the setting "
-                    "connections_per_address allows (trusted_proxies names proxies)",
+        log_warning("a connection from %s is refused: this address has %lld, as many as the "
+                    "setting connections_per_address allows; if it is a proxy, add it to the "
+                    "setting trusted_proxies",
                     text, (long long)loop->http->settings->connections_per_address);
     return false;
 }
@@ -209,7 +213,7 @@ static bool is_transient(int error_number)
 
 static void accept_waiting(struct http_loop *loop)
 {
-    for (int i = 0; i < ACCEPTS_PER_TURN && !is_full(loop); i++) {
+    for (int i = 0; i < ACCEPTS_PER_TURN && !pause_if_full(loop); i++) {
         struct sockaddr_storage address = { 0 };
         socklen_t length = sizeof address;
         int fd = accept4(loop->acceptor.fd, (struct sockaddr *)&address, &length,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Accepts the connections of one HTTP thread from its listening socket, within the limits on all
- * connections and on those of each address. When a limit is reached, new connections wait in the
- * kernel until others close, and idle ones are closed to make room: those of unknown clients first.
- */
+ * connections and on those of each address. While there are as many connections as allowed in all,
+ * new ones wait in the kernel until others close, and idle ones are closed to make room: first
+ * those of unknown clients, on which no request was authenticated. A connection from an address
+ * that has as many as allowed is closed at once. */
 #pragma once
 
 #include <microhttpd.h>
@@ -12,7 +13,7 @@
 struct http_loop;
 struct note;
 
-/* Watches the socket with the loop's epoll; false with errno. */
+/* Adds the listening socket to the loop's epoll. False: errno says why. */
 bool acceptor_watch(struct http_loop *loop);
 void acceptor_close(struct http_loop *loop);
 /* In each turn of the loop: accepts waiting connections. */

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Sets the error by errno. */
+/* Sets the error from errno. */
 static CHECKED bool fail(struct error *error)
 {
     int cause = errno;

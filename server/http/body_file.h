@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request's body on the disk, in a file without a name: large ones do not fill the memory. */
+/* A request's body on the disk, in a file without a name, so that large bodies do not fill the
+ * memory. */
 #pragma once
 
 #include <stddef.h>
@@ -11,13 +12,13 @@ struct body_file {
     size_t size;
 };
 
-/* Creates the file in this folder. This function and the next two fail with BUSY if the disk is
- * full. */
+/* Creates the file in this folder. This function and the next fail with BUSY if the disk is full.
+ */
 CHECKED bool body_file_create(const char *folder, struct body_file *out, struct error *error);
 CHECKED bool body_file_add(struct body_file *file, const char *bytes, size_t size,
                            struct error *error);
-/* Maps the whole body until body_file_unmap. It does not fill the memory: the kernel loads pages on
- * demand, and may drop them again. */
+/* Maps the whole body until body_file_unmap. The mapping does not fill the memory: the kernel loads
+ * pages on demand, and may drop them again. */
 CHECKED bool body_file_map(const struct body_file *file, const char **out, struct error *error);
 void body_file_unmap(const struct body_file *file, const char *bytes);
 void body_file_finish(struct body_file *file);

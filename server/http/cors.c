@@ -13,8 +13,8 @@
     "Mcp-Method, Mcp-Name, traceparent, tracestate, baggage"
 #define EXPOSED_HEADERS "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After"
 #define PARAM_PREFIX "Mcp-Param-"
-#define PARAM_BYTES_LIMIT 2048 /* bytes of the names that are echoed */
-#define KEPT_S "7200"          /* seconds for which browsers may keep the response to a preflight */
+#define ALLOWED_BYTES_LIMIT 2048 /* about the longest Access-Control-Allow-Headers */
+#define KEPT_S "7200" /* seconds for which browsers may keep the response to a preflight */
 
 bool cors_is_preflight(const struct exchange *exchange)
 {
@@ -29,21 +29,22 @@ void cors_allow(struct exchange *exchange)
     exchange_add_header(exchange, "Vary", "Origin");
 }
 
-/* Tools choose the names of the headers that repeat their parameters. */
-static void add_param_headers(const char *asked, struct text *out)
+/* Allows the headers Mcp-Param-... that the page asks for. They cannot be listed in
+ * ALLOWED_HEADERS, because each tool chooses their names. */
+static void add_param_headers(const char *requested, struct text *out)
 {
-    while (*asked != '\0') {
+    while (*requested != '\0') {
         size_t length;
 
-        asked += strspn(asked, ", \t");
-        length = strcspn(asked, ", \t");
-        if (strncasecmp(asked, PARAM_PREFIX, sizeof PARAM_PREFIX - 1) == 0
-            && http_pass(asked, asked + length, HTTP_TOKEN) == asked + length
-            && out->length + length < PARAM_BYTES_LIMIT) {
+        requested += strspn(requested, ", \t");
+        length = strcspn(requested, ", \t");
+        if (strncasecmp(requested, PARAM_PREFIX, sizeof PARAM_PREFIX - 1) == 0
+            && http_pass(requested, requested + length, HTTP_TOKEN) == requested + length
+            && out->length + length < ALLOWED_BYTES_LIMIT) {
             text_add(out, ", ");
-            text_add_bytes(out, asked, length);
+            text_add_bytes(out, requested, length);
         }
-        asked += length;
+        requested += length;
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls from web pages of other origins (CORS), for the origins that the setting allowed_origins
- * admits. */
+/* The headers that let web pages of other origins call the server (CORS). origin.h checks which
+ * origins may. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,5 +11,5 @@ struct exchange;
 bool cors_is_preflight(const struct exchange *exchange);
 /* Allows the requesting page, whose origin was checked, to read the answer. */
 void cors_allow(struct exchange *exchange);
-/* Answers a preflight: allows these verbs, and the headers of MCP. */
+/* Answers a preflight: allows these verbs, and the headers that MCP clients send. */
 void cors_answer_preflight(struct exchange *exchange, const char *verbs);

@@ -93,7 +93,7 @@ static void stop_counting(struct exchange *exchange)
     exchange->counted = false;
 }
 
-/* Frees memory of a stream: there may be thousands of them, for days. */
+/* A standing stream's request is freed, because there may be thousands of streams, for days. */
 void exchange_update_standing(struct exchange *exchange)
 {
     if (!exchange->standing || exchange->working)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One HTTP request and its answer: read, served, answered at once, later by a worker, or as a
- * stream. The request's route decides which. */
+/* One HTTP request and its answer. The request's route decides whether it is answered at once,
+ * later by a worker, or with a stream of events. */
 #pragma once
 
 #include <stdatomic.h>
@@ -28,18 +28,20 @@ struct telemetry_row;
 #define REQUEST_ID_SIZE 40
 /* The object whose events a stream sends, and the callbacks for it; NULL: not called. */
 struct exchange_carried {
-    void *owner; /* a reference; NULL: nothing */
+    void *owner; /* a reference to the object; NULL: there is none */
     void (*release)(void *owner);
     void (*end)(void *owner); /* the server is stopping: sends the closing message */
-    void (*received)(void *owner, int64_t sequence); /* a connection received this event */
+    void (*received)(void *owner, int64_t sequence); /* the connection received this event */
 };
 
 struct exchange {
-    struct note note; /* first: notifies the loop that the worker is done */
+    /* notifies the loop that the worker is done; the first member, so that a note can be cast to
+     * its exchange */
+    struct note note;
     atomic_int references;
     struct http *http;
     struct http_loop *loop;
-    char id[REQUEST_ID_SIZE]; /* of the log line and of error messages */
+    char id[REQUEST_ID_SIZE]; /* for log lines and error messages */
     int64_t started_ns;
 
     /* the request */
@@ -59,19 +61,19 @@ struct exchange {
     struct http_reply reply;
     struct sse_queue *sse_queue; /* events instead of a reply */
     struct exchange_carried carried;
-    bool standing;    /* a stream that lasts until one side ends it; not waited for at shutdown */
-    int64_t received; /* the newest event that was passed to `carried` */
+    bool standing;    /* a stream that lasts until one side ends it, at the latest the shutdown */
+    int64_t received; /* the number of the newest event that carried.received was told of */
     atomic_bool left; /* the client disconnected, or is treated as if it had */
 
     /* the next members are for the log and the metrics */
-    const char *method, *subject; /* of tables; "" for none */
-    char trace[TRACE_ID_SIZE];    /* the id of the trace it belongs to; "" for none */
+    const char *method, *subject; /* static: the MCP method and the tool; "" for none */
+    char trace[TRACE_ID_SIZE];    /* the id of the trace that the request belongs to; "" for none */
     struct telemetry_row *row;
 
     /* the next members are for the loop's thread only */
     struct http_connection *connection;
-    struct http_request in_work;
-    struct MHD_Connection *mhd; /* NULL once it is over */
+    struct http_request in_work; /* what the connection knows of this exchange */
+    struct MHD_Connection *mhd;  /* NULL once the request is over */
     struct exchange *previous, *next;
     struct timeout keep_alive;
     size_t keep_alive_read; /* bytes that the client had received at the last check */
@@ -81,10 +83,11 @@ struct exchange {
     size_t read_limit;      /* the connection is closed if body_seen exceeds this */
     bool counted;           /* it counts among the requests in flight */
     bool working;           /* a worker has it */
-    bool has_place;  /* it counts among its principal's calls (server/access/call_limits.h) */
+    bool has_place; /* it counts among its principal's calls (server/access/call_limits.h); a worker
+                        clears this */
     bool over_limit; /* it was refused because its principal has too many calls */
     void (*work)(struct exchange *exchange);
-    void (*worked)(struct exchange *exchange); /* called when it is over; NULL: nothing */
+    void (*worked)(struct exchange *exchange); /* called when `work` is done; NULL: not called */
 };
 
 void exchange_release(struct exchange *exchange);
@@ -100,32 +103,35 @@ void exchange_reply_text(struct exchange *exchange, unsigned status, const char 
     __attribute__((format(printf, 3, 4)));
 /* `name` is static, `value` copied. */
 void exchange_add_header(struct exchange *exchange, const char *name, const char *value);
-/* Answers with the events of a queue, which is borrowed; on the loop's thread. */
+/* Answers with the events of a new queue, which is returned, borrowed. On the loop's thread. */
 struct sse_queue *exchange_begin_stream(struct exchange *exchange);
-/* Answers with the events of a queue that a worker created; takes over its one reference. For
- * `worked`. */
+/* Answers with the events of a queue that a worker created; takes over its one reference. Call it
+ * in `worked`. */
 void exchange_take_queue(struct exchange *exchange, struct sse_queue *sse_queue);
-void exchange_wake(void *exchange); /* the callback `wake` for such a queue */
+void exchange_wake(void *exchange); /* the callback `wake` of that queue */
 /* Sets the object whose events the stream sends, before anything is sent; `carried` is taken over.
  */
 void exchange_carry_take(struct exchange *exchange, const struct exchange_carried *carried);
 /* Undoes exchange_begin_stream, before anything was sent. */
 void exchange_drop_stream(struct exchange *exchange);
-/* Runs work(exchange) on one of the threads; it replies, or ends the stream. BUSY: not called. */
+/* Calls `work` on a thread of `workers`; `work` replies, or ends the stream. BUSY: `work` is not
+ * called. */
 CHECKED bool exchange_submit(struct exchange *exchange, struct workers *workers,
                              void (*work)(struct exchange *exchange), struct error *error);
 
-/* The same, and refuses if that fails: 429 for a principal with too many calls, else 503. */
+/* The same, but refuses the request if that fails: 429 if the principal has too many calls, else
+ * 503. */
 void exchange_submit_or_refuse(struct exchange *exchange, struct workers *workers,
                                void (*work)(struct exchange *exchange));
 
-/* Sets the header Retry-After, in whole seconds, which it returns. */
+/* Sets the header Retry-After to the time in whole seconds, rounded up, and returns the seconds. */
 int64_t exchange_retry_after(struct exchange *exchange, int64_t wait_ms);
 /* Answers with an error, in the form that the server's clients know. */
 void exchange_refuse(struct exchange *exchange, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same for failures of the server itself: a full disk, or too many waiting calls, is reported
- * (503); others are logged, and the client gets the request's id (500). */
+/* The same for failures of the server itself, which it logs: `what` says what failed.
+ * BUSY, such as a full disk or too many waiting calls, is reported to the client (503); of other
+ * failures the client gets only the request's id (500). */
 void exchange_refuse_fault(struct exchange *exchange, const char *what, const struct error *error);
 
 /* A parameter of the query, or NULL; borrowed from the request. This and the next three: on the
@@ -137,7 +143,7 @@ void exchange_each_query(const struct exchange *exchange,
                          void *context);
 /* Whether the client is connected over TLS, as only a trusted proxy can report. */
 bool exchange_is_over_tls(const struct exchange *exchange);
-/* Calls `each` for each header; values have no NUL. */
+/* Calls `each` for each header; no value contains a NUL. */
 void exchange_each_header(const struct exchange *exchange,
                           void (*each)(void *context, const char *name, size_t name_size,
                                        const char *value, size_t value_size),

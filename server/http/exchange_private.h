@@ -15,14 +15,14 @@ enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const cha
 void exchange_completed(void *loop, struct MHD_Connection *mhd, void **slot,
                         enum MHD_RequestTerminationCode code);
 void exchange_keep_alive(struct exchange *exchange);
-/* The client disconnected, or is treated as if it had. */
+/* The client disconnected, or is to be treated as if it had. */
 void exchange_abandon(struct exchange *exchange);
 /* The client stopped sending, or disconnected, while the exchange waits. */
 void exchange_hang_up(struct exchange *exchange);
 /* The server is stopping: ends a standing stream, with its closing message if it has one. A stream
  * that a worker begins later is ended by exchange_update_standing. */
 void exchange_end_standing(struct exchange *exchange);
-/* Keys changed, or one expired: ends the streams of callers that are no longer allowed. */
+/* Keys changed, or one expired: closes the connection if the caller is no longer allowed. */
 void exchange_check_key(struct exchange *exchange);
 
 /* For exchange_*.c, on the loop's thread. */
@@ -30,8 +30,9 @@ struct exchange *exchange_create(struct http_loop *loop, struct MHD_Connection *
                                  const char *verb);
 /* Finds out soon whether a client that stopped sending still reads its stream. */
 void exchange_probe(struct exchange *exchange);
-/* Makes the exchange a standing stream: it is not waited for, no longer needs its request, and ends
- * when the server stops. */
+/* Call it once a request was served, and once its worker is done. If the exchange is now a standing
+ * stream, it is no longer counted among the requests in flight, and its request is freed; while the
+ * server stops, the stream ends instead. */
 void exchange_update_standing(struct exchange *exchange);
 void exchange_suspend(struct exchange *exchange);
 void exchange_resume(struct exchange *exchange);

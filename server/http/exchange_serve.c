@@ -49,7 +49,7 @@ static void refuse_length(struct exchange *exchange)
 }
 
 /* Checks the length that the headers state; if they state none, the bytes are counted as the body
- * arrives. */
+ * arrives. *readable: the body will be read, if only to be dropped. */
 static void check_length(struct exchange *exchange, bool *readable)
 {
     const char *stated = exchange->headers.content_length;
@@ -123,7 +123,7 @@ static enum MHD_Result begin(struct http_loop *loop, struct MHD_Connection *mhd,
     return MHD_YES;
 }
 
-/* Each MiB of a file may take as long as a body may. */
+/* Each MiB of a file may take as long as the whole body of any other request. */
 static void extend_deadline(struct exchange *exchange, size_t more)
 {
     if (exchange->body_seen >> 20 == (exchange->body_seen - more) >> 20)
@@ -142,7 +142,7 @@ static void keep_body(struct exchange *exchange, const char *bytes, size_t size)
 }
 
 /* Receives a piece of the body. A refused body is read to its end, so that the connection can be
- * used again, unless it exceeds the read_limit: then the connection is closed. */
+ * used again, unless the body exceeds the read_limit: then the connection is closed. */
 static void receive_body(struct exchange *exchange, const char *bytes, size_t size)
 {
     exchange->body_seen += size;

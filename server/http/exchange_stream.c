@@ -13,7 +13,8 @@
 #define STALLS_LIMIT 4
 #define STREAM_BLOCK 1024
 
-/* Also the interval at which the client is checked while events are sent. */
+/* Sets when the next comment is sent, and when it is checked next whether the client still reads.
+ */
 static void set_keep_alive(struct exchange *exchange)
 {
     timeout_set(&exchange->loop->deadlines[0][DEADLINE_KEEP_ALIVE], &exchange->keep_alive,
@@ -39,8 +40,8 @@ void exchange_probe(struct exchange *exchange)
                 clock_monotonic_ns());
 }
 
-/* Reports which events the client received: they need not be repeated if it reconnects without its
- * position. */
+/* Reports the newest event that the connection received: a client that reconnects without naming an
+ * event is sent those after it. */
 static void report_received(struct exchange *exchange)
 {
     int64_t received = sse_queue_sequence(exchange->sse_queue);
@@ -153,7 +154,7 @@ void exchange_check_key(struct exchange *exchange)
         watch_expiry(exchange);
         return;
     }
-    log_warning("%s: stream cut, its key is no longer valid, or has a lower role", exchange->id);
+    log_warning("%s: closing, its key is no longer valid, or has a lower role", exchange->id);
     shutdown(exchange->connection->fd, SHUT_RDWR);
 }
 

@@ -6,8 +6,9 @@
 
 struct MHD_Connection;
 
-/* Replaces `*address`, a trusted proxy's, by the last address in the X-Forwarded-For headers that
- * is not a trusted proxy's. An unreadable entry ends the search. */
+/* Replaces `*address`, which is a trusted proxy's, by the last address in the X-Forwarded-For
+ * headers that is not a trusted proxy's; if all are, by the first. An unreadable entry ends the
+ * search at the address after it. */
 void forwarded_find(struct MHD_Connection *mhd, const struct ip_networks *trusted,
                     struct ip_address *address);
 /* The same, given the values of the headers, joined by commas. */

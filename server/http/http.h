@@ -28,14 +28,14 @@ struct http_gate {
     bool (*may_continue)(const struct exchange *exchange);
     /* Called once a request's body is read. False: the request was answered. */
     bool (*check_rate)(struct exchange *exchange);
-    /* Counts the request among the calls of its principal, until `leave`. BUSY: they are too many.
+    /* Counts the request among the calls of its principal, until `leave`. BUSY: there are too many.
      */
     CHECKED bool (*enter)(struct exchange *exchange, struct error *error);
     void (*leave)(struct exchange *exchange);
 };
 
-/* Writes the body of a refusal, in the form that the clients of this server know. `id` is the
- * request's id, as JSON; NULL: none. */
+/* Writes the body of a refusal, in the form that the clients of this server know. `id` is the id
+ * that the client gave its message, as JSON; NULL: none. */
 typedef void http_write_refusal(unsigned status, const char *id, const char *message,
                                 struct text *out);
 
@@ -56,13 +56,13 @@ struct http {
     struct origin_rules origin_rules;
     struct ip_networks trusted_proxies;
     struct rate_limit *addresses; /* counts the connections of each address */
-    /* The most connections: the setting, or what the limit of open files allows. */
+    /* The most connections: the setting, or fewer if the limit of open files requires it. */
     int64_t connections_limit;
 
     struct http_loop **loops;
     unsigned loop_count;
     atomic_uint loops_started;
-    int *sockets; /* the listening sockets; -1 once a loop owns it */
+    int *sockets; /* the listening sockets; -1: not open, or owned by a loop */
 
     char request_prefix[16]; /* "req_" and characters that differ at each start */
     atomic_uint_fast64_t requests;

@@ -82,9 +82,9 @@ static bool is_waiting(const struct http_connection *connection)
     return connection->deadline.list != NULL;
 }
 
-/* Handles a hang-up. The socket of a suspended request is not read, so this is how it learns that
- * the client disconnected, or may have: a client that stopped sending may still wait for the
- * answer. In all other states libmicrohttpd notices the end of the input, unless it arrives
+/* Handles a hang-up. The socket of a suspended request is not read, so this is how the request
+ * learns that the client disconnected, or may have: a client that stopped sending may still wait
+ * for the answer. In all other states libmicrohttpd notices the end of the input, unless it arrives
  * together with the last bytes. */
 static void hang_up(struct http_connection *connection, bool gone)
 {
@@ -106,8 +106,8 @@ static void begin_headers(struct http_connection *connection)
         http_connection_wait(connection, DEADLINE_HEADER);
 }
 
-/* libmicrohttpd calls no handler before the headers of a request are complete, so the deadline is
- * set here. */
+/* libmicrohttpd calls no function of ours before it has the first line of a request, so the
+ * deadline is set here. */
 static void handle_bytes(struct http_connection *connection)
 {
     const struct http_request *request = connection->request;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A client's TCP connection, from accepting to closing: its state, its deadlines, and refusals
- * before libmicrohttpd reads it. Only on its loop's thread. */
+ * that do not pass through libmicrohttpd. Only on its loop's thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ struct http_request {
     const char *id;
     bool dispatched; /* it is read, and being answered */
     bool suspended;
-    /* The client stopped sending, or disconnected, while it is suspended. */
+    /* Called when the client stops sending, or disconnects, while the request is suspended. */
     void (*hang_up)(struct http_request *request);
 };
 
@@ -29,7 +29,7 @@ struct http_connection {
     struct ip_address address; /* the address of the client, or of its proxy */
     char address_text[IP_TEXT_SIZE];
     bool is_proxy;   /* it comes from a trusted proxy, which names the client of each request */
-    bool is_counted; /* it counts among those of its address */
+    bool is_counted; /* it counts among the connections of its address */
     bool is_known;   /* a request on it was authenticated */
     bool ended;      /* the client stopped sending; it may still read */
     bool gone;       /* the client does not read either: a reset, or both sides are closed */
@@ -48,8 +48,8 @@ struct http_connection {
 struct http_connection *http_connection_open(struct http_loop *loop, struct MHD_Connection *mhd);
 void http_connection_close(struct http_connection *connection);
 
-/* Called by libmicrohttpd when the first line of a request was read; it returns the request's slot.
- * The context is the loop. */
+/* Called by libmicrohttpd when it has read the first line of a request. Returns NULL, the first
+ * value of the request's slot. */
 void *http_connection_first_line(void *loop, const char *target, struct MHD_Connection *mhd);
 
 /* Sets what the connection waits for from now on, and its deadline. */
@@ -64,9 +64,9 @@ void http_connection_end_request(struct http_connection *connection);
  * connection closes when the client closes it, or when its deadline has passed. No other request
  * may be in progress on it. */
 void http_connection_refuse(struct http_connection *connection, const struct http_reply *reply);
-/* Closes an idle connection to make room for another client: the oldest one of an unknown client
- * or, if there is none and `also_known` is set, of a known client. False: nothing could be closed.
- */
+/* Closes a connection that waits for its client, to make room for another client: one of an unknown
+ * client or, if none of those may be closed and `also_known` is set, of a known client. False: none
+ * may be closed. */
 bool http_connection_make_room(struct http_loop *loop, bool also_known);
 /* Whether the current request passed the guard, and whether its whole body has arrived. */
 bool http_connection_is_guarded(const struct http_connection *connection);

@@ -8,7 +8,7 @@
 
 #include "base/core/memory.h"
 
-#define TRIMMED_SIZE 256U /* bytes of all values of a request */
+#define TRIMMED_SIZE 256U /* bytes for the trimmed copies of a request's values */
 #define AT(member) offsetof(struct http_headers, member)
 #define NAME(text) (text), sizeof(text) - 1
 
@@ -66,7 +66,7 @@ static void read_accept(struct http_headers *headers, const char *value)
 }
 
 /* libmicrohttpd keeps blanks at the end, which do not belong to the value (RFC 9110, 5.5). If there
- * is no room for the copy they stay, and the value will match nothing. */
+ * is no room for the copy, they stay, and the value may match nothing. */
 static const char *trim(struct http_headers *headers, const char *value, size_t size)
 {
     size_t length = size;

@@ -18,8 +18,8 @@ struct http_headers {
     const char *content_length;
     const char *cors_verb, *cors_headers; /* what a page of another origin wants to send */
     const char *traceparent;              /* "" if the header came twice */
-    const char *repeated;                 /* the name of one of the above that came twice */
-    bool needs_host;                      /* as every request since HTTP/1.1 must */
+    const char *repeated; /* the name of a header above that came twice; never traceparent */
+    bool needs_host;      /* the request must have Host: it is not of HTTP/1.0 */
     bool has_accept, accepts_json, accepts_events;
     bool accepts_html; /* Accept names HTML: a browser shows the answer */
     char *trimmed; /* copies of values that had blanks at their end; NULL: none, the usual case */
@@ -30,5 +30,5 @@ struct http_headers {
 void http_headers_read(struct MHD_Connection *connection, const char *version,
                        struct http_headers *out);
 void http_headers_finish(struct http_headers *headers);
-/* Whether a Content-Type value has this media type, with any parameters. */
+/* Whether a Content-Type value has this media type, whatever its parameters are. NULL: false. */
 bool http_media_type_is(const char *value, const char *type);

@@ -35,7 +35,7 @@ enum deadline_kind {
     DEADLINE_LEFT, /* from when the client stops sending to when the rest of its request arrives */
     DEADLINE_REFUSAL,    /* no time: the connection is refused in the next turn */
     DEADLINE_KEEP_ALIVE, /* until a stream needs a comment */
-    DEADLINE_PROBE,      /* the same, but shorter, since the client stopped sending */
+    DEADLINE_PROBE,      /* the same for a client that stopped sending: shorter */
     DEADLINE_KINDS,
 };
 
@@ -53,7 +53,9 @@ struct acceptor {
 };
 
 struct http_loop {
-    struct note room_note; /* first: asks the loop to make room for connections of other loops */
+    /* asks the loop to make room for connections of other loops; the first member, so that a note
+     * can be cast to its loop */
+    struct note room_note;
     struct http *http;
     struct MHD_Daemon *daemon;
     pthread_t thread;
@@ -63,7 +65,7 @@ struct http_loop {
     struct note *notes, **notes_end;
 
     atomic_bool draining, stopping;
-    atomic_bool keys_changed; /* callers in progress may no longer be allowed */
+    atomic_bool keys_changed; /* callers being served may no longer be allowed */
 
     /* the next members are for the loop's thread only */
     int64_t now_ns;        /* when this turn began, which is exact enough for deadlines */
@@ -78,10 +80,10 @@ struct http_loop {
     struct epoll_event events[HTTP_LOOP_EVENTS];
 };
 
-/* From any thread. False if the note is posted already and not yet delivered. */
+/* From any thread. False: the note is already posted, and not yet delivered. */
 bool http_loop_post(struct http_loop *loop, struct note *note);
-/* On the loop's thread, or after it. */
+/* On the loop's thread, or after that has ended. */
 void http_loop_deliver_notes(struct http_loop *loop);
-/* From any thread: checks again whether the callers being served are still allowed. */
+/* From any thread: makes the loop check again whether the callers being served are allowed. */
 void http_loop_check_keys(struct http_loop *loop);
 void http_loop_wake(struct http_loop *loop); /* from any thread */

@@ -32,7 +32,7 @@ static ssize_t fail(int error_number)
 }
 
 /* Hides the end of the input: a client that ended its side after a request still waits for the
- * answer, which libmicrohttpd would then not write. */
+ * answer, which libmicrohttpd would not write if it saw the end. */
 static ssize_t receive(const struct http_connection *connection, void *bytes, size_t size)
 {
     ssize_t length = recvfrom(connection->fd, bytes, size, 0, NULL, NULL);
@@ -57,7 +57,7 @@ static ssize_t drop(struct http_connection *connection)
         if (connection->dropped > DROPPED_LIMIT)
             return 0; /* looks to libmicrohttpd as if the client had disconnected */
     }
-    return fail(EINTR); /* there may be more */
+    return fail(EINTR); /* there may be more input */
 }
 
 static ssize_t read_guarded(struct http_connection *connection, char *bytes, size_t size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Puts the guards of connections between their sockets and libmicrohttpd. */
+/* Puts the guards of connections (request_guard.h) between their sockets and libmicrohttpd. */
 #pragma once
 
 struct http_loop;

@@ -31,7 +31,8 @@ static unsigned count_loops(const struct settings *settings)
 /* Files that may be open besides connections: without them nothing could be stored or measured. */
 #define DESCRIPTORS_KEPT 1024
 
-/* Raises the limit of open files, or else lowers that of connections. */
+/* Raises the limit of open files generously or, if the system does not allow enough of them, lowers
+ * the limit of connections. */
 static void limit_connections(struct http *http)
 {
     int64_t wanted = http->settings->connections, left;

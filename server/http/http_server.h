@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HTTP server: its port, and a loop per core. */
+/* The HTTP server: its port and its threads. */
 #pragma once
 
 #include "server/http/http.h"
@@ -8,7 +8,7 @@ struct telemetry;
 
 struct http_parts {
     const struct settings *settings;
-    struct route_set *routes; /* borrowed, like the rest; their rows are created here */
+    struct route_set *routes; /* borrowed, like the rest; http_server_create adds their rows */
     const struct http_gate *gate;
     void *gate_context;
     http_write_refusal *write_refusal;
@@ -22,13 +22,14 @@ CHECKED bool http_server_create(const struct http_parts *parts, struct http **ou
 bool http_server_is_loopback(const struct http *http);
 CHECKED bool http_server_listen(struct http *http, struct error *error); /* opens the port */
 CHECKED bool http_server_start(struct http *http, struct error *error);  /* starts the threads */
-void http_server_check_keys(struct http *http); /* callers being served may no longer be allowed */
-/* Stops listening and ends standing streams. Returns at once. */
+/* Call it when keys changed: checks again whether the callers being served are allowed. */
+void http_server_check_keys(struct http *http);
+/* Makes the threads stop listening and end standing streams. Returns at once. */
 void http_server_drain(struct http *http);
 /* Waits until all requests are answered and all streams closed, or the time is over. */
 void http_server_wait(struct http *http, int64_t patience_ms);
-/* Closes all connections and joins the threads; workers may still post for their requests until
- * http_server_close. Both functions may be called twice. */
+/* Closes all connections and joins the threads. Workers may still post notes for their requests
+ * until http_server_close. After http_server_close, further calls of both do nothing. */
 void http_server_stop(struct http *http);
 void http_server_close(struct http *http);
 void http_server_destroy(struct http *http); /* NULL is fine */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HTTP status for an error of a tool, for callers who see one: uploads and pages. */
+/* The HTTP status of a tool's error, for callers that see a status: those of uploads and pages. */
 #pragma once
 
 #include "base/core/error.h"

@@ -17,8 +17,8 @@ static const uint8_t classes[256] = {
     ['|'] = TOKEN,          ['}'] = TEXT,         ['~'] = TOKEN,         [0x80 ... 0xff] = TEXT,
 };
 
-/* Marks all bytes but letters and "-", of which the names of headers consist. The marks after a
- * byte beyond ASCII may be wrong, because its sum carries. */
+/* Marks, by their highest bit, all bytes but letters and "-", of which most names of headers
+ * consist. The marks after a byte beyond ASCII may be wrong, because its sum carries. */
 static uint64_t find_others(uint64_t eight)
 {
     uint64_t lower = eight | EACH_BYTE(0x20);

@@ -29,9 +29,9 @@
 #define IDLE_S 75                      /* longer than clients and proxies keep a connection */
 /* Bytes for the request headers and buffers of one connection, which stay resident. */
 #define CONNECTION_MEMORY (10 * 1024UL)
-#define LEFT_S 1  /* time for the rest of a request whose client stopped sending */
-#define PROBE_S 1 /* time until a client that stopped sending gets a keep-alive */
-#define STOP_TURNS 100
+#define LEFT_S 1       /* time for the rest of a request whose client stopped sending */
+#define PROBE_S 1      /* time until a client that stopped sending gets a keep-alive */
+#define STOP_TURNS 100 /* the most turns in which open requests can end before the daemon stops */
 
 /* ---- Time ---- */
 
@@ -96,7 +96,7 @@ static int sleep_limit_ms(struct http_loop *loop)
 
 /* ---- A turn of the loop ---- */
 
-static void stop_listening(struct http_loop *loop)
+static void drain(struct http_loop *loop)
 {
     if (loop->acceptor.fd < 0)
         return;
@@ -129,7 +129,7 @@ static void turn(struct http_loop *loop, int timeout_ms)
         handle_event(loop, &loop->events[i]);
     acceptor_run(loop);
     if (atomic_load(&loop->draining))
-        stop_listening(loop);
+        drain(loop);
     http_loop_deliver_notes(loop);
     check_keys(loop);
     expire(loop);
@@ -146,7 +146,7 @@ static void close_all(struct http_loop *loop)
             exchange_abandon(e);
         turn(loop, 0);
     }
-    stop_listening(loop);
+    drain(loop);
     MHD_stop_daemon(loop->daemon);
 }
 

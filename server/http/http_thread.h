@@ -11,8 +11,9 @@ struct http_loop;
 /* Takes over `listen_fd`, and serves it on a thread of its own. */
 CHECKED bool http_thread_create(struct http *http, unsigned number, int listen_fd,
                                 struct http_loop **out, struct error *error);
-/* From any thread: closes the listening socket, ends standing streams with their closing message,
- * and lets connections close after the answer they wait for. Returns at once. */
+/* From any thread: makes the thread close the listening socket, end standing streams with their
+ * closing message, and close each connection after the answer that it waits for. Returns at once.
+ */
 void http_thread_drain(struct http_loop *loop);
 /* Closes what is open and joins the thread; notes may still be posted until http_thread_destroy. */
 void http_thread_stop(struct http_loop *loop);

@@ -23,7 +23,7 @@ void listen_format(const struct listen_address *address, char out[LISTEN_TEXT_SI
 uint16_t listen_port(const struct listen_address *address);
 
 /* Opens `count` sockets on one port, among which the kernel spreads connections. Fails if another
- * process has the port, since it would lose connections to us. With port 0, the address gets the
- * port that was found. False: all are closed, and -1. */
+ * process has the port, since that process would lose connections to this one. With port 0, the
+ * address gets the port that was found. False: none is left open. */
 CHECKED bool listen_open(struct listen_address *address, int *sockets, unsigned count,
                          struct error *error);

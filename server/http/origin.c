@@ -50,16 +50,16 @@ static bool is_address(const char *host)
     return inet_pton(AF_INET, host, binary) == 1 || inet_pton(AF_INET6, host, binary) == 1;
 }
 
-/* Whether a host is allowed, by its name, or as it is written with its port. */
+/* Whether a Host is allowed: by its name alone, or by its name with its port. */
 static bool host_is_allowed(const struct origin_rules *rules, const char *text, size_t length)
 {
-    static const char *const own[] = { "localhost", "127.0.0.1", "::1" };
+    static const char *const loopback[] = { "localhost", "127.0.0.1", "::1" };
     char host[HOST_SIZE];
 
     if (!split_host(text, length, host))
         return false;
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (strcasecmp(host, own[i]) == 0)
+    for (size_t i = 0; i < sizeof loopback / sizeof *loopback; i++)
+        if (strcasecmp(host, loopback[i]) == 0)
             return true;
     if (rules->any_address && is_address(host))
         return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks Host and Origin of a request, against web pages that try to reach a server on the reader's
- * own machine (DNS rebinding, cross-site requests). */
+/* Checks Host and Origin of a request, to stop web pages that try to reach a server on the machine
+ * of the person who views them (DNS rebinding, cross-site requests). */
 #pragma once
 
 #include <stdbool.h>
@@ -8,8 +8,8 @@
 #include "base/core/error.h"
 
 struct origin_rules {
-    const char *allowed_hosts;   /* names with commas; "*": any */
-    const char *allowed_origins; /* the same */
+    const char *allowed_hosts;   /* names, separated by commas; "*": any */
+    const char *allowed_origins; /* origins, in the same form */
     bool any_address; /* an IP address is allowed as Host: it is no name that could be rebound */
 };
 

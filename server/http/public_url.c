@@ -8,7 +8,7 @@
 #include "server/http/http.h"
 #include "server/settings/settings.h"
 
-#define HOST_LIMIT 261 /* the bytes of a name and a port */
+#define HOST_LIMIT 261 /* the most bytes of a name and a port */
 
 static bool is_plain_character(unsigned char c)
 {

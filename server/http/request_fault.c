@@ -2,8 +2,8 @@
 #include "server/http/request_fault.h"
 
 const struct request_fault request_faults[] = {
-    [BAD_REQUEST_LINE] = { 400, "the request line must be METHOD TARGET HTTP/1.1, with one blank "
-                                "between each" },
+    [BAD_REQUEST_LINE] = { 400, "the request line must be METHOD TARGET HTTP/1.1, with single "
+                                "blanks between them" },
     [BAD_VERSION] = { 505, "the version must be HTTP/1.1 or HTTP/1.0" },
     [BAD_LINE_END] = { 400, "a line does not end with CR LF" },
     [BAD_FOLD] = { 400, "a header's line begins with a blank: a value must be on one line" },
@@ -12,7 +12,7 @@ const struct request_fault request_faults[] = {
     [BAD_VALUE] = { 400, "a header's value has a control character" },
     [BAD_LENGTH] = { 400, "Content-Length must be a number in decimal digits" },
     [BAD_CODING] = { 400, "Transfer-Encoding must be chunked" },
-    [UNKNOWN_CODING] = { 501, "the only Transfer-Encoding is chunked" },
+    [UNKNOWN_CODING] = { 501, "the only Transfer-Encoding that is supported is chunked" },
     [OLD_CODING] = { 400, "HTTP/1.0 has no Transfer-Encoding" },
     [TWICE] = { 400, "the header Content-Length or Transfer-Encoding occurs twice" },
     [CONTRADICTION] = { 400, "Content-Length and Transfer-Encoding contradict each other" },

@@ -7,8 +7,8 @@
 #include "base/formats/percent.h"
 #include "server/http/http_text.h"
 
-/* libmicrohttpd gets 10 KiB for a connection (http_thread.c). A head must leave enough of them for
- * the line of a chunk: without that, libmicrohttpd loops for ever. */
+/* libmicrohttpd gets 10 KiB for a connection (http_thread.c). A head must leave enough of these for
+ * the line of a chunk: without enough, libmicrohttpd loops for ever. */
 #define HEAD_BYTES (9 * 1024U)
 #define RECORD_BYTES 80U /* more than libmicrohttpd needs for a header besides its text */
 #define LENGTH_DIGITS 18
@@ -46,7 +46,7 @@ static bool refuse(struct request_guard *guard, enum request_fault_kind kind)
 
 struct input {
     const char *at, *end;
-    const char *request; /* where the current one begins; NULL: not in this buffer */
+    const char *request; /* where the current request begins; NULL: not in this input */
 };
 
 static bool is_in(char c, unsigned class)
@@ -119,9 +119,9 @@ static bool end_line(struct request_guard *guard, struct input *input, enum part
 
 /* ---- The request line ---- */
 
-/* Clients repeat most of a head, and lines that are the same as before need not be read again. This
- * covers the lines before the first header that matters here, so that their whole effect is
- * `known`. */
+/* Clients repeat most of a head, and lines that are the same as before need not be read again. Only
+ * the lines before the first header that matters here are remembered: `known` holds all that they
+ * change. */
 static bool recall(struct request_guard *guard, struct input *input)
 {
     size_t length = guard->known.length;
@@ -276,7 +276,7 @@ static void add_value(struct request_guard *guard, const char *at, const char *e
 
 static void handle_value(struct request_guard *guard, const char *at, const char *end)
 {
-    if (guard->field == FIELD_COOKIE) /* libmicrohttpd makes a copy, and a record of each */
+    if (guard->field == FIELD_COOKIE) /* libmicrohttpd copies it and records each cookie */
         guard->head_bytes += (uint32_t)((size_t)(end - at) + count(at, end, ';') * RECORD_BYTES);
     else if (guard->field != FIELD_OTHER)
         add_value(guard, at, end);

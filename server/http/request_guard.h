@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the bytes of an HTTP/1 connection before libmicrohttpd does, and refuses what two readers
  * could understand as different requests (RFC 9112): a blank before a colon, a bare CR, a NUL, two
- * lengths. Otherwise a request could be smuggled past a proxy inside another one. It checks only
- * the form, not what headers mean. */
+ * lengths. Otherwise a request could be smuggled past a proxy inside another one. The guard checks
+ * only the form, not what headers mean. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,9 +21,9 @@ struct request_guard {
 
     /* for request_guard.c: kept between requests */
     struct {
-        char bytes[REQUEST_GUARD_KNOWN]; /* the first lines of the previous head */
+        char bytes[REQUEST_GUARD_KNOWN]; /* the first lines of an earlier head */
         uint16_t length;                 /* 0: none */
-        uint32_t records; /* bytes that they take in libmicrohttpd's memory besides their text */
+        uint32_t records; /* bytes of libmicrohttpd's memory for the lines, besides their text */
         bool is_old;
     } known;
 
@@ -32,7 +32,7 @@ struct request_guard {
     uint8_t next;  /* the part that follows the end of the line */
     uint8_t field; /* the current header */
     bool is_old, has_length, has_coding, in_trailer, had_blank, is_recalled;
-    uint16_t length; /* bytes of the current part so far */
+    uint16_t length; /* bytes of the current part, if it counts them; target: 1 if not empty */
     uint8_t word_length;
     char word[30];       /* a name, or a value that matters here */
     uint32_t head_bytes; /* bytes that the head takes in libmicrohttpd's memory */

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether the target, as received, means the same before and after decoding. It does not if it has
- * an encoded NUL, which would end it, or anything but host and port before the path. */
+/* Whether the target, as received, is a path, "*", or a URI with only host and port before its
+ * path, and has no encoded NUL, at which it would end once it is decoded. */
 bool request_target_is_sound(const char *raw);
-/* The path of a sound target (decoded or not); "" if a URI has none. *authority: the part between
- * "http://" and the path, of *authority_length bytes; NULL for a path alone. */
+/* The path of a sound target (decoded or not); "" if a URI has none. *authority: the host and
+ * port of a URI, *authority_length bytes; NULL for a path alone. */
 const char *request_target_path(const char *target, const char **authority,
                                 size_t *authority_length);

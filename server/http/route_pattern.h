@@ -17,5 +17,6 @@ struct route_places {
     size_t count;
 };
 
-/* Whether a path fits, with or without a slash at its end. */
+/* Whether a path fits the pattern, with or without a slash at its end. *out: the values at the
+ * pattern's places; meaningless if the path does not fit. */
 bool route_pattern_matches(const char *pattern, const char *path, struct route_places *out);

@@ -49,38 +49,38 @@ static void find(struct exchange *exchange, const char *path)
             }
 }
 
-/* Lists the methods of a path, separated by commas; empty: there is no such path. */
+/* Lists the verbs of a path, separated by commas; empty: there is no such path. */
 static void list_verbs(const struct route_set *set, const char *path, struct text *out,
-                       bool *is_page)
+                       bool *has_page)
 {
     for (; set->routes != NULL; set++)
         for (const struct route *route = set->routes; route->path != NULL; route++)
             if (path_is(route, path)) {
                 text_addf(out, "%s%s", out->length > 0 ? ", " : "", route->verb);
-                *is_page = route->admit != NULL;
+                *has_page = route->admit != NULL;
             }
 }
 
 static void refuse_route(struct exchange *exchange, const char *path)
 {
     TEXT_AUTO verbs = { 0 };
-    bool is_page = false;
+    bool has_page = false;
 
-    list_verbs(exchange->http->routes, path, &verbs, &is_page);
+    list_verbs(exchange->http->routes, path, &verbs, &has_page);
     if (verbs.length == 0) {
         exchange_refuse(exchange, 404, "there is no such path; MCP clients connect to /mcp");
-    } else if (cors_is_preflight(exchange) && !is_page) {
+    } else if (cors_is_preflight(exchange) && !has_page) {
         cors_answer_preflight(exchange, text_string(&verbs));
     } else {
         exchange_add_header(exchange, "Allow", text_string(&verbs));
         exchange_refuse(exchange, 405, "this path allows only %s%s", text_string(&verbs),
-                        is_page ? "; MCP clients connect to /mcp" : "");
+                        has_page ? "; MCP clients connect to /mcp" : "");
     }
 }
 
 /* Refuses what a proxy and this server could understand as different requests. The form of the
  * request was already checked: request_guard.h. */
-static bool check_headers(struct exchange *exchange)
+static bool check_target_and_headers(struct exchange *exchange)
 {
     const struct http_headers *headers = &exchange->headers;
 
@@ -152,7 +152,7 @@ void routes_admit(struct exchange *exchange, const char *target)
     const char *path = request_target_path(target, &authority, &length);
 
     find(exchange, path);
-    if (!check_headers(exchange))
+    if (!check_target_and_headers(exchange))
         return;
     set_host(exchange, authority, length);
     if (exchange->route != NULL && exchange->route->open)

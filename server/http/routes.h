@@ -12,27 +12,28 @@ struct telemetry_row;
 
 struct route {
     const char *verb;
-    const char *path; /* may contain placeholders: route_pattern.h */
+    const char *path; /* may contain places: route_pattern.h */
     bool open;        /* no check of Host, Origin and key, for probes */
     bool quiet;       /* no log line */
     bool limited;     /* it counts towards its principal's limits */
     void (*serve)(struct exchange *exchange);
     enum role role; /* the lowest role, checked before the body is read; none for `open` ones */
-    /* For pages: finds the principal instead of the gate, by its own rules; false: it was answered.
-     * No page of another origin may read the answer, whatever the settings allow. NULL: the gate.
+    /* For pages: finds the principal instead of the gate, by its own rules; false: the request was
+     * answered. No page of another origin may read the answer, whatever the settings allow. NULL:
+     * the gate.
      */
     bool (*admit)(struct exchange *exchange, const char *path);
-    /* Receives the body piece by piece, instead of exchange->body, on the loop's thread, until it
-     * replies. */
+    /* Receives the body piece by piece, on the loop's thread, until it replies. NULL: the whole
+     * body is in exchange->body. */
     void (*take)(struct exchange *exchange, const char *bytes, size_t size);
-    size_t body_limit; /* in bytes; 0: the setting */
+    size_t body_limit; /* in bytes; 0: the setting body_limit_bytes */
 };
 
 /* A set of routes that share a context. */
 struct route_set {
     const struct route *routes;  /* ends with a NULL path */
     void *context;               /* exchange->context of their requests */
-    struct telemetry_row **rows; /* in their order */
+    struct telemetry_row **rows; /* one for each route, in order; made by http_server_create */
 };
 
 /* Checks that each row is open, needs a role, or admits callers itself. INTERNAL: the message names

@@ -18,7 +18,7 @@ struct frame {
 };
 
 struct sse_queue {
-    struct note note; /* first: the note is the queue */
+    struct note note; /* the first member, so that a note can be cast to its queue */
     atomic_int references;
     struct http_loop *loop;
     void (*wake)(void *owner); /* like `owner`, only used on the loop's thread */

@@ -15,16 +15,17 @@ struct sse_queue;
 #define SSE_QUEUE_FRAMES_LIMIT 512
 #define SSE_QUEUE_BYTES_LIMIT ((size_t)16 << 20)
 
-/* `wake(owner)` is called on the loop's thread after an event was put, until sse_queue_close.
+/* `wake(owner)` is called on the loop's thread after an event was put, or the queue ended, until
+ * sse_queue_close.
  * Starts with one reference. */
 struct sse_queue *sse_queue_create(struct http_loop *loop, void (*wake)(void *owner), void *owner);
 struct sse_queue *sse_queue_retain(struct sse_queue *sse_queue);
 void sse_queue_release(struct sse_queue *sse_queue); /* NULL is fine */
 
-/* Puts an event with the lines `head` ("" or each with its end) and one JSON message as its data.
- * `sequence`: the event's number in its stream, ascending; 0: it has none. False if the client
- * disconnected, or the queue ended or is full. A full queue drops its events and becomes
- * SSE_QUEUE_CUT, since a client that lost a frame must not believe that it received all. */
+/* Puts an event: the complete lines `head` (or ""), then one JSON message as its data. `sequence`:
+ * the event's number in its stream, ascending; 0: it has none. False if the client disconnected, or
+ * the queue ended or is full. A full queue drops its events and becomes SSE_QUEUE_CUT, since a
+ * client that lost an event must not believe that it received all. */
 bool sse_queue_put(struct sse_queue *sse_queue, int64_t sequence, const char *head,
                    const char *json, size_t length);
 /* Whether the queue is less than half full. Optional events, such as progress, are added only then.
@@ -47,8 +48,8 @@ bool sse_queue_withdraw(struct sse_queue *sse_queue);
 enum sse_queue_state {
     SSE_QUEUE_READ,  /* *length bytes were copied */
     SSE_QUEUE_EMPTY, /* nothing is waiting now */
-    SSE_QUEUE_ENDED, /* and nothing will follow */
-    SSE_QUEUE_CUT,   /* frames were lost */
+    SSE_QUEUE_ENDED, /* nothing is waiting, and nothing will follow */
+    SSE_QUEUE_CUT,   /* events were lost */
 };
 enum sse_queue_state sse_queue_read(struct sse_queue *sse_queue, char *out, size_t size,
                                     size_t *length);

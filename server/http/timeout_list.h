@@ -12,7 +12,7 @@ struct timeout {
     struct timeout *previous, *next; /* NULL: not set */
     struct timeout_list *list;
     int64_t at_ns;
-    void *owner; /* the owner's pointer */
+    void *owner; /* whose deadline it is; timeout_first returns this */
 };
 
 struct timeout_list {

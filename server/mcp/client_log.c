@@ -55,7 +55,8 @@ bool client_log_set_level(struct rpc *rpc)
     return true;
 }
 
-/* In 2026-07-28 nothing is sent by default; with sessions a client must ask for silence. */
+/* In 2026-07-28 a request gets messages only if it names a level; in the legacy era clients get
+ * those from SESSION_LOG_LEVEL on until they set another level. */
 static bool is_wanted(const struct rpc *rpc, enum severity severity)
 {
     struct stream *stream = rpc->stream;

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks the client of a call. With sessions this sends requests on the call's stream and waits for
- * the answers; in 2026-07-28 it ends the call with an answer that has the questions
- * (multi_round.c). */
-
 #include "server/mcp/client_request.h"
 
 #include <pthread.h>
@@ -28,7 +24,8 @@
 
 /* One request to the client. */
 struct client_request {
-    struct client_request *next; /* in the session's list, under its lock, as are the next two */
+    /* in the session's list; under the session's lock, as are the next two members */
+    struct client_request *next;
     struct inquiry *inquiry;
     json_t *response;         /* our copy of the client's message; NULL: none yet */
     char id[ID_SIZE];         /* unguessable, so that only the addressed client can answer */
@@ -40,7 +37,7 @@ struct inquiry {
     struct rpc *rpc;
     const struct question *questions;
     size_t count;
-    size_t open; /* questions that are not answered yet; under the session's lock */
+    size_t unanswered; /* how many questions have no answer yet; under the session's lock */
     pthread_cond_t answered;
     struct client_request *requests; /* one per question */
 };
@@ -144,12 +141,12 @@ static CHECKED bool wait(struct inquiry *inquiry, struct error *error)
     end = now;
     add_ms(&end, patience_s * 1000);
     pthread_mutex_lock(&rpc->session->lock);
-    while (inquiry->open > 0 && !rpc_is_cancelled(rpc) && is_before(&now, &end)) {
+    while (inquiry->unanswered > 0 && !rpc_is_cancelled(rpc) && is_before(&now, &end)) {
         add_ms(&now, CHECK_MS);
         pthread_cond_timedwait(&inquiry->answered, &rpc->session->lock, &now);
         clock_gettime(CLOCK_MONOTONIC, &now);
     }
-    late = inquiry->open > 0;
+    late = inquiry->unanswered > 0;
     pthread_mutex_unlock(&rpc->session->lock);
     cancelled = rpc_is_cancelled(rpc);
     if (cancelled)
@@ -183,7 +180,7 @@ void client_request_handle_response(const struct rpc *rpc)
     request = find_request(session, rpc->id);
     if (request != NULL) {
         request->response = json_deep_copy(rpc->response);
-        request->inquiry->open--;
+        request->inquiry->unanswered--;
         pthread_cond_signal(&request->inquiry->answered);
     }
     pthread_mutex_unlock(&session->lock);
@@ -233,7 +230,7 @@ static CHECKED bool inquire(struct inquiry *inquiry, json_t **answers, struct er
 {
     bool answered;
 
-    inquiry->open = inquiry->count;
+    inquiry->unanswered = inquiry->count;
     inquiry->requests = memory_zeroed(inquiry->count, sizeof *inquiry->requests);
     enter(inquiry);
     answered = send_all(inquiry, error) && wait(inquiry, error);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sends requests to a session's client, during a call and on its stream. */
+/* Asks the client of a call. With sessions, this sends requests on the call's stream and waits for
+ * the answers; in 2026-07-28, it ends the call with an answer that has the questions
+ * (multi_round.h). */
 #pragma once
 
 #include "handlers/tool.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Header values of 2026-07-28: plain visible ASCII, or =?base64?...?= around base64 of UTF-8. */
+/* Header values of 2026-07-28: plain ASCII text, or =?base64?...?= around base64 of UTF-8. */
 #pragma once
 
 #include <stdbool.h>

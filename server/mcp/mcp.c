@@ -46,7 +46,8 @@ static void post_free(void *context)
 
 /* ---- Replies ---- */
 
-/* Replies with JSON, or with a stream of one event for clients that accept nothing else. */
+/* Replies with JSON or, if the client accepts only events and the status is 200, with a stream of
+ * one event. */
 static void reply_json(struct exchange *exchange, unsigned status, struct text *json)
 {
     struct text event = { 0 };
@@ -347,7 +348,8 @@ static void place(struct exchange *exchange, struct post *post)
 
 /* ---- Reading ---- */
 
-/* A message is of the modern era if it, or its request's header, names a version of that era. */
+/* A message is of the modern era if its params._meta names a version, or the request's header names
+ * a version of that era. */
 static enum era era_of(const struct rpc *rpc, const json_t *message)
 {
     const json_t *params = rpc->params != NULL ? rpc->params : json_object_get(message, "params");

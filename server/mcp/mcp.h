@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The MCP endpoint: both protocol eras on one path, distinguished by the contents of each message.
- */
+/* The MCP endpoint: both protocol eras on one path, distinguished by each message and the
+ * headers of its request. */
 #pragma once
 
 #include "server/http/routes.h"
@@ -16,10 +16,10 @@ void mcp_delete(struct exchange *exchange); /* ends a session */
 bool mcp_legacy_admit(struct rpc *rpc); /* mcp_legacy.c */
 bool mcp_modern_admit(struct rpc *rpc); /* mcp_modern.c */
 
-/* Makes the stream of a session's call resumable, if the client's revision supports that. Call it
- * before the first event; waits for the store. */
+/* Makes the stream of a session's call resumable, if the client's revision supports that and the
+ * principal may store more events. Call it before the first event; waits for the store. */
 void mcp_streams_keep(struct rpc *rpc); /* mcp_streams.c */
-/* Call it after the last event. */
+/* Records the end of a resumable stream; does nothing for others. Call it after the last event. */
 void mcp_streams_end(struct rpc *rpc);
 
 /* For GET and DELETE: the session that the header names, with a reference; NULL: the request was

@@ -52,8 +52,7 @@ static bool find_version(struct rpc *rpc)
     return true;
 }
 
-/* A request without a session is served nevertheless: only cancelling and the standing stream need
- * a session. */
+/* A request without a session is served nevertheless, unless its method needs a session. */
 bool mcp_legacy_admit(struct rpc *rpc)
 {
     const char *session = rpc->exchange->headers.session;

@@ -32,14 +32,15 @@ struct mcp_server {
     const struct call_limits *limits;
     struct sessions *sessions;
     struct notifier *notifier;
-    struct rate_limit *kept_bytes; /* limit of the stored bytes of each principal's events */
-    struct workers *workers, *waiting;
+    struct rate_limit *kept_bytes; /* limits the stored bytes of each principal's events */
+    struct workers *workers;       /* for work that blocks for a moment */
+    struct workers *waiting;       /* for calls that wait for longer, and for batches */
 
     /* Signs the state that clients send back in the next round of a request. */
     uint8_t sealing_key[DIGEST_BYTES];
     struct telemetry_row **method_rows, **tool_rows; /* in the order of the tables */
     struct param_headers **param_headers;            /* in the order of the tools */
-    struct text *tool_descriptions;                  /* the same, as JSON */
+    struct text *tool_descriptions;                  /* in the order of the tools; JSON */
     struct text instructions;
     atomic_bool cancelling; /* set when calls that still run are asked to stop */
 };

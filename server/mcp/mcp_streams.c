@@ -21,7 +21,7 @@
 
 /* ---- Streams of calls ---- */
 
-#define CALL_BYTES 1024 /* bytes of a stream's stored events, without its answer */
+#define CALL_BYTES 1024 /* what a stream takes of its principal's storage besides its messages */
 
 static void create_stream_id(char out[STREAM_ID_SIZE])
 {
@@ -85,7 +85,7 @@ void mcp_streams_end(struct rpc *rpc)
 struct stream_request {
     struct session *session; /* a reference */
     char stream[STREAM_ID_SIZE];
-    int64_t after;
+    int64_t after; /* the number of the last event that the client has */
     struct sse_queue *sse_queue;
     bool resumed;
     bool complete; /* the stream is over, and the client has all of it */
@@ -238,7 +238,7 @@ static void carry(struct exchange *exchange, struct session *session)
                                                               .received = note_received });
 }
 
-/* On the loop's thread. An event is sent at once, so that the headers go out. */
+/* On the loop's thread. A comment is sent at once, so that the headers go out. */
 static void begin_resumed(struct exchange *exchange)
 {
     struct stream_request *stream_request = exchange->request;

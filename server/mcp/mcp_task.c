@@ -138,8 +138,8 @@ static json_t *failed_result(const struct error *failure)
     return result;
 }
 
-static void add_end(const struct mcp_server *server, const struct job *job, const char *base_url,
-                    json_t *task)
+static void add_outcome(const struct mcp_server *server, const struct job *job,
+                        const char *base_url, json_t *task)
 {
     struct answer answer = { 0 };
     struct error failure;
@@ -172,7 +172,7 @@ bool mcp_task_show(const struct mcp_server *server, const char *id, const char *
         return false;
     }
     if (job.state == JOB_COMPLETED || job.state == JOB_FAILED)
-        add_end(server, &job, base_url, task);
+        add_outcome(server, &job, base_url, task);
     *out = task;
     return true;
 }

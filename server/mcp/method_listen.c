@@ -18,7 +18,7 @@
 
 /* The requested subscriptions that the server can serve. */
 struct honoured {
-    unsigned lists;
+    unsigned lists;                        /* bits NOTIFIER_... */
     const char *uris[SUBSCRIPTIONS_LIMIT]; /* URIs, borrowed from the message */
     size_t count;
     const char *tasks[SUBSCRIPTIONS_LIMIT]; /* ids of tasks, borrowed from the message */
@@ -34,7 +34,7 @@ static const struct {
     { "resourcesListChanged", NOTIFIER_RESOURCES },
 };
 
-/* Keeps the URIs of resources that exist now. */
+/* Keeps the requested lists, and the URIs of resources that exist now. */
 static void read_requested(const struct rpc *rpc, const json_t *requested, struct honoured *out)
 {
     const json_t *uris = json_object_get(requested, "resourceSubscriptions");

@@ -108,7 +108,7 @@ static CHECKED bool check_answer(const struct question_row *row, const json_t *a
     return answer == NULL || row->answer != NULL || input_request_check(&question, answer, error);
 }
 
-/* Checks the form of answers to open questions; others are ignored. */
+/* Checks the form of the answers to open questions. Other answers are ignored. */
 static CHECKED bool check_answers(const struct rpc *rpc, const json_t *answers, struct error *error)
 {
     struct question_row *rows;

@@ -57,8 +57,8 @@ struct text *method_tools_describe(const struct tool *const *table)
     return rows;
 }
 
-/* Reads the sets of tools in the URL, /mcp?tools=measure,fleet, or in the setting. They are copied,
- * because the connection may be gone when they are used. */
+/* Reads the sets of tools in the URL, /mcp?tools=measure,fleet, or in the setting `tools`. They are
+ * copied, because the connection may be gone when they are used. */
 bool method_tools_list_prepare(struct rpc *rpc)
 {
     const char *named = exchange_query(rpc->exchange, "tools");
@@ -80,7 +80,8 @@ static void add_description(struct rpc *rpc, size_t index, bool has_apps)
     text_add_char(&rpc->result, '}');
 }
 
-/* Lists the tools that the caller's role may call. There is one page, so no cursor can be valid. */
+/* Lists the tools of the chosen sets that the caller's role may call; tools that only apps call are
+ * listed only for a client that shows apps. There is one page, so no cursor can be valid. */
 bool method_tools_list_run(struct rpc *rpc)
 {
     const struct mcp_server *server = rpc->server;
@@ -106,8 +107,8 @@ bool method_tools_list_run(struct rpc *rpc)
 
 /* ---- The call ---- */
 
-/* A call that will be refused writes its audit row and waits for the disk: not on the HTTP thread.
- */
+/* Whether the call may run on the HTTP thread. A call that will be refused may not, because it
+ * writes an audit row, which waits for the disk. */
 static bool may_run_inline(struct rpc *rpc, const json_t *arguments)
 {
     struct error ignored;
@@ -168,9 +169,10 @@ static void add_content(struct text *out, const char *text, size_t length)
     text_add(out, "}]");
 }
 
-#define RESULT_SIZE 192 /* bytes of most answers, besides their texts */
+#define RESULT_SIZE 192 /* bytes of most results, in addition to their text and structure */
 
-/* The revision that added resource_link: earlier clients might refuse an answer with one. */
+/* The revision that added resource_link: clients of earlier ones might refuse an answer
+ * that contains it. */
 #define LINKS_SINCE "2025-06-18"
 
 static void add_link(const char *name, const char *uri, struct text *out)
@@ -180,13 +182,13 @@ static void add_link(const char *name, const char *uri, struct text *out)
     if (uri[0] == '\0')
         return;
     block = rpc_link_block(name, uri);
-    out->length--; /* the list's end */
+    out->length--; /* removes the bracket that closes the list */
     text_add_char(out, ',');
     json_add(out, block);
     text_add_char(out, ']');
 }
 
-/* Adds the links to a file and to the page, as the last blocks of the list. */
+/* Adds the links to the answer's file and page, if it has them, as the last blocks of the list. */
 static void add_links(const struct rpc *rpc, const struct answer *answer, struct text *out)
 {
     if (rpc->version == NULL || strcmp(rpc->version, LINKS_SINCE) < 0)
@@ -213,8 +215,8 @@ static void write_answer(struct rpc *rpc, const struct answer *answer)
     text_add(out, ",\"isError\":false");
 }
 
-/* Adds the kind of the error, for programs. It cannot be in structuredContent, which has to conform
- * to the tool's output schema. */
+/* Programs find the kind of the error in _meta: structuredContent has to conform to the tool's
+ * output schema. */
 void method_tools_write_error(struct rpc *rpc, const struct error *error)
 {
     text_add(&rpc->result, "\"content\":");
@@ -224,8 +226,8 @@ void method_tools_write_error(struct rpc *rpc, const struct error *error)
     telemetry_record_tool_error(mcp_setup_tool_row(rpc->server, rpc->tool));
 }
 
-/* Replaces an answer that is too long by an error: an agent can ask for less, but a client that
- * fails on a long answer cannot. */
+/* Replaces an answer that is too long by an error: the agent can then ask for less, whereas some
+ * clients would fail on the long answer. */
 static void check_size(struct rpc *rpc)
 {
     int64_t limit = rpc->server->settings->answer_limit_bytes;
@@ -249,7 +251,7 @@ static void close_stream(struct call *call)
         stream_hang_up(rpc->stream);
 }
 
-/* Whether others wait for this thread. */
+/* Whether other calls wait for a thread of the waiting workers. */
 static bool is_wanted(void *host)
 {
     const struct rpc *rpc = host;
@@ -280,7 +282,7 @@ struct call method_make_call(struct rpc *rpc)
     };
 }
 
-static bool answers_task(struct rpc *rpc, const struct answer *answer)
+static bool answer_with_task(struct rpc *rpc, const struct answer *answer)
 {
     return answer->job_id[0] != '\0' && method_tasks_known(rpc)
            && method_tasks_answer_call(rpc, answer->job_id);
@@ -298,7 +300,7 @@ bool method_tools_call_run(struct rpc *rpc)
     if (multi_round_repeat(rpc))
         return true;
     if (tool_call(rpc->tool, &call, &answer, &error)) {
-        if (!answers_task(rpc, &answer))
+        if (!answer_with_task(rpc, &answer))
             write_answer(rpc, &answer);
         check_size(rpc);
         multi_round_store_answer(rpc, &call.change);

@@ -8,7 +8,7 @@
 #include "server/streams/session.h"
 
 #define BOTH (ERA_LEGACY | ERA_MODERN)
-#define CACHE_MS 300000 /* how long lists that change only with the program may be cached */
+#define CACHE_MS 300000 /* how long a client may cache answers that seldom change */
 
 static bool answer_empty(struct rpc *rpc)
 {

@@ -8,7 +8,8 @@ extern const struct method methods[]; /* ends with a NULL name */
 /* NULL: the era has no such method. */
 const struct method *method_find(const char *name, enum era era);
 
-/* Checks that each row is complete. INTERNAL: the message names the row and what it lacks. */
+/* Checks that each row has an era and a placement. INTERNAL: the message names the row and what it
+ * lacks. */
 CHECKED bool methods_check(const struct method *table, struct error *error);
 
 /* The functions of the rows, by file. */
@@ -18,7 +19,7 @@ bool method_tools_list_prepare(struct rpc *rpc); /* method_tools.c */
 bool method_tools_list_run(struct rpc *rpc);
 bool method_tools_call_prepare(struct rpc *rpc);
 bool method_tools_call_run(struct rpc *rpc);
-/* Fills in the call from the message's `arguments`, its client and its sender. */
+/* The message as a call: with its arguments, caller and client, and the callbacks of tools. */
 struct call method_make_call(struct rpc *rpc);
 /* Makes the failure of a call its result: an answer for the agent, not a protocol error. */
 void method_tools_write_error(struct rpc *rpc, const struct error *error);
@@ -39,11 +40,14 @@ bool method_tasks_cancel_run(struct rpc *rpc);
 
 /* Whether the client declared, with this request, that it supports tasks. */
 bool method_tasks_known(const struct rpc *rpc);
-bool method_tasks_require(struct rpc *rpc); /* false: it did not, and rpc_fail was called */
+/* Refuses a message whose client did not declare that it supports tasks. False: rpc_fail was
+ * called. */
+bool method_tasks_require(struct rpc *rpc);
 /* Makes the job's task the result of the call that started it. False: the job cannot be read now.
  */
 bool method_tasks_answer_call(struct rpc *rpc, const char *job_id);
-/* Makes a stored result (its members) the answer: a task, if it was one. */
+/* Makes a stored result the answer: `stored` has its members, without braces. If they are those of
+ * a task, the type of the result is "task" again. */
 void method_tasks_repeat(struct rpc *rpc, const char *stored);
 
 /* The list's description of each tool, made once at start: a text for each; the caller frees them

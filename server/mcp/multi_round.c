@@ -21,9 +21,9 @@
 #define REPEAT_PATIENCE_MS 3000 /* how long to wait for a concurrent identical request */
 
 struct multi_round {
-    char nonce[ID_SIZE]; /* "" in the first round */
+    char nonce[ID_SIZE]; /* "": none yet (multi_round_begin) */
     char digest[DIGEST_TEXT_SIZE];
-    json_t *given;   /* answers of this round and of those before, by key */
+    json_t *given;   /* answers of this round and of earlier ones, by key */
     json_t *used;    /* the given answers to questions that the call has asked */
     json_t *open;    /* MCP's InputRequests: the questions still to be answered */
     json_t *missing; /* capabilities that the client lacks; NULL: none */
@@ -70,10 +70,12 @@ static bool open_state(struct rpc *rpc, const json_t *sealed)
     return true;
 }
 
-/* Answers to questions that were not asked are ignored: they can have no effect. */
+/* Keeps the answers. The client of a request without a state was not asked anything yet: its
+ * answers are ignored if the tool changes something, so that nobody consents before the question
+ * is asked. */
 static bool read_responses(struct rpc *rpc, json_t *responses)
 {
-    bool asked = rpc->multi_round->nonce[0] != '\0' || rpc->tool == NULL || rpc->tool->read_only;
+    bool accepted = rpc->multi_round->nonce[0] != '\0' || rpc->tool == NULL || rpc->tool->read_only;
     const char *key;
     json_t *response;
 
@@ -83,7 +85,7 @@ static bool read_responses(struct rpc *rpc, json_t *responses)
         if (!json_is_object(response))
             return rpc_fail(rpc, RPC_INVALID_PARAMS, 200,
                             "each of params.inputResponses must be an object");
-        if (asked && json_object_get(rpc->multi_round->given, key) == NULL)
+        if (accepted && json_object_get(rpc->multi_round->given, key) == NULL)
             json_object_set(rpc->multi_round->given, key, response);
     }
     return true;
@@ -238,10 +240,11 @@ bool multi_round_answer(struct rpc *rpc, const struct error *error)
 
 /* ---- Carried out once ---- */
 
-/* Waits a moment for a concurrent request with the same answers. */
+/* Finds the stored request that used the nonce. If that request has no result yet, because it may
+ * still be running, waits for its result, for REPEAT_PATIENCE_MS at most. */
 static bool find_answered(struct rpc *rpc, struct request_nonce *out, bool *found)
 {
-    static const struct timespec moment = { .tv_nsec = 20 * 1000000 };
+    static const struct timespec pause = { .tv_nsec = 20 * 1000000 };
     int64_t end_ns = clock_monotonic_ns() + REPEAT_PATIENCE_MS * INT64_C(1000000);
     struct error error;
 
@@ -251,7 +254,7 @@ static bool find_answered(struct rpc *rpc, struct request_nonce *out, bool *foun
             return rpc_fail_fault(rpc, "answered requests", &error);
         if (!*found || out->result != NULL)
             return true;
-        nanosleep(&moment, NULL);
+        nanosleep(&pause, NULL);
     } while (clock_monotonic_ns() < end_ns);
     return true;
 }
@@ -263,7 +266,7 @@ static void refuse_repeated(struct rpc *rpc, const struct request_nonce *answere
 
     error_set(&error, ERROR_CONFLICT,
               "this was already carried out, at %s as request %s, and is not repeated; its "
-              "answer is no longer stored: audit_list shows the outcome",
+              "answer is not stored: audit_list shows the outcome",
               clock_format_utc(answered->created_ms, when), answered->request_id);
     if (rpc->tool != NULL)
         method_tools_write_error(rpc, &error);

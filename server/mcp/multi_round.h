@@ -15,21 +15,24 @@ void multi_round_free(struct multi_round *multi_round); /* NULL is fine */
 bool multi_round_read(struct rpc *rpc, const char *name);
 /* Whether the request has a valid state from an earlier round. */
 bool multi_round_resumed(const struct rpc *rpc);
-/* The nonce of the request's change; NULL: it is the first round. */
+/* The nonce, which is the same in all rounds of the request; NULL: it has none yet. */
 const char *multi_round_nonce(const struct rpc *rpc);
 
-/* Begins a round, if the client is not in one; returns its nonce. */
+/* Returns the nonce; makes one if the request has none yet. */
 const char *multi_round_begin(struct rpc *rpc);
-/* The answers so far; INPUT_REQUIRED if one is missing, UNSUPPORTED if the client cannot be asked.
- */
+/* *answers: a new object with the answer to each question, by its key. INPUT_REQUIRED: an answer is
+ * missing. UNSUPPORTED: the client cannot be asked. INVALID: an answer has the wrong form. */
 CHECKED bool multi_round_ask(struct rpc *rpc, const struct question *questions, size_t count,
                              json_t **answers, struct error *error);
-/* If the call failed only because of a question, makes that the request's answer: the question, or
- * the error that the client cannot be asked. False: it failed for another reason. */
+/* If the call failed because a question is open, answers the request with the open questions; if it
+ * failed because the client cannot be asked, with an error that names the missing capabilities.
+ * False: it failed for a different reason, and the request is not answered. */
 bool multi_round_answer(struct rpc *rpc, const struct error *error);
 
-/* If the request was already carried out, makes the earlier answer the request's answer. False: it
- * was not. Waits for the store. */
+/* If the request was already carried out, answers it with the earlier answer, or with an error if
+ * that is not stored. False: it was not carried out. Waits for the store and, for a few seconds,
+ * for the earlier request, if it is still running. */
 bool multi_round_repeat(struct rpc *rpc);
-/* Stores the answer, in case the client repeats the same round. */
+/* Stores the answer, unless it is too long, in case the client repeats the same round. Does nothing
+ * if the call changed nothing. */
 void multi_round_store_answer(struct rpc *rpc, const struct change *change);

@@ -14,11 +14,11 @@
 #define DEPTH_LIMIT 8
 
 struct param_headers {
-    struct param_headers *next; /* the tool's next */
+    struct param_headers *next; /* the next header of the same tool */
     char *name;                 /* "Mcp-Param-Region" */
     const char *path[DEPTH_LIMIT];
     size_t depth;
-    json_t *schema; /* which contains the names of the path */
+    json_t *schema; /* a reference, because it owns the names in `path` */
 };
 
 /* ---- The marked parameters of a schema ---- */
@@ -81,10 +81,11 @@ void param_headers_destroy(struct param_headers *headers)
 
 /* ---- The headers of a request ---- */
 
+/* The header that visit() looks for. */
 struct wanted {
     const char *name;
     struct text value;
-    size_t count;
+    size_t count; /* how often it occurs */
 };
 
 static void visit(void *context, const char *name, size_t size, const char *value,
@@ -144,7 +145,8 @@ static bool compare(struct rpc *rpc, const char *name, const char *header, const
                     "the header %.80s is \"%.80s\", but the argument differs", name, text);
 }
 
-/* The tool itself refuses a value that is not text, number or boolean. */
+/* An argument that is not text, a number or a boolean counts as missing here: the tool refuses it.
+ */
 static bool check(const struct param_headers *header, struct rpc *rpc)
 {
     const json_t *value = argument(header, rpc);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of the protocol, and the server's description of itself. */
+/* Names that MCP defines, and texts that several files send: the server's description of itself,
+ * and the refusal while it stops. */
 #pragma once
 
 #define MCP_MODERN_VERSION "2026-07-28"
@@ -13,8 +14,8 @@
 #define SERVER_NAME                                                                                \
     "\"name\":\"opsbrain\",\"title\":\"opsbrain\",\"version\":\"" OPSBRAIN_VERSION "\""
 #define SERVER_INFO "{" SERVER_NAME "}"
-/* The description that initialize sends since 2025-11-25; the icon is an SVG of a curve on a
- * screen. */
+/* The description in full, as initialize sends it since 2025-11-25, and server/discover; the icon
+ * is an SVG of a curve on a screen. */
 #define SERVER_DETAILS                                                                             \
     "{" SERVER_NAME                                                                                \
     ",\"description\":\"Registers, watches and benchmarks deployments of language "                \

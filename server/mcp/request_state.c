@@ -61,7 +61,8 @@ bool request_state_seal(const uint8_t key[DIGEST_BYTES], const struct request_st
     return true;
 }
 
-/* Reads the JSON of a state; NULL: its signature is invalid. */
+/* Returns the JSON within a state; NULL: the state has the wrong form, or its signature is invalid.
+ */
 static const char *unsealed(const uint8_t key[DIGEST_BYTES], const char *sealed)
 {
     size_t length = strlen(sealed);
@@ -85,8 +86,8 @@ static CHECKED bool check(const json_t *body, const char *principal, const char 
         return error_set(error, ERROR_INVALID, "params.requestState is not valid");
     if (strcmp(json_get_text(body, "digest", ""), digest) != 0)
         return error_set(error, ERROR_INVALID,
-                         "params.requestState belongs to another request: repeat the method, name "
-                         "and arguments of the request it answered");
+                         "params.requestState belongs to a different request: repeat the method, "
+                         "name and arguments of the request that it was returned for");
     if (json_get_integer(body, "expires_ms", 0) <= now_ms)
         return error_set(error, ERROR_INVALID,
                          "params.requestState has expired: send the request again without it");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state that a client of 2026-07-28 sends back in the next round of a request. It is signed, so
- * that it can neither be forged nor used by another principal, for another request, or after its
- * time. */
+ * that it can neither be forged nor used by another principal, for another request, or after it
+ * has expired. */
 #pragma once
 
 #include <jansson.h>

@@ -175,11 +175,12 @@ static void write_error(const struct rpc *rpc, struct text *out)
     text_add_char(out, '}');
 }
 
-#define ENVELOPE_SIZE 384 /* bytes of most results */
+#define ENVELOPE_SIZE 384 /* bytes of most responses, in addition to the members of the result */
 #define INFO_MEMBER "\"io.modelcontextprotocol/serverInfo\":"
 #define KIND_MEMBER "\"opsbrain/errorKind\":"
 
-/* Adds the members that in 2026-07-28 every result has, before its own. */
+/* Adds what precedes the result's own members: in 2026-07-28 the members that every result has, and
+ * in both eras the kind of a failed tool's error. */
 static void write_common_members(const struct rpc *rpc, struct text *out)
 {
     const char *kind = rpc->error_kind;

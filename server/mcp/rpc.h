@@ -46,11 +46,12 @@ struct method {
     bool cacheable;           /* its result says how long it may be cached (2026-07-28) */
     unsigned ttl_ms;          /* how long it may be cached; 0: not at all */
     enum placement placement; /* where run() is called, unless prepare() decides */
-    bool standing;            /* its answer is a standing stream */
+    bool standing;            /* its answer is a stream that stays open */
     const char *named_by;     /* the parameter that the header Mcp-Name repeats; NULL: none */
-    /* Optional: on the HTTP thread, before placement; sets rpc->placement. False: rpc_fail. */
+    /* Optional: on the HTTP thread, before placement; may set rpc->placement. False: rpc_fail was
+     * called. */
     bool (*prepare)(struct rpc *rpc);
-    /* Adds the result's members to rpc->result. False: rpc_fail. */
+    /* Adds the result's members to rpc->result. False: rpc_fail was called. */
     bool (*run)(struct rpc *rpc);
 };
 
@@ -70,7 +71,7 @@ struct rpc {
     const json_t *params;   /* NULL or an object; borrowed from the message */
     const json_t *response; /* RPC_RESPONSE: the message; borrowed */
     const json_t *meta;     /* params._meta; NULL or an object; borrowed from the message */
-    json_t *checked;        /* the tool's arguments, once tool_check accepted them; NULL */
+    json_t *checked;        /* the tool's arguments, once tool_check accepted them; NULL: not yet */
     /* 2026-07-28: the questions to the client, and its answers; NULL: none */
     struct multi_round *multi_round;
     char *id;                /* as JSON text, to be echoed; NULL: a notification, or not readable */
@@ -87,8 +88,8 @@ struct rpc {
     const char *result_type; /* static; NULL: "complete" */
     const char *error_kind;  /* kind of a failed tool's error, for the result's _meta; NULL: none */
     bool describes_server;   /* the answer describes the server in full */
-    bool silent;             /* it is answered in another way, or needs no answer */
-    int error_code;          /* the code of an error; 0: a result */
+    bool silent;    /* no response is written: a stream answers, or the call was cancelled */
+    int error_code; /* the code of an error; 0: a result */
     unsigned http_status;
     char error_message[480];
     json_t *error_data; /* NULL: none */
@@ -118,7 +119,9 @@ bool rpc_is_cancelled(void *rpc);
 const json_t *rpc_meta(const struct rpc *rpc); /* params._meta; NULL: there is none */
 /* A content block of type resource_link, for an HTML page or file. New reference. */
 json_t *rpc_link_block(const char *name, const char *uri);
-/* An id or a progress token as JSON text (heap); NULL: it is neither a string nor an integer. */
+/* An id or a progress token as JSON text (heap); NULL: it is neither an integer nor a string
+ * of at most RPC_ID_LIMIT bytes. */
 char *rpc_token(const json_t *token);
-/* Name and version of an Implementation object as "name/version"; "" if they are missing. */
+/* Writes the name and version of an Implementation object as "name/version", shortened if they are
+ * long: only "name" if the version is missing, "" if both are. */
 void rpc_client_name(const json_t *info, char *out, size_t size);

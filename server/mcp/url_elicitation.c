@@ -55,7 +55,7 @@ bool url_elicitation_is_needed(const struct rpc *rpc)
 
 /* ---- Pages ---- */
 
-/* The id of a page, which is the same in every round of a request. */
+/* The id of a page; in 2026-07-28 it is the same in every round of a request. */
 static void make_id(struct rpc *rpc, const char *key, char out[ID_SIZE])
 {
     char digest[DIGEST_TEXT_SIZE];
@@ -130,7 +130,7 @@ static CHECKED bool prepare(const struct inquiry *inquiry, size_t i, struct erro
 
 /* ---- Answers ---- */
 
-/* Ends the question. *question becomes its final state, if that can be read. */
+/* Ends the question. *question becomes its final state, unless the store fails. */
 static void end(const struct rpc *rpc, const char *id, struct page_question *question)
 {
     struct page_question last;
@@ -152,7 +152,8 @@ static void drop(const struct rpc *rpc, const char *id)
     page_question_finish(&ignored);
 }
 
-/* Whether the wait is over: the question is answered or expired, or the call has ended. */
+/* Whether the wait is over: the question is answered or expired, the call was cancelled, or the
+ * user took too long. */
 static bool is_over(struct rpc *rpc, const struct page_question *question, int64_t end_ms)
 {
     int64_t now_ms = clock_utc_ms();
@@ -161,7 +162,7 @@ static bool is_over(struct rpc *rpc, const struct page_question *question, int64
            || rpc_is_cancelled(rpc);
 }
 
-/* Waits until the question is answered, or its time is over. */
+/* Waits for the answer until is_over(). *out: the question as it was read last. */
 static CHECKED bool wait(struct rpc *rpc, const char *id, struct page_question *out,
                          struct error *error)
 {
@@ -212,7 +213,7 @@ static CHECKED bool await_answer(struct rpc *rpc, const char *id, json_t **out, 
     if (!wait(rpc, id, &question, error))
         return false;
     if (question.answer == NULL && (!rpc_is_cancelled(rpc) || rpc->era != ERA_MODERN))
-        end(rpc, id, &question); /* answers since the last check count */
+        end(rpc, id, &question); /* also reads an answer that came after the last check */
     if (question.answer == NULL)
         answered = explain(rpc, &question, error);
     else
@@ -223,7 +224,7 @@ static CHECKED bool await_answer(struct rpc *rpc, const char *id, json_t **out, 
     return answered;
 }
 
-/* `reply` is the client's: whether the user agreed to open the page. */
+/* `reply` is the client's: the answer itself or, for a page, whether the user agreed to open it. */
 static CHECKED bool add_answer(const struct inquiry *inquiry, size_t i, json_t *reply,
                                json_t *answers, struct error *error)
 {

@@ -10,7 +10,7 @@ struct rpc;
 /* Whether the client can open URLs but not show forms, and the address of the pages is known. */
 bool url_elicitation_is_needed(const struct rpc *rpc);
 
-/* The era's own way to ask a client; promises the same as call->ask. */
+/* Asks a client in the way of its era; promises the same as call->ask. */
 CHECKED typedef bool url_elicitation_asks(struct rpc *rpc, const struct question *questions,
                                           size_t count, json_t **answers, struct error *error);
 /* For every form, asks the client to open the form's page, and waits until the user has filled it

@@ -7,7 +7,8 @@
 #include "base/formats/percent.h"
 
 #define NAME_BYTES_MAX 200
-#define READ_FOR(limit) (2 * (limit)) /* bytes that are examined; some of them are dropped */
+/* How many bytes are examined to get `limit` of them, since some are dropped. */
+#define READ_FOR(limit) (2 * (limit))
 
 void form_finish(struct form *form)
 {

@@ -15,8 +15,8 @@ struct form {
 void form_finish(struct form *form);
 struct page_values form_values(const struct form *form);
 
-/* Adds a value, unless there are FORM_VALUES_MAX already. Only the first FORM_VALUE_BYTES_MAX bytes
- * of it are kept. */
+/* Adds a value, unless there are FORM_VALUES_MAX already. At most FORM_VALUE_BYTES_MAX bytes of
+ * it are kept. */
 void form_add(struct form *form, const char *name, size_t name_length, const char *value,
               size_t length);
 /* Reads "a=1&b=two+words%21" (application/x-www-form-urlencoded). */

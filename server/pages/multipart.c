@@ -30,7 +30,8 @@ struct part {
     size_t head_length, length;
 };
 
-/* Finds name="value" in the part's head, in any case; NULL: there is none. */
+/* The value of name="value" in the part's head, where the name may be in upper or lower case. NULL:
+ * there is none. */
 static const char *find_parameter(const struct part *part, const char *name, size_t *length)
 {
     size_t name_length = strlen(name);
@@ -69,8 +70,8 @@ static void add_part(struct form *form, const struct part *part, const char **fi
     *file_bytes = part->length;
 }
 
-/* Reads the part whose delimiter ends at `*bytes`, and moves on to the next; false: there is none.
- */
+/* Reads the part that begins at `*bytes`, after its delimiter, and moves `*bytes` to the next part.
+ * False: no complete part begins here. */
 static bool next_part(const char *delimiter, const char **bytes, const char *end, struct part *out)
 {
     size_t length = strlen(delimiter);

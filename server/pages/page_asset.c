@@ -31,7 +31,7 @@ void page_asset_serve(struct exchange *exchange)
     page_reply_headers(exchange, NULL);
     exchange_add_header(exchange, "Cache-Control",
                         lasts ? "public, max-age=31536000, immutable" : "no-cache");
-    if (page_reply_is_known(exchange, asset->digest, exchange->headers.if_none_match))
+    if (page_reply_if_known(exchange, asset->digest, exchange->headers.if_none_match))
         return;
     text_add_bytes(&bytes, asset->bytes, *asset->length);
     exchange_reply(exchange, 200, asset->type, &bytes);

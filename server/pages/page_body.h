@@ -24,7 +24,7 @@ struct page_body {
  */
 bool page_body_add(struct page_body *body, struct exchange *exchange, struct page_server *server,
                    const char *bytes, size_t size);
-/* Reads the form from the file, or from the exchange's body. */
+/* Reads the form from the stored body or, if nothing was stored, from the body `in_memory`. */
 CHECKED bool page_body_read(struct page_body *body, const struct text *in_memory, struct form *form,
                             struct error *error);
 void page_body_finish(struct page_body *body);

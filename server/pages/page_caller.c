@@ -74,8 +74,8 @@ static void read_header(void *context, const char *name, size_t name_size, const
     find_cookie(value, cookie, caller->anonymous);
 }
 
-/* Whether the request was for the host of the setting public_url, which begins with https: then a
- * proxy that is not trusted ended TLS. */
+/* Whether the setting public_url begins with https and names the host of this request: then a proxy
+ * ended TLS, even if it is not a trusted one. */
 static bool is_for_public_url(const struct exchange *exchange)
 {
     static const char SCHEME[] = "https://";
@@ -113,7 +113,7 @@ static void refuse_origin(struct exchange *exchange, const char *own)
         origin != NULL ? origin : "missing", own);
 }
 
-bool page_caller_is_own_page(struct exchange *exchange, const struct page_caller *caller)
+bool page_caller_check_origin(struct exchange *exchange, const struct page_caller *caller)
 {
     const char *origin = exchange->headers.origin, *host = exchange->headers.host;
     TEXT_AUTO own = { 0 };

@@ -11,7 +11,7 @@ struct exchange;
 
 struct page_caller {
     bool is_over_tls;       /* over TLS, according to a trusted proxy or the setting public_url */
-    bool is_from_elsewhere; /* a link on another site led here: the cookie was not sent */
+    bool is_from_elsewhere; /* another origin led here: the session's cookie may be missing */
     char session[SIGN_IN_COOKIE_SIZE];   /* the cookies' values; "": none */
     char anonymous[SIGN_IN_COOKIE_SIZE]; /* the cookie of somebody who is not signed in */
     char site[16];                       /* the header Sec-Fetch-Site */
@@ -25,10 +25,11 @@ void page_caller_read(const struct exchange *exchange, struct page_caller *out);
 /* Whether a page of this server sent the form, by Origin and Sec-Fetch-Site. False: it was answered
  * with 403. A site in allowed_origins may call /mcp, but may not send forms on behalf of a user.
  */
-bool page_caller_is_own_page(struct exchange *exchange, const struct page_caller *caller);
+bool page_caller_check_origin(struct exchange *exchange, const struct page_caller *caller);
 
-/* Sets a cookie; "" removes it. Over TLS it is Secure and bound to the host (__Host-); over plain
- * HTTP its name has the port, since servers on one host share their cookies. */
+/* Sets a cookie, for `seconds` (0: until the browser is closed); the value "" removes it. Over TLS
+ * it is Secure and bound to the host (__Host-); over plain HTTP its name has the port, since
+ * servers on one host share their cookies. */
 void page_caller_set_cookie(struct exchange *exchange, const struct page_caller *caller,
                             enum page_cookie cookie, const char *value, int64_t seconds);
 /* The token in the forms of this browser, derived from a cookie that no other site can read. */

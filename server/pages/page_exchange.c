@@ -71,7 +71,7 @@ void page_exchange_read_query(struct exchange *exchange)
     exchange_each_query(exchange, keep_query, &page_exchange_of(exchange)->query);
 }
 
-/* Redirects to the sign-in page, which leads back here. */
+/* Redirects to the sign-in page, which then leads back to the page that was requested. */
 static void send_to_sign_in(struct exchange *exchange)
 {
     const struct page_exchange *page = page_exchange_of(exchange);
@@ -90,8 +90,8 @@ static void send_to_sign_in(struct exchange *exchange)
     page_reply_send(exchange, NULL, &answer);
 }
 
-/* Whether the browser wants a stream of events: redirecting that to a page would be an error in the
- * browser's console, while 204 ends it. */
+/* Whether the browser wants a stream of events: it would report a redirect to a page as an error in
+ * its console, whereas status 204 makes it give up the stream quietly. */
 static bool wants_only_events(const struct exchange *exchange)
 {
     const struct http_headers *headers = &exchange->headers;
@@ -146,7 +146,7 @@ bool page_exchange_admit(struct exchange *exchange, const char *path)
     keep_path(exchange, path);
     caller = &page_exchange_of(exchange)->caller;
     page_caller_read(exchange, caller);
-    if (strcmp(exchange->route->verb, "GET") != 0 && !page_caller_is_own_page(exchange, caller))
+    if (strcmp(exchange->route->verb, "GET") != 0 && !page_caller_check_origin(exchange, caller))
         return false;
     return find_principal(exchange);
 }

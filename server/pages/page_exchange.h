@@ -28,10 +28,12 @@ void page_exchange_serve(struct exchange *exchange);
 /* For routes that are not rows of pages[]. */
 struct page_exchange *page_exchange_of(const struct exchange *exchange);
 const struct page_server *page_exchange_server(const struct exchange *exchange);
-/* Call it on the loop's thread, before the others. */
+/* Call it on the loop's thread, before the functions below. */
 void page_exchange_read_query(struct exchange *exchange);
-/* Reads the form; false: it lacks the token of our pages, and was refused. */
+/* Reads the form. False: it cannot be read, or it lacks the token of this server's pages; the
+ * request was refused. */
 bool page_exchange_read_form(struct exchange *exchange);
+/* The request in the form that the functions of pages take; it borrows from the exchange. */
 struct page_request page_exchange_request(struct exchange *exchange);
 /* Call it before the page's HTML is written: binds its forms to a cookie, a new one if the browser
  * has none. */

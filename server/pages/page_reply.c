@@ -21,7 +21,7 @@ void page_reply_headers(struct exchange *exchange, const char *policy)
     exchange_add_header(exchange, "Cross-Origin-Resource-Policy", "same-origin");
 }
 
-bool page_reply_is_known(struct exchange *exchange, const char *digest, const char *known)
+bool page_reply_if_known(struct exchange *exchange, const char *digest, const char *known)
 {
     TEXT_AUTO tag = { 0 };
 
@@ -41,13 +41,13 @@ static void add_attachment(struct exchange *exchange, const struct page_answer *
     exchange_add_header(exchange, "Content-Disposition", text_string(&value));
 }
 
-static bool is_known(struct exchange *exchange, const struct page_request *request,
-                     const struct page_answer *answer)
+static bool reply_if_known(struct exchange *exchange, const struct page_request *request,
+                           const struct page_answer *answer)
 {
     char digest[DIGEST_TEXT_SIZE];
 
     digest_sha256_text(text_string(&answer->body), answer->body.length, digest);
-    return page_reply_is_known(exchange, digest, request->known);
+    return page_reply_if_known(exchange, digest, request->known);
 }
 
 void page_reply_send(struct exchange *exchange, const struct page_request *request,
@@ -66,7 +66,7 @@ void page_reply_send(struct exchange *exchange, const struct page_request *reque
     }
     if (answer->file.length > 0)
         add_attachment(exchange, answer);
-    if (answer->is_kept && is_known(exchange, request, answer))
+    if (answer->is_kept && reply_if_known(exchange, request, answer))
         return;
     if (answer->type != NULL) {
         exchange_reply(exchange, status, answer->type, &answer->body);

@@ -10,10 +10,12 @@
 #include "server/pages/page_sign_in.h"
 #include "web/page.h"
 
-/* The bytes of a form with a key and the address of a page; its sender need not be signed in. */
+/* Bytes for a form with a key and the path of a page: few, since its sender need not be signed in.
+ */
 #define SIGN_IN_BODY_MAX ((size_t)16 << 10)
 
-static const struct route others[] = {
+/* The routes that are not rows of pages[]. */
+static const struct route other_routes[] = {
     { "GET", "/sign-in", .admit = page_exchange_admit, .serve = page_sign_in_show },
     { "POST", "/sign-in", .admit = page_exchange_admit, .serve = page_sign_in_submit,
       .body_limit = SIGN_IN_BODY_MAX },
@@ -24,7 +26,7 @@ static const struct route others[] = {
     { "GET", "/assets/{name}", .quiet = true, .admit = page_asset_admit,
       .serve = page_asset_serve },
 };
-#define OTHERS (sizeof others / sizeof *others)
+#define OTHER_ROUTES (sizeof other_routes / sizeof *other_routes)
 
 static size_t count_pages(void)
 {
@@ -53,11 +55,11 @@ const struct route *page_routes_create(struct page_server *server)
 {
     size_t count = count_pages();
 
-    server->routes = memory_zeroed(count + OTHERS + 1, sizeof *server->routes);
+    server->routes = memory_zeroed(count + OTHER_ROUTES + 1, sizeof *server->routes);
     for (size_t i = 0; i < count; i++)
         server->routes[i] = route_of(&pages[i]);
-    for (size_t i = 0; i < OTHERS; i++)
-        server->routes[count + i] = others[i];
+    for (size_t i = 0; i < OTHER_ROUTES; i++)
+        server->routes[count + i] = other_routes[i];
     return server->routes;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The routes of the pages: one for each row of web/pages.c, and some for files, events and signing
- * in. */
+/* The routes of the pages: one for each row of web/pages.c, and some for assets, events and
+ * signing in. */
 #pragma once
 
 #include "server/http/routes.h"
 #include "server/pages/page_server.h"
 
-/* Makes them and keeps them in server->routes; free with page_routes_finish. */
+/* Makes the routes, and keeps them in server->routes; free with page_routes_finish. */
 const struct route *page_routes_create(struct page_server *server);
 void page_routes_finish(struct page_server *server);

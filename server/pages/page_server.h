@@ -14,13 +14,13 @@ struct settings;
 struct sign_ins;
 struct workers;
 
-/* The context of the pages' routes; its parts are borrowed. */
+/* The context of the pages' routes; all parts but `routes` are borrowed. */
 struct page_server {
     const struct settings *settings;
     const struct services *services;
     struct authority *authority;
     struct sign_ins *sign_ins;
-    struct rate_limit *sign_in_attempts; /* limits the attempts of each address to sign in */
+    struct rate_limit *sign_in_attempts; /* limits how often each network tries to sign in */
     struct notifier *notifier;
     struct workers *workers, *waiting;
     atomic_int files;     /* files that are being received or read */

@@ -36,8 +36,8 @@ static CHECKED bool check_name(const char *name, struct error *error)
     if (text_is_name(name) && !credential_is_in(name))
         return true;
     return error_set(error, ERROR_INVALID,
-                     "a name has 1 to 63 letters, digits, '.', '_' or '-' and begins with a letter "
-                     "or digit; it is not a key");
+                     "a name has 1 to 63 letters, digits, '.', '_' or '-', begins with a letter or "
+                     "digit, and does not look like a key");
 }
 
 static CHECKED bool read_role(const json_t *request, enum role *out, struct error *error)
@@ -161,6 +161,7 @@ static CHECKED bool execute_role(const struct access *access, const json_t *requ
     return true;
 }
 
+/* *out: whether an admin has a valid key. */
 static CHECKED bool any_admin(struct store *store, bool *out, struct error *error)
 {
     FREE_AUTO struct principal_row *rows = NULL;
@@ -252,7 +253,7 @@ static CHECKED bool execute_clock_accept(const struct access *access, const json
 
 /* ---- The server ---- */
 
-/* The transport sets the member "address"; without a server it is missing. */
+/* A running server sets the member "address" (admin_socket.c); without a server it is missing. */
 static CHECKED bool execute_address(const struct access *access, const json_t *request,
                                     json_t **reply, struct error *error)
 {
@@ -303,7 +304,8 @@ static CHECKED const struct command *find_command(const json_t *request, struct 
     return NULL;
 }
 
-/* Revoking a lost key is never refused: an administrator of the machine can create another one. */
+/* A command after which no admin has a valid key gets a warning, but is not refused: it must be
+ * possible to revoke a lost key, and the administrator of the machine can create a new one. */
 bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
                    struct error *error)
 {
@@ -360,7 +362,7 @@ struct dialogue {
     json_t *request;
     admin_next *next; /* NULL: there is only one request */
     void *context;
-    json_t **reply;
+    json_t **reply; /* only for a single request: where its reply goes */
 };
 
 /* Handles a reply; *more: `request` is now the next one. */
@@ -434,8 +436,8 @@ static CHECKED bool carry_out(const struct dialogue *dialogue, const char *secre
 bool admin_request(const char *folder, const char *secrets_folder, const json_t *request,
                    json_t **reply, struct error *error)
 {
-    json_auto_t *own = json_copy(json_iterable(request));
-    const struct dialogue dialogue = { .folder = folder, .request = own, .reply = reply };
+    json_auto_t *copy = json_copy(json_iterable(request));
+    const struct dialogue dialogue = { .folder = folder, .request = copy, .reply = reply };
 
     return carry_out(&dialogue, secrets_folder, error);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Administration of API keys and secrets: on the store itself or, if a server has the data folder
- * open, through its socket <data>/admin.sock, which only the folder's owner can open. Keys
- * themselves never pass through it: the client makes them, and sends only their digest. */
+/* Administration on the server's machine, of API keys, secrets and more: on the store itself or, if
+ * a server has the data folder open, through its socket <data>/admin.sock, which only the folder's
+ * owner can open. Keys themselves never pass through the socket: the client makes them, and sends
+ * only their digests. */
 #pragma once
 
 #include <jansson.h>
@@ -29,7 +30,7 @@ struct authority;
 CHECKED bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
                            struct error *error);
 
-/* Sets who is at the command line (command_line.h). */
+/* Sets the member "client", which names the user at the command line (command_line.h). */
 void admin_set_client(json_t *request, long uid);
 
 /* Answers at the folder's socket, on a thread of its own, and notifies `authority` of changes.
@@ -40,8 +41,8 @@ CHECKED bool admin_create(const char *folder, const struct access *access,
 void admin_destroy(struct admin *admin); /* NULL is fine */
 
 /* Sends the request to the server that has the folder open, and waits for its reply for at most the
- * seconds in the request's member "patience_s". *running false: there is no server, and nothing was
- * sent. */
+ * seconds in the request's member "patience_s" (5 without it). *running false: there is no server,
+ * and nothing was sent. */
 CHECKED bool admin_ask(const char *folder, const json_t *request, bool *running, json_t **reply,
                        struct error *error);
 /* Sends the request to the server or, if there is none, carries it out here, with this folder of

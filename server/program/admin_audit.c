@@ -12,7 +12,7 @@
 
 #define ROWS_LIMIT 1000
 
-/* A reader is recorded once a minute, no matter how often it reads. */
+/* Counts the read: however often the user reads, the audit log gets at most one row a minute. */
 static void count_read(const struct access *access, const json_t *request, const char *what)
 {
     const struct change change = { .actor = COMMAND_LINE(request), .tool = what };
@@ -78,7 +78,7 @@ bool admin_audit_verify(const struct access *access, const json_t *request, json
     if (text[0] != '\0' && !audit_mark_read(text, &mark))
         return error_set(error, ERROR_INVALID,
                          "digest is \"%.80s\", but must be a row's number, a colon and 64 "
-                         "hexadecimal digits, as in the server's log and in exports",
+                         "hexadecimal digits, as in the server's log",
                          text);
     if (!audit_verify(access->store, mark.id > 0 ? &mark : NULL, NULL, &verdict, error))
         return false;

@@ -8,11 +8,12 @@
 
 struct access;
 
-/* {"command": "audit_list", "principal", "tool", "subject", "limit", "before_id", "as_rows"}: the
- * table, in "text", or "rows", as the tool audit_list answers. */
+/* {"command": "audit_list", "principal", "tool", "subject", "limit", "before_id", "as_rows"}: a
+ * table in "text" or, if "as_rows" is true, "rows" as in the answer of the tool audit_list. */
 CHECKED bool admin_audit_list(const struct access *access, const json_t *request, json_t **reply,
                               struct error *error);
-/* {"command": "audit_verify", "mark"}: "whole", and "found" in words. */
+/* {"command": "audit_verify", "mark"}: "whole", whether the log is intact, and "found", the verdict
+ * in words. */
 CHECKED bool admin_audit_verify(const struct access *access, const json_t *request, json_t **reply,
                                 struct error *error);
 /* {"command": "audit_export", "after_id"}: the next "rows", and the "newest" row with its digest.

@@ -15,6 +15,6 @@ CHECKED bool admin_plan_show(const struct access *access, const json_t *request,
 /* {"command": "plan_approve", "plan"}: approves the plan; the reply is as for plan_show. */
 CHECKED bool admin_plan_approve(const struct access *access, const json_t *request, json_t **reply,
                                 struct error *error);
-/* {"command": "fleet_resume"}: accepts the database's present place. */
+/* {"command": "fleet_resume"}: lets a moved database change its clouds again (fleet_place.h). */
 CHECKED bool admin_fleet_resume(const struct access *access, const json_t *request, json_t **reply,
                                 struct error *error);

@@ -23,7 +23,7 @@
 #include "server/program/admin.h"
 
 #define LINE_LIMIT ((size_t)1 << 20)
-#define TALK_S 5 /* the longest wait for the other end */
+#define TALK_S 5 /* the longest wait for the other end, unless the request has "patience_s" */
 
 struct admin {
     const struct access *access;
@@ -100,7 +100,7 @@ static json_t *answer(struct admin *admin, const json_t *request)
     if (!admin_execute(admin->access, request, &reply, &error))
         reply = json_pack("{s:s}", "error", error.message);
     if (!authority_refresh(admin->authority, &problem))
-        log_error("keys have changed, but cannot be read: %s", problem.message);
+        log_error("keys may have changed, but cannot be read: %s", problem.message);
     return reply;
 }
 

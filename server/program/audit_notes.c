@@ -19,7 +19,7 @@ bool audit_notes_use_key(struct store *store, const char *data_folder, const cha
     size_t length;
 
     if (file[0] == '\0' || realpath(data_folder, folder) == NULL || realpath(file, place) == NULL)
-        return store_use_audit_key(store, file, error); /* reports what is wrong */
+        return store_use_audit_key(store, file, error); /* reports what is wrong, if anything is */
     length = strlen(folder);
     if (strncmp(place, folder, length) == 0 && place[length] == '/')
         return error_set(

@@ -22,5 +22,5 @@ struct command {
 };
 
 /* Reads the flags into `options`, runs the action that argv[1] names and returns the exit status;
- * --help, anywhere, prints their description instead. */
+ * --help, anywhere, prints the actions and the flags instead. */
 int command_run(const struct command *command, void *options, int argc, char *const *argv);

@@ -25,11 +25,11 @@ struct options {
 static const struct setting flags[] = {
     { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
     { "digest", SETTING_TEXT, "", 0, 0, AT(digest),
-      "verify: a row and its digest, from the log or an export" },
+      "verify: ROW:DIGEST, from the server's log or an export" },
     { "principal", SETTING_TEXT, "", 0, 0, AT(principal), "list: only calls of this principal" },
     { "tool", SETTING_TEXT, "", 0, 0, AT(tool), "list: only calls of this tool" },
-    { "subject", SETTING_TEXT, "", 0, 0, AT(subject), "list: only changes of this name or id" },
-    { "limit", SETTING_INTEGER, "20", 1, 1000, AT(limit), "list: how many of the newest" },
+    { "subject", SETTING_TEXT, "", 0, 0, AT(subject), "list: only rows about this name or id" },
+    { "limit", SETTING_INTEGER, "20", 1, 1000, AT(limit), "list: how many rows, the newest" },
     { "json", SETTING_BOOLEAN, "false", 0, 0, AT(json),
       "prints JSON, as export always does; list: with the calls' arguments" },
 };
@@ -76,12 +76,12 @@ static bool add_page(void *context, const json_t *reply, json_t *request)
 static CHECKED bool print_rows(const struct options *options, json_t *request, struct error *error)
 {
     struct rows rows = { json_array(), options->limit };
-    json_auto_t *whole = json_pack("{s:o}", "rows", rows.list);
+    json_auto_t *collected = json_pack("{s:o}", "rows", rows.list);
 
     json_object_set_new(request, "as_rows", json_true());
     set_limit(&rows, request);
     return admin_requests(options->data, request, add_page, &rows, error)
-           && command_output_json(true, whole);
+           && command_output_json(true, collected);
 }
 
 static CHECKED bool list(const void *context, char *const *operands, struct error *error)
@@ -133,7 +133,7 @@ static void print_line(const json_t *value)
 static bool print_page(void *context, const json_t *reply, json_t *request)
 {
     const json_t *rows = json_object_get(reply, "rows"), *row;
-    json_t *newest = context; /* of the first page */
+    json_t *newest = context; /* the newest row when the export began */
     json_int_t last, id = json_get_integer(request, "after_id", 0);
     size_t index;
 

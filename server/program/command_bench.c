@@ -64,7 +64,8 @@ static CHECKED bool move_log(const char *folder, struct error *error)
     return true;
 }
 
-/* Starts a server with the settings of `serve` in the environment. The client handles signals. */
+/* Starts a server in this folder, on a free port of loopback, with the other settings of `serve`
+ * from the environment. The client handles signals. */
 static CHECKED bool start(const char *folder, void **server, char url[LOGIN_URL_SIZE],
                           struct error *error)
 {

@@ -40,8 +40,9 @@ static CHECKED bool show(const void *context, char *const *operands, struct erro
     if (json_get_integer(reply, "ahead_ms", 0) == 0)
         printf("the wall clock is believed\n");
     else
-        printf("the wall clock is %.1f days ahead of the server's running time: ages are computed "
-               "as of %s; it is believed after %.1f more hours of running, "
+        printf("the wall clock is %.1f days ahead of the time that the machine's uptime suggests: "
+               "ages are computed as of %s; the wall clock is believed after %.1f more hours of "
+               "running, "
                "or with `opsbrain clock accept`\n",
                (double)json_get_integer(reply, "ahead_ms", 0) / DAY_MS,
                clock_format_utc(json_get_integer(reply, "now_ms", 0), text),
@@ -68,7 +69,7 @@ static CHECKED bool accept_clock(const void *context, char *const *operands, str
 int command_clock(int argc, char *const *argv)
 {
     static const struct action actions[] = {
-        { "show", "", "shows whether old rows are deleted by the wall clock", show },
+        { "show", "", "shows whether the age of rows is computed from the wall clock", show },
         { "accept", "", "confirms the wall clock, after it was set or the server was off",
           accept_clock },
         { 0 },

@@ -37,8 +37,8 @@ static const struct setting file_flags[] = {
 };
 static const struct setting move_flags[] = {
     { "from", SETTING_PRIVATE, "", 0, 0, AT(from),
-      "folder of the database, or postgresql://USER@HOST/NAME; a password in the environment or "
-      "PGPASSFILE" },
+      "folder of the database, or postgresql://USER@HOST/NAME; put a password into the "
+      "environment or PGPASSFILE, not into a flag" },
     { "to", SETTING_PRIVATE, "", 0, 0, AT(to), "the same, for the copy" },
     PASSWORD_FLAG,
     { "json", SETTING_BOOLEAN, "false", 0, 0, AT(json), "prints JSON" },
@@ -49,7 +49,7 @@ static struct copy_place place_of(const struct options *options)
     return (struct copy_place){ options->data, options->database };
 }
 
-/* The place that a folder or an address names. An address of another scheme is refused later,
+/* The place that a folder or an address names. An address of a different scheme is refused later,
  * without being shown. */
 static struct copy_place place_at(const char *text)
 {
@@ -66,7 +66,7 @@ static json_t *reply_of(const struct copy_report *report)
                      (json_int_t)report->rows);
 }
 
-/* Answers for a restored or moved database. */
+/* Writes the answer about a restored or moved database. */
 static void answer_copied(const char *done, const struct copy_report *report, struct text *out,
                           json_t **reply)
 {

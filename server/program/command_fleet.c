@@ -95,7 +95,8 @@ static CHECKED bool approve(const void *context, char *const *operands, struct e
     return true;
 }
 
-/* Runs the tool whose short name the command is; for --help, the tool's help comes first. */
+/* Runs the tool whose short name is the command's name; for --help, shows the tool's help and then
+ * the command's own. */
 static int run_word(const struct command *command, int argc, char *const *argv)
 {
     char flag[] = "--help", *const help[] = { argv[0], flag, NULL };
@@ -104,13 +105,14 @@ static int run_word(const struct command *command, int argc, char *const *argv)
     return client_asks_for_help(argc, argv) ? command_run(command, NULL, 2, help) : status;
 }
 
-/* Anything else is the short name of sweep_plan. */
+/* `opsbrain plan` without show or approve is the short name of the tool sweep_plan. */
 int command_plan(int argc, char *const *argv)
 {
     static const struct action actions[] = {
         { "show", "ID", "shows the requests of a plan, its cost and its end", show },
         { "approve", "ID",
-          "shows it and asks whether you agree, as the administrator of this machine", approve },
+          "shows the plan and asks whether you agree, as the administrator of this machine",
+          approve },
         { 0 },
     };
     static const struct command command = { "plan", actions, flags, sizeof flags / sizeof *flags };
@@ -147,7 +149,7 @@ static int list_fleet(int argc, char *const *argv)
     return client_word(argc - 1, words);
 }
 
-/* Anything else is the short name of fleet_list. */
+/* `opsbrain fleet` without resume is the short name of the tool fleet_list. */
 int command_fleet(int argc, char *const *argv)
 {
     static const struct action actions[] = {

@@ -13,11 +13,11 @@ static const char usage[] =
     "opsbrain " OPSBRAIN_VERSION ": an MCP server for teams that run their own LLM serving\n"
     "\n"
     "  opsbrain serve [--SETTING VALUE]...  serves MCP and pages over HTTP\n"
-    "  opsbrain bench URL                   measures the model server there, at once\n"
+    "  opsbrain bench URL                   measures the model server at URL, at once\n"
     "  opsbrain help [COMMAND]              a command's flags; for serve: its settings\n"
     "  opsbrain version\n"
     "\n"
-    "After opsbrain, for a data folder (--data FOLDER), also while a server runs:\n"
+    "Commands for a data folder (--data FOLDER), also while a server runs:\n"
     "\n"
     "  key add NAME --role ROLE          An API key for viewer, operator or admin\n"
     "  key list|reset, key revoke ID|NAME\n"
@@ -33,7 +33,7 @@ static const char usage[] =
     "opsbrain move --from DATA|URL --to DATA|URL copies a database into another engine.\n"
     "\n";
 
-/* Prints the help of a command of the process, or of the client. */
+/* Prints the help of a command of this folder (commands.h), or else of a command of the client. */
 static int help_on(char *name)
 {
     static const struct {

@@ -158,7 +158,8 @@ static CHECKED bool revoke(const void *context, char *const *operands, struct er
     return true;
 }
 
-/* Refused while there are keys: the server's next start would write the marker again. */
+/* Removes the record that the folder had keys (key_marker.h). Refused while there are keys: the
+ * next start of the server would write the record again. */
 static CHECKED bool reset(const void *context, char *const *operands, struct error *error)
 {
     const struct options *options = context;
@@ -188,8 +189,8 @@ int command_key(int argc, char *const *argv)
         { "revoke", "ID|NAME", "revokes a key, or all keys of a principal, with immediate effect",
           revoke },
         { "reset", "",
-          "forgets that a data folder, lost or replaced since, had keys: "
-          "--auth auto needs none again",
+          "forgets that a data folder, which was lost or replaced since, had keys: "
+          "--auth auto then needs none",
           reset },
         { 0 },
     };

@@ -5,7 +5,8 @@
 #include "base/json/json.h"
 #include "store/ledger/change.h"
 
-/* The actor of a change: the local admin. The transport has set the request's member "client". */
+/* The actor of a change: the local admin. admin_set_client has set the request's member
+ * "client". */
 #define COMMAND_LINE(request)                                                                      \
     {                                                                                              \
         .principal = "local", .role = "admin",                                                     \

@@ -8,7 +8,7 @@
 
 struct table;
 
-struct table *command_output_table(const char *const *headings);     /* end with NULL */
+struct table *command_output_table(const char *const *headings);     /* they end with NULL */
 void command_output_table_time(struct table *table, int64_t utc_ms); /* 0: "-" */
 void command_output_table_print(struct table *table);                /* also frees it */
 
@@ -16,8 +16,8 @@ void command_output_table_print(struct table *table);                /* also fre
  * and contains no escape sequences. */
 void command_output_text(const char *text);
 
-/* If JSON was requested, prints the reply as JSON; returns whether it did, so that the caller
- * prints no text. */
+/* If `wanted`, prints the reply as JSON. Returns `wanted`, so that the caller prints no text then.
+ */
 bool command_output_json(bool wanted, const json_t *reply);
 
 /* Prints the reply's warning, if it has one, on standard error. */

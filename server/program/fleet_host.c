@@ -27,8 +27,8 @@
 #define ROUND_S 60
 #define PATIENCE_MS (60 * 60000LL)
 
-/* A target's credential with its tokens. If the target changes, it gets a new one; the old one is
- * kept, since somebody may be using it. */
+/* A target's credential with its tokens. If the target changes, a new one is made; the old one is
+ * kept until the end, since a call may still be using it. */
 struct held_cloud {
     char target[64];
     int64_t revision;
@@ -207,7 +207,7 @@ static void *run_thread(void *context)
 
 /* ---- This machine ---- */
 
-/* Only the settings allow servers on this machine: no tool can change them. */
+/* Only the settings allow servers on this machine, and no tool can change settings. */
 static CHECKED bool open_machine(struct fleet_host *host, const struct settings *settings,
                                  struct error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Provides fleet/managed/ with what it needs of the process (clouds with their credentials,
+/* Provides fleet/managed/ with what it needs from the process (clouds with their credentials,
  * recipes, prices), and runs the thread that checks the managed deployments. */
 #pragma once
 

@@ -20,7 +20,7 @@ static void path_of(const char *folder, const char *suffix, char out[PATH_MAX])
     snprintf(out, PATH_MAX, "%s/" NAME "%s", folder, suffix);
 }
 
-/* Reads the file; "" if there is none. */
+/* Reads the number in the file; "" if there is no file. */
 static void read_number(const char *folder, char out[NUMBER_SIZE])
 {
     char path[PATH_MAX];
@@ -60,8 +60,9 @@ static CHECKED bool write_number(const char *folder, const char *number, struct 
            || error_set(error, ERROR_INTERNAL, "%s: %s", path, strerror(errno));
 }
 
-/* A digest of path, folder and number: a copied folder differs in the first two, a restored file in
- * the last. */
+/* What the database stores about its place: a digest of the folder's path, its inode and the number
+ * in the file. If the folder is copied, path and inode differ; if an older database is put back,
+ * the number differs. */
 static void describe(const char *folder, const char *number, char out[DIGEST_TEXT_SIZE])
 {
     char path[PATH_MAX] = "";
@@ -76,7 +77,8 @@ static void describe(const char *folder, const char *number, char out[DIGEST_TEX
     digest_sha256_text(text_string(&all), all.length, out);
 }
 
-/* Gives the place a new number. Wherever the process ends in this, database and file agree. */
+/* Gives the place a new number. Wherever the process is killed in this function, database and
+ * file still agree. */
 static CHECKED bool renew(struct store *store, const char *folder, const char *place,
                           struct error *error)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds out whether this is the same database, in the same place, as at the last start. A copy or a
- * restored backup must not change what runs in a cloud, because another copy may do so, too, and
- * because it does not know what has happened since. Each start leaves a new random number in the
- * file fleet.place of the folder; database and file agree only if neither was replaced. */
+ * restored backup must not change what runs in a cloud, because the original may do so, too, and
+ * because the copy does not know what has happened since. Each start leaves a new random number in
+ * the file fleet.place of the folder; database and file agree only if neither was replaced. */
 #pragma once
 
 #include "store/fleet/fleet_managed.h"

@@ -28,7 +28,7 @@
 
 struct housekeeping {
     struct server *server;
-    bool disk_is_full; /* the disk, at the last check */
+    bool disk_is_nearly_full; /* as of the last disk_space_check */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t woken;
@@ -74,17 +74,17 @@ static void read_stale_keys(struct server *server)
         log_error("the API keys still cannot be read: %s", error.message);
 }
 
-/* Logs once when the disk becomes full, and once when it has room again. */
+/* Logs once when the disk becomes nearly full, and once when it has room again. */
 static void check_disk(struct housekeeping *housekeeping)
 {
     struct error error;
-    bool disk_is_full = !disk_space_check(housekeeping->server->services->store, &error);
+    bool disk_is_nearly_full = !disk_space_check(housekeeping->server->services->store, &error);
 
-    if (disk_is_full && !housekeeping->disk_is_full)
+    if (disk_is_nearly_full && !housekeeping->disk_is_nearly_full)
         log_warning("%s", error.message);
-    if (!disk_is_full && housekeeping->disk_is_full)
+    if (!disk_is_nearly_full && housekeeping->disk_is_nearly_full)
         log_info("the disk of the data folder has room again");
-    housekeeping->disk_is_full = disk_is_full;
+    housekeeping->disk_is_nearly_full = disk_is_nearly_full;
 }
 
 /* Checks the audit log: changes by other programs are found here at the latest. */

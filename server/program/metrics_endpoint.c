@@ -28,7 +28,8 @@ static void write_gauge(struct text *out, const char *name, const char *help, do
 
 static void write_queues(const struct metrics_sources *sources, struct text *out)
 {
-    promtext_family(out, "opsbrain_queue_depth", PROMTEXT_GAUGE, "Calls that wait for a thread.");
+    promtext_family(out, "opsbrain_queue_depth", PROMTEXT_GAUGE,
+                    "Calls that wait for a thread; store: writes that wait.");
     promtext_value(out, "opsbrain_queue_depth", "queue=\"workers\"",
                    (double)workers_queued(sources->workers));
     promtext_value(out, "opsbrain_queue_depth", "queue=\"waiting\"",
@@ -75,7 +76,7 @@ static void write_disk(const struct metrics_sources *sources, struct text *out)
     struct disk_space disk;
 
     disk_space_read(sources->services->store, &disk);
-    write_gauge(out, "opsbrain_disk_free_bytes", "Free on the disk of the data folder.",
+    write_gauge(out, "opsbrain_disk_free_bytes", "Free space on the disk of the data folder.",
                 (double)disk.free_bytes);
     write_gauge(
         out, "opsbrain_disk_reserve_bytes",
@@ -88,7 +89,8 @@ static void write_audit(const struct metrics_sources *sources, struct text *out)
     struct audit_verdict verdict;
 
     if (audit_last_verdict(sources->services->store, &verdict))
-        write_gauge(out, "opsbrain_audit_whole", "1: the last check found the audit log intact.",
+        write_gauge(out, "opsbrain_audit_whole",
+                    "Whether the last check found the audit log intact (1) or not (0).",
                     verdict.intact);
 }
 

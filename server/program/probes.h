@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers the probes of a supervisor: /health, /ready and /metrics. */
+/* Answers /health and /ready, the probes of a supervisor, and /metrics. */
 #pragma once
 
 #include "server/http/routes.h"

@@ -25,10 +25,10 @@
 #define CANCEL_PATIENCE_MS 1000
 #define INLINE_US_AT_ONCE 50000
 #define INLINE_US_PER_S 200000 /* a fifth of an HTTP thread */
-#define SIGN_INS_PER_S 1       /* attempts to sign in from one address */
+#define SIGN_INS_PER_S 1       /* attempts to sign in from one network */
 #define SIGN_INS_AT_ONCE 10
 #define KEPT_BYTES_AT_ONCE (16 << 20)
-#define KEPT_BYTES_PER_S (64 << 10) /* events are stored for ten minutes */
+#define KEPT_BYTES_PER_S (64 << 10) /* of a principal's events; each is stored for ten minutes */
 
 static const struct resource *const no_resources[] = { NULL };
 static const struct prompt *const no_prompts[] = { NULL };
@@ -75,7 +75,7 @@ static CHECKED bool create_http(struct server *server, struct error *error)
     return http_server_create(&parts, &server->http, error);
 }
 
-/* The port is opened last, so that no client connects before the server can answer. */
+/* Reads the keys and opens the port; before server_start, clients that connect get no answer. */
 static CHECKED bool open_access(struct server *server, struct error *error)
 {
     const struct settings *settings = server->settings;
@@ -226,7 +226,8 @@ bool server_create(const struct server_parts *parts, struct server **out, struct
     return true;
 }
 
-/* Notifies subscribers of the list of tools: with another role a caller may call other tools. */
+/* Called when keys have changed: callers with a different role may call other tools, and callers
+ * that are being served may no longer be allowed. */
 static void check_keys(void *context)
 {
     const struct server *server = context;
@@ -235,7 +236,7 @@ static void check_keys(void *context)
     http_server_check_keys(server->http);
 }
 
-/* `notifier` NULL: nobody is notified any more. */
+/* `notifier` NULL: from now on nobody is notified. */
 static void listen_to_services(struct server *server, struct notifier *notifier)
 {
     const struct services *services = server->services;
@@ -268,7 +269,7 @@ const char *server_address(const struct server *server)
     return server->http->address_text;
 }
 
-/* From here on jobs may continue, but nobody is notified any more. */
+/* Jobs may continue, but nobody is notified of their progress any more. */
 static void stop_notifying(struct server *server)
 {
     if (server->listening)

@@ -12,8 +12,8 @@
 
 struct authority;
 
-/* A page takes tens of milliseconds of CPU time. People do not notice such a wait, but the calls of
- * agents would. */
+/* Pages have workers of their own, at a lower priority: a page takes tens of milliseconds of CPU
+ * time, which would delay the calls of agents. */
 #define PAGE_WORKERS 2
 #define PAGE_WAITING_WORKERS 4
 #define PAGE_NICENESS 10
@@ -23,7 +23,7 @@ struct server {
     const struct services *services;
     struct authority *authority;
     struct sign_ins *sign_ins;
-    struct rate_limit *sign_in_attempts; /* limits the attempts from each address */
+    struct rate_limit *sign_in_attempts; /* limits how often each network tries to sign in */
     struct rate_limit *principals;       /* limits the calls of each principal */
     struct rate_limit *inline_us;        /* limits each principal's time on the HTTP threads */
     struct rate_limit *kept_bytes;       /* limits the stored bytes of each principal's events */
@@ -46,7 +46,7 @@ struct server {
 
 struct server_parts {
     const struct settings *settings;
-    const struct services *services;         /* the rows must be complete when the server starts */
+    const struct services *services;         /* its members may be set until the server starts */
     const struct tool *const *tools;         /* ends with NULL */
     const struct resource *const *resources; /* the same; NULL: there are none */
     const struct prompt *const *prompts;     /* the same */

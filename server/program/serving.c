@@ -113,7 +113,7 @@ static CHECKED bool build(struct serving *serving, struct error *error)
     services->calibration = calibration_create();
     services->health = health_memory_create();
     services->pictures = pictures_create(PICTURES_BYTES_MAX);
-    services->planned = reviewed_plans_create();
+    services->reviewed_plans = reviewed_plans_create();
     return read_servers(serving, error) && catalog_create(&services->catalog, error)
            && recipe_book_create(settings->recipes, &services->recipes, error)
            && price_book_create(&services->prices, error) && open_store(serving, error)
@@ -152,7 +152,7 @@ void serving_stop(struct serving *serving, const char *why)
     calibration_destroy(services->calibration);
     health_memory_destroy(services->health);
     pictures_destroy(services->pictures);
-    reviewed_plans_destroy(services->planned);
+    reviewed_plans_destroy(services->reviewed_plans);
     server_list_destroy(serving->servers);
     free(serving);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server with all its parts, built in order and taken down in reverse. */
+/* Builds a server with all its parts, and takes it down. */
 #pragma once
 
 #include "server/settings/settings.h"

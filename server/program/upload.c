@@ -24,7 +24,7 @@
 struct upload {
     struct uploads *uploads;
     struct body_file file;
-    const struct tool *tool; /* the tool that imports it */
+    const struct tool *tool; /* the tool that imports the file */
     json_t *arguments;
     char base_url[PUBLIC_URL_SIZE]; /* address of the pages, as the client reaches them */
 };
@@ -44,7 +44,7 @@ static void upload_finish(void *request)
     free(upload);
 }
 
-/* Refuses before receiving a file that could not be stored. */
+/* Refuses an upload, before it is received, while the disk is nearly full. Admins are exempt. */
 static bool check_room(struct exchange *exchange)
 {
     struct error error;
@@ -96,27 +96,27 @@ static void receive(struct exchange *exchange, const char *bytes, size_t size)
 
 /* ---- The call ---- */
 
-/* Converts a parameter of the query to the type that the tool expects. Text that is not a number
- * stays text, and the tool refuses it. */
-static json_t *argument(const struct param *param, const char *word)
+/* A parameter of the query as JSON: a number if the tool expects one, else text. A value that
+ * should be a number but is not stays text, and the tool refuses it. */
+static json_t *argument(const struct param *param, const char *text)
 {
     TEXT_AUTO printable = { 0 };
     char *end;
-    double number = strtod(word, &end);
+    double number = strtod(text, &end);
 
-    if (param != NULL && param->type == VALUE_NUMBER && *word != '\0' && *end == '\0'
+    if (param != NULL && param->type == VALUE_NUMBER && *text != '\0' && *end == '\0'
         && isfinite(number))
         return json_real(number);
-    text_add_printable(&printable, word, strlen(word), 4000);
+    text_add_printable(&printable, text, strlen(text), 4000);
     return json_string(text_string(&printable));
 }
 
 /* Adds a parameter that may occur several times. */
-static void append(json_t *arguments, const char *name, json_t *word)
+static void append(json_t *arguments, const char *name, json_t *value)
 {
     if (json_object_get(arguments, name) == NULL)
         json_object_set_new(arguments, name, json_array());
-    json_array_append_new(json_object_get(arguments, name), word);
+    json_array_append_new(json_object_get(arguments, name), value);
 }
 
 static void add_argument(void *context, const char *name, const char *value)

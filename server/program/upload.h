@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* POST /v1/imports: the results of another tool as a file, streamed to the disk and read from
- * there. The query has the other arguments of run_import: name, format, model, ... */
+/* POST /v1/imports and POST /v1/datasets: a file, streamed to the disk and read from there. The
+ * query has the other arguments of run_import (name, format, model, ...) or dataset_import (name).
+ */
 #pragma once
 
 #include <stdatomic.h>
@@ -24,6 +25,6 @@ struct uploads {
     atomic_int count; /* files that are being received or read */
 };
 
-/* POST /v1/imports answers as run_import does, 201 for a new run, 200 for one that was known
- * already; POST /v1/datasets as dataset_import. Their context: struct uploads. */
+/* The routes answer as run_import and dataset_import do, with status 201 for new content and 200
+ * for content that was already known. Their context: struct uploads. */
 extern const struct route upload_routes[];

@@ -21,8 +21,8 @@ const struct setting settings_table[] = {
       "address and port; anything but loopback needs an API key (opsbrain key add)" },
     { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
     { "database", SETTING_PRIVATE, "", 0, 0, AT(database),
-      "postgresql://USER@HOST/NAME; a password in the environment or PGPASSFILE; empty: files in "
-      "`data`" },
+      "postgresql://USER@HOST/NAME; put a password into the environment or PGPASSFILE, not into a "
+      "flag; empty: files in `data`" },
     { "database_password_file", SETTING_TEXT, "", 0, 0, AT(database_password_file),
       "file whose first line is the database's password, read for each connection; empty: none" },
     { "auth", SETTING_TEXT, "auto", 0, 0, AT(auth),
@@ -35,8 +35,8 @@ const struct setting settings_table[] = {
     { "trusted_proxies", SETTING_TEXT, "", 0, 0, AT(trusted_proxies),
       "networks of proxies whose X-Forwarded-For is believed, with commas (10.0.0.0/8, ::1)" },
     { "public_url", SETTING_TEXT, "", 0, 0, AT(public_url),
-      "address of the pages in answers, such as https://opsbrain.example; empty: http:// and the "
-      "request's Host" },
+      "address of the pages in answers, such as https://opsbrain.example; empty: the request's "
+      "scheme and Host" },
     { "allowed_servers", SETTING_TEXT, "", 0, 0, AT(allowed_servers),
       "networks, addresses and names (.example.com: with subdomains) of model servers; empty: "
       "any" },
@@ -69,7 +69,8 @@ const struct setting settings_table[] = {
     { "audit_key", SETTING_TEXT, "", 0, 0, AT(audit_key),
       "file outside `data` with the keys of the audit log's digests, one a line, the newest first; "
       "empty: none" },
-    { "http_threads", SETTING_INTEGER, "0", 0, 64, AT(http_threads), "0: one per core, 4 at most" },
+    { "http_threads", SETTING_INTEGER, "0", 0, 64, AT(http_threads),
+      "threads that serve connections; 0: one per core, 4 at most" },
     { "workers", SETTING_INTEGER, "4", 1, 256, AT(workers),
       "threads for calls that block briefly" },
     { "waiting_workers", SETTING_INTEGER, "128", 1, 1024, AT(waiting_workers),
@@ -84,8 +85,8 @@ const struct setting settings_table[] = {
     { "connections", SETTING_INTEGER, "16384", 16, 1000000, AT(connections),
       "open connections at most; beyond that, idle ones close, those without a key first" },
     { "connections_per_address", SETTING_INTEGER, "1024", 0, 1000000, AT(connections_per_address),
-      "open connections from one address (IPv6: network), trusted proxies apart; 0: no limit "
-      "(also the default where PORT is set)" },
+      "open connections from one address (IPv6: one /64 network), but not from trusted proxies; 0: "
+      "no limit (the default if PORT is set)" },
     { "calls_per_principal", SETTING_INTEGER, "64", 0, 65536, AT(calls_per_principal),
       "calls of one principal that may run or wait at once (fewer than waiting_workers, so that "
       "other principals get a worker); 0: no limit" },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The settings of `opsbrain serve`: one table, read once at start, never changed after. */
+/* The settings of `opsbrain serve`: one table. They are read once at start, and do not change
+ * afterwards. */
 #pragma once
 
 #include "base/formats/config.h"
@@ -46,6 +47,7 @@ struct settings {
 extern const struct setting settings_table[];
 extern const size_t settings_count;
 
-/* Reads the settings from the environment and the flags after the command's name. `PORT` alone in
- * the environment (as Cloud Run sets it) means all addresses on that port. */
+/* Reads the settings from the environment and the flags after the command's name. With `PORT` in
+ * the environment (as on Cloud Run), the defaults are to listen on that port of all addresses, and
+ * not to limit connections_per_address. */
 CHECKED bool settings_read(int argc, char *const *argv, struct settings *out, struct error *error);

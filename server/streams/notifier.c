@@ -19,9 +19,9 @@
 #include "store/ledger/sweeps.h"
 
 #define ROUND_S 1
-#define LOAD_ROUND_NS 5000000000 /* time between two events about scraped metrics */
-#define NAMES_LIMIT 1024 /* changes within a round; beyond it, every subscriber is notified */
-#define RUNS_LIMIT 1000  /* runs of a sweep */
+#define LOAD_ROUND_NS 5000000000 /* least time between two events about scraped metrics */
+#define NAMES_LIMIT 1024 /* names kept in a round; if more change, every subscriber is notified */
+#define RUNS_LIMIT 1000  /* most runs of one sweep whose subscribers are notified */
 
 struct names {
     char (*at)[INSTANCE_VALUE_SIZE];
@@ -31,10 +31,10 @@ struct names {
 /* What has happened since the last round. */
 struct news {
     struct names jobs, resources;
-    bool all;
+    bool all;       /* more changed than NAMES_LIMIT */
     bool load;      /* metrics were scraped */
     bool followers; /* there are new followers, which must receive the state of their tasks */
-    unsigned lists;
+    unsigned lists; /* bits of enum notifier_list */
 };
 
 struct notifier {
@@ -169,8 +169,8 @@ static void add_name(struct names *names, const char *name)
     text_copy(names->at[names->count++], INSTANCE_VALUE_SIZE, name);
 }
 
-/* Records a change. `names` are the notifier's changes of one kind. Without subscriptions there is
- * nobody to notify. */
+/* Records a change, unless there is nobody to notify. `names`: the member of notifier->news for
+ * changes of this kind. */
 static void record(struct notifier *notifier, struct names *names, const char *name)
 {
     pthread_mutex_lock(&notifier->lock);
@@ -244,7 +244,7 @@ static void add_runs(struct store *store, const char *sweep_id, struct names *mo
     run_rows_free(runs, count);
 }
 
-/* Collects names and ids of everything that changed together with the jobs. */
+/* Collects the ids of the jobs, and the names and ids of everything that changed with them. */
 static void find_moved(struct store *store, const struct names *jobs, struct names *moved)
 {
     struct error error;
@@ -289,7 +289,8 @@ static void add_mark(const char *mark, struct text *json)
     text_addf(json, "%s\"%s\"", json->length > 1 ? "," : "", mark);
 }
 
-/* Writes ["job_...", "sim"]; "*" stands for anything. */
+/* Sends the pages a list such as ["job_...", "sim"]. "*" means that anything may have changed,
+ * "*load" that metrics were scraped. */
 static void notify_watchers(struct notifier *notifier, const struct news *news,
                             const struct names *moved)
 {

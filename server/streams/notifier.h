@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Subscriptions to resources and to lists, and the thread that notifies the subscribers, at most
- * once a second each. */
+/* Subscriptions to resources, lists and tasks, the open pages, and the thread that notifies them
+ * all, in rounds that are at least a second apart. */
 #pragma once
 
 #include <stdbool.h>
@@ -28,44 +28,47 @@ struct notifier_parts {
     void *show_context;
 };
 struct notifier *notifier_create(const struct notifier_parts *parts);
-/* Restores the sessions' subscriptions from before the restart. */
+/* Restores the stored subscriptions of sessions, and starts the thread. */
 CHECKED bool notifier_start(struct notifier *notifier, struct error *error);
 /* Ends the thread; later notifications are lost. May be called twice. */
 void notifier_stop(struct notifier *notifier);
 void notifier_destroy(struct notifier *notifier); /* NULL is fine */
 
 /* Subscribes a session to a resource until the session ends; it is notified on its standing stream.
- * The subscription is stored with the session. The URI must be valid. BUSY: the session has too
- * many. */
+ * The subscription is stored with the session. The URI must be valid. BUSY: the session has
+ * SUBSCRIPTIONS_LIMIT subscriptions already. */
 CHECKED bool notifier_subscribe(struct notifier *notifier, struct session *session, const char *uri,
                                 struct error *error);
 CHECKED bool notifier_unsubscribe(struct notifier *notifier, struct session *session,
                                   const char *uri, struct error *error);
-/* Subscribes a stream, until it is closed, to lists (bits) and resources, and first sends the
- * message `first`: the client is notified of every later change. `meta` is the JSON text of the
- * member _meta of each notification. At most SUBSCRIPTIONS_LIMIT URIs. */
+/* Subscribes a stream, until it is closed, to lists (bits of enum notifier_list) and to at most
+ * SUBSCRIPTIONS_LIMIT resources, and first sends the message `first`. The client is notified of
+ * every later change. `meta` is the JSON text of the member _meta of each notification. */
 void notifier_listen(struct notifier *notifier, struct stream *stream, const struct text *first,
                      const char *meta, unsigned lists, const char *const *uris, size_t count);
-/* The same for tasks, each sent in full: at most SUBSCRIPTIONS_LIMIT ids of jobs. `base_url`: the
- * address of the pages, as the client reaches them. */
+/* Subscribes a stream, until it is closed, to tasks, whose ids are those of jobs. Each task is sent
+ * in full, soon after this call and after each change. `base_url`: the address at which the client
+ * reaches the pages. */
 void notifier_listen_tasks(struct notifier *notifier, struct stream *stream, const char *meta,
                            const char *base_url, const char *const *ids, size_t count);
 
-/* For a page: sends the names of everything that changes, as a JSON list, until the connection is
- * over. "*" stands for a list that changed, "*load" for metrics that were scraped, which is sent
- * every few seconds at most. `principal`, `session`: as watchers_add. BUSY: there are too many. */
+/* For a page: sends the names and ids of everything that changes, as JSON lists, until the
+ * connection is over. "*" means that anything may have changed. "*load" means that metrics were
+ * scraped; it is sent every few seconds at most. `principal`, `session`, BUSY: as for watchers_add.
+ */
 CHECKED bool notifier_watch(struct notifier *notifier, struct sse_queue *sse_queue,
                             const char *principal, const uint8_t session[DIGEST_BYTES],
                             struct error *error);
 /* Ends the streams of a browser that is signed out; the context is the notifier. */
 void notifier_unwatch(void *context, const uint8_t session[DIGEST_BYTES]);
 
-/* These report a change; any thread. The context is the notifier: they are used as callbacks. A
- * change of a job is also one of its sweep, its runs and its deployment. */
+/* The functions below report a change. Any thread. A `context` is the notifier: the functions that
+ * take one are used as callbacks. A changed job also changes its sweep, the sweep's runs, and their
+ * deployments. */
 void notifier_job_moved(void *context, const char *job_id);
 void notifier_scraped(void *context, const char *deployment);
-/* The resources of a deployment, for example, changed. */
+/* The resources whose URI has this name or id changed, for example those of a deployment. */
 void notifier_resource_changed(struct notifier *notifier, const char *name);
 void notifier_list_changed(struct notifier *notifier, unsigned lists);
-/* A tool changed resources: this deployment ("": none), and the list of resources. */
+/* A tool changed the resources of this deployment ("": of none), and the list of resources. */
 void notifier_tool_changed(struct notifier *notifier, const char *deployment);

@@ -15,7 +15,7 @@
 #include "store/ledger/plausible_time.h"
 
 #define BUCKETS 4096
-#define AHEAD_MS 60000 /* how far in the future a stored time may be and still be believed */
+#define AHEAD_MS 60000 /* how far ahead of the clock a session's last use is still believed */
 
 struct sessions {
     struct store *store;
@@ -25,7 +25,8 @@ struct sessions {
     size_t count;
 };
 
-/* The bucket of an id. Ours are random, but a client may send anything: so it is hashed. */
+/* The bucket of an id. Ids of sessions are random, but a client may send any text as an id: so the
+ * id is hashed. */
 static struct session **bucket_of(struct sessions *sessions, const char *id)
 {
     uint32_t hash = 2166136261u; /* FNV-1a */
@@ -83,8 +84,8 @@ static void insert(struct sessions *sessions, struct session *session)
     sessions->count++;
 }
 
-/* Removes a session from the table, and passes the table's reference to the caller; NULL if it is
- * not there. */
+/* Removes a session from the table, and passes the table's reference to the caller; NULL if the
+ * table has no session with this id. */
 static struct session *detach(struct sessions *sessions, const char *id)
 {
     struct session **at = bucket_of(sessions, id);
@@ -100,9 +101,12 @@ static struct session *detach(struct sessions *sessions, const char *id)
     return found;
 }
 
-/* Makes the standing stream a stored one, and restores its numbering. New numbers are above all
- * that were used, also by priming events, whose numbers are not stored: there was less than one
- * event per millisecond. If nothing waits, all events count as received. */
+/* Makes the standing stream a stored one, if the session's revision has such streams, and continues
+ * its numbering. `received` and `last_event`: the numbers of the newest event that the client
+ * received, and of the newest stored event. The numbering continues from the time in milliseconds:
+ * this is above every number used so far, even those of priming events, which are not stored,
+ * because there was less than one event per millisecond. If `last_event` was received, all events
+ * count as received. */
 static void store_standing(struct sessions *sessions, struct session *session, int64_t received,
                            int64_t last_event)
 {
@@ -218,8 +222,8 @@ static bool is_busy(struct session *session)
     return busy;
 }
 
-/* Whether one session should be removed before another: sessions that are not in use go first, and
- * among them the one unused for longest. */
+/* Whether `session` should be removed before `other` (NULL: there is none): a session that is not
+ * in use goes before one that is; otherwise the one unused for longest goes first. */
 static bool goes_before(struct session *session, struct session *other)
 {
     bool busy = is_busy(session);
@@ -229,9 +233,9 @@ static bool goes_before(struct session *session, struct session *other)
     return atomic_load(&session->last_seen_ms) < atomic_load(&other->last_seen_ms);
 }
 
-/* Under the lock: the session to remove if the principal (NULL: all principals together) has
- * `limit` sessions; NULL: none. */
-static struct session *find_oldest(struct sessions *sessions, const char *principal, size_t limit)
+/* Under the lock: returns the session to remove if the principal (NULL: all principals together)
+ * has `limit` sessions or more, or NULL if there are fewer. */
+static struct session *find_surplus(struct sessions *sessions, const char *principal, size_t limit)
 {
     struct session *first = NULL;
     size_t count = 0;
@@ -269,17 +273,17 @@ static void make_room(struct sessions *sessions, const char *principal)
 {
     const struct session_limits *limits = &sessions->limits;
     const char *setting = "sessions_per_principal";
-    struct session *oldest, *evicted = NULL;
+    struct session *surplus, *evicted = NULL;
     struct error error;
 
     pthread_mutex_lock(&sessions->lock);
-    oldest = find_oldest(sessions, principal, limits->per_principal);
-    if (oldest == NULL) {
-        oldest = find_oldest(sessions, NULL, limits->total);
+    surplus = find_surplus(sessions, principal, limits->per_principal);
+    if (surplus == NULL) {
+        surplus = find_surplus(sessions, NULL, limits->total);
         setting = "sessions";
     }
-    if (oldest != NULL)
-        evicted = detach(sessions, oldest->id);
+    if (surplus != NULL)
+        evicted = detach(sessions, surplus->id);
     pthread_mutex_unlock(&sessions->lock);
     if (evicted == NULL)
         return;
@@ -323,7 +327,7 @@ bool session_begin(struct sessions *sessions, const char *principal, const char 
         session_release(session);
         return false;
     }
-    atomic_fetch_add(&session->references, 1); /* the caller's */
+    atomic_fetch_add(&session->references, 1); /* the caller's reference */
     pthread_mutex_lock(&sessions->lock);
     insert(sessions, session);
     pthread_mutex_unlock(&sessions->lock);
@@ -394,7 +398,9 @@ static struct session **snapshot(struct sessions *sessions, size_t *count)
     return all;
 }
 
-/* A time in the future, left by a clock that has been set back since, counts as now. */
+/* Ends the session if it was unused for too long, else stores when it was last used. A session in
+ * use counts as used now; so does one whose last use is in the future, because the clock was set
+ * back since. */
 static void tidy(struct sessions *sessions, struct session *session, int64_t now_ms)
 {
     struct error error;

@@ -34,14 +34,14 @@ struct session {
     char client[128];        /* "name/version" */
     char *capabilities;      /* JSON */
     struct stream *standing; /* the stream that the client's GET reads */
-    atomic_int log_level;    /* an enum severity: the lowest that the client's log gets */
+    atomic_int log_level;    /* an enum severity: the lowest that is sent to the client */
 
     /* for session.c */
     struct session *next; /* in its bucket */
     atomic_int references;
-    atomic_int_fast64_t last_seen_ms;
-    int64_t stored_ms;
-    pthread_mutex_t lock; /* protects the rest */
+    atomic_int_fast64_t last_seen_ms; /* when the session was last used */
+    int64_t stored_ms;                /* the last_seen_ms that is in the store */
+    pthread_mutex_t lock;             /* protects the rest */
     bool over;
     struct session_call *running; /* calls that can be cancelled */
     struct stream **streams;      /* streams of calls that are not answered yet */
@@ -56,11 +56,11 @@ struct session {
 struct session_limits {
     const char *const *versions; /* revisions of the protocol that have sessions; ends with NULL */
     size_t total, per_principal;
-    int64_t idle_ms;
+    int64_t idle_ms; /* sessions that are unused for longer are removed */
     /* limits the stored bytes of each principal's events; borrowed; NULL: no limit */
     struct rate_limit *kept_bytes;
 };
-/* Loads the stored sessions that were used within idle_ms. */
+/* Loads the stored sessions that were used within the last idle_ms. */
 CHECKED bool sessions_create(struct store *store, const struct session_limits *limits,
                              struct sessions **out, struct error *error);
 void sessions_destroy(struct sessions *sessions); /* NULL is fine */
@@ -69,21 +69,24 @@ size_t sessions_count(struct sessions *sessions);
  * old, and stores when the other sessions were last used. */
 void sessions_tidy(struct sessions *sessions, int64_t now_ms);
 
-/* Creates a session, and blocks until it is stored. If there are too many, of the principal or in
- * all, the one that was unused for longest is removed. *out: a reference. */
+/* Creates a session, and blocks until it is stored. If there are already as many as a limit allows,
+ * of the principal or in all, one is removed: if possible one that is not in use, and of these the
+ * one unused for longest. *out: a reference. */
 CHECKED bool session_begin(struct sessions *sessions, const char *principal, const char *version,
                            const char *client, const char *capabilities, struct session **out,
                            struct error *error);
 /* Any principal's session, not marked as used, with a reference; NULL if it does not exist. */
 struct session *sessions_find(struct sessions *sessions, const char *id);
-/* A principal's own session, marked as used, with a reference; NULL if it does not exist. */
+/* A principal's own session, marked as used, with a reference; NULL if the principal has no session
+ * with this id. */
 struct session *session_find(struct sessions *sessions, const char *id, const char *principal);
 struct session *session_retain(struct session *session);
 void session_release(struct session *session); /* NULL is fine */
 /* Stores, a little later, which event of the standing stream a connection received last. */
 void session_note_received(struct session *session, int64_t sequence);
 bool session_is_over(struct session *session); /* ended, or removed */
-/* Ends the session, its stream and its calls. Waits for the store. `why` is for the audit log. */
+/* Ends the session and its standing stream, and cancels its calls. Waits for the store. `why` is
+ * for the audit log. False: the session has ended, but is still stored. */
 CHECKED bool session_end(struct sessions *sessions, struct session *session, const char *why,
                          struct error *error);
 
@@ -92,8 +95,9 @@ CHECKED bool session_end(struct sessions *sessions, struct session *session, con
 bool session_keeps_streams(const struct session *session);
 /* Whether the session's revision begins streams with an event that has no message. */
 bool session_primes_streams(const struct session *session);
-/* Sends one JSON message on the session's standing stream. While nobody reads that, the message
- * waits in the store, if the revision supports it, unless the same message is already waiting. */
+/* Sends one JSON message on the session's standing stream. While nobody reads the stream, the
+ * message waits in the store (only if session_keeps_streams), unless the same message is already
+ * waiting. */
 void session_notify(struct session *session, const char *json, size_t length);
 /* The same for every session. */
 void sessions_notify(struct sessions *sessions, const char *json, size_t length);

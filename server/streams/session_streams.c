@@ -17,7 +17,7 @@ bool session_keeps_streams(const struct session *session)
     return strcmp(session->version, "2025-03-26") >= 0;
 }
 
-/* Older clients cannot read an event without data. */
+/* Clients of older revisions cannot read an event without data. */
 bool session_primes_streams(const struct session *session)
 {
     return strcmp(session->version, "2025-11-25") >= 0;
@@ -34,8 +34,9 @@ static uint64_t digest_of(const char *bytes, size_t length)
     return hash;
 }
 
-/* Under the lock: records the digest; false if it was recorded already. A message that waited too
- * long is no longer stored, and may be sent again. */
+/* Under the lock: records a message's digest, if there is room; false if it was recorded already.
+ * When the message that waited first is no longer stored, all digests are forgotten, so that every
+ * message may be sent again. */
 static bool add_waiting(struct session *session, uint64_t digest)
 {
     int64_t now_ms = clock_utc_ms();
@@ -59,8 +60,8 @@ void session_notify(struct session *session, const char *json, size_t length)
 {
     bool fresh;
 
-    /* A connection that begins to read meanwhile clears the waiting messages, also under the lock.
-     */
+    /* clear_waiting uses the same lock: otherwise a digest might be recorded just after a
+     * connection began to read, and the next message like it would be dropped */
     pthread_mutex_lock(&session->lock);
     fresh = stream_is_read(session->standing) || add_waiting(session, digest_of(json, length));
     pthread_mutex_unlock(&session->lock);
@@ -68,7 +69,7 @@ void session_notify(struct session *session, const char *json, size_t length)
         stream_push(session->standing, json, length);
 }
 
-/* Forgets the messages that waited. */
+/* Forgets which messages waited. */
 static void clear_waiting(struct session *session)
 {
     pthread_mutex_lock(&session->lock);

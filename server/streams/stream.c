@@ -95,7 +95,8 @@ static bool may_store(const struct stream *stream, size_t length)
                                     clock_monotonic_ns(), &ignored_ms);
 }
 
-/* Under the lock: stores a frame. If that fails, only a client that resumes misses it. */
+/* Under the lock: stores the newest event: `json`, or `otherwise` (NULL: nothing) if the limit does
+ * not allow `json`. If that fails, only a client that resumes the stream misses the event. */
 static void store_event(struct stream *stream, const char *json, size_t length,
                         const char *otherwise)
 {
@@ -208,8 +209,8 @@ bool stream_attach(struct stream *stream, int64_t last, struct sse_queue *sse_qu
     return complete;
 }
 
-/* Sends the events from `after` + 1 to `last` again. Without the lock, since it waits for the disk.
- */
+/* Sends the events from `after` + 1 to `last` again. Without the lock, since it waits for the
+ * store. */
 static CHECKED bool replay(struct stream *stream, int64_t after, int64_t last,
                            struct sse_queue *sse_queue, struct error *error)
 {

@@ -36,8 +36,8 @@ const char *stream_id(const struct stream *stream); /* "" if it is not stored */
  * client is gone or was cut off because it reads too slowly. A stored stream accepts events also
  * while nobody reads it: the client may resume. */
 bool stream_push(struct stream *stream, const char *json, size_t length);
-/* The same; if the limit (stream_limit) does not allow the message, `otherwise` is stored instead.
- */
+/* The same; if the limit (stream_limit) does not allow the message, `otherwise` (NULL: nothing) is
+ * stored instead. */
 bool stream_push_answer(struct stream *stream, const char *json, size_t length,
                         const char *otherwise);
 /* Whether progress may still be pushed: not while the client reads too slowly. */
@@ -46,16 +46,17 @@ bool stream_has_room(struct stream *stream);
  */
 void stream_prime(struct stream *stream);
 /* Moves the stream to the connection of `sse_queue`, and ends the previous connection. If the
- * stream has ended, so does the new one. False: event `last` is not the newest any more; nothing
- * changes. */
+ * stream has ended, the new connection ends, too. False: event `last` is not the newest any more;
+ * nothing changes. */
 bool stream_attach(struct stream *stream, int64_t last, struct sse_queue *sse_queue);
 /* The same for a stored stream, beginning with the events after `after`, also those that were
  * queued for the previous connection. NOT_FOUND: there is no such event. BUSY: new events kept
  * arriving while the stored ones were sent again. Blocks on the store. */
 CHECKED bool stream_resume(struct stream *stream, int64_t after, struct sse_queue *sse_queue,
                            struct error *error);
-/* The numbers of a stored stream's newest event, and of the newest that was sent on a connection. A
- * client that comes back without an event's id is resumed after the second. */
+/* The number of a stored stream's newest event, and the number of the newest that was sent on a
+ * connection (stream_received): a client that comes back without an event's id is resumed after the
+ * latter. */
 int64_t stream_sequence(struct stream *stream);
 int64_t stream_received(struct stream *stream);
 void stream_set_received(struct stream *stream, int64_t sequence);
@@ -66,6 +67,7 @@ void stream_hang_up(struct stream *stream);
 /* Sets the event that is sent last if the server itself ends the stream. `json` is heap memory,
  * taken over; NULL: no such event. */
 void stream_set_closing_message_take(struct stream *stream, char *json);
-void stream_send_closing_message(struct stream *stream);
-void stream_end(struct stream *stream); /* ends it after the waiting events */
+void stream_send_closing_message(struct stream *stream); /* if there is one; ends the stream */
+void stream_end(struct stream *stream);                  /* ends it after the waiting events */
+/* False: the stream has ended; or it is not stored, and its connection is gone. */
 bool stream_is_open(struct stream *stream);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Subscribers: sessions that subscribe to resources, and streams that listen to lists and
- * resources. Part of the notifier, under whose lock everything here is called. */
+ * resources. Part of the notifier, under whose lock these functions are called, unless their
+ * comment says otherwise. */
 #pragma once
 
 #include <stdbool.h>
@@ -38,9 +39,10 @@ void subscribers_listen(struct subscribers *subscribers, struct stream *stream, 
 /* Returns whether the subject of a subscription changed. `value` is the name or id in its URI; "":
  * it has none. */
 typedef bool subscription_match(const void *context, const char *value);
-/* Notifies subscribers of those lists (bits of enum notifier_list) and of the resources that match.
- */
+/* Notifies the subscribers of the lists in `lists` (bits of enum notifier_list), and of the
+ * resources that match. */
 void subscribers_notify(struct subscribers *subscribers, unsigned lists, subscription_match *match,
                         const void *context);
-/* Notifies sessions of changed lists, to which their era cannot subscribe. Needs no lock. */
+/* Notifies every session of changed lists, because sessions cannot subscribe to lists. Needs no
+ * lock. */
 void subscribers_notify_sessions(const struct subscribers *subscribers, unsigned lists);

@@ -35,7 +35,7 @@ struct task_followers {
 /* What is sent in one round: a task's members as JSON text, or NULL if it cannot be read. */
 struct shown {
     char id[INSTANCE_VALUE_SIZE];
-    char *base_url; /* address of the pages for those who follow it */
+    char *base_url; /* of the followers that receive it */
     char *members;
 };
 struct round {
@@ -148,7 +148,7 @@ static void forget_gone(struct task_followers *followers)
     }
 }
 
-/* Under the lock: collects the tasks that must be sent, and therefore read. */
+/* Under the lock: marks the tasks whose state must be sent, and adds them to the round. */
 static void mark_due(struct task_followers *followers, const char (*moved)[INSTANCE_VALUE_SIZE],
                      size_t count, bool all, struct round *round)
 {
@@ -186,7 +186,7 @@ static void push(const struct follower *follower, const char *members)
     stream_push(follower->stream, text_string(&json), json.length);
 }
 
-/* Followers that began after the tasks were read still have to be notified. */
+/* A task that is not in the round stays due: its follower was added after mark_due. */
 static void notify(struct follower *follower, const struct round *round)
 {
     for (size_t i = 0; i < follower->count; i++) {

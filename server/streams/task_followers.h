@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams that follow tasks: they receive a task's full state when it changes, and once when they
- * begin. */
+/* Streams that follow tasks, as MCP calls jobs: they receive a task's full state when it changes,
+ * and once when they begin. */
 #pragma once
 
 #include <jansson.h>
@@ -24,6 +24,6 @@ void task_followers_destroy(struct task_followers *followers); /* NULL is fine *
 void task_followers_add(struct task_followers *followers, struct stream *stream, const char *meta,
                         const char *base_url, const char *const *ids, size_t count);
 bool task_followers_any(const struct task_followers *followers);
-/* Notifies the followers of one of these jobs (`all`: every follower), and new followers. */
+/* Notifies the followers of the jobs `moved` (`all`: every follower), and new followers. */
 void task_followers_notify(struct task_followers *followers,
                            const char (*moved)[INSTANCE_VALUE_SIZE], size_t count, bool all);

@@ -16,7 +16,7 @@
 struct watcher {
     struct sse_queue *queue;
     char principal[sizeof(((struct principal *)NULL)->name)];
-    uint8_t session[DIGEST_BYTES]; /* zero: nobody signs in */
+    uint8_t session[DIGEST_BYTES]; /* digest of the browser's cookie; zeros: there are no keys */
 };
 
 struct watchers {
@@ -68,10 +68,12 @@ static CHECKED bool check_room(const struct watchers *watchers, const char *prin
     if (own >= PER_PRINCIPAL_MAX)
         return error_set(error, ERROR_BUSY,
                          "%s has %d pages open that are kept up to date, "
-                         "the most there may be: close some",
+                         "the most that are allowed: close some",
                          principal, PER_PRINCIPAL_MAX);
     return watchers->count < WATCHERS_MAX
-           || error_set(error, ERROR_BUSY, "%d pages are being kept up to date: reload this one",
+           || error_set(error, ERROR_BUSY,
+                        "%d pages are kept up to date, the most that are allowed: reload this page "
+                        "to see changes",
                         WATCHERS_MAX);
 }
 

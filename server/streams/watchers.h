@@ -16,14 +16,14 @@ struct watchers;
 struct watchers *watchers_create(void);
 void watchers_destroy(struct watchers *watchers); /* NULL is fine */
 
-/* Adds a tab until its connection is over; takes its own reference. `session`: the digest of its
- * browser's cookie; NULL: there are no keys. BUSY: there are too many, of the principal or of all.
- */
+/* Adds a tab until its connection is over; takes a reference to `sse_queue`. `session`: the digest
+ * of the browser's cookie; NULL: there are no keys. BUSY: there are too many tabs, of the principal
+ * or in all. */
 CHECKED bool watchers_add(struct watchers *watchers, struct sse_queue *sse_queue,
                           const char *principal, const uint8_t session[DIGEST_BYTES],
                           struct error *error);
 /* Ends the streams of a browser that is signed out. */
 void watchers_end(struct watchers *watchers, const uint8_t session[DIGEST_BYTES]);
 bool watchers_any(struct watchers *watchers);
-/* Sends one JSON message to each. */
+/* Sends one JSON message to each tab. */
 void watchers_notify(struct watchers *watchers, const char *json, size_t length);

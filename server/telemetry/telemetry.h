@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts and latencies of requests. The labels of its rows come from tables, so that their number
- * is bounded no matter what clients send. */
+/* Counts and latencies of requests. The labels come from tables, so that the number of rows is
+ * bounded no matter what clients send. */
 #pragma once
 
 #include <stdbool.h>

@@ -29,7 +29,8 @@ static void add_span(struct text *out, const void *bytes, size_t length)
         text_add_bytes(out, bytes, length);
 }
 
-/* Returns false if `keys` lacks the key of that id; "" is no key. */
+/* Computes an HMAC with the key of this id; if the id is "", a SHA-256. Returns false if `keys`
+ * lacks the key. */
 static bool digest(const struct audit_keys *keys, const char *key_id, const struct text *message,
                    uint8_t out[DIGEST_BYTES])
 {
@@ -65,7 +66,7 @@ bool audit_chain_digest(const struct audit_keys *keys, const struct audit_link *
     return digest(keys, key_id, &message, out);
 }
 
-/* Returns whether the seal matches the message; also true if its key is unknown. */
+/* Returns whether the seal matches the message; also true if the key is unknown. */
 static bool is_sealed(const struct audit_keys *keys, const char *key_id, const struct text *message,
                       const void *seal, size_t length)
 {
@@ -167,7 +168,8 @@ static CHECKED bool insert(struct sql_connection *connection, const struct audit
     return sql_run(&sql, error);
 }
 
-/* The digest covers the texts as they are stored. */
+/* Replaces texts that would not be stored unchanged by what will be stored, held in `repaired`:
+ * the digest covers the texts as they are stored. */
 static void repair(struct audit_link *link, struct text repaired[AUDIT_TEXTS])
 {
     for (size_t i = 0; i < AUDIT_TEXTS; i++) {
@@ -215,7 +217,8 @@ static CHECKED bool add(struct sql_connection *connection, const struct audit_ke
            && audit_chain_head_write(connection, keys, head, error);
 }
 
-/* Returns whether the newest row is the one that opsbrain added last. */
+/* Returns whether the newest row (if the table is empty: the newest that retention removed) is the
+ * one that opsbrain added last. */
 static bool is_genuine(const struct audit_chain_head *head)
 {
     return head->sealed

@@ -36,7 +36,7 @@ enum audit_text {
 /* The tool named in rows which report that another program wrote to the audit log. */
 #define AUDIT_ALARM "audit_alarm"
 
-/* A row to be written to the table, or read from it; borrowed. */
+/* A row to be written to the table, or read from it. Its texts are borrowed. */
 struct audit_link {
     int64_t numbers[AUDIT_NUMBERS];
     struct audit_span {
@@ -60,19 +60,20 @@ void audit_chain_read_digest(const struct sql *sql, int column, uint8_t out[DIGE
 /* Reads the current row, whose columns are AUDIT_COLUMNS. Its texts are borrowed until the next
  * step. */
 void audit_chain_read(const struct sql *sql, struct audit_link *out);
-/* Computes the row's digest, where `before` is that of the previous row. Returns false if `keys`
+/* Computes the row's digest; `before` is the digest of the previous row. Returns false if `keys`
  * lacks the key that the row names. */
 bool audit_chain_digest(const struct audit_keys *keys, const struct audit_link *link,
                         const uint8_t before[DIGEST_BYTES], uint8_t out[DIGEST_BYTES]);
 
-/* The newest row, as recorded when it was written. */
+/* The newest row, as the table audit_head recorded it when it was written; and what the other
+ * tables hold. */
 struct audit_chain_head {
-    int64_t id;
+    int64_t id;          /* of the recorded row */
     int64_t stored_id;   /* the newest row in the table; 0: none */
     int64_t anchored_id; /* the newest row that retention removed; 0: none */
     uint8_t digest[DIGEST_BYTES];
     char key_id[AUDIT_KEY_ID_SIZE];
-    bool sealed; /* written by opsbrain, not by another program; also true if its key is unknown */
+    bool sealed; /* the record is opsbrain's, not another program's, or its key is unknown */
     /* The record itself was removed: only stored_id and anchored_id are set. */
     bool missing;
 };
@@ -84,15 +85,18 @@ CHECKED bool audit_chain_check_key(const struct audit_keys *keys,
 CHECKED bool audit_chain_head_write(struct sql_connection *connection,
                                     const struct audit_keys *keys,
                                     const struct audit_chain_head *head, struct error *error);
-/* Adds a row whose id is set. It becomes the new head, which the caller must write. */
+/* Adds a row whose id is set, and updates *head, which the caller must write. */
 CHECKED bool audit_chain_extend(struct sql_connection *connection, const struct audit_keys *keys,
                                 struct audit_chain_head *head, struct audit_link *link,
                                 struct error *error);
 
 /* The anchor, which stands for the rows that retention removed. */
 struct audit_chain_anchor {
-    int64_t last_id, at_ms, removed, from_ms, to_ms;
-    uint8_t digest[DIGEST_BYTES];
+    int64_t last_id;              /* the newest removed row */
+    int64_t at_ms;                /* when the anchor was written */
+    int64_t removed;              /* how many rows were removed so far */
+    int64_t from_ms, to_ms;       /* times of the oldest and the newest removed row */
+    uint8_t digest[DIGEST_BYTES]; /* of the newest removed row */
     char key_id[AUDIT_KEY_ID_SIZE];
     bool sealed; /* as in struct audit_chain_head */
 };

@@ -8,7 +8,8 @@
 #include "store/ledger/deployments.h"
 #include "store/ledger/store_private.h"
 
-/* The object remains valid JSON after each member. */
+/* Each member ends with the brace that closes the object, so that `changed` is always valid JSON:
+ * the next member replaces that brace by a comma. */
 static void begin_member(struct text *changed, const char *member)
 {
     if (changed->length == 0)

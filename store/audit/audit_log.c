@@ -106,7 +106,7 @@ struct audited {
     struct noting noting;
 };
 
-/* The first change of a request in several rounds marks it as carried out. */
+/* Marks a request that takes several rounds as carried out, with the first change that it makes. */
 static CHECKED bool insert_nonce(struct sql_connection *connection, const struct change *change,
                                  struct error *error)
 {

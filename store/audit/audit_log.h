@@ -13,11 +13,11 @@ struct audit_row {
     char *arguments, *detail, *subject, *changed; /* heap */
 };
 
-/* Records the intent of a call with outside effects before it runs; its outcome is added with the
- * same change. */
+/* Records the intent of a call with outside effects before it runs. Its outcome must be recorded
+ * with the same `change`, which links the two rows. */
 CHECKED bool audit_log_announce(struct store *store, struct change *change, struct error *error);
-/* Records an outcome without an effect: a refusal, a failure, or a change that had already been
- * made. */
+/* Records an outcome that store_change does not: a refusal, a failure, a change that had already
+ * been made, or an event of the server itself, such as its start. */
 CHECKED bool audit_log_add(struct store *store, const struct change *change, const char *outcome,
                            const char *detail, const char *subject, struct error *error);
 
@@ -43,13 +43,13 @@ enum audit_kind {
 
 struct audit_event {
     enum audit_kind kind;
-    /* Who called what, with which client. Its `arguments` are kept only in a row of the call's
-     * own. */
+    /* Who called what, with which client. The arguments are kept only if the call gets a row of
+     * its own. */
     const struct change *change;
     const char *outcome, *detail, *subject;
 };
-/* Records one call. Depending on the kind, the first calls of a principal, tool, outcome and
- * subject get a row each, at once; the others are counted and share one row, which audit_log_flush
+/* Records one call. Depending on the kind, the first calls with the same principal, tool, outcome
+ * and subject get a row each; the others are counted and share one row, which audit_log_flush
  * writes. Memory and rows are bounded no matter what callers send: beyond the bound, calls are
  * counted as "(several)". Returns false if the call's row could not be written. Thread safe. Waits
  * for the disk only if the kind is AUDIT_REFUSED. */

@@ -12,7 +12,8 @@ struct shortening {
     int64_t removed; /* rows, in this transaction */
 };
 
-/* Reads the oldest rows, up to the first one to be kept, and extends the anchor over them. */
+/* Reads at most BATCH of the oldest rows, up to the first one to be kept, and extends the anchor
+ * over them. */
 static CHECKED bool extend_anchor(struct sql_connection *connection, struct shortening *shortening,
                                   struct audit_chain_anchor *anchor, struct error *error)
 {

@@ -12,18 +12,18 @@
 #include "store/audit/audit_log.h"
 #include "store/ledger/store_private.h"
 
-#define CHAINS 512
+#define BUCKETS 512
 #define USERS_LIMIT 128     /* further principals are counted together */
 #define SEVERAL "(several)" /* no principal or tool can have this name */
-/* The limit for rows with a single call, per principal and between two flushes. */
+/* Bytes of the rows with a single call, at most, per principal and between two flushes. */
 #define SINGLE_BYTES_LIMIT (32UL << 10)
-#define ROW_BYTES 400 /* of such a row, besides its texts */
+#define ROW_BYTES 400 /* bytes of such a row, besides its arguments and its detail */
 
 static const struct rule {
-    int64_t single;  /* in each window, so many calls get a row each */
-    unsigned rounds; /* a window ends after so many calls of audit_log_flush */
+    int64_t single;  /* the first `single` calls in each window get a row each */
+    unsigned rounds; /* a window lasts until audit_log_flush was called this many times */
     size_t counts;   /* the most counts that one principal may have */
-    bool waits;      /* the caller waits until the row is on disk */
+    bool waits;      /* the caller waits until a row with a single call is on disk */
 } rules[] = {
     [AUDIT_REFUSED] = { 10, 1, 64, true },  [AUDIT_READ] = { 0, 1, 64, false },
     [AUDIT_LOGIN] = { 0, 1, 256, false },   [AUDIT_SESSION] = { 10, 1, 64, false },
@@ -39,12 +39,12 @@ struct count_key {
 struct count {
     struct count *next;
     struct count_key key;
-    char role[16], client[128], request_id[40]; /* of the newest call, like the next member */
+    char role[16], client[128], request_id[40]; /* of the newest unwritten call, as is detail */
     char *detail;
-    int64_t seen;              /* in this window */
-    int64_t unwritten;         /* of those, calls that no row represents yet */
+    int64_t seen;              /* calls in this window */
+    int64_t unwritten;         /* those of them that no row represents yet */
     int64_t first_ms, last_ms; /* times of the unwritten calls */
-    unsigned rounds;           /* calls of audit_log_flush since the window began */
+    unsigned rounds;           /* flushes since the window began */
 };
 
 struct user {
@@ -57,7 +57,7 @@ struct audit_tally {
     pthread_mutex_t lock;
     struct user *users;
     size_t user_count;
-    struct count *chains[CHAINS];
+    struct count *buckets[BUCKETS];
 };
 
 struct audit_tally *audit_tally_create(void)
@@ -88,8 +88,8 @@ void audit_tally_destroy(struct audit_tally *tally)
 {
     if (tally == NULL)
         return;
-    for (size_t i = 0; i < CHAINS; i++)
-        free_counts(tally->chains[i]);
+    for (size_t i = 0; i < BUCKETS; i++)
+        free_counts(tally->buckets[i]);
     while (tally->users != NULL) {
         struct user *next = tally->users->next;
 
@@ -129,20 +129,20 @@ static struct user *find_or_add_user(struct audit_tally *tally, const char *prin
     return user;
 }
 
-/* Hashes all bytes of the key with FNV-1a: those after the end of a text are zero. */
-static struct count **chain_of(struct audit_tally *tally, const struct count_key *key)
+/* Hashes all bytes of the key with FNV-1a, since the bytes after the end of each text are zero. */
+static struct count **bucket_of(struct audit_tally *tally, const struct count_key *key)
 {
     const uint8_t *bytes = (const uint8_t *)key;
     uint32_t hash = 2166136261U;
 
     for (size_t i = 0; i < sizeof *key; i++)
         hash = (hash ^ bytes[i]) * 16777619U;
-    return &tally->chains[hash % CHAINS];
+    return &tally->buckets[hash % BUCKETS];
 }
 
 static struct count *find(struct audit_tally *tally, const struct count_key *key)
 {
-    struct count *count = *chain_of(tally, key);
+    struct count *count = *bucket_of(tally, key);
 
     while (count != NULL && memcmp(&count->key, key, sizeof *key) != 0)
         count = count->next;
@@ -151,12 +151,12 @@ static struct count *find(struct audit_tally *tally, const struct count_key *key
 
 static struct count *add(struct audit_tally *tally, const struct count_key *key)
 {
-    struct count **chain = chain_of(tally, key);
+    struct count **bucket = bucket_of(tally, key);
     struct count *count = memory_zeroed(1, sizeof *count);
 
     count->key = *key;
-    count->next = *chain;
-    *chain = count;
+    count->next = *bucket;
+    *bucket = count;
     find_or_add_user(tally, key->principal)->counts++;
     return count;
 }
@@ -226,8 +226,8 @@ static bool gets_own_row(const struct count *count, struct user *user,
     return true;
 }
 
-/* Counts a call. Returns false if it must get a row of its own. */
-static bool is_counted(struct audit_tally *tally, const struct audit_event *event)
+/* Counts a call with others. Returns false if it must get a row of its own instead. */
+static bool count_with_others(struct audit_tally *tally, const struct audit_event *event)
 {
     struct user *user;
     struct count *count;
@@ -308,7 +308,7 @@ static CHECKED bool defer_row(struct store *store, const struct audit_event *eve
 
 bool audit_log_count(struct store *store, const struct audit_event *event, struct error *error)
 {
-    if (is_counted(store->tally, event))
+    if (count_with_others(store->tally, event))
         return true;
     if (rules[event->kind].waits && database_may_wait())
         return audit_log_add(store, event->change, event->outcome, event->detail, event->subject,
@@ -318,7 +318,7 @@ bool audit_log_count(struct store *store, const struct audit_event *event, struc
 
 /* ---- Writing what was counted ---- */
 
-/* Counts one more round. Returns whether the window is over. The caller has the lock. */
+/* Ends a round of a count. Returns whether its window is over, too. The caller has the lock. */
 static bool end_round(struct count *count, bool closing)
 {
     return ++count->rounds >= rules[count->key.kind].rounds || closing;
@@ -332,7 +332,8 @@ static void release_count(struct audit_tally *tally, const char *principal)
         user->counts--;
 }
 
-/* Forgets principals without counts. The caller has the lock. */
+/* Resets each principal's single_bytes, and forgets principals without counts. The caller has the
+ * lock. */
 static void begin_round(struct audit_tally *tally)
 {
     for (struct user **at = &tally->users; *at != NULL;) {
@@ -355,8 +356,8 @@ static struct count *remove_due(struct audit_tally *tally, bool closing)
     struct count *due = NULL;
 
     pthread_mutex_lock(&tally->lock);
-    for (size_t i = 0; i < CHAINS; i++)
-        for (struct count **at = &tally->chains[i]; *at != NULL;) {
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct count **at = &tally->buckets[i]; *at != NULL;) {
             struct count *count = *at;
 
             if (!end_round(count, closing)) {
@@ -373,7 +374,8 @@ static struct count *remove_due(struct audit_tally *tally, bool closing)
     return due;
 }
 
-/* Adds a count that could not be written to the one made since. The caller has the lock. */
+/* Merges a count that could not be written into the tally's count with the same key, which is added
+ * if there is none. The caller has the lock. */
 static void put_back(struct audit_tally *tally, struct count *count)
 {
     struct count *newer = find(tally, &count->key);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moves the audit rows of versions that had no chain into it, once, when the store is opened. */
+/* Moves audit rows that older versions of opsbrain wrote, which had no chain, into the chain, once,
+ * when the store is opened; and begins to use the first key. */
 #include <stdio.h>
 
 #include "base/core/log.h"
@@ -8,7 +9,7 @@
 
 #define BATCH 10000 /* rows in one transaction */
 
-/* Old rows do not link an outcome to its intent: the request and the tool match them. */
+/* Old rows do not link an outcome to its intent: the two have the same request id and tool. */
 static const char UNCHAINED_ROWS[] =
     "SELECT id, at_ms, coalesce((SELECT max(i.id) FROM audit_unchained i WHERE i.phase = 'intent' "
     "AND i.request_id = a.request_id AND i.tool = a.tool AND i.id < a.id "
@@ -20,10 +21,11 @@ static const struct audit_keys no_keys = { 0 };
 
 struct upgrade {
     int64_t chained; /* rows that this transaction added to the chain */
-    int64_t total;
+    int64_t total;   /* rows that all transactions added */
 };
 
-/* If the chain has a key, the upgrade is long done, and another program made this table. */
+/* Returns whether there are rows to move. If the chain has a key, the upgrade was done before, so a
+ * table audit_unchained was made by another program. */
 static CHECKED bool find_unchained(struct sql_connection *connection, bool *found,
                                    struct error *error)
 {
@@ -79,7 +81,7 @@ static CHECKED bool count_all(struct sql_connection *connection, int64_t *out, s
     return true;
 }
 
-/* Also records the upgrade in the chain itself. */
+/* Records the upgrade in the chain itself, unless no row was moved, and drops the old table. */
 static CHECKED bool apply_end(struct sql_connection *connection, void *context, struct error *error)
 {
     struct upgrade *upgrade = context;
@@ -125,7 +127,7 @@ bool audit_upgrade(struct store *store, struct error *error)
 
 struct keying {
     const struct audit_keys *keys;
-    int64_t first_id; /* the first row that has the key; 0: the audit log already has one */
+    int64_t first_id; /* the first row that has the key; 0: no key comes into use */
 };
 
 static CHECKED bool apply_key(struct sql_connection *connection, void *context, struct error *error)

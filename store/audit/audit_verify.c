@@ -34,9 +34,9 @@ struct walk {
     const struct audit_mark *mark;
     const atomic_bool *stop;
     struct audit_verdict *verdict;
-    uint8_t before[DIGEST_BYTES];
-    bool keyed;          /* an earlier row had a key */
-    bool anchor_keyless; /* the anchor has no key */
+    uint8_t before[DIGEST_BYTES]; /* the stored digest of the previous row */
+    bool keyed;                   /* an earlier row had a key */
+    bool anchor_keyless;          /* the anchor has no key */
 };
 
 static bool is_text(const struct audit_span *span, const char *text)
@@ -56,6 +56,7 @@ static void note_key(struct walk *walk, const struct audit_span *key_id)
     struct audit_verdict *verdict = walk->verdict;
     bool keyless = key_id->length == 0;
 
+    /* before the first row with a key, the anchor was sealed with that key (audit_upgrade.c) */
     if (verdict->rows == 0 && walk->anchor_keyless && !keyless)
         verdict->anchor_changed = true;
     if (!keyless)
@@ -120,16 +121,16 @@ static CHECKED bool check_page(struct sql_connection *connection, struct walk *w
                                struct error *error)
 {
     const struct audit_verdict *verdict = walk->verdict;
-    int64_t before = verdict->rows;
+    int64_t rows_before = verdict->rows;
     enum sql_step step;
     SQL_AUTO sql = sql_begin(connection, "SELECT " AUDIT_COLUMNS ", digest FROM audit "
                                          "WHERE id >= ?1 ORDER BY id LIMIT ?2");
 
-    sql_bind_integer(&sql, 1, before == 0 ? INT64_MIN : verdict->last_id + 1);
+    sql_bind_integer(&sql, 1, rows_before == 0 ? INT64_MIN : verdict->last_id + 1);
     sql_bind_integer(&sql, 2, PAGE_ROWS);
     while ((step = sql_step(&sql, error)) == SQL_ROW)
         check_row(walk, &sql);
-    *more = verdict->rows - before == PAGE_ROWS && verdict->last_id < INT64_MAX;
+    *more = verdict->rows - rows_before == PAGE_ROWS && verdict->last_id < INT64_MAX;
     return step == SQL_DONE;
 }
 
@@ -169,7 +170,7 @@ static CHECKED bool begin(struct sql_connection *connection, struct walk *walk, 
     return true;
 }
 
-/* Any row that the anchor stands for must be gone. */
+/* Every row that the anchor stands for must be gone. */
 static void compare_beginning(const struct audit_chain_head *head, struct audit_verdict *verdict)
 {
     if (verdict->rows > 0 && verdict->first_id <= head->anchored_id)
@@ -328,11 +329,10 @@ static void describe_keys(const struct audit_verdict *verdict, struct text *out)
             "; rows without a key although there was one, so not written by opsbrain: %" PRId64,
             verdict->keyless_after);
     if (verdict->locked_key[0] != '\0')
-        text_addf(
-            out,
-            "; key %s is not in the file of audit_key, and rows need it to be checked: %" PRId64
-            " (keep earlier keys in that file, on the lines after the newest)",
-            verdict->locked_key, verdict->locked);
+        text_addf(out,
+                  "; key %s is not in the file of audit_key; rows that cannot be checked without "
+                  "it: %" PRId64 " (keep earlier keys in that file, on the lines after the newest)",
+                  verdict->locked_key, verdict->locked);
 }
 
 static void describe_mark(const struct audit_verdict *verdict, struct text *out)

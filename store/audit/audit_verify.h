@@ -19,13 +19,14 @@ struct audit_mark {
 bool audit_mark_read(const char *text, struct audit_mark *out);
 
 struct audit_verdict {
-    /* Every row could be checked, and none was changed, removed, moved or added. */
+    /* Every row could be checked, and nothing found suggests that another program changed, removed,
+     * moved or added rows. */
     bool intact;
     int64_t rows, first_id, last_id, first_ms, last_ms;
     int64_t removed, removed_until_ms; /* older rows, which retention removed */
-    int64_t wrong;                     /* rows whose digest does not fit the row before */
+    int64_t wrong; /* rows whose digest does not fit their contents and the previous row's digest */
     int64_t wrong_ids[AUDIT_WRONG_SHOWN];
-    int64_t missing;        /* rows that were written and have disappeared */
+    int64_t missing;        /* rows that have disappeared from the end */
     int64_t alarms;         /* rows that report that another program wrote to the audit log */
     int64_t keyless_before; /* rows from before there was a key */
     int64_t keyless_after;  /* later rows without a key: not written by opsbrain */
@@ -37,8 +38,8 @@ struct audit_verdict {
     bool end_keyless; /* the newest row has no key, although one is available */
     struct audit_mark newest;
     char key_id[20]; /* of the newest row; "": none */
-    /* The given mark, if any: its row has this digest, has another one, is missing, or was removed
-     * by retention. */
+    /* NONE: no mark was given; otherwise, the row of the mark has the mark's digest, has a
+     * different one, is missing, or was removed by retention. */
     enum { MARK_NONE, MARK_RIGHT, MARK_WRONG, MARK_GONE, MARK_OLDER } mark;
     int64_t at_ms; /* when the check began */
 };

@@ -124,14 +124,16 @@ bool backup_file_write(struct backup_file *file, char kind, const void *bytes, s
     if (!compress_bytes(contents.data, contents.length, &packed, &packed_length, error))
         return false;
     if (contents.length > BACKUP_PIECE_MAX || packed_length > BACKUP_PIECE_MAX)
-        return error_set(error, ERROR_INVALID, "a row has %zu bytes: a backup can hold up to %zu",
+        return error_set(error, ERROR_INVALID,
+                         "a row is too long for a backup: its piece would have %zu bytes, but may "
+                         "have up to %zu",
                          length, BACKUP_PIECE_MAX);
     return write_piece(file, packed, packed_length, error);
 }
 
 /* ---- Reading ---- */
 
-static CHECKED bool ends_early(const struct backup_file *file, struct error *error)
+static CHECKED bool explain_short_read(const struct backup_file *file, struct error *error)
 {
     if (ferror(file->stream) != 0)
         return error_set(error, ERROR_INVALID, "%.200s cannot be read: %s", file->path,
@@ -142,7 +144,7 @@ static CHECKED bool ends_early(const struct backup_file *file, struct error *err
         file->path, (long long)file->bytes);
 }
 
-static CHECKED bool damaged(const struct backup_file *file, struct error *error)
+static CHECKED bool refuse_damaged(const struct backup_file *file, struct error *error)
 {
     if (file->is_encrypted && file->pieces == 0)
         return error_set(error, ERROR_INVALID,
@@ -158,7 +160,7 @@ static CHECKED bool read_bytes(struct backup_file *file, void *out, size_t lengt
     size_t count = fread(out, 1, length, file->stream);
 
     file->bytes += (int64_t)count;
-    return count == length || ends_early(file, error);
+    return count == length || explain_short_read(file, error);
 }
 
 bool backup_file_open(struct backup_file *file, const char *key_path, struct error *error)
@@ -195,7 +197,7 @@ static CHECKED bool read_piece(struct backup_file *file, struct text *out, struc
     for (size_t i = 0; i < LENGTH_BYTES; i++)
         length = length << 8 | number[i];
     if (length > BACKUP_PIECE_MAX)
-        return damaged(file, error);
+        return refuse_damaged(file, error);
     for (length += SEAL_BYTES; out->length < length;) {
         size_t step = length - out->length < STEP_BYTES ? length - out->length : STEP_BYTES;
 
@@ -207,7 +209,8 @@ static CHECKED bool read_piece(struct backup_file *file, struct text *out, struc
     return true;
 }
 
-/* Decrypts in place. *length: before, of the contents with their seal; after, of the contents. */
+/* Checks the seal, and decrypts the contents in place. *length includes the seal before, but not
+ * afterwards. */
 static bool open_seal(const struct backup_file *file, uint8_t *sealed, size_t *length)
 {
     uint8_t seal[SEAL_BYTES];
@@ -234,7 +237,7 @@ bool backup_file_read(struct backup_file *file, struct text *out, struct error *
     if (!open_seal(file, (uint8_t *)piece.data, &length)
         || !compress_restore(piece.data, length, BACKUP_PIECE_MAX, &unpacked, &length, &ignored)
         || length == 0)
-        return damaged(file, error);
+        return refuse_damaged(file, error);
     file->pieces++;
     text_clear(out);
     text_add_bytes(out, unpacked, length);

@@ -7,10 +7,10 @@
  *
  * The file's own key is HMAC-SHA256 of the head with the user's key; without one, SHA-256 of the
  * head. Pieces are numbered from 0. An encrypted piece is sealed with AES-256-GCM under the file's
- * key and the piece's number; the seal of an unencrypted piece is the beginning of HMAC-SHA256 over
- * number (8 bytes) and contents. So a piece that is changed, omitted or exchanged by
- * accident is noticed; in an encrypted file, also one that is forged. Contents are a frame of zstd;
- * the first byte in it says what follows:
+ * key and the piece's number; the seal of an unencrypted piece is the beginning of HMAC-SHA256,
+ * with the file's key, over number (8 bytes) and contents. So a piece that is changed, omitted or
+ * exchanged by accident is noticed; in an encrypted file, also one that is forged. Contents are a
+ * frame of zstd; the first byte after decompression says what follows:
  *
  *     'd'     a description of the file: JSON, the first piece (backup_reader.h)
  *     'r'     rows of the current table (copy_rows.h)
@@ -29,13 +29,14 @@
 
 #define BACKUP_PIECE_MAX ((size_t)256 << 20) /* in bytes, compressed or not */
 
+/* The caller sets `stream` and `path`; the rest is zero at first. */
 struct backup_file {
     FILE *stream;
     const char *path; /* borrowed */
     bool is_encrypted;
-    uint8_t key[DIGEST_BYTES];
-    uint64_t pieces; /* so far */
-    int64_t bytes;   /* so far */
+    uint8_t key[DIGEST_BYTES]; /* the file's own key */
+    uint64_t pieces;           /* read or written so far */
+    int64_t bytes;             /* read or written so far */
 };
 
 /* Writes the head. `key_path`: the file of the user's key; "": the backup is not encrypted. */
@@ -49,5 +50,5 @@ CHECKED bool backup_file_write(struct backup_file *file, char kind, const void *
 /* Reads the next piece; `out` begins with its kind. INVALID: the file is damaged, or ends too
  * early. */
 CHECKED bool backup_file_read(struct backup_file *file, struct text *out, struct error *error);
-/* INVALID: there are bytes after the end. */
+/* Checks that the file ends after the last piece that was read. INVALID: it does not. */
 CHECKED bool backup_file_end(struct backup_file *file, struct error *error);

@@ -11,7 +11,7 @@
 
 /* ---- The document ---- */
 
-static CHECKED bool not_ours(const struct backup_reader *reader, struct error *error)
+static CHECKED bool refuse_header(const struct backup_reader *reader, struct error *error)
 {
     return error_set(error, ERROR_INVALID,
                      "%.200s is damaged: its header is not valid; use another backup",
@@ -27,7 +27,7 @@ static CHECKED bool check_versions(const struct backup_reader *reader, struct er
         int64_t version = reader->document.versions[set];
 
         if (version < 1)
-            return not_ours(reader, error);
+            return refuse_header(reader, error);
         if (version > ours[set])
             return error_set(
                 error, ERROR_CONFLICT,
@@ -49,7 +49,7 @@ static CHECKED bool read_document(struct backup_reader *reader, struct error *er
     if (piece.data[0] != 'd' || piece.length > DOCUMENT_MAX
         || !json_parse(piece.data + 1, piece.length - 1, &document, &ignored)
         || !text_is_name(json_get_text(document, "id", "")))
-        return not_ours(reader, error);
+        return refuse_header(reader, error);
     text_copy(reader->document.id, sizeof reader->document.id, json_get_text(document, "id", ""));
     reader->document.versions[COPY_MAIN] = json_get_integer(document, "main", 0);
     reader->document.versions[COPY_SCRAPES] = json_get_integer(document, "scrapes", 0);
@@ -88,7 +88,7 @@ bool backup_reader_rewind(struct backup_reader *reader, const char *key_path, st
         || !read_document(reader, error))
         return false;
     return memcmp(before.versions, reader->document.versions, sizeof before.versions) == 0
-           || not_ours(reader, error);
+           || refuse_header(reader, error);
 }
 
 void backup_reader_close(struct backup_reader *reader)
@@ -105,18 +105,19 @@ struct reading {
     struct backup_reader *reader;
     const struct copy_tables *tables;
     const struct copy_sink *sink;
-    size_t table; /* the current table */
-    struct copy_tally tally;
-    struct text digests;
-    int64_t rows;
+    size_t table;            /* the current table */
+    struct copy_tally tally; /* of the current table */
+    struct text digests;     /* of the tables before */
+    int64_t rows;            /* in the tables before */
 };
 
-static CHECKED bool disordered(const struct reading *reading, struct error *error)
+static CHECKED bool refuse_disordered(const struct reading *reading, struct error *error)
 {
-    return error_set(error, ERROR_INVALID,
-                     "%.200s is damaged before byte %lld: its rows differ from its own count; use "
-                     "another backup",
-                     reading->reader->file.path, (long long)reading->reader->file.bytes);
+    return error_set(
+        error, ERROR_INVALID,
+        "%.200s is damaged before byte %lld: its rows do not match its record of them; "
+        "use another backup",
+        reading->reader->file.path, (long long)reading->reader->file.bytes);
 }
 
 static CHECKED bool count_rows(struct reading *reading, const struct text *rows,
@@ -124,13 +125,13 @@ static CHECKED bool count_rows(struct reading *reading, const struct text *rows,
 {
     const uint8_t *at = (const uint8_t *)rows->data, *end = at + rows->length, *before;
     struct sql_value values[COPY_COLUMNS_MAX];
-    struct error ignored; /* the column's number */
+    struct error ignored; /* names the invalid column */
 
     while (at < end) {
         before = at;
-        if (!copy_rows_read(reading->tables->rows[reading->table].columns, &at, end, values,
+        if (!copy_rows_read(reading->tables->list[reading->table].schema, &at, end, values,
                             &ignored))
-            return disordered(reading, error);
+            return refuse_disordered(reading, error);
         copy_tally_add(&reading->tally, before, (size_t)(at - before));
     }
     return true;
@@ -139,7 +140,7 @@ static CHECKED bool count_rows(struct reading *reading, const struct text *rows,
 static CHECKED bool read_rows(struct reading *reading, const struct text *rows, struct error *error)
 {
     if (reading->table == reading->tables->count)
-        return disordered(reading, error);
+        return refuse_disordered(reading, error);
     return count_rows(reading, rows, error)
            && (reading->sink->receive == NULL
                || reading->sink->receive(reading->sink->context, reading->table, rows, error));
@@ -153,7 +154,7 @@ static CHECKED bool end_table(struct reading *reading, const struct text *body, 
     if (reading->table == reading->tables->count || body->length != sizeof rows + DIGEST_BYTES
         || memcmp(body->data, &rows, sizeof rows) != 0
         || memcmp(body->data + sizeof rows, tally->digest, DIGEST_BYTES) != 0)
-        return disordered(reading, error);
+        return refuse_disordered(reading, error);
     text_add_bytes(&reading->digests, (const char *)tally->digest, DIGEST_BYTES);
     if (reading->sink->finish != NULL
         && !reading->sink->finish(reading->sink->context, reading->table, tally, error))
@@ -171,11 +172,11 @@ static CHECKED bool end_file(struct reading *reading, const struct text *body, s
     digest_sha256(reading->digests.data, reading->digests.length, digest);
     if (reading->table != reading->tables->count || body->length != DIGEST_BYTES
         || memcmp(body->data, digest, DIGEST_BYTES) != 0)
-        return disordered(reading, error);
+        return refuse_disordered(reading, error);
     return backup_file_end(&reading->reader->file, error);
 }
 
-/* *done: it was the last piece. */
+/* *done: the piece was the last one. */
 static CHECKED bool read_piece(struct reading *reading, bool *done, struct error *error)
 {
     TEXT_AUTO piece = { 0 };
@@ -192,7 +193,7 @@ static CHECKED bool read_piece(struct reading *reading, bool *done, struct error
     case 'e':
         return end_file(reading, &body, error);
     default:
-        return disordered(reading, error);
+        return refuse_disordered(reading, error);
     }
 }
 

@@ -97,36 +97,36 @@ struct copy_sink backup_writer_sink(struct backup_writer *writer)
 
 /* ---- The file ---- */
 
-static CHECKED bool exists_already(const char *path, struct error *error)
+static CHECKED bool refuse_existing(const char *path, struct error *error)
 {
     return error_set(error, ERROR_CONFLICT,
                      "there is already a file %.200s: choose another name, or remove it", path);
 }
 
-static CHECKED bool failed(const char *path, struct error *error)
+static CHECKED bool report_failed_write(const char *path, struct error *error)
 {
     return error_set(error, errno == ENOSPC ? ERROR_BUSY : ERROR_INVALID,
                      "%.200s cannot be written: %s", path, strerror(errno));
 }
 
-/* Creates the file with mode 0600. */
+/* Creates the temporary file, with mode 0600. */
 static CHECKED bool create(struct backup_writer *writer, struct error *error)
 {
     TEXT_AUTO name = { 0 };
     int file;
 
     if (faccessat(AT_FDCWD, writer->file.path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-        return exists_already(writer->file.path, error);
+        return refuse_existing(writer->file.path, error);
     text_addf(&name, "%s.XXXXXX", writer->file.path);
     file = mkostemp(name.data, O_CLOEXEC);
     if (file < 0)
-        return failed(writer->file.path, error);
+        return report_failed_write(writer->file.path, error);
     writer->temporary = text_take(&name);
     writer->file.stream = fdopen(file, "w");
     if (writer->file.stream != NULL)
         return true;
     close(file);
-    return failed(writer->file.path, error);
+    return report_failed_write(writer->file.path, error);
 }
 
 bool backup_writer_begin(const char *path, const char *key_path, const char *engine,
@@ -135,7 +135,7 @@ bool backup_writer_begin(const char *path, const char *key_path, const char *eng
     const sigset_t ending = ending_signals();
 
     *out = (struct backup_writer){ .file = { .path = path } };
-    pthread_sigmask(SIG_BLOCK, &ending, &out->blocked);
+    pthread_sigmask(SIG_BLOCK, &ending, &out->mask_before);
     if (create(out, error) && backup_file_begin(&out->file, key_path, error)
         && write_document(out, engine, error))
         return true;
@@ -153,7 +153,7 @@ static CHECKED bool sync_folder(const char *path, struct error *error)
 
     if (folder >= 0)
         close(folder);
-    return done || failed(path, error);
+    return done || report_failed_write(path, error);
 }
 
 /* For file systems that cannot rename without replacing, such as NFS: an empty file reserves the
@@ -184,9 +184,9 @@ static CHECKED bool publish(struct backup_writer *writer, struct error *error)
     const char *path = writer->file.path;
 
     if (fflush(writer->file.stream) != 0 || fsync(fileno(writer->file.stream)) != 0)
-        return failed(path, error);
+        return report_failed_write(path, error);
     if (!rename_new(writer->temporary, path))
-        return errno == EEXIST ? exists_already(path, error) : failed(path, error);
+        return errno == EEXIST ? refuse_existing(path, error) : report_failed_write(path, error);
     free(writer->temporary);
     writer->temporary = NULL;
     return sync_folder(path, error);
@@ -209,5 +209,5 @@ void backup_writer_finish(struct backup_writer *writer)
     free(writer->temporary);
     text_finish(&writer->digests);
     explicit_bzero(writer->file.key, sizeof writer->file.key);
-    pthread_sigmask(SIG_SETMASK, &writer->blocked, NULL);
+    pthread_sigmask(SIG_SETMASK, &writer->mask_before, NULL);
 }

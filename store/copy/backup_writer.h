@@ -9,9 +9,9 @@
 
 struct backup_writer {
     struct backup_file file;
-    char *temporary;     /* the file's path until it is complete */
-    struct text digests; /* of the tables so far */
-    sigset_t blocked;    /* the thread's signal mask before */
+    char *temporary;      /* the file's path until it is complete */
+    struct text digests;  /* of the tables so far */
+    sigset_t mask_before; /* the thread's signal mask, to be restored */
 };
 
 /* Begins a temporary file beside `path` (borrowed). CONFLICT: `path` exists. Signals that end the

@@ -31,7 +31,7 @@ static CHECKED bool read_database(struct copy_side *source, const struct copy_ta
 
     *out = (struct copy_report){ .tables = (int64_t)tables->count };
     for (size_t i = 0; i < tables->count; i++) {
-        struct sql_connection *reader = source->readers[tables->rows[i].set];
+        struct sql_connection *reader = source->readers[tables->list[i].set];
         struct copy_tally tally;
 
         if (!copy_table_read(reader, true, tables, i, &forwarder, &tally, error)

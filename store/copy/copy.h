@@ -8,9 +8,10 @@
 #include "base/core/error.h"
 #include "store/copy/copy_place.h"
 
-/* Copies a database into an empty one. Nobody else may use either meanwhile. An interrupted copy
- * continues where it stopped when this is called again. CONFLICT: the target is not empty, or the
- * source has another version or changed since the copy began. */
+/* Copies a database into an empty one. Nobody else may use either database meanwhile. An
+ * interrupted copy continues where it stopped when this is called again. CONFLICT: the target is
+ * not empty, or the source has a version other than this program's, or has changed since the copy
+ * began. */
 CHECKED bool copy_move(const struct copy_place *from, const struct copy_place *to,
                        struct copy_report *out, struct error *error);
 /* Writes a backup file; a server may use the database meanwhile. `key_path`: a file whose first

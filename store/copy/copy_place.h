@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The place of a database to be copied, and the counts of a copy. */
+/* The place of a database that is copied or filled, and the counts of a copy. */
 #pragma once
 
 #include <stdint.h>

@@ -18,9 +18,9 @@ enum copy_set { COPY_MAIN, COPY_SCRAPES, COPY_SETS };
 /* A table, and the statements that copy it. */
 struct copy_table {
     enum copy_set set;
-    const struct sql_table *columns;
+    const struct sql_table *schema; /* its name, columns and key */
     /* Select a page in order of the key: `first` from the first row on, `next` from after the row
-     * whose key is ?1 and so on. The last parameter is the number of rows. */
+     * whose key columns are ?1, ?2, ... The last parameter is the number of rows. */
     char *first, *next;
     char *count, *insert;
 };
@@ -28,7 +28,7 @@ struct copy_table {
 /* The tables of a copy, in the order of a backup: by set, then by name. */
 struct copy_tables {
     struct sql_catalogue catalogues[COPY_SETS];
-    struct copy_table *rows;
+    struct copy_table *list;
     size_t count;
 };
 
@@ -52,7 +52,8 @@ CHECKED bool copy_rows_read(const struct sql_table *table, const uint8_t **at, c
                             struct sql_value values[COPY_COLUMNS_MAX], struct error *error);
 void copy_rows_bind(struct sql *sql, int position, const struct sql_value *value);
 
-/* The running digest of a table's rows: the digest of the previous digest and the row. */
+/* The number of a table's rows, and their running digest: with each row, the digest of the previous
+ * digest and the row. */
 struct copy_tally {
     int64_t rows;
     uint8_t digest[DIGEST_BYTES];

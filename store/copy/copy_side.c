@@ -59,7 +59,8 @@ static void begin_side(const struct copy_place *place, struct copy_side *side)
         side->places[set] = memory_copy_text(place->database);
 }
 
-/* Names a database by its connection: its address may contain a password. */
+/* Names a PostgreSQL database as its connection does: without the password that its address may
+ * contain. */
 static void name_side(struct copy_side *side, const struct sql_connection *connection)
 {
     if (side->name == NULL)
@@ -162,7 +163,8 @@ static CHECKED bool take_snapshots(struct copy_side *side, struct error *error)
            && side->engine->snapshot(side->readers[COPY_MAIN], error);
 }
 
-/* SQLite's folder has a lock; a PostgreSQL database records its holder in a table. */
+/* Keeps servers from using the database. SQLite's folder has a lock; a PostgreSQL database records
+ * its holder in a table, in which prepare_schema enters this process. */
 static CHECKED bool hold(const struct copy_place *place, struct copy_side *side,
                          struct error *error)
 {
@@ -199,7 +201,7 @@ static CHECKED bool check_table(const struct copy_side *side, const struct copy_
     struct sql_connection *writer = side->writers[table->set];
     bool found;
 
-    if (!sql_connection_has_table(writer, table->columns->name, &found, error))
+    if (!sql_connection_has_table(writer, table->schema->name, &found, error))
         return false;
     if (!found) /* the store drops a table that it has emptied */
         return true;
@@ -210,14 +212,14 @@ static CHECKED bool check_table(const struct copy_side *side, const struct copy_
            || error_set(error, ERROR_CONFLICT,
                         "database %s is not empty (table %s has rows): name a new folder or an "
                         "empty database",
-                        side->name, table->columns->name);
+                        side->name, table->schema->name);
 }
 
 static CHECKED bool check_empty(const struct copy_side *side, const struct copy_tables *tables,
                                 struct error *error)
 {
     for (size_t i = 0; i < tables->count; i++)
-        if (!check_table(side, &tables->rows[i], error))
+        if (!check_table(side, &tables->list[i], error))
             return false;
     return true;
 }
@@ -249,7 +251,8 @@ static CHECKED bool check_mark(const struct copy_side *side, const char *origin,
     return strcmp(begun, origin) == 0
            || error_set(
                error, ERROR_CONFLICT,
-               "database %s is an unfinished copy of %.160s: continue with that one, or delete it",
+               "database %s is an unfinished copy of %.160s: finish that copy, or delete the "
+               "database",
                side->name, begun);
 }
 

@@ -9,24 +9,25 @@ struct copy_side {
     const struct sql_engine *engine;
     char *places[COPY_SETS];
     char *name;                                /* for messages; without a password */
-    struct sql_connection *writers[COPY_SETS]; /* NULL: it is only read, while a server may run */
+    struct sql_connection *writers[COPY_SETS]; /* of a target or a held PostgreSQL source */
     struct sql_connection *readers[COPY_SETS]; /* NULL for a target */
     int lock_file;                             /* -1: none */
-    int64_t kept_ns; /* on the monotonic clock: when copy_side_keep last announced its use */
+    int64_t kept_ns; /* on the monotonic clock: when the use of the database was last announced */
 };
 
-/* Opens a database of this version to read a snapshot of it. `alone`: CONFLICT if a server uses it;
- * until it is closed, none can. */
+/* Opens a database of this program's version to read a snapshot of it. `alone`: CONFLICT if a
+ * server uses the database; until the side is closed, no server can. */
 CHECKED bool copy_side_open_source(const struct copy_place *place, bool alone,
                                    struct copy_side *out, struct error *error);
 /* Opens an empty database with these versions of the schema, created if missing, or one into which
- * the copy from `origin` was begun. CONFLICT: it is not empty. */
+ * the copy from `origin` was begun. CONFLICT: the database holds anything else. */
 CHECKED bool copy_side_open_target(const struct copy_place *place,
                                    const int64_t versions[COPY_SETS],
                                    const struct copy_tables *tables, const char *origin,
                                    struct copy_side *out, struct error *error);
 void copy_side_close(struct copy_side *side);
-/* Announces that the database is in use. Call it every few seconds, outside of transactions. */
+/* Announces that the database is in use, if it is a held PostgreSQL database. Call it every few
+ * seconds, outside of the writers' transactions. */
 CHECKED bool copy_side_keep(struct copy_side *side, struct error *error);
 /* The versions of the schema that this program has. */
 void copy_side_versions(int64_t out[COPY_SETS]);

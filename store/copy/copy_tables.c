@@ -73,12 +73,12 @@ static CHECKED bool add_table(struct copy_tables *tables, enum copy_set set,
 {
     if (table->key_count == 0 || table->column_count > COPY_COLUMNS_MAX)
         return error_set(error, ERROR_INTERNAL,
-                         "table %s has no primary key, or too many columns, to be copied",
+                         "table %s cannot be copied: it has no primary key, or too many columns",
                          table->name);
-    tables->rows = sql_rows_grow(tables->rows, tables->count, sizeof *tables->rows);
-    tables->rows[tables->count++] = (struct copy_table){
+    tables->list = sql_rows_grow(tables->list, tables->count, sizeof *tables->list);
+    tables->list[tables->count++] = (struct copy_table){
         .set = set,
-        .columns = table,
+        .schema = table,
         .first = write_page(table, true),
         .next = write_page(table, false),
         .count = write_count(table),
@@ -120,12 +120,12 @@ bool copy_tables_read(const int64_t versions[COPY_SETS], struct copy_tables *out
 void copy_tables_finish(struct copy_tables *tables)
 {
     for (size_t i = 0; i < tables->count; i++) {
-        free(tables->rows[i].first);
-        free(tables->rows[i].next);
-        free(tables->rows[i].count);
-        free(tables->rows[i].insert);
+        free(tables->list[i].first);
+        free(tables->list[i].next);
+        free(tables->list[i].count);
+        free(tables->list[i].insert);
     }
-    free(tables->rows);
+    free(tables->list);
     for (int set = 0; set < COPY_SETS; set++)
         sql_catalogue_finish(&tables->catalogues[set]);
     *tables = (struct copy_tables){ 0 };
@@ -139,13 +139,13 @@ struct pages {
     struct sql_connection *connection;
     struct text rows; /* of this page */
     struct text last; /* the row before the next page */
-    int64_t limit;
+    int64_t limit;    /* rows of the next page, at most */
     bool ended;
 };
 
 static CHECKED bool bind_key(struct sql *sql, const struct pages *pages, struct error *error)
 {
-    const struct sql_table *table = pages->table->columns;
+    const struct sql_table *table = pages->table->schema;
     const uint8_t *at = (const uint8_t *)pages->last.data;
     struct sql_value values[COPY_COLUMNS_MAX];
 
@@ -156,7 +156,8 @@ static CHECKED bool bind_key(struct sql *sql, const struct pages *pages, struct 
     return true;
 }
 
-/* Ends a page early if it has many bytes. */
+/* Reads the rows of a page, which ends early if it has many bytes, and sets the limit of the next
+ * page. */
 static CHECKED bool read_rows(struct sql *sql, struct pages *pages, struct copy_tally *tally,
                               struct error *error)
 {
@@ -166,7 +167,7 @@ static CHECKED bool read_rows(struct sql *sql, struct pages *pages, struct copy_
 
     while (pages->rows.length < PAGE_BYTES && (step = sql_step(sql, error)) == SQL_ROW) {
         before = pages->rows.length;
-        copy_rows_add(sql, pages->table->columns, &pages->rows);
+        copy_rows_add(sql, pages->table->schema, &pages->rows);
         copy_tally_add(tally, pages->rows.data + before, pages->rows.length - before);
         count++;
     }
@@ -191,7 +192,7 @@ static CHECKED bool read_page(struct pages *pages, struct copy_tally *tally, str
     text_clear(&pages->rows);
     if (!is_first && !bind_key(&sql, pages, error))
         return false;
-    sql_bind_integer(&sql, is_first ? 1 : (int)table->columns->key_count + 1, pages->limit);
+    sql_bind_integer(&sql, is_first ? 1 : (int)table->schema->key_count + 1, pages->limit);
     return read_rows(&sql, pages, tally, error);
 }
 
@@ -208,13 +209,13 @@ bool copy_table_read(struct sql_connection *connection, bool snapshot,
                      const struct copy_tables *tables, size_t table, const struct copy_sink *sink,
                      struct copy_tally *tally, struct error *error)
 {
-    struct pages pages = { .table = &tables->rows[table],
+    struct pages pages = { .table = &tables->list[table],
                            .connection = connection,
                            .limit = PAGE_ROWS_FIRST };
     bool done = true, found;
 
     *tally = (struct copy_tally){ 0 };
-    if (!sql_connection_has_table(connection, pages.table->columns->name, &found, error))
+    if (!sql_connection_has_table(connection, pages.table->schema->name, &found, error))
         return false;
     pages.ended = !found;
     while (done && !pages.ended)

@@ -9,7 +9,7 @@
 
 static struct sql_connection *writer_of(const struct copy_target *target, size_t table)
 {
-    return target->side->writers[target->tables->rows[table].set];
+    return target->side->writers[target->tables->list[table].set];
 }
 
 /* ---- Rows ---- */
@@ -17,7 +17,7 @@ static struct sql_connection *writer_of(const struct copy_target *target, size_t
 static CHECKED bool begin_table(struct copy_target *target, struct error *error)
 {
     SQL_AUTO sql =
-        sql_begin(writer_of(target, target->table), target->tables->rows[target->table].count);
+        sql_begin(writer_of(target, target->table), target->tables->list[target->table].count);
 
     if (target->is_counted)
         return true;
@@ -31,7 +31,7 @@ static CHECKED bool begin_table(struct copy_target *target, struct error *error)
 static CHECKED bool insert_each(struct sql_connection *writer, const struct copy_table *table,
                                 const struct sql_value *values, size_t rows, struct error *error)
 {
-    size_t columns = table->columns->column_count;
+    size_t columns = table->schema->column_count;
 
     for (size_t row = 0; row < rows; row++) {
         SQL_AUTO sql = sql_begin(writer, table->insert);
@@ -47,22 +47,22 @@ static CHECKED bool insert_each(struct sql_connection *writer, const struct copy
 static CHECKED bool insert(const struct copy_target *target, const struct sql_value *values,
                            size_t count, struct error *error)
 {
-    const struct copy_table *table = &target->tables->rows[target->table];
+    const struct copy_table *table = &target->tables->list[target->table];
     struct sql_connection *writer = writer_of(target, target->table);
-    size_t rows = count / table->columns->column_count;
+    size_t rows = count / table->schema->column_count;
     bool done = writer->engine->copy_rows == NULL
                     ? insert_each(writer, table, values, rows, error)
-                    : writer->engine->copy_rows(writer, table->columns, values, rows, error);
+                    : writer->engine->copy_rows(writer, table->schema, values, rows, error);
 
     return done
-           || error_set(error, error->kind, "a row of table %s is refused: %s",
-                        table->columns->name, error->message);
+           || error_set(error, error->kind, "a row of table %s is refused: %s", table->schema->name,
+                        error->message);
 }
 
 static CHECKED bool insert_all(struct copy_target *target, const struct text *rows,
                                struct error *error)
 {
-    const struct sql_table *table = target->tables->rows[target->table].columns;
+    const struct sql_table *table = target->tables->list[target->table].schema;
     const uint8_t *at = (const uint8_t *)rows->data, *end = at + rows->length;
     struct sql_value values[VALUES_MAX];
     size_t count = 0;
@@ -120,9 +120,9 @@ static CHECKED bool compare_table(void *context, size_t table, const struct copy
     if (!copy_tally_equal(tally, &arrived))
         return error_set(
             error, ERROR_CONFLICT,
-            "table %s has %lld rows in database %s and %lld in its source, or other rows: the "
+            "table %s has %lld rows in database %s and %lld in its source, and they differ: the "
             "source has changed since the copy began; delete the copy and begin again",
-            target->tables->rows[table].columns->name, (long long)arrived.rows, target->side->name,
+            target->tables->list[table].schema->name, (long long)arrived.rows, target->side->name,
             (long long)tally->rows);
     target->table = table + 1;
     target->is_counted = false;

@@ -6,11 +6,11 @@
 
 struct copy_target {
     struct copy_side *side;
-    struct copy_side *source; /* kept in use while the copy is compared; NULL: a file */
+    struct copy_side *source; /* its use is announced while rows are compared; NULL: a file */
     const struct copy_tables *tables;
     size_t table;    /* the table being filled; those before it are complete */
-    bool is_counted; /* the rows that an earlier process added to it are counted */
-    int64_t to_skip; /* how many of those are still to be skipped */
+    bool is_counted; /* the rows that an earlier process added to that table are counted */
+    int64_t to_skip; /* how many of these rows are still to be skipped */
 };
 
 /* Returns a sink that adds the rows it receives, and compares each complete table with them. */

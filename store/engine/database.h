@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One database of an engine: one writer thread that commits what is queued together, and a pool of
- * query-only connections. Private to store/. */
+/* One database of an engine: one writer thread, which commits queued writes in groups, and a pool
+ * of query-only connections. Private to store/. */
 #pragma once
 
 #include "migrations/migrations.h"
@@ -36,10 +36,11 @@ bool database_may_wait(void);
 /* Queues the closure, and returns once its transaction is on disk or has failed. */
 CHECKED bool database_write(struct database *database, database_apply *apply, void *context,
                             struct error *error);
-/* Queues a closure that nobody waits for: committed together with the next write and before it,
- * after one second at the latest; so it never overwrites what its thread writes later. The database
- * owns `context`, and calls release(context) when the write is done or refused. BUSY: too many
- * wait. If a closure fails, that is logged; if the commit fails, it is tried again. */
+/* Queues a closure that nobody waits for. It is run before the next write, in the same transaction,
+ * or after one second at the latest: so it never overwrites what the calling thread writes later.
+ * The database owns `context`, and calls release(context) when the write is done or refused. BUSY:
+ * too many closures wait, or the database is being closed. If the closure fails, that is logged; if
+ * the commit fails, the closure is run again. */
 CHECKED bool database_defer_take(struct database *database, database_apply *apply, void *context,
                                  void (*release)(void *context), struct error *error);
 /* Returns once every earlier deferred write is on disk. */
@@ -55,7 +56,7 @@ struct reader {
 struct reader database_reader(struct database *database);
 void database_reader_return(struct reader *reader);
 
-size_t database_queued(struct database *database);
+size_t database_queued(struct database *database);      /* writes that somebody waits for */
 int64_t database_size_bytes(struct database *database); /* on disk; 0: not known */
 /* Returns whether both are in the same place, so that each reports the size of both. */
 bool database_shares_place(const struct database *one, const struct database *other);

@@ -83,7 +83,7 @@ static bool wait_to_repeat(struct database_writer *writer, const struct error *r
     return true;
 }
 
-/* Runs the batch until it is committed, or until a failure is not temporary. */
+/* Runs the batch until it is committed, or until wait_to_repeat returns false. */
 static CHECKED bool commit_patiently(struct database_writer *writer, struct write_batch *batch,
                                      struct error *error)
 {
@@ -127,7 +127,8 @@ static void wait_until(struct database_writer *writer, int64_t due_ns)
     pthread_cond_timedwait(&writer->work, &writer->lock, &at);
 }
 
-/* Logs no temporary problem: there is nothing to write. */
+/* Calls the guard and the engine while there is nothing to write: so a temporary problem does no
+ * harm, and is not logged. */
 static void keep(struct database_writer *writer)
 {
     const struct sql_engine *engine = writer->connection->engine;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one thread that writes to a database. Whatever is queued while a transaction runs is
- * committed together by the next one (group commit). Private to database.c: the functions of the
- * same names in database.h say what these promise. */
+ * committed together by the next one (group commit). Private to database.c. A function without a
+ * comment promises what database.h says of the function named without `_writer`. */
 #pragma once
 
 #include "store/engine/database_apply.h"
@@ -13,7 +13,7 @@ CHECKED bool database_writer_create(struct sql_connection *connection, struct da
                                     struct error *error);
 /* Commits what is queued and ends the thread. From then on every write is refused. */
 void database_writer_stop(struct database_writer *writer);
-/* After database_writer_stop, and after all other connections are closed. */
+/* Call it after database_writer_stop, and after all other connections are closed. */
 void database_writer_destroy(struct database_writer *writer);
 
 void database_writer_guard(struct database_writer *writer,

@@ -22,7 +22,7 @@ struct deferred_timestamps {
     struct database *database;
     pthread_mutex_t lock;
     size_t count;
-    bool is_due; /* a flush of the table is queued */
+    bool is_queued; /* a flush of the table is queued */
     struct timestamp *slots;
 };
 
@@ -45,15 +45,15 @@ void deferred_timestamps_destroy(struct deferred_timestamps *deferred)
     free(deferred);
 }
 
-/* Replaces the table by an empty one, and returns it. */
+/* Replaces the table by an empty one, and returns the old one. */
 static struct timestamp *swap_slots(struct deferred_timestamps *deferred)
 {
-    struct timestamp *full = deferred->slots;
+    struct timestamp *old = deferred->slots;
 
     deferred->slots = memory_zeroed(SLOTS, sizeof *deferred->slots);
     deferred->count = 0;
-    deferred->is_due = false;
-    return full;
+    deferred->is_queued = false;
+    return old;
 }
 
 /* The table that one transaction writes. */
@@ -108,7 +108,8 @@ static void release(void *context)
     free(flush);
 }
 
-/* If too many updates wait, the next call tries again. */
+/* Queues a flush. If the writer refuses it (too many updates wait), the next call of
+ * deferred_timestamps_note tries again. */
 static void defer(struct deferred_timestamps *deferred)
 {
     struct flush *flush = memory_zeroed(1, sizeof *flush);
@@ -118,7 +119,7 @@ static void defer(struct deferred_timestamps *deferred)
     if (database_defer_take(deferred->database, apply_timestamps, flush, release, &ignored))
         return;
     pthread_mutex_lock(&deferred->lock);
-    deferred->is_due = false;
+    deferred->is_queued = false;
     pthread_mutex_unlock(&deferred->lock);
 }
 
@@ -134,9 +135,9 @@ void deferred_timestamps_note(struct deferred_timestamps *deferred, const char *
     }
     if (timestamp->statement != NULL && timestamp->at_ms < at_ms)
         timestamp->at_ms = at_ms;
-    bool was_due = deferred->is_due;
-    deferred->is_due = true;
+    bool was_queued = deferred->is_queued;
+    deferred->is_queued = true;
     pthread_mutex_unlock(&deferred->lock);
-    if (!was_due)
+    if (!was_queued)
         defer(deferred);
 }

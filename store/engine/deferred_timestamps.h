@@ -10,8 +10,8 @@ struct deferred_timestamps;
 struct deferred_timestamps *deferred_timestamps_create(struct database *database);
 /* Call it after the database is closed. NULL is fine. */
 void deferred_timestamps_destroy(struct deferred_timestamps *deferred);
-/* Runs `statement` (a static string) with ?1 `id` and ?2 `at_ms` within a second or so; if this is
- * called several times for one row, only the newest time is written. While times of too many rows
- * wait, those of further rows are dropped. */
+/* Runs `statement` (a static string) within a second or so, with `id` as ?1 and `at_ms` as ?2. If
+ * this is called again for the same row before that, only the newest time is written. While times
+ * of too many rows wait, those of further rows are dropped. */
 void deferred_timestamps_note(struct deferred_timestamps *deferred, const char *statement,
                               const char *id, int64_t at_ms);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads secrets from files: platforms mount a secret as the first line of a file. */
+/* Reads a secret from the first line of a file, which is how platforms pass secrets. */
 #pragma once
 
 #include <stddef.h>

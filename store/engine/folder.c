@@ -43,7 +43,7 @@ static CHECKED bool in_use(const char *folder, int file, struct error *error)
 bool folder_lock(const char *folder, int *lock_file, struct error *error)
 {
     TEXT_AUTO path = { 0 };
-    bool locked;
+    bool done;
     int file;
 
     if (!create(folder, error))
@@ -53,16 +53,16 @@ bool folder_lock(const char *folder, int *lock_file, struct error *error)
     if (file < 0)
         return failed(folder, strerror(errno), error);
     if (flock(file, LOCK_EX | LOCK_NB) != 0) {
-        locked = errno == EWOULDBLOCK ? in_use(folder, file, error)
-                                      : failed(folder, strerror(errno), error);
+        done = errno == EWOULDBLOCK ? in_use(folder, file, error)
+                                    : failed(folder, strerror(errno), error);
         close(file);
-        return locked;
+        return done;
     }
     /* The process id is only for messages: the folder is locked by flock. */
     if (ftruncate(file, 0) != 0 || dprintf(file, "%d\n", (int)getpid()) < 0) {
-        locked = failed(folder, strerror(errno), error);
+        done = failed(folder, strerror(errno), error);
         close(file);
-        return locked;
+        return done;
     }
     *lock_file = file;
     return true;

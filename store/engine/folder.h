@@ -4,6 +4,6 @@
 
 #include "base/core/error.h"
 
-/* Creates the folder (mode 0700) if it is missing, and holds `<folder>/lock` until *lock_file is
- * closed. */
+/* Creates the folder (mode 0700) if it is missing, and locks `<folder>/lock` until the caller
+ * closes *lock_file. CONFLICT: another process has locked it. */
 CHECKED bool folder_lock(const char *folder, int *lock_file, struct error *error);

@@ -75,8 +75,8 @@ static CHECKED bool has_table(struct sql_connection *connection, const char *nam
     return sql_find(&sql, found, error);
 }
 
-/* True after a lost session, a restart of the server, a conflict with another transaction, or a
- * pause in a transaction that was too long. */
+/* Returns true after a lost session, a restart of the server, a conflict with another transaction,
+ * or a pause in a transaction that was too long. */
 bool postgres_may_repeat(struct sql_connection *connection)
 {
     static const char *const states[] = { "57P", "08", "40", "25P03" };

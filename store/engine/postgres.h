@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PostgreSQL, for servers without a disk of their own. A place is a connection URI
+/* The engine PostgreSQL, for servers without a disk of their own. A place is a connection URI
  * (postgresql.org/docs/current/libpq-connect.html); libpq's environment (PGHOST, PGPASSFILE, ...)
- * supplies what it does not contain. If it is on another machine, sslmode is verify-full unless the
- * URI or PGSSLMODE sets another. Private to store/. */
+ * supplies what it does not contain. If the database is on another machine, sslmode is verify-full
+ * unless the URI or PGSSLMODE sets another. Private to store/. */
 #pragma once
 
 #include "store/engine/sql_engine.h"

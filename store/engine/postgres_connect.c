@@ -28,7 +28,7 @@ struct options {
 
 /* Defaults for what neither the URI nor the environment sets. libpq gives up after 10 s if a server
  * does not answer, and after 15 s if one disappears during a session. If sslrootcert were set in
- * every sslmode, libpq would verify in every sslmode. */
+ * every sslmode, libpq would verify the certificate in every sslmode. */
 static const struct option_default {
     const char *name, *value;
     enum { IN_ANY_CASE, TO_OTHER_MACHINES, TO_VERIFY, TO_SEVERAL_HOSTS } when;
@@ -67,8 +67,8 @@ static const char *value_of(const PQconninfoOption *parsed, const char *name)
     return option->val != NULL || option->envvar == NULL ? option->val : getenv(option->envvar);
 }
 
-/* libpq connects to `hostaddr` if it is set, whatever `host` is. Returns NULL for a socket of this
- * machine. */
+/* libpq connects to `hostaddr` if it is set, whatever `host` is. Returns NULL if neither is set:
+ * libpq then connects to a socket of this machine. */
 static const char *hosts_of(const PQconninfoOption *parsed)
 {
     const char *address = value_of(parsed, "hostaddr");
@@ -81,8 +81,8 @@ static bool has_several(const char *hosts)
     return hosts != NULL && strchr(hosts, ',') != NULL;
 }
 
-/* A socket in the file system, or the loopback interface. The hosts of a service are in a file that
- * only libpq reads. */
+/* Returns true for a Unix socket or a loopback address. The hosts of a service are not known here,
+ * because only libpq reads its file. */
 static bool is_this_machine(const PQconninfoOption *parsed)
 {
     const char *hosts = hosts_of(parsed);
@@ -115,9 +115,9 @@ static void add_defaults(struct options *options, const PQconninfoOption *parsed
             add_option(options, defaults[i].name, defaults[i].value);
 }
 
-/* Returns false if libpq could read a part of the password as something else: it ends a password at
- * "@" or "/", reads it as a port if no host follows, and its errors quote ports, hosts and
- * databases. */
+/* Returns false if libpq could take a part of the password for something else, and show it in an
+ * error: libpq ends a password at "@" or "/", reads it as a port if no host follows, and quotes
+ * ports, hosts and databases in its errors. */
 static bool is_unambiguous(const char *place)
 {
     const char *rest = strstr(place, "://");
@@ -153,13 +153,14 @@ static CHECKED bool read_place(const char *place, PQconninfoOption **parsed, str
 /* ---- Sessions ---- */
 
 /* Overrides what the role or the database may have set, so that each statement sees what was
- * committed before it, and a session lasts. Not every version has both limits. */
+ * committed before it, and these two timeouts end no session. Not every version of PostgreSQL has
+ * both. */
 #define OVERRIDES                                                                                  \
     "SET default_transaction_isolation = 'read committed'; "                                       \
     "SELECT set_config(name, '0', false) FROM pg_settings "                                        \
     "WHERE name IN ('idle_session_timeout', 'transaction_timeout')"
 
-/* A pooler answers with an invented process id; each transaction behind it has another session. */
+/* A pooler reports an invented process id instead of that of the session behind it. */
 static CHECKED bool find_pooler(struct postgres_connection *connection)
 {
     PGresult *result = PQexec(connection->link, "SELECT pg_backend_pid()");
@@ -180,7 +181,7 @@ static CHECKED bool begin_session(struct postgres_connection *connection)
                                   "SET default_transaction_read_only = on; " OVERRIDES,
         [SQL_CONNECTION_WRITER] = POSTGRES_WRITER_LIMITS("SET", "false") "; " OVERRIDES,
     };
-    struct error ignored; /* the result is kept for postgres_explain */
+    struct error ignored; /* postgres_run keeps it for postgres_explain */
 
     connection->is_begun = false;
     if (PQstatus(connection->link) != CONNECTION_OK)
@@ -200,7 +201,7 @@ static void ignore_notice(void *context, const char *message)
     (void)message;
 }
 
-/* Names the database in messages: without user and password. */
+/* Returns how messages name the database: without user and password. */
 static char *name_place(const PGconn *link)
 {
     TEXT_AUTO name = { 0 };
@@ -209,7 +210,8 @@ static char *name_place(const PGconn *link)
     return memory_copy_text(text_string(&name));
 }
 
-/* Sets it in the environment, where commands without such a setting find it. */
+/* Sets the path in the environment, because find_password looks there: it also serves commands that
+ * have no setting for the file. */
 void postgres_use_password_file(const char *path)
 {
     if (path[0] != '\0')
@@ -217,7 +219,7 @@ void postgres_use_password_file(const char *path)
 }
 
 /* Reads the password from the file that PASSWORD_FILE names, unless the URI or the environment has
- * one. PGPASSFILE is no substitute: libpq ignores a file that others may read. */
+ * a password. PGPASSFILE is no substitute: libpq ignores a file that others may read. */
 static CHECKED bool find_password(const PQconninfoOption *parsed, char out[PASSWORD_SIZE],
                                   struct error *error)
 {
@@ -236,7 +238,7 @@ static CHECKED bool find_password(const PQconninfoOption *parsed, char out[PASSW
 }
 
 /* The SQLSTATE of a refusal is only in verbose messages, which can be requested once there is a
- * PGconn. */
+ * PGconn: so a connection that was refused is tried again. */
 static PGconn *connect_with(const char *place, const char *password, const PQconninfoOption *parsed)
 {
     struct options options = { 0 };
@@ -255,8 +257,9 @@ static PGconn *connect_with(const char *place, const char *password, const PQcon
     return link;
 }
 
-/* Returns false, with *link NULL, if there is nothing to connect to; otherwise the status of *link
- * says whether it is connected. Reads the password's file each time: platforms replace it. */
+/* Returns false, with *link NULL, if the address is not valid or the password's file cannot be
+ * used; otherwise the status of *link says whether it is connected. Reads the password's file each
+ * time, because platforms replace it. */
 static CHECKED bool connect_to(const char *place, PGconn **link, struct error *error)
 {
     char password[PASSWORD_SIZE];
@@ -304,7 +307,7 @@ bool postgres_is_usable(struct postgres_connection *connection)
     return is_due ? connect_again(connection) : postgres_note_failure(connection, NULL);
 }
 
-/* With another encoding than UTF8, the server would refuse some texts, or count bytes instead of
+/* With an encoding other than UTF8, the server would refuse some texts, or count bytes instead of
  * characters. */
 static CHECKED bool check_server(const struct postgres_connection *connection, struct error *error)
 {
@@ -313,7 +316,7 @@ static CHECKED bool check_server(const struct postgres_connection *connection, s
 
     if (version < OLDEST_VERSION)
         return error_set(error, ERROR_INVALID,
-                         "database %s is in PostgreSQL %d: use PostgreSQL %d or newer",
+                         "database %s runs on PostgreSQL %d: use PostgreSQL %d or newer",
                          connection->base.place, version, OLDEST_VERSION);
     return encoding == NULL || strcmp(encoding, "UTF8") == 0
            || error_set(error, ERROR_INVALID,
@@ -352,11 +355,11 @@ bool postgres_open(const char *place, enum sql_connection_kind kind, struct sql_
 
 void postgres_close(struct sql_connection *connection)
 {
-    struct postgres_connection *own = postgres_of(connection);
+    struct postgres_connection *postgres = postgres_of(connection);
 
-    PQfinish(own->link);
-    explicit_bzero(own->address, strlen(own->address));
-    free(own->address);
+    PQfinish(postgres->link);
+    explicit_bzero(postgres->address, strlen(postgres->address));
+    free(postgres->address);
     free(connection->place);
     free(connection);
 }

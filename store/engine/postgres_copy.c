@@ -19,8 +19,8 @@ bool postgres_version(struct sql_connection *connection, const struct migration_
                || postgres_read_version(connection, postgres_set_name(migrations), out, error));
 }
 
-/* The first read takes the transaction's snapshot. The transaction may be idle for any time, while
- * its rows are written elsewhere and compared. */
+/* The first read takes the transaction's snapshot. The transaction may be idle for any length of
+ * time, while its rows are written elsewhere and compared. */
 bool postgres_snapshot(struct sql_connection *reader, struct error *error)
 {
     return sql_connection_run(reader, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", error)
@@ -55,7 +55,7 @@ static void add_number(struct text *out, uint32_t number, size_t bytes)
 
 static void add_value(struct text *out, const struct sql_value *value)
 {
-    struct postgres_parameter parameter = { .value = *value, .is_bound = value->type != 0 };
+    struct postgres_parameter parameter = { .value = *value, .has_value = value->type != 0 };
     const char *bytes;
     int length;
 
@@ -68,7 +68,8 @@ static void add_value(struct text *out, const struct sql_value *value)
 static void write_rows(const struct sql_value *values, size_t columns, size_t rows,
                        struct text *out)
 {
-    static const char head[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0"; /* no flags, no extension */
+    /* No flags, no extension. The NUL that ends the literal is the last byte. */
+    static const char head[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0";
 
     text_add_bytes(out, head, sizeof head);
     for (size_t i = 0; i < rows * columns; i++) {

@@ -4,7 +4,7 @@
  * fence: a number that each new holder increments. Every writing transaction begins by updating the
  * row with the writer's fence, so a paused process that has lost the database changes nothing. The
  * row also counts the transactions, so that a writer whose COMMIT was not answered finds out in its
- * next session whether it took place. */
+ * next session whether the transaction was committed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static void name_self(char out[RECORD_SIZE])
 
 /* ---- Becoming the holder ---- */
 
-/* The contents of the row. */
+/* The row, as far as it is shown and compared. */
 struct record {
     char holder[RECORD_SIZE], process[PROCESS_IDENTITY_SIZE], since[64], until[64];
     bool is_free;
@@ -67,7 +67,8 @@ static CHECKED bool read_record(struct postgres_connection *writer, struct recor
     return true;
 }
 
-/* Becomes the holder if the row is still the same as `record`; *done: it was. */
+/* Becomes the holder if the row still names the time `record->until`, or there is no row; *done:
+ * this process is the holder now. */
 static CHECKED bool replace_holder(struct postgres_connection *writer, const struct record *record,
                                    bool *done, struct error *error)
 {
@@ -112,9 +113,10 @@ static CHECKED bool refuse(const struct postgres_connection *writer, const struc
 }
 
 /* A live holder renews its hold while we wait, and the hold of a dead one expires. If the
- * database's clock was set back, that could take hours: so a hold that is not renewed within
+ * database's clock was set back, the expiry could take hours: so a hold that is not renewed within
  * HOLD_NS counts as expired, whatever time it names. If its holder was only paused, its old fence
- * keeps it from writing; if it is in a long transaction, it has locked its row. */
+ * keeps it from writing. If its holder is in a long transaction, that has locked the row, and
+ * replace_holder fails with POSTGRES_LOCKED. */
 bool postgres_holder_take(struct postgres_connection *writer, struct error *error)
 {
     int64_t until_ns = clock_monotonic_ns() + HOLD_NS + 2 * POLL_INTERVAL_NS;
@@ -205,7 +207,7 @@ static CHECKED bool has_room(struct postgres_connection *writer, struct error *e
     if (!writer->is_full)
         return true;
     writer->is_full = false;
-    /* If the probe fails for another reason than a full disk, the disk may have room. */
+    /* If the probe fails for a reason other than a full disk, the disk may have room. */
     return postgres_run(writer, probe, error) || !writer->is_full;
 }
 

@@ -8,14 +8,15 @@
 
 #define POSTGRES_STATE_SIZE 6
 #define POSTGRES_MESSAGE_SIZE 400
-#define POSTGRES_READ_ONLY "25006" /* SQLSTATE */
+/* SQLSTATEs */
+#define POSTGRES_READ_ONLY "25006"
 #define POSTGRES_DISK_FULL "53100"
 #define POSTGRES_LOCKED "55P03"
 
-/* The limits of a writer's transaction. If its process is paused or loses the connection, the
- * server ends the transaction before the hold expires, so that no row stays locked. A commit is
- * answered only when it is on disk, even if the settings of the role or the database differ. `set`:
- * SET or SET LOCAL; `local`: "false" or "true", in the same order. */
+/* The limits of a writer's transaction. If the writer's process is paused or loses the connection,
+ * the server ends the transaction before the hold (postgres_holder.c) expires, so that no row stays
+ * locked. A commit is answered only when it is on disk, even if the settings of the role or the
+ * database differ. `set`: SET or SET LOCAL; `local`: "false" or "true", in the same order. */
 #define POSTGRES_WRITER_LIMITS(set, local)                                                         \
     set " statement_timeout = '300s'; " set " lock_timeout = '30s'; " set                          \
         " idle_in_transaction_session_timeout = '10s'; "                                           \
@@ -28,21 +29,22 @@
 struct postgres_connection {
     struct sql_connection base;
     char *address; /* the URI, which may contain a password */
-    PGconn *link;  /* NULL: the password's file could not be read */
+    PGconn *link;  /* NULL: the password could not be read from its file */
     enum sql_connection_kind kind;
     /* The number of the current session, from 1: a prepared statement belongs to one session. */
     unsigned session;
-    bool is_begun; /* the current session has its limits */
-    /* A pooler gives each transaction another session, so nothing may be kept in a session. */
+    bool is_begun; /* the current session is ready for statements */
+    /* A pooler may run each transaction in a different session, so no session keeps settings or
+     * prepared statements. */
     bool is_pooled;
-    unsigned names; /* prepared statements so far */
+    unsigned prepared_count; /* prepared statements so far, for their names */
     int64_t changes;
     const char *set;  /* of migrations: "main" or "scrapes" */
     int64_t fence;    /* of a writer that holds the database; 0: it does not hold it */
-    int64_t batch;    /* of the current transaction */
+    int64_t batch;    /* the number of the current transaction (postgres_holder.c) */
     bool is_full;     /* the server's disk was full at the last write */
-    int64_t tried_ns; /* on the monotonic clock: when a lost connection was last tried again */
-    char state[POSTGRES_STATE_SIZE]; /* SQLSTATE of the last error; "": the connection was lost */
+    int64_t tried_ns; /* on the monotonic clock: the last attempt to reconnect */
+    char state[POSTGRES_STATE_SIZE]; /* SQLSTATE of the last error; "": libpq reported none */
     char message[POSTGRES_MESSAGE_SIZE];
 };
 
@@ -63,8 +65,9 @@ bool postgres_may_repeat(struct sql_connection *connection);
 CHECKED bool postgres_open(const char *place, enum sql_connection_kind kind,
                            struct sql_connection **out, struct error *error);
 void postgres_close(struct sql_connection *connection);
-/* Reconnects if the connection was lost, at most once a second. Never call it in a transaction: the
- * statements that follow would be outside of it. */
+/* Returns whether statements can be sent. First reconnects, at most once a second, if the
+ * connection was lost or its server has turned read-only. Never call it in a transaction of a
+ * writer: the statements that follow would be outside of the transaction. */
 CHECKED bool postgres_is_usable(struct postgres_connection *connection);
 
 /* ---- postgres_problem.c ---- */
@@ -93,10 +96,10 @@ CHECKED bool postgres_copy_end(struct sql_connection *writer, struct error *erro
 
 /* ---- postgres_holder.c ---- */
 
-/* Becomes the holder; first waits until the hold of a dead holder has expired. CONFLICT: another
- * process holds the database. */
+/* Becomes the holder; if necessary, first waits until the hold of a dead holder has expired.
+ * CONFLICT: another process holds the database. */
 CHECKED bool postgres_holder_take(struct postgres_connection *writer, struct error *error);
-/* Gives the hold up at once, so that the next process need not wait until it expires. */
+/* Gives the hold up at once, so that the next process need not wait until the hold expires. */
 void postgres_holder_leave(struct postgres_connection *writer);
 /* For struct sql_engine. */
 CHECKED bool postgres_begin(struct sql_connection *connection, struct error *error);
@@ -108,8 +111,8 @@ CHECKED bool postgres_keep(struct sql_connection *connection, struct error *erro
 /* A bound parameter. */
 struct postgres_parameter {
     struct sql_value value;
-    Oid type; /* 0: it was never bound; the server then infers a type for NULL */
-    bool is_bound;
+    Oid type;                    /* 0: it was never bound; the server then infers a type for NULL */
+    bool has_value;              /* false: NULL */
     char bytes[sizeof(int64_t)]; /* of a number, in network byte order */
 };
 
@@ -143,5 +146,6 @@ const char *postgres_text(struct sql_statement *statement, int column);
 const void *postgres_blob(struct sql_statement *statement, int column, size_t *length);
 
 Oid postgres_type_of(enum sql_type type);
-/* The bytes that are sent for a parameter, in the binary format; *value NULL: NULL. */
+/* Sets *value to the bytes that are sent for a parameter, in the binary format, or to NULL if they
+ * are SQL's NULL. The parameter must outlive them. */
 void postgres_encode(struct postgres_parameter *parameter, const char **value, int *length);

@@ -43,8 +43,8 @@ static const struct problem {
       "the user lacks a right in the database: make it the owner of the database" },
     { "XX", ERROR_INTERNAL, "the database server reports damage: see its log" },
     { "", ERROR_INTERNAL,
-      "the database asks for a password, and there is none: put it into PGPASSWORD, or name its "
-      "file in OPSBRAIN_DATABASE_PASSWORD_FILE, or in PGPASSFILE one with "
+      "the database asks for a password, and there is none: put it into PGPASSWORD, name its "
+      "file in OPSBRAIN_DATABASE_PASSWORD_FILE, or name in PGPASSFILE a file that has the line "
       "HOST:PORT:DATABASE:USER:PASSWORD and the mode 0600",
       "no password supplied" },
     { "", ERROR_INTERNAL,
@@ -54,7 +54,8 @@ static const struct problem {
     { "", ERROR_INTERNAL,
       "the database's certificate is for another name: connect to the name that it has",
       "does not match host name" },
-    { "", ERROR_INTERNAL, "the file of sslrootcert cannot be read: name the authority's file",
+    { "", ERROR_INTERNAL,
+      "the file of sslrootcert cannot be read: name the certificate authority's file",
       "root certificate file" },
     { "", ERROR_INTERNAL,
       "the database server has no TLS, which connections to other machines require: switch it on "
@@ -83,12 +84,12 @@ static const struct problem *find_problem(const struct postgres_connection *conn
 
 bool postgres_explain(struct sql_connection *connection, struct error *error)
 {
-    const struct postgres_connection *own = postgres_of(connection);
-    const struct problem *problem = find_problem(own);
+    const struct postgres_connection *postgres = postgres_of(connection);
+    const struct problem *problem = find_problem(postgres);
 
     if (problem == NULL)
         return error_set(error, ERROR_INTERNAL, "database %s: %s (SQLSTATE %s)", connection->place,
-                         own->message, own->state);
+                         postgres->message, postgres->state);
     return error_set(error, problem->kind, "%s (database %s: %s)", problem->advice,
-                     connection->place, own->message);
+                     connection->place, postgres->message);
 }

@@ -5,7 +5,8 @@
 #include "store/engine/postgres_private.h"
 #include "store/engine/sql.h"
 
-/* The key of the advisory lock under which both tables are created: any number of our own. */
+/* The key of the advisory lock under which opsbrain_schema and opsbrain_holder are created: an
+ * arbitrary number. */
 #define LOCK_ID "8029474310"
 
 const char *postgres_set_name(const struct migration_set *migrations)
@@ -26,8 +27,9 @@ bool postgres_read_version(struct sql_connection *connection, const char *name, 
     return true;
 }
 
-/* Refuses a schema with the tables of another program. */
-static CHECKED bool check_identity(struct sql_connection *writer, struct error *error)
+/* Refuses a schema with the tables of another program. Creates opsbrain_schema and opsbrain_holder
+ * in an empty one. */
+static CHECKED bool claim_schema(struct sql_connection *writer, struct error *error)
 {
     bool ours, found;
 
@@ -85,7 +87,7 @@ static CHECKED bool check_version(struct sql_connection *writer,
                         writer->place, (long long)*version, migrations->count);
 }
 
-/* Works in a transaction with a lock: two processes may start at once. */
+/* Works in a transaction with a lock, because two processes may start at once. */
 static CHECKED bool identify(struct sql_connection *writer, const struct migration_set *migrations,
                              struct error *error)
 {
@@ -94,7 +96,7 @@ static CHECKED bool identify(struct sql_connection *writer, const struct migrati
 
     return postgres_run(connection, "BEGIN", error)
            && postgres_run(connection, "SELECT pg_advisory_xact_lock(" LOCK_ID ")", error)
-           && check_identity(writer, error) && check_version(writer, migrations, &version, error)
+           && claim_schema(writer, error) && check_version(writer, migrations, &version, error)
            && postgres_run(connection, "COMMIT", error);
 }
 
@@ -112,7 +114,7 @@ static CHECKED bool migrate(struct sql_connection *writer, const struct migratio
 
 static bool roll_back(struct postgres_connection *connection)
 {
-    struct error ignored; /* the connection may be lost, too */
+    struct error ignored; /* a lost connection has rolled back already */
 
     error_ignore(postgres_run(connection, "ROLLBACK", &ignored));
     return false;

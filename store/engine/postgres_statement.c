@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statements of a PostgreSQL connection. A kept statement is prepared at its first run, when the
- * types of its parameters are known, and again in a new session. All its rows arrive at once. */
+ * types of its parameters are known, and again in a new session or if the types differ. All rows of
+ * a run arrive at once. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 
 /* ---- Texts ---- */
 
-/* Reads the number after a "?" and moves *text after it. Returns `next` if there is none. */
+/* Reads the number after a "?" and moves *text past it. Returns `next` if there is none. */
 static int read_position(const char **text, int next)
 {
     char *end;
@@ -74,7 +75,7 @@ struct sql_statement *postgres_prepare(struct sql_connection *connection, const 
     statement->is_kept = is_kept;
     if (statement->parameter_count <= POSTGRES_PARAMETERS_MAX)
         return statement;
-    note(statement->connection, "54023", "a statement has %d parameters, and may have %d",
+    note(statement->connection, "54023", "a statement has %d parameters, and may have at most %d",
          statement->parameter_count, POSTGRES_PARAMETERS_MAX);
     free(statement->text);
     free(statement);
@@ -88,7 +89,7 @@ void postgres_reset(struct sql_statement *statement)
     free(statement->shown);
     statement->shown = NULL;
     for (int i = 0; i < statement->parameter_count; i++)
-        statement->parameters[i].is_bound = false;
+        statement->parameters[i].has_value = false;
 }
 
 void postgres_finish(struct sql_statement *statement)
@@ -112,7 +113,7 @@ bool postgres_bind(struct sql_statement *statement, int position, const struct s
     parameter = &statement->parameters[position - 1];
     parameter->value = *value;
     parameter->type = postgres_type_of(value->type);
-    parameter->is_bound = !is_null;
+    parameter->has_value = !is_null;
     return true;
 }
 
@@ -151,7 +152,7 @@ static bool prepare_now(struct sql_statement *statement, const struct sent *sent
     PGresult *result;
     bool ok;
 
-    snprintf(statement->name, sizeof statement->name, "s%u", ++connection->names);
+    snprintf(statement->name, sizeof statement->name, "s%u", ++connection->prepared_count);
     result = PQprepare(connection->link, statement->name, statement->text,
                        statement->parameter_count, sent->types);
     ok = PQresultStatus(result) == PGRES_COMMAND_OK || postgres_note_failure(connection, result);
@@ -184,7 +185,7 @@ static void count_changes(struct postgres_connection *connection, PGresult *resu
         connection->changes = strtoll(PQcmdTuples(result), NULL, 10);
 }
 
-/* Reconnects only a reader: a writer is in a transaction, which ends with its session. */
+/* Reconnects only a reader: a writer may be in a transaction, which ends with its session. */
 static bool is_connected(struct postgres_connection *connection)
 {
     if (connection->kind == SQL_CONNECTION_READER)

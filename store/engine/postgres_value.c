@@ -47,7 +47,7 @@ void postgres_encode(struct postgres_parameter *parameter, const char **value, i
 
     *value = NULL;
     *length = 0;
-    if (!parameter->is_bound || (bound->type == SQL_REAL && isnan(bound->real)))
+    if (!parameter->has_value || (bound->type == SQL_REAL && isnan(bound->real)))
         return;
     if (bound->type == SQL_TEXT || bound->type == SQL_BLOB) {
         *value = bound->bytes;
@@ -79,7 +79,7 @@ static uint16_t read_half(const char *bytes)
 }
 
 /* Reads a NUMERIC, the type of sum() and avg() of integers: digits in base 10,000, the first of
- * which counts NUMERIC_BASE to the power of `weight`. */
+ * which is multiplied by NUMERIC_BASE to the power of `weight`. */
 static double read_numeric(const char *bytes)
 {
     uint16_t digits = read_half(bytes);
@@ -154,7 +154,7 @@ int64_t postgres_integer(struct sql_statement *statement, int column)
     }
 }
 
-/* Writes the number as SQLite would. */
+/* Writes the number as text: a float with 15 significant digits, anything else as an integer. */
 static const char *show_number(struct sql_statement *statement, int column)
 {
     Oid type = PQftype(statement->result, column);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An identity is "BOOT NAMESPACE PID START": the id of the machine's boot, the PID namespace (two
- * containers may have the same host name and PIDs), the PID, and the process's start in ticks. */
+ * containers may have the same host name and PIDs), the PID, and the process's start in clock
+ * ticks after the boot. */
 #include "store/engine/process_identity.h"
 
 #include <errno.h>
@@ -13,7 +14,8 @@
 
 #define NAMESPACE_SIZE 40
 
-static bool read_machine(char boot[PROCESS_STAT_BOOT_SIZE], char namespace[NAMESPACE_SIZE])
+static bool read_boot_and_namespace(char boot[PROCESS_STAT_BOOT_SIZE],
+                                    char namespace[NAMESPACE_SIZE])
 {
     ssize_t length = readlink("/proc/self/ns/pid", namespace, NAMESPACE_SIZE - 1);
 
@@ -30,13 +32,13 @@ void process_identity_write(char out[PROCESS_IDENTITY_SIZE])
     struct process_stat stat;
 
     out[0] = '\0';
-    if (read_machine(boot, namespace) && process_stat_read(getpid(), &stat))
+    if (read_boot_and_namespace(boot, namespace) && process_stat_read(getpid(), &stat))
         snprintf(out, PROCESS_IDENTITY_SIZE, "%s %s %d %llu", boot, namespace, (int)getpid(),
                  stat.start);
 }
 
-/* Returns true if the process does not exist, is a zombie, or another process has its PID now. A
- * process that /proc hides (hidepid) may still run. */
+/* Returns true if the process does not exist, is a zombie, or another process has its PID now;
+ * false if /proc hides the process (hidepid), because it may still run. */
 static bool has_ended(int process, unsigned long long its_start)
 {
     struct process_stat stat;
@@ -55,6 +57,6 @@ bool process_identity_is_gone(const char *identity)
     int process;
 
     return sscanf(identity, "%39s %39s %d %llu", its_boot, its_namespace, &process, &its_start) == 4
-           && read_machine(boot, namespace) && strcmp(boot, its_boot) == 0
+           && read_boot_and_namespace(boot, namespace) && strcmp(boot, its_boot) == 0
            && strcmp(namespace, its_namespace) == 0 && process > 0 && has_ended(process, its_start);
 }

@@ -9,6 +9,6 @@
 
 /* Writes the identity of the calling process; "" if /proc does not show it. */
 void process_identity_write(char out[PROCESS_IDENTITY_SIZE]);
-/* Returns true only if it is certain that the process has ended: it ran on this machine since the
- * last boot, and in the caller's PID namespace. */
+/* Returns true only if the process has certainly ended. For a process of another machine, boot or
+ * PID namespace, nothing is certain: false. */
 bool process_identity_is_gone(const char *identity);

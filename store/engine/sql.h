@@ -25,15 +25,16 @@ CHECKED bool sql_connection_snapshot(struct sql_connection *reader, struct error
 CHECKED bool sql_connection_has_table(struct sql_connection *connection, const char *name,
                                       bool *found, struct error *error);
 
-/* One run of one statement: begin, bind, step, read, end. Declared with SQL_AUTO, it ends by
- * itself. An error before the first step is reported by that step. `text` must be a static string:
- * statements are kept by its address. Bound memory must live until the end of the run. */
+/* One run of one statement: begin, bind, step, read, end. Declared with SQL_AUTO, it ends with its
+ * scope. An error before the first step is reported by that step. The `text` of sql_begin must be a
+ * static string, because statements are kept by its address. Bound memory must live until the end
+ * of the run. */
 struct sql {
     struct sql_connection *connection;
     struct sql_statement *statement;
-    bool *in_use;          /* of the kept statement; NULL: only this run uses the statement */
-    struct error *failure; /* heap: the error before the first step; NULL: none */
-    struct sql_repaired *repaired; /* heap: bound texts that differ from what was given */
+    bool *in_use;                  /* flag of the kept statement; NULL: the statement is not kept */
+    struct error *failure;         /* heap: the error before the first step; NULL: none */
+    struct sql_repaired *repaired; /* heap: the bound texts that had to be repaired */
 };
 #define SQL_AUTO __attribute__((cleanup(sql_end))) struct sql
 
@@ -51,7 +52,7 @@ void sql_bind_integer(struct sql *sql, int position, int64_t value);
 void sql_bind_real(struct sql *sql, int position, double value); /* NaN binds NULL */
 void sql_bind_blob(struct sql *sql, int position, const void *data, size_t length);
 
-/* The greater of two expressions; NULL if the second is. */
+/* The greater of two expressions; the second one if either is NULL. */
 #define SQL_GREATER(a, b) "CASE WHEN " a " > " b " THEN " a " ELSE " b " END "
 /* The value for the column `sequence` of a new row, which orders rows whose times are equal. */
 #define SQL_NEXT_SEQUENCE(table) "(SELECT coalesce(max(sequence), 0) + 1 FROM " table ") "

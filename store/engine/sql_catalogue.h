@@ -20,7 +20,7 @@ struct sql_table {
     char *name;
     struct sql_table_column *columns; /* in the order of SQLite's table */
     size_t column_count;
-    size_t key[SQL_KEY_MAX]; /* which columns are the primary key, in its order */
+    size_t key[SQL_KEY_MAX]; /* indexes of the primary key's columns, in the key's order */
     size_t key_count;
 };
 

@@ -13,7 +13,7 @@
 #include "store/engine/sql_types.h"
 
 #define SQL_KEPT_STATEMENTS 256
-/* How long after its first run a transaction that may succeed later is run again. */
+/* A failed transaction that may succeed later is run again for this long after its first run. */
 #define SQL_REPEAT_PATIENCE_NS 20000000000
 
 /* Defined by the engine. */
@@ -29,7 +29,7 @@ struct sql_kept {
 struct sql_connection {
     const struct sql_engine *engine;
     char *place;                               /* names the database in messages */
-    struct sql_kept kept[SQL_KEPT_STATEMENTS]; /* open addressing by the text's address */
+    struct sql_kept kept[SQL_KEPT_STATEMENTS]; /* hashed by the address of the text */
 };
 
 struct sql_value {
@@ -45,23 +45,24 @@ enum sql_upkeep {
     SQL_UPKEEP_BUSY, /* after a transaction, while others wait */
     SQL_UPKEEP_IDLE, /* after a transaction, while none waits */
     SQL_UPKEEP_END,  /* before the last connection is closed */
-    SQL_UPKEEP_LOST, /* likewise, but another server may own the files by now */
+    SQL_UPKEEP_LOST, /* instead of END, if another server may own the files by now */
 };
 
 /* Statements are SQL that every engine understands (tests/check_sql.sh), with ?1, ?2 ... for
  * parameters, which may occur several times, or with ? for each in turn. A parameter has the type
- * that is bound, even if the value is NULL; one that is not bound is NULL. Savepoints and ROLLBACK
- * are statements like others. Texts compare byte by byte. */
+ * that is bound, even if the value is NULL; a parameter that is not bound is NULL. Savepoints and
+ * ROLLBACK are statements like others. Texts compare byte by byte. */
 struct sql_engine {
     const char *name;
     const struct migration_set *main, *scrapes;
 
-    /* Opening a writer creates the database if it is missing. */
+    /* Opening a writer creates a missing SQLite file; a PostgreSQL database must exist. */
     CHECKED bool (*open)(const char *place, enum sql_connection_kind kind,
                          struct sql_connection **out, struct error *error);
-    void (*close)(struct sql_connection *connection); /* its statements are finished */
-    /* Checks that the database is one of opsbrain's, undamaged, and of a known version, and brings
-     * it up to date. Called with the writer's connection before anything else. */
+    void (*close)(struct sql_connection *connection); /* after its statements were finished */
+    /* Checks that the database is one of opsbrain's and of a known version (SQLite: also that a
+     * small file is undamaged), and brings it up to date. A PostgreSQL writer first becomes the
+     * holder of the database. Called before the writer's first transaction. */
     CHECKED bool (*prepare_schema)(struct sql_connection *writer,
                                    const struct migration_set *migrations, struct error *error);
 
@@ -73,16 +74,16 @@ struct sql_engine {
     enum sql_step (*step)(struct sql_statement *statement);
     void (*reset)(struct sql_statement *statement); /* also forgets what was bound */
 
-    /* Columns of the current row, converted; NULL and no length for NULL. Borrowed until the next
-     * step. */
+    /* A column of the current row, converted to the function's type. NULL becomes 0, or a NULL
+     * pointer with the length 0. What a pointer refers to is borrowed until the next step. */
     bool (*is_null)(struct sql_statement *statement, int column);
     int64_t (*integer)(struct sql_statement *statement, int column);
     double (*real)(struct sql_statement *statement, int column);
     const char *(*text)(struct sql_statement *statement, int column);
     const void *(*blob)(struct sql_statement *statement, int column, size_t *length);
 
-    /* A transaction that writes. If the answer to a commit is lost, `commit` finds out whether it
-     * took place. */
+    /* A transaction that writes. If the answer to a commit is lost, `commit` finds out whether the
+     * transaction was committed. */
     CHECKED bool (*begin)(struct sql_connection *writer, struct error *error);
     CHECKED bool (*commit)(struct sql_connection *writer, struct error *error);
     /* Returns whether the transaction that failed last may succeed if it is run again soon. */
@@ -90,8 +91,8 @@ struct sql_engine {
     /* Called every few seconds while there is nothing to write; NULL: there is nothing to do. */
     CHECKED bool (*keep)(struct sql_connection *writer, struct error *error);
 
-    /* Begins a transaction that sees the database as it is now, whatever others write. A statement
-     * in it whose session is lost fails. */
+    /* Begins a transaction that sees the database as it is now, whatever others write. If the
+     * session is lost, the statement that runs then fails. */
     CHECKED bool (*snapshot)(struct sql_connection *reader, struct error *error);
 
     CHECKED bool (*has_table)(struct sql_connection *connection, const char *name, bool *found,
@@ -103,13 +104,13 @@ struct sql_engine {
     CHECKED bool (*explain)(struct sql_connection *connection, struct error *error);
 
     void (*upkeep)(struct sql_connection *writer, enum sql_upkeep when);
-    /* In a transaction: gives some free space back; *more: there is more to give back. */
+    /* In a transaction: gives free space back to the file system; *more: there may be more. */
     CHECKED bool (*shrink)(struct sql_connection *writer, bool *more, struct error *error);
     int64_t (*size_bytes)(struct sql_connection *reader); /* of the whole place; 0: not known */
 
     /* ---- For copies of a whole database (store/copy/) ---- */
 
-    /* The number of migrations applied; 0: none. CONFLICT: another program's database. */
+    /* The number of migrations applied; 0: none. CONFLICT: another program's file (SQLite). */
     CHECKED bool (*version)(struct sql_connection *connection,
                             const struct migration_set *migrations, int64_t *out,
                             struct error *error);
@@ -120,7 +121,8 @@ struct sql_engine {
      * means NULL. The function is NULL if the engine is as fast row by row. */
     CHECKED bool (*copy_rows)(struct sql_connection *writer, const struct sql_table *table,
                               const struct sql_value *values, size_t rows, struct error *error);
-    /* Call it in a transaction: fails if a row refers to a row that does not exist, and from now on
-     * references are enforced again. New rows get ids above those of the copied rows. */
+    /* Call it in a transaction: fails if a row refers to a row that does not exist. References are
+     * enforced again from now on (SQLite: on connections that are opened later). New rows get ids
+     * above those of the copied rows. */
     CHECKED bool (*copy_end)(struct sql_connection *writer, struct error *error);
 };

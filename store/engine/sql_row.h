@@ -21,7 +21,7 @@
 #include "base/core/digest.h"
 #include "store/engine/sql.h"
 
-/* One column, and the member that it is read into or bound from. */
+/* A column of the current row, and what a kind needs to read it into a member. */
 struct sql_column {
     const struct sql *sql;
     int index;
@@ -97,7 +97,7 @@ extern const struct sql_member_kind sql_kind_integer, sql_kind_integer_or_null, 
 CHECKED bool sql_row_read(const struct sql *sql, const struct sql_columns *columns, void *row,
                           struct error *error);
 /* Binds the parameters from the first one on; the row must live until the end of the run. A NULL
- * pointer binds NULL, as do 0 and "" of an OR_NULL kind. */
+ * pointer binds NULL, and so do 0 of INTEGER_OR_NULL and "" of TEXT_OR_NULL. */
 void sql_row_bind(struct sql *sql, const struct sql_columns *columns, const void *row);
 void sql_row_finish(const struct sql_columns *columns, void *row); /* may be called again */
 

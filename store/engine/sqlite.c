@@ -26,20 +26,20 @@ struct sqlite_connection {
     int wal_pages;
 };
 
-static struct sqlite_connection *of(struct sql_connection *connection)
+static struct sqlite_connection *sqlite_of(struct sql_connection *connection)
 {
     return (struct sqlite_connection *)connection;
 }
 
 sqlite3 *sqlite_handle(struct sql_connection *connection)
 {
-    return of(connection)->db;
+    return sqlite_of(connection)->db;
 }
 
 /* ---- Errors ---- */
 
-/* The errno behind an I/O error. sqlite3_system_errno misses those of a commit, so the files are
- * tried too, the write-ahead log first. */
+/* The errno behind an I/O error. sqlite3_system_errno misses the errno of a commit, so the
+ * files are asked, too: first the write-ahead log, then the database. */
 static int system_cause(sqlite3 *db)
 {
     int cause = sqlite3_system_errno(db);
@@ -194,7 +194,7 @@ static bool in_transaction(struct sql_connection *connection)
 
 /* ---- Statements ---- */
 
-static sqlite3_stmt *own(struct sql_statement *statement)
+static sqlite3_stmt *stmt_of(struct sql_statement *statement)
 {
     return (sqlite3_stmt *)statement;
 }
@@ -211,7 +211,7 @@ static struct sql_statement *prepare(struct sql_connection *connection, const ch
 
 static void finish(struct sql_statement *statement)
 {
-    sqlite3_finalize(own(statement));
+    sqlite3_finalize(stmt_of(statement));
 }
 
 static int bind_value(sqlite3_stmt *statement, int position, const struct sql_value *value)
@@ -232,12 +232,12 @@ static int bind_value(sqlite3_stmt *statement, int position, const struct sql_va
 
 static bool bind_at(struct sql_statement *statement, int position, const struct sql_value *value)
 {
-    return bind_value(own(statement), position, value) == SQLITE_OK;
+    return bind_value(stmt_of(statement), position, value) == SQLITE_OK;
 }
 
 static enum sql_step step(struct sql_statement *statement)
 {
-    int status = sqlite3_step(own(statement));
+    int status = sqlite3_step(stmt_of(statement));
 
     if (status == SQLITE_ROW)
         return SQL_ROW;
@@ -246,35 +246,35 @@ static enum sql_step step(struct sql_statement *statement)
 
 static void reset(struct sql_statement *statement)
 {
-    sqlite3_reset(own(statement));
-    sqlite3_clear_bindings(own(statement));
+    sqlite3_reset(stmt_of(statement));
+    sqlite3_clear_bindings(stmt_of(statement));
 }
 
 static bool column_is_null(struct sql_statement *statement, int column)
 {
-    return sqlite3_column_type(own(statement), column) == SQLITE_NULL;
+    return sqlite3_column_type(stmt_of(statement), column) == SQLITE_NULL;
 }
 
 static int64_t column_integer(struct sql_statement *statement, int column)
 {
-    return sqlite3_column_int64(own(statement), column);
+    return sqlite3_column_int64(stmt_of(statement), column);
 }
 
 static double column_real(struct sql_statement *statement, int column)
 {
-    return sqlite3_column_double(own(statement), column);
+    return sqlite3_column_double(stmt_of(statement), column);
 }
 
 static const char *column_text(struct sql_statement *statement, int column)
 {
-    return (const char *)sqlite3_column_text(own(statement), column);
+    return (const char *)sqlite3_column_text(stmt_of(statement), column);
 }
 
 static const void *column_blob(struct sql_statement *statement, int column, size_t *length)
 {
-    const void *data = sqlite3_column_blob(own(statement), column);
+    const void *data = sqlite3_column_blob(stmt_of(statement), column);
 
-    *length = (size_t)sqlite3_column_bytes(own(statement), column);
+    *length = (size_t)sqlite3_column_bytes(stmt_of(statement), column);
     return data;
 }
 
@@ -298,7 +298,8 @@ static CHECKED bool commit(struct sql_connection *writer, struct error *error)
     return sql_connection_run(writer, "COMMIT", error);
 }
 
-/* Never: there is no other writer to wait for, and a full disk stays full for a while. */
+/* Never: sqlite3 has waited for other programs (BUSY_TIMEOUT_MS), and a full disk stays full for a
+ * while. */
 static bool may_repeat(struct sql_connection *writer)
 {
     (void)writer;
@@ -314,7 +315,7 @@ static int64_t changes(struct sql_connection *connection)
 
 static void checkpoint(struct sql_connection *writer, int mode)
 {
-    of(writer)->wal_pages = 0;
+    sqlite_of(writer)->wal_pages = 0;
     sqlite3_wal_checkpoint_v2(sqlite_handle(writer), NULL, mode, NULL, NULL);
 }
 
@@ -330,11 +331,11 @@ static void upkeep(struct sql_connection *writer, enum sql_upkeep when)
 {
     switch (when) {
     case SQL_UPKEEP_BUSY:
-        if (of(writer)->wal_pages >= CHECKPOINT_PAGES_MAX)
+        if (sqlite_of(writer)->wal_pages >= CHECKPOINT_PAGES_MAX)
             checkpoint(writer, SQLITE_CHECKPOINT_PASSIVE);
         return;
     case SQL_UPKEEP_IDLE:
-        if (of(writer)->wal_pages >= CHECKPOINT_PAGES)
+        if (sqlite_of(writer)->wal_pages >= CHECKPOINT_PAGES)
             checkpoint(writer, SQLITE_CHECKPOINT_PASSIVE);
         return;
     case SQL_UPKEEP_END:

@@ -11,12 +11,12 @@ extern const struct sql_engine sqlite_engine;
 struct sqlite3 *sqlite_handle(struct sql_connection *connection);
 /* Runs a script, whose statements return no rows. */
 CHECKED bool sqlite_run(struct sql_connection *connection, const char *script, struct error *error);
-CHECKED bool sqlite_prepare_schema(struct sql_connection *writer,
-                                   const struct migration_set *migrations, struct error *error);
 CHECKED bool sqlite_check_references(struct sql_connection *connection, struct error *error);
 
 /* ---- For struct sql_engine ---- */
 
+CHECKED bool sqlite_prepare_schema(struct sql_connection *writer,
+                                   const struct migration_set *migrations, struct error *error);
 CHECKED bool sqlite_version(struct sql_connection *connection,
                             const struct migration_set *migrations, int64_t *out,
                             struct error *error);

@@ -87,6 +87,7 @@ bool sql_catalogue_read(const struct migration_set *migrations, struct sql_catal
     bool done;
 
     *out = (struct sql_catalogue){ 0 };
+    /* Opening a writer would create a file with the name ":memory:". */
     if (!sql_connection_open(&sqlite_engine, ":memory:", SQL_CONNECTION_READER, &connection, error))
         return false;
     done = sqlite_run(connection, "PRAGMA query_only = OFF", error)

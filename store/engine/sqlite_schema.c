@@ -8,7 +8,7 @@
 #include "store/engine/sqlite.h"
 
 #define APPLICATION_ID 0x6f707362            /* the letters "opsb" */
-#define CHECK_LIMIT_BYTES (64 * 1024 * 1024) /* larger files are not checked at each start */
+#define CHECK_LIMIT_BYTES (64 * 1024 * 1024) /* larger files are not checked at the start */
 
 static CHECKED bool read_integer(struct sql_connection *connection, const char *query, int64_t *out,
                                  struct error *error)
@@ -21,7 +21,7 @@ static CHECKED bool read_integer(struct sql_connection *connection, const char *
     return true;
 }
 
-/* Accepts a new file, which has no tables, and one with the application id of opsbrain. */
+/* Accepts only a new file, which has no tables, or a file with opsbrain's application id. */
 bool sqlite_version(struct sql_connection *connection, const struct migration_set *migrations,
                     int64_t *out, struct error *error)
 {

@@ -65,7 +65,7 @@ static CHECKED bool rehearse(struct sql_connection *writer, struct write_batch *
     return true;
 }
 
-/* A write ends differently the second time if its closure left something in memory. */
+/* A write ends differently the second time if its closure kept something of its first run. */
 static void check_rehearsal(const struct write_batch *batch)
 {
     for (const struct write *write = batch->writes; write != NULL; write = write->next) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The writes of one transaction. Each closure runs in a savepoint of its own, so that one that
- * fails undoes only itself. Private to database_writer.c. */
+/* The writes of one transaction. Each closure runs in a savepoint of its own, so that a failed
+ * closure undoes only its own changes. Private to database_writer.c. */
 #pragma once
 
 #include <pthread.h>
@@ -34,8 +34,7 @@ struct write_batch {
 };
 
 /* Runs the deferred writes, then the others, and commits. `ok` and `error` of each write say how it
- * ended. Returns false if nothing was committed, for a reason that no closure caused (a full disk);
- * the transaction may then still be open. `rehearses`: first runs all of them once and rolls that
- * back. */
+ * ended. Returns false if the transaction failed for a reason that no closure caused (a full disk);
+ * it may then still be open. `rehearses`: first runs all writes once and rolls them back. */
 CHECKED bool write_batch_commit(struct write_batch *batch, struct sql_connection *writer,
                                 bool rehearses, struct error *error);

@@ -143,17 +143,17 @@ bool fleet_managed_adopt(struct store *store, const struct fleet_managed_row *ro
 
 /* ---- Observations ---- */
 
-/* Adds the cost since the last count: a stopped server has no known cost. */
-#define COUNT                                                                                      \
+/* Adds the cost since the last count. The cost of a stopped server is unknown and not counted. */
+#define COUNT_COST                                                                                 \
     "UPDATE fleet_managed SET spent_usd = spent_usd + CASE WHEN state IN ('creating', 'running', " \
     "'failed') AND ?2 > spent_ms THEN usd_per_hour * (?2 - spent_ms) / 3600000.0 ELSE 0 END, "     \
     "spent_ms = CASE WHEN ?2 > spent_ms THEN ?2 ELSE spent_ms END "
 
-bool fleet_managed_count(struct sql_connection *connection, const char *plan_id, int64_t now_ms,
-                         struct error *error)
+bool fleet_managed_count_cost(struct sql_connection *connection, const char *plan_id,
+                              int64_t now_ms, struct error *error)
 {
-    return job_execute(connection, COUNT "WHERE plan_id = ?1 AND state <> 'gone'", plan_id, now_ms,
-                       error);
+    return job_execute(connection, COUNT_COST "WHERE plan_id = ?1 AND state <> 'gone'", plan_id,
+                       now_ms, error);
 }
 
 static CHECKED bool apply_note(struct sql_connection *connection, void *context,
@@ -173,7 +173,7 @@ static CHECKED bool apply_note(struct sql_connection *connection, void *context,
     sql_bind_text(&sql, 4, observation->problem);
     sql_bind_integer(&sql, 5, observation->now_ms);
     sql_bind_text(&sql, 6, observation->plan_id);
-    return job_execute(connection, COUNT "WHERE id = ?1 AND state <> 'gone'", observation->id,
+    return job_execute(connection, COUNT_COST "WHERE id = ?1 AND state <> 'gone'", observation->id,
                        observation->now_ms, error)
            && sql_run(&sql, error);
 }

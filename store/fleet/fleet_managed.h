@@ -10,10 +10,10 @@ struct fleet_managed_row {
     char id[ID_SIZE];
     char deployment[64];
     char target[64];
-    char plan_id[ID_SIZE]; /* the newest plan that changed it; "" if it was adopted */
+    char plan_id[ID_SIZE]; /* its newest plan that was begun; "": adopted, and none yet */
     char state[16];        /* "creating", "running", "stopped", "failed", "gone" */
     char rights[16];       /* "created"; "adopted": may be stopped and destroyed; "watched": not */
-    char *wish;            /* JSON, heap: recipe, region, replicas */
+    char *wish;            /* JSON, heap: recipe, overrides, place, kind, replicas, at_end */
     int64_t usd_known;
     double usd_per_hour;
     int64_t ends_ms; /* 0: no end */
@@ -21,8 +21,8 @@ struct fleet_managed_row {
     int64_t warned;      /* the last warning of its end: 1 an hour before, 2 ten minutes before */
     char *observed;      /* JSON, heap */
     int64_t observed_ms; /* 0: never */
-    char problem[512];   /* why it could not be observed; "" */
-    char *baseline;      /* JSON, heap: its fields as the newest plan left them */
+    char problem[512];   /* what the last observation found, or why it failed; "": no problem */
+    char *baseline;      /* JSON, heap: the observed fields as the newest plan left them */
     char *door;          /* JSON, heap: the address to which its key is sent; {} for none */
     double spent_usd;    /* cost until spent_ms, where the price was known */
     int64_t spent_ms;
@@ -35,17 +35,15 @@ void fleet_managed_rows_free(struct fleet_managed_row *rows, size_t count);
 /* *found false: no deployment of that name is managed now. Free with fleet_managed_finish. */
 CHECKED bool fleet_managed_find(struct store *store, const char *deployment,
                                 struct fleet_managed_row *out, bool *found, struct error *error);
-/* Lists those that are not gone, in order of name. Free with fleet_managed_rows_free. */
+/* Lists the deployments that are not gone, in order of name. Free with fleet_managed_rows_free. */
 CHECKED bool fleet_managed_list(struct store *store, struct fleet_managed_row **out, size_t *count,
                                 struct error *error);
-/* Manages a server that opsbrain did not create. `row` has deployment, target, state ("": running),
- * rights, wish, observed and door (NULL: none), ends_ms and at_end. CONFLICT: it is managed
- * already. */
+/* Begins to manage a server that opsbrain did not create. `row` has deployment, target, state ("":
+ * running), rights, wish, observed and door (NULL: none), ends_ms and at_end. CONFLICT: the
+ * deployment is managed already. */
 CHECKED bool fleet_managed_adopt(struct store *store, const struct fleet_managed_row *row,
                                  int64_t now_ms, struct change *change, struct error *error);
 
-/* Stores an observation, with the time up to which its cost is now counted. If another plan has
- * changed the row since it was read, only the cost is updated. */
 struct fleet_observation {
     const char *id, *plan_id; /* as in the row when it was read */
     const char *state;        /* NULL: unchanged */
@@ -53,6 +51,8 @@ struct fleet_observation {
     const char *problem;
     int64_t now_ms;
 };
+/* Stores an observation, and counts the deployment's cost until `now_ms`. If another plan has
+ * changed the row since it was read, only the cost is updated. */
 CHECKED bool fleet_managed_note(struct store *store, const struct fleet_observation *observation,
                                 struct error *error);
 /* Records a warning of the deployment's end; *first: it was not given before. `level` is as in
@@ -61,13 +61,14 @@ CHECKED bool fleet_managed_warn(struct store *store, const char *id, int64_t lev
                                 struct error *error);
 
 struct fleet_instance {
-    char id[ID_SIZE]; /* of this database: a label on every resource that it creates */
-    bool moved;       /* the database was last used at another place, so it only reads the clouds */
+    char id[ID_SIZE]; /* of this database: a label on every resource that opsbrain creates */
+    /* The database was last used at another place: opsbrain then only reads the clouds. */
+    bool moved;
 };
-/* Creates the id if there is none, and records the place. */
+/* Creates the id if there is none, and records the place if none is recorded. */
 CHECKED bool fleet_instance_read(struct store *store, const char *place, struct fleet_instance *out,
                                  struct error *error);
-/* Sets the place where it is used: one, two (separated by a blank) while it moves from one to the
- * other, or "" for wherever it is used next. */
+/* Records the place where the database is used: one place, or two (separated by a blank) while it
+ * moves from one to the other. "": the place that fleet_instance_read gets next is recorded. */
 CHECKED bool fleet_instance_settle(struct store *store, const char *place, struct change *change,
                                    struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Begins a plan: checks the go-ahead, the ceilings and the name and creates the job, in one
+/* Begins a plan: checks the go-ahead, the ceilings and the name, and queues the job, in one
  * transaction. */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "store/fleet/fleet_private.h"
 #include "store/ledger/store_private.h"
 
-struct planning {
+struct beginning {
     const char *id, *way, *wish;
     int64_t now_ms;
     const struct change *change;
@@ -21,20 +21,20 @@ struct planning {
 };
 
 static CHECKED bool check_allowed(struct sql_connection *connection,
-                                  const struct planning *planning, struct error *error)
+                                  const struct beginning *beginning, struct error *error)
 {
     FREE_AUTO struct fleet_approval *approvals = NULL;
     size_t count;
 
-    return fleet_plan_read_approvals(connection, planning->id, &approvals, &count, error)
-           && fleet_plan_allowed(&planning->target, &planning->life, approvals, count, error);
+    return fleet_plan_read_approvals(connection, beginning->id, &approvals, &count, error)
+           && fleet_plan_allowed(&beginning->target, &beginning->life, approvals, count, error);
 }
 
-static CHECKED bool check_total(struct sql_connection *connection, const struct planning *planning,
-                                struct error *error)
+static CHECKED bool check_total(struct sql_connection *connection,
+                                const struct beginning *beginning, struct error *error)
 {
-    const struct fleet_plan_row *plan = &planning->plan;
-    double limit = planning->target.total_usd, others;
+    const struct fleet_plan_row *plan = &beginning->plan;
+    double limit = beginning->target.total_usd, others;
     bool found;
     SQL_AUTO sql =
         sql_begin(connection, "SELECT coalesce(sum(usd_per_hour), 0.0) FROM fleet_managed "
@@ -54,7 +54,7 @@ static CHECKED bool check_total(struct sql_connection *connection, const struct 
                      plan->deployment, plan->usd_per_hour, others, plan->target, limit);
 }
 
-/* A name that is registered already would then lead to the new server. */
+/* Otherwise a name that is registered already would lead to the new server. */
 static CHECKED bool check_name(struct sql_connection *connection, const char *name,
                                struct error *error)
 {
@@ -71,15 +71,15 @@ static CHECKED bool check_name(struct sql_connection *connection, const char *na
                         name);
 }
 
-static CHECKED bool begin_new(struct sql_connection *connection, const struct planning *planning,
+static CHECKED bool begin_new(struct sql_connection *connection, const struct beginning *beginning,
                               struct error *error)
 {
-    const struct fleet_plan_row *plan = &planning->plan;
+    const struct fleet_plan_row *plan = &beginning->plan;
     struct fleet_managed_row row = { .usd_known = plan->usd_known,
                                      .usd_per_hour = plan->usd_per_hour,
                                      .ends_ms = plan->ends_ms,
-                                     .created_ms = planning->now_ms };
-    FREE_AUTO char *wish = memory_copy_text(planning->wish == NULL ? "{}" : planning->wish);
+                                     .created_ms = beginning->now_ms };
+    FREE_AUTO char *wish = memory_copy_text(beginning->wish == NULL ? "{}" : beginning->wish);
 
     row.wish = wish;
     text_copy(row.deployment, sizeof row.deployment, plan->deployment);
@@ -93,12 +93,12 @@ static CHECKED bool begin_new(struct sql_connection *connection, const struct pl
            && fleet_managed_insert(connection, &row, error);
 }
 
-/* Until the plan has ended, the deployment counts at the higher of the two prices; a stopped one
- * costs nothing yet. */
-static CHECKED bool begin_change(struct sql_connection *connection, const struct planning *planning,
-                                 struct error *error)
+/* Until the plan has ended, the deployment counts at the higher of its price and the plan's; a
+ * stopped one counts at the plan's price. */
+static CHECKED bool begin_change(struct sql_connection *connection,
+                                 const struct beginning *beginning, struct error *error)
 {
-    const struct fleet_plan_row *plan = &planning->plan;
+    const struct fleet_plan_row *plan = &beginning->plan;
     SQL_AUTO sql = sql_begin(
         connection, "UPDATE fleet_managed SET plan_id = ?2, usd_before = usd_per_hour, "
                     "usd_per_hour = CASE WHEN state <> 'stopped' AND usd_per_hour > ?3 "
@@ -118,15 +118,15 @@ static CHECKED bool begin_change(struct sql_connection *connection, const struct
 }
 
 /* Only one plan may change a deployment at a time. */
-static CHECKED bool check_alone(struct sql_connection *connection, const struct planning *planning,
-                                struct error *error)
+static CHECKED bool check_alone(struct sql_connection *connection,
+                                const struct beginning *beginning, struct error *error)
 {
     char other[ID_SIZE], job[ID_SIZE];
     bool found;
     SQL_AUTO sql = sql_begin(connection, "SELECT id, job_id FROM fleet_plans WHERE deployment = ?1 "
                                          "AND state = 'applying'");
 
-    sql_bind_text(&sql, 1, planning->plan.deployment);
+    sql_bind_text(&sql, 1, beginning->plan.deployment);
     if (!sql_find(&sql, &found, error))
         return false;
     if (!found)
@@ -135,87 +135,87 @@ static CHECKED bool check_alone(struct sql_connection *connection, const struct 
     sql_text(&sql, 1, job, sizeof job);
     return error_set(error, ERROR_CONFLICT,
                      "another plan is changing %s (%s): wait for its job %s, or cancel it",
-                     planning->plan.deployment, other, job);
+                     beginning->plan.deployment, other, job);
 }
 
-static CHECKED bool check_target(const struct planning *planning, struct error *error)
+static CHECKED bool check_target(const struct beginning *beginning, struct error *error)
 {
-    const struct fleet_plan_row *plan = &planning->plan;
+    const struct fleet_plan_row *plan = &beginning->plan;
 
-    if (planning->target.revision == plan->target_revision)
+    if (beginning->target.revision == plan->target_revision)
         return true;
     return error_set(error, ERROR_CONFLICT,
                      "the target %s was changed by %s since the plan was made (revision %lld, not "
                      "%lld): make a new plan",
-                     plan->target, planning->target.created_by,
-                     (long long)planning->target.revision, (long long)plan->target_revision);
+                     plan->target, beginning->target.created_by,
+                     (long long)beginning->target.revision, (long long)plan->target_revision);
 }
 
-/* Limits of duration and cost apply to the deployment's life, however often it is extended. */
-static CHECKED bool find_life(struct sql_connection *connection, struct planning *planning,
+/* Limits of duration and cost apply to a deployment's whole life, however often it is extended. */
+static CHECKED bool find_life(struct sql_connection *connection, struct beginning *beginning,
                               struct error *error)
 {
     bool found;
     SQL_AUTO sql = sql_begin(connection, "SELECT created_ms FROM fleet_managed "
                                          "WHERE deployment = ?1 AND state <> 'gone'");
 
-    planning->life = planning->plan;
-    sql_bind_text(&sql, 1, planning->plan.deployment);
+    beginning->life = beginning->plan;
+    sql_bind_text(&sql, 1, beginning->plan.deployment);
     if (!sql_find(&sql, &found, error))
         return false;
     if (found)
-        planning->life.created_ms = sql_integer(&sql, 0);
+        beginning->life.created_ms = sql_integer(&sql, 0);
     return true;
 }
 
-static CHECKED bool begin(struct sql_connection *connection, struct planning *planning,
+static CHECKED bool begin(struct sql_connection *connection, struct beginning *beginning,
                           struct error *error)
 {
-    const struct fleet_plan_row *plan = &planning->plan;
+    const struct fleet_plan_row *plan = &beginning->plan;
 
-    if (!fleet_plan_check_good(plan, planning->now_ms, error)
-        || !fleet_target_read(connection, plan->target, &planning->target, error)
-        || !check_target(planning, error) || !find_life(connection, planning, error))
+    if (!fleet_plan_check_good(plan, beginning->now_ms, error)
+        || !fleet_target_read(connection, plan->target, &beginning->target, error)
+        || !check_target(beginning, error) || !find_life(connection, beginning, error))
         return false;
-    if (planning->way != NULL
-        && !fleet_plan_insert_approval(connection, planning->id, planning->way, planning->now_ms,
-                                       planning->change, error))
+    if (beginning->way != NULL
+        && !fleet_plan_insert_approval(connection, beginning->id, beginning->way, beginning->now_ms,
+                                       beginning->change, error))
         return false;
-    if (!check_allowed(connection, planning, error)
-        || !fleet_plan_within(&planning->target, &planning->life, error)
-        || !check_alone(connection, planning, error) || !check_total(connection, planning, error))
+    if (!check_allowed(connection, beginning, error)
+        || !fleet_plan_within(&beginning->target, &beginning->life, error)
+        || !check_alone(connection, beginning, error) || !check_total(connection, beginning, error))
         return false;
-    return (strcmp(plan->verb, "create") == 0 ? begin_new(connection, planning, error)
-                                              : begin_change(connection, planning, error))
-           && fleet_plan_queue(connection, plan, store_change_principal(planning->change),
-                               planning->now_ms, planning->begun.job_id, error);
+    return (strcmp(plan->verb, "create") == 0 ? begin_new(connection, beginning, error)
+                                              : begin_change(connection, beginning, error))
+           && fleet_plan_queue(connection, plan, store_change_principal(beginning->change),
+                               beginning->now_ms, beginning->begun.job_id, error);
 }
 
 static CHECKED bool apply_begin(struct sql_connection *connection, void *context,
                                 struct error *error)
 {
-    struct planning *planning = context;
-    struct fleet_plan_begun *begun = &planning->begun;
+    struct beginning *beginning = context;
+    struct fleet_plan_begun *begun = &beginning->begun;
 
-    fleet_plan_finish(&planning->plan);
-    if (!fleet_plan_read(connection, planning->id, &planning->plan, error))
+    fleet_plan_finish(&beginning->plan);
+    if (!fleet_plan_read(connection, beginning->id, &beginning->plan, error))
         return false;
-    text_copy(begun->job_id, sizeof begun->job_id, planning->plan.job_id);
+    text_copy(begun->job_id, sizeof begun->job_id, beginning->plan.job_id);
     begun->existed = begun->job_id[0] != '\0';
-    return begun->existed || begin(connection, planning, error);
+    return begun->existed || begin(connection, beginning, error);
 }
 
 bool fleet_plan_begin(struct store *store, const char *id, const char *way, const char *wish,
                       int64_t now_ms, struct change *change, struct fleet_plan_begun *out,
                       struct error *error)
 {
-    struct planning planning = {
+    struct beginning beginning = {
         .id = id, .way = way, .wish = wish, .now_ms = now_ms, .change = change
     };
-    bool done = store_change(store, change, apply_begin, &planning, id, "", error);
+    bool done = store_change(store, change, apply_begin, &beginning, id, "", error);
 
-    fleet_plan_finish(&planning.plan);
+    fleet_plan_finish(&beginning.plan);
     if (done)
-        *out = planning.begun;
+        *out = beginning.begun;
     return done;
 }

@@ -49,25 +49,25 @@ static CHECKED bool end_managed(struct sql_connection *connection, const struct 
     return sql_run(&sql, error);
 }
 
-#define KEEP_END                                                                                   \
+#define COPY_END                                                                                   \
     "warned = CASE WHEN fleet_managed.ends_ms = p.ends_ms THEN warned ELSE 0 END, "                \
     "ends_ms = p.ends_ms, at_end = p.at_end FROM fleet_plans p WHERE p.id = ?1 "                   \
     "AND fleet_managed.plan_id = ?1 AND fleet_managed.state <> 'gone' "
 
-/* Stores the plan's values after it was carried out. */
-static CHECKED bool keep_terms(struct sql_connection *connection, const struct ending *ending,
+/* If the end `sets_terms`, copies the plan's price, end and at_end to the deployment. */
+static CHECKED bool copy_terms(struct sql_connection *connection, const struct ending *ending,
                                struct error *error)
 {
-    static const char KEEP[] = "UPDATE fleet_managed SET usd_per_hour = p.usd_per_hour, usd_known "
-                               "= p.usd_known, " KEEP_END;
+    static const char COPY[] = "UPDATE fleet_managed SET usd_per_hour = p.usd_per_hour, usd_known "
+                               "= p.usd_known, " COPY_END;
 
-    return !ending->end->sets_terms || job_execute(connection, KEEP, ending->id, 0, error);
+    return !ending->end->sets_terms || job_execute(connection, COPY, ending->id, 0, error);
 }
 
-/* If the platform refused every change of the failed plan, the earlier price is restored. It is
- * never above the reserved one, so the ceilings are kept. If the plan may have changed something,
- * the platform may bill the higher price and end the server at the earlier end: so these stay, and
- * opsbrain ends the server then, too. */
+/* If the platform refused every change of a plan that failed or was cancelled, the earlier price is
+ * restored. It is never above the reserved one, so the ceilings are kept. If the plan may have
+ * changed something, the platform may bill the higher of the two prices, and end the server at the
+ * earlier of the two ends: so the higher price stays, and the earlier end is stored. */
 static CHECKED bool settle_failed(struct sql_connection *connection, const struct ending *ending,
                                   struct error *error)
 {
@@ -75,7 +75,7 @@ static CHECKED bool settle_failed(struct sql_connection *connection, const struc
                                   "WHERE plan_id = ?1 AND usd_before < usd_per_hour "
                                   "AND state <> 'gone'";
     static const char EARLIER[] =
-        "UPDATE fleet_managed SET " KEEP_END "AND p.ends_ms <> 0 AND (fleet_managed.ends_ms = 0 "
+        "UPDATE fleet_managed SET " COPY_END "AND p.ends_ms <> 0 AND (fleet_managed.ends_ms = 0 "
         "OR p.ends_ms < fleet_managed.ends_ms)";
 
     return strcmp(ending->end->state, "done") == 0
@@ -88,8 +88,8 @@ static CHECKED bool apply_end(struct sql_connection *connection, void *context, 
     const struct ending *ending = context;
 
     return job_claim_check(connection, ending->claim, error)
-           && fleet_managed_count(connection, ending->id, ending->now_ms, error)
-           && end_managed(connection, ending, error) && keep_terms(connection, ending, error)
+           && fleet_managed_count_cost(connection, ending->id, ending->now_ms, error)
+           && end_managed(connection, ending, error) && copy_terms(connection, ending, error)
            && settle_failed(connection, ending, error) && end_plan(connection, ending, error);
 }
 
@@ -126,7 +126,8 @@ struct requeuing {
     size_t count;
 };
 
-/* Finds a plan whose job ended before it. Sets only its id, its principal and that job. */
+/* Finds a plan that is being applied although its job has ended. Sets only the id, principal and
+ * job_id of *out. */
 static CHECKED bool find_stranded(struct sql_connection *connection, struct fleet_plan_row *out,
                                   bool *found, struct error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans of changes to deployments: stored as shown, agreed to, and carried out once, by a job of
- * JOB_KIND_APPLY whose subject is the plan. */
+ * the kind JOB_KIND_APPLY whose subject is the plan. */
 #pragma once
 
 #include "base/core/digest.h"
@@ -28,14 +28,15 @@ struct fleet_plan_row {
 };
 void fleet_plan_finish(struct fleet_plan_row *plan);
 
-/* Sets the plan's state, its principal, and its id if it has none. Free *out with
- * fleet_plan_finish. */
+/* Stores a plan, with the state "planned", the principal of `change`, and an id if it has none.
+ * Free *out with fleet_plan_finish. */
 CHECKED bool fleet_plan_add(struct store *store, const struct fleet_plan_row *plan,
                             struct change *change, struct fleet_plan_row *out, struct error *error);
 /* NOT_FOUND: the message names the id. Free *out with fleet_plan_finish. */
 CHECKED bool fleet_plan_find(struct store *store, const char *id, struct fleet_plan_row *out,
                              struct error *error);
-/* Newest first, of one deployment (NULL: of all); free with fleet_plan_rows_free. */
+/* Lists at most `limit` plans of one deployment (NULL: of all), newest first; free with
+ * fleet_plan_rows_free. */
 CHECKED bool fleet_plan_list(struct store *store, const char *deployment, size_t limit,
                              struct fleet_plan_row **out, size_t *count, struct error *error);
 /* Lists the valid plans that nobody has begun, newest first; free with fleet_plan_rows_free. */
@@ -54,20 +55,23 @@ struct fleet_approval {
     char client[128];
     int64_t created_ms;
 };
-/* CONFLICT: the plan is no longer valid. Agreeing twice changes nothing. */
+/* CONFLICT: the plan was begun before, or has expired. Agreeing twice in the same way changes
+ * nothing. */
 CHECKED bool fleet_plan_approve(struct store *store, const char *id, const char *way,
                                 int64_t now_ms, struct change *change, struct error *error);
 /* Lists a plan's approvals, oldest first; free(*out). */
 CHECKED bool fleet_plan_approvals(struct store *store, const char *id, struct fleet_approval **out,
                                   size_t *count, struct error *error);
 /* FORBIDDEN unless these approvals are the go-ahead that the target requires; the error says what
- * is missing. A person's approval always counts; an agent's counts up to the target's ceilings for
- * agents, and for plans that only end something. */
+ * is missing. To stop or destroy a deployment, one approval by anybody is enough. Any other plan
+ * needs a person, or two if the target requires two. Where it requires one, an agent may approve up
+ * to the target's ceilings for agents. */
 CHECKED bool fleet_plan_allowed(const struct fleet_target_row *target,
                                 const struct fleet_plan_row *plan,
                                 const struct fleet_approval *approvals, size_t count,
                                 struct error *error);
-/* FORBIDDEN unless the plan stays within the target's ceilings for one deployment. */
+/* FORBIDDEN unless the plan stays within the target's limits for one deployment, or only stops or
+ * destroys it. */
 CHECKED bool fleet_plan_within(const struct fleet_target_row *target,
                                const struct fleet_plan_row *plan, struct error *error);
 
@@ -75,9 +79,9 @@ struct fleet_plan_begun {
     char job_id[ID_SIZE];
     bool existed; /* the plan was begun before, with this job: nothing was changed */
 };
-/* Checks the go-ahead, the ceilings and the name, and queues the job that carries out the plan, in
- * one transaction. `way`: how the caller of `change` agrees by this call; NULL: it does not.
- * `wish`: as in struct fleet_managed_row. */
+/* Checks the go-ahead, the ceilings and the name of a new deployment, and queues the job that
+ * carries out the plan, in one transaction. `way`: how the principal of `change` agrees by this
+ * call; NULL: the call is no approval. `wish`: as in struct fleet_managed_row. */
 CHECKED bool fleet_plan_begin(struct store *store, const char *id, const char *way,
                               const char *wish, int64_t now_ms, struct change *change,
                               struct fleet_plan_begun *out, struct error *error);
@@ -95,8 +99,8 @@ struct fleet_plan_end {
 CHECKED bool fleet_plan_end(struct store *store, const struct claim *claim, const char *id,
                             const struct fleet_plan_end *end, int64_t now_ms, struct error *error);
 
-/* Queues a new job for each plan that was begun but whose job ended before it, for example because
- * the store or a credential failed. *count: how many. */
+/* Queues a new job for each plan that is still being applied although its job has ended, for
+ * example because the store or a credential failed. *count: how many. */
 CHECKED bool fleet_plan_requeue(struct store *store, int64_t now_ms, size_t *count,
                                 struct error *error);
 

@@ -24,7 +24,7 @@ CHECKED bool fleet_plan_read_approvals(struct sql_connection *connection, const 
 CHECKED bool fleet_plan_insert_approval(struct sql_connection *connection, const char *id,
                                         const char *way, int64_t now_ms,
                                         const struct change *change, struct error *error);
-/* Adds the job that carries out the plan. */
+/* Adds the job that carries out the plan, and marks the plan as applying. */
 CHECKED bool fleet_plan_queue(struct sql_connection *connection, const struct fleet_plan_row *plan,
                               const char *principal, int64_t now_ms, char job_id[ID_SIZE],
                               struct error *error);
@@ -33,6 +33,6 @@ CHECKED bool fleet_managed_read(struct sql_connection *connection, const char *d
                                 struct fleet_managed_row *out, bool *found, struct error *error);
 CHECKED bool fleet_managed_insert(struct sql_connection *connection,
                                   const struct fleet_managed_row *row, struct error *error);
-/* Adds the cost, since the last count, of the deployment that this plan changed last. */
-CHECKED bool fleet_managed_count(struct sql_connection *connection, const char *plan_id,
-                                 int64_t now_ms, struct error *error);
+/* Adds the cost since the last count to the deployment whose newest plan this is. */
+CHECKED bool fleet_managed_count_cost(struct sql_connection *connection, const char *plan_id,
+                                      int64_t now_ms, struct error *error);

@@ -32,8 +32,8 @@ static size_t count_people(const struct fleet_approval *approvals, size_t count)
     return people;
 }
 
-/* An agent may approve up to the target's ceilings for agents, if the cost and the end are
- * known. */
+/* An agent may approve the end of a deployment. Unless two people must agree, it may also approve
+ * any other plan with a known cost and end, up to the target's ceilings for agents. */
 static bool agent_may(const struct fleet_target_row *target, const struct fleet_plan_row *plan)
 {
     double hours = (double)(plan->ends_ms - plan->created_ms) / HOUR_MS;
@@ -57,8 +57,8 @@ static CHECKED bool refuse(const struct fleet_target_row *target, const struct f
         error, ERROR_FORBIDDEN,
         "the plan %s needs a person's go-ahead%s: in a client that can ask "
         "(deployment_apply, plan_approve), at the page /plans/%s, or by `opsbrain plan approve %s`",
-        plan->id, agent ? ", as its cost is above what an agent may approve on this target" : "",
-        plan->id, plan->id);
+        plan->id, agent ? ", as an agent may not approve its cost on this target" : "", plan->id,
+        plan->id);
 }
 
 bool fleet_plan_allowed(const struct fleet_target_row *target, const struct fleet_plan_row *plan,

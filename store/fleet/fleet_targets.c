@@ -141,7 +141,7 @@ static void write_member(const struct fleet_target_row *row, size_t index, struc
         text_add_integer(out, *(const int64_t *)(const void *)at);
 }
 
-/* Records the differences; returns whether there are any. */
+/* Adds the differences to `out`, and returns whether there is one. */
 static bool describe_change(const struct fleet_target_row *before,
                             const struct fleet_target_row *after, struct text *out)
 {
@@ -204,8 +204,8 @@ static CHECKED bool check_unused(struct sql_connection *connection, const char *
                      name, deployment, advice);
 }
 
-/* The place of a target must not change while deployments run there: they could no longer be found
- * or ended. */
+/* The place of a target must not change while the target has managed deployments: they could no
+ * longer be found or ended. */
 static CHECKED bool check_place(struct sql_connection *connection,
                                 const struct fleet_target_row *old,
                                 const struct fleet_target_row *wanted, struct error *error)
@@ -213,8 +213,7 @@ static CHECKED bool check_place(struct sql_connection *connection,
     if (strcmp(old->place, wanted->place) == 0 && strcmp(old->regions, wanted->regions) == 0)
         return true;
     return check_unused(connection, old->name,
-                        ", so that its project, cluster, namespace and regions stay as they are",
-                        error);
+                        ", so its project, cluster, namespace and regions cannot change", error);
 }
 
 static CHECKED bool apply_put(struct sql_connection *connection, void *context, struct error *error)
@@ -233,9 +232,10 @@ static CHECKED bool apply_put(struct sql_connection *connection, void *context, 
         return true;
     }
     if (found && strcmp(old.provider, edit->wanted.provider) != 0)
-        return error_set(error, ERROR_CONFLICT,
-                         "the target \"%s\" is one of %s: choose another name for %s", old.name,
-                         old.provider, edit->wanted.provider);
+        return error_set(
+            error, ERROR_CONFLICT,
+            "the provider of the target \"%s\" is %s: choose another name for a target of %s",
+            old.name, old.provider, edit->wanted.provider);
     if (found && !check_place(connection, &old, &edit->wanted, error))
         return false;
     edit->row.revision = old.revision + 1;

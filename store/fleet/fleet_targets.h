@@ -15,22 +15,24 @@ struct fleet_target_row {
     char credential[24];       /* the kind of the credential */
     char credential_file[128]; /* name in the secrets folder; "": none */
     char proxy[256];
-    char recipes[2048];               /* JSON array of names; []: all */
-    double deployment_usd, total_usd; /* per hour; 0: only what costs nothing */
-    int64_t life_limit_s;             /* 0: no limit */
-    int64_t allows_no_price, allows_no_end, allows_no_guard, needs_two; /* 0 or 1 */
+    char recipes[2048]; /* JSON array of names; []: all */
+    /* Ceilings per hour, for one deployment and for all of them; 0: only what costs nothing. */
+    double deployment_usd, total_usd;
+    int64_t life_limit_s; /* 0: no limit */
+    /* 0 or 1. No guard: the end of a deployment may depend on opsbrain alone. */
+    int64_t allows_no_price, allows_no_end, allows_no_guard, needs_two;
     double agent_usd, agent_life_usd; /* what an agent may approve alone, per hour and in all */
     char created_by[64];
     int64_t changed_ms, retired_ms; /* 0: not retired */
 };
 
-/* Adds the target, or a new revision if there is one that differs. *changed false: it already was
- * as requested. A retired target becomes active again. CONFLICT: the provider would change, or the
- * place or the regions while a deployment runs there. */
+/* Adds the target, or a new revision if a target of this name exists and differs. *changed false:
+ * it already was as requested. A retired target becomes active again. CONFLICT: the provider would
+ * change, or the place or the regions while the target has a managed deployment. */
 CHECKED bool fleet_target_put(struct store *store, const struct fleet_target_row *target,
                               int64_t now_ms, struct change *change, struct fleet_target_row *out,
                               bool *changed, struct error *error);
-/* NOT_FOUND lists the existing targets. Retired ones are not found by name. */
+/* NOT_FOUND: the message lists existing targets. A retired target is not found. */
 CHECKED bool fleet_target_find(struct store *store, const char *name, struct fleet_target_row *out,
                                struct error *error);
 /* Lists the targets that are not retired, in order of name. free(*out). */

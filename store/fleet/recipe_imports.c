@@ -92,8 +92,8 @@ bool recipe_import_put(struct store *store, const char *name, const char *docume
                        struct change *change, struct recipe_import *out, bool *existed,
                        struct error *error)
 {
-    FREE_AUTO char *borrowed = memory_copy_text(document);
-    struct put put = { .wanted = { .created_ms = now_ms, .document = borrowed } };
+    FREE_AUTO char *copy = memory_copy_text(document);
+    struct put put = { .wanted = { .created_ms = now_ms, .document = copy } };
     bool done;
 
     text_copy(put.wanted.name, sizeof put.wanted.name, name);

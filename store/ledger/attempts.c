@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the holder of a sweep's job writes: attempts at cells, under its fence. */
+/* What a sweep's job writes, after a check of its claim: attempts at cells, and cells that the job
+ * skips or infers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,8 +202,7 @@ static CHECKED bool finish_runs(struct sql_connection *connection, const char *j
     return sql_run(&sql, error);
 }
 
-static CHECKED bool apply_accept(struct sql_connection *connection, void *context,
-                                 struct error *error)
+static CHECKED bool apply_end(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct ending *ending = context;
 
@@ -226,8 +226,8 @@ static char *write_measurement(const struct measurement *measurement)
     return json_write(json);
 }
 
-bool attempt_accept(struct store *store, const struct claim *claim, int64_t attempt_id,
-                    const struct cell_result *result, int64_t now_ms, struct error *error)
+bool attempt_end(struct store *store, const struct claim *claim, int64_t attempt_id,
+                 const struct cell_result *result, int64_t now_ms, struct error *error)
 {
     FREE_AUTO char *measurement = write_measurement(&result->measurement);
     struct ending ending = {
@@ -240,7 +240,7 @@ bool attempt_accept(struct store *store, const struct claim *claim, int64_t atte
         .now_ms = now_ms,
     };
 
-    return database_write(store->main, apply_accept, &ending, error);
+    return database_write(store->main, apply_end, &ending, error);
 }
 
 static CHECKED bool apply_interrupt(struct sql_connection *connection, void *context,

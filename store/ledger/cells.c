@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads cells and attempts as rows, and the stored detail of one attempt. */
+/* Reads cells and attempts as rows, and the histograms and request records of one attempt. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
 
 struct store;
 
-/* Names of the principal where no principal caused a change, and where the caller has no
- * credentials. No principal can have them. */
+/* The names in the audit log for changes that no principal caused, and for callers without valid
+ * credentials. No principal can have these names. */
 #define AUDIT_SERVER "(server)"
 #define AUDIT_NOBODY "(nobody)"
 
@@ -23,14 +23,14 @@ struct actor {
     const char *request_id; /* as in the log line of the request */
 };
 
-/* A change made by a tool. Each store function that changes something for a tool takes one and
- * writes its audit row in the same transaction. NULL if no tool caused it (jobs, scrapes,
- * retention). */
+/* A change made by a tool. Each store function that changes something for a tool takes a pointer to
+ * it, and writes the audit row in the same transaction. The pointer is NULL if no tool caused the
+ * change (jobs, scrapes, retention). */
 struct change {
     struct actor actor;
     const char *tool;
     const char *arguments; /* JSON without secrets, of which at most 4 KiB are stored */
-    /* Identifies a request in several rounds, which takes effect only once; NULL: none. */
+    /* Identifies a request that takes several rounds but takes effect only once; NULL: none. */
     const char *nonce;
     const struct text *changed;  /* JSON {"member": [before, after]}; NULL: not recorded */
     int64_t storage_limit_bytes; /* CONFLICT if the principal has stored this much; 0: no limit */

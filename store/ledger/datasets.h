@@ -16,7 +16,7 @@ void dataset_entry_finish(struct dataset_entry *entry);
 void dataset_entries_free(struct dataset_entry *entries, size_t count);
 
 /* Stores a dataset with its audit row; the principal and the time are set here. *existed: there was
- * already one of this name and digest. CONFLICT: another dataset has the name. */
+ * already a dataset of this name and digest. CONFLICT: a different dataset has the name. */
 CHECKED bool dataset_entry_create(struct store *store, const struct dataset_entry *entry,
                                   const void *data, size_t length, int64_t now_ms,
                                   struct change *change, bool *existed, struct error *error);

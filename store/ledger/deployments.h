@@ -31,31 +31,33 @@ struct deployment {
 };
 
 /* CONFLICT: a deployment that is not retired has the name. A retired deployment of that name
- * becomes active again, as a new revision with the same owner; FORBIDDEN: the caller is neither
- * that owner nor an admin. */
+ * becomes active again, as a new revision with the same owner, if it had one; FORBIDDEN: the
+ * caller is neither that owner nor an admin. */
 CHECKED bool deployment_add(struct store *store, const struct deployment *deployment,
                             int64_t now_ms, struct change *change, struct deployment *out,
                             struct error *error);
-/* Adds a revision with the fields of `deployment`. CONFLICT: its `revision` is not the current
- * one. */
+/* Adds a revision with the fields of `deployment`. CONFLICT: deployment->revision is not the
+ * current one. */
 CHECKED bool deployment_change(struct store *store, const struct deployment *deployment,
                                int64_t now_ms, struct change *change, struct deployment *out,
                                struct error *error);
 CHECKED bool deployment_retire(struct store *store, const char *name, int64_t now_ms,
                                struct change *change, struct error *error);
-/* NOT_FOUND lists the existing deployments (up to 8). Retired ones are not found by name. */
+/* NOT_FOUND: the message lists up to 8 existing deployments. A retired deployment is not found. */
 CHECKED bool deployment_find(struct store *store, const char *name, struct deployment *out,
                              struct error *error);
 CHECKED bool deployment_find_revision(struct store *store, int64_t id, int64_t revision,
                                       struct deployment *out, struct error *error);
-/* Returns whether a measurement of one also describes the other: all is equal except labels, owner,
- * author and the secret, which only gives access. */
+/* Returns whether a measurement of one also describes the other, that is, whether all that can
+ * affect a measurement is equal (not labels, owner, author, or the secret, which only gives
+ * access). */
 bool deployment_measures_same(const struct deployment *a, const struct deployment *b);
-/* Finds the first revision of the unbroken series up to this one that measure the same. */
+/* *first: the first revision of the unbroken series up to `revision` that all measure the same
+ * (deployment_measures_same). */
 CHECKED bool deployment_same_since(struct store *store, int64_t id, int64_t revision,
                                    int64_t *first, struct error *error);
-/* Lists deployments in order of name, beginning after the name `after` ("": from the start).
- * free(*out). */
+/* Lists the deployments that are not retired, in order of name, beginning after the name `after`
+ * ("": from the start). free(*out). */
 CHECKED bool deployment_list(struct store *store, const char *after, size_t limit,
                              struct deployment **out, size_t *count, struct error *error);
 
@@ -65,7 +67,7 @@ struct model_facts {
     int64_t context_tokens; /* 0: not reported */
     char details[4096];     /* JSON object */
 };
-/* Adds a row if the facts differ from the newest ones. */
+/* Adds a row if the facts differ from the newest ones of the deployment. */
 CHECKED bool model_facts_note(struct store *store, const struct model_facts *facts,
                               struct error *error);
 CHECKED bool model_facts_latest(struct store *store, int64_t deployment_id, struct model_facts *out,

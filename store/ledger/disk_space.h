@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits of space: on the disk of the data folder, part of which is reserved for running jobs and
- * admins, and for each principal. */
+/* Two limits on what is stored: part of the data folder's disk is reserved for running jobs and
+ * admins, and each principal may store only a limited number of bytes. */
 #pragma once
 
 #include "store/ledger/change.h"
@@ -13,13 +13,14 @@ struct disk_space {
 /* The usual `share` for disk_space_reserve. */
 #define DISK_SPACE_SHARE 10
 
-/* Reserves `bytes` of the disk, but at most the fraction 1 / share of it. Call it before anything
- * else is done with the store. */
+/* Reserves `bytes` of the disk, but at most the fraction 1 / share of it. Call this before
+ * other threads use the store. */
 void disk_space_reserve(struct store *store, int64_t bytes, int64_t share);
-/* Reads the current state. If that fails, the disk counts as having room. */
+/* Reads the current state. If that fails, or disk_space_reserve was never called, the disk counts
+ * as having room: INT64_MAX bytes are free, and nothing is reserved. */
 void disk_space_read(const struct store *store, struct disk_space *out);
-/* Call it before adding data that is not needed to finish or clean up anything. BUSY: no more than
- * the reserve is left. */
+/* Call this before adding data that is not needed to finish or clean up anything. BUSY: no more
+ * than the reserve is free. */
 CHECKED bool disk_space_check(const struct store *store, struct error *error);
 
 /* Approximately what a principal has stored or caused to be stored, except the audit log. */

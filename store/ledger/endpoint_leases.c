@@ -9,7 +9,7 @@
 #include "store/ledger/jobs.h"
 #include "store/ledger/store_private.h"
 
-/* Replaces the names of this machine by one of them: they are the same endpoint. */
+/* Replaces the other names of 127.0.0.1, so that they all give the same endpoint. */
 static const char *unify_host(const char *host)
 {
     return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ? "127.0.0.1" : host;
@@ -66,16 +66,16 @@ bool endpoint_lease_list(struct store *store, struct endpoint_lease **out, size_
 }
 
 /* Finds the endpoint that the job waits for, and the job's place in the line. */
-static CHECKED bool find_own(struct sql_connection *connection, const char *job_id,
-                             struct line_place *out, bool *found, struct error *error)
+static CHECKED bool find_awaited(struct sql_connection *connection, const char *job_id,
+                                 struct line_place *out, bool *found, struct error *error)
 {
-    static const char OWN[] =
+    static const char AWAITED[] =
         "SELECT mine.endpoint, (SELECT count(*) FROM endpoint_leases l WHERE "
         "l.endpoint = mine.endpoint AND l.granted_ms IS NULL AND l.turn IS NOT NULL AND "
         "(l.turn < mine.turn OR (l.turn = mine.turn AND l.id <= mine.id))) "
         "FROM endpoint_leases mine WHERE mine.job_id = ?1 AND mine.turn IS NOT NULL "
         "AND mine.granted_ms IS NULL";
-    SQL_AUTO sql = sql_begin(connection, OWN);
+    SQL_AUTO sql = sql_begin(connection, AWAITED);
 
     sql_bind_text(&sql, 1, job_id);
     if (!sql_find(&sql, found, error))
@@ -87,7 +87,7 @@ static CHECKED bool find_own(struct sql_connection *connection, const char *job_
     return true;
 }
 
-/* Finds the holder of the endpoint or, if there is none, the first in line. */
+/* Finds the holder of the endpoint or, if there is none, the first job in its line. */
 static CHECKED bool find_first(struct sql_connection *connection, struct line_place *out,
                                struct error *error)
 {
@@ -105,7 +105,7 @@ bool job_line_place(struct store *store, const char *job_id, struct line_place *
     struct line_place place = { 0 };
     READER_AUTO reader = database_reader(store->main);
 
-    if (!find_own(reader.connection, job_id, &place, found, error)
+    if (!find_awaited(reader.connection, job_id, &place, found, error)
         || !find_first(reader.connection, &place, error))
         return false;
     *out = place;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lines of jobs that wait for endpoints: places, and when a job may run. A job that needs two
- * endpoints joins the line of the second only when it holds the first, in order of their names: so
- * no two jobs wait for each other. Everything here runs in the caller's transaction. */
+/* The lines of jobs that wait for endpoints: how a job joins a line, gets its endpoint and leaves
+ * the line. A job that needs two endpoints joins the line for the second only when it holds the
+ * first, and all jobs take endpoints in order of their names, so that no two jobs wait for each
+ * other. Everything here runs in the caller's transaction. */
 #include "base/core/memory.h"
 #include "store/ledger/jobs.h"
 #include "store/ledger/store_private.h"
@@ -26,9 +27,10 @@ static CHECKED bool next_turn(struct sql_connection *connection, const char *job
     return true;
 }
 
-/* The line is served in rounds, with one job of each principal per round; a new principal begins in
- * the holder's round. So every principal that waits runs one job before any runs a second, and
- * leaving the line and joining it again gains nothing. */
+/* The line is served in rounds, which `turn` numbers, with one job of each principal per round: a
+ * job joins the first round, from the current one on, that follows those of its principal's other
+ * jobs. So every principal that waits runs one job before any of them runs a second, and leaving
+ * the line and joining it again gains nothing. */
 static CHECKED bool queue_at(struct sql_connection *connection, const char *job_id,
                              const char *endpoint, struct error *error)
 {
@@ -44,7 +46,7 @@ static CHECKED bool queue_at(struct sql_connection *connection, const char *job_
     return sql_run(&sql, error);
 }
 
-/* Joins the line of the next endpoint that the job needs; *is_queued false: there is none. */
+/* Joins the line for the next endpoint that the job needs; *is_queued false: it needs no more. */
 static CHECKED bool queue_at_next(struct sql_connection *connection, const char *job_id,
                                   bool *is_queued, struct error *error)
 {
@@ -96,7 +98,7 @@ bool endpoint_queue_join(struct sql_connection *connection, const char *job_id, 
     return step == SQL_DONE && queue_at_next(connection, job_id, &is_queued, error);
 }
 
-/* The condition for the row with which a job waits in a line. */
+/* A condition on a row of endpoint_leases: the job waits for the row's endpoint. */
 #define WAITING_ROW "job_id = ?1 AND turn IS NOT NULL AND granted_ms IS NULL "
 
 bool endpoint_queue_advance(struct sql_connection *connection, const char *job_id, int64_t now_ms,
@@ -118,11 +120,11 @@ bool endpoint_queue_advance(struct sql_connection *connection, const char *job_i
     return true;
 }
 
-/* Later jobs of the same principal move up by a turn. */
-static CHECKED bool advance_others(struct sql_connection *connection, const char *job_id,
-                                   struct error *error)
+/* If the job waits in a line, moves its principal's later jobs there up by one round. */
+static CHECKED bool advance_later_jobs(struct sql_connection *connection, const char *job_id,
+                                       struct error *error)
 {
-    static const char OTHERS[] =
+    static const char LATER[] =
         "UPDATE endpoint_leases SET turn = turn - 1 WHERE granted_ms IS NULL AND EXISTS "
         "(SELECT 1 FROM endpoint_leases gone WHERE gone.job_id = ?1 AND gone.granted_ms IS NULL "
         "AND gone.endpoint = endpoint_leases.endpoint AND gone.turn < endpoint_leases.turn) "
@@ -132,7 +134,7 @@ static CHECKED bool advance_others(struct sql_connection *connection, const char
                                "(SELECT principal FROM jobs WHERE id = ?1) AND endpoint IN "
                                "(SELECT endpoint FROM endpoint_leases WHERE " WAITING_ROW ")";
 
-    return job_execute(connection, OTHERS, job_id, 0, error)
+    return job_execute(connection, LATER, job_id, 0, error)
            && job_execute(connection, LAST, job_id, 0, error);
 }
 
@@ -141,7 +143,7 @@ bool endpoint_queue_leave(struct sql_connection *connection, const char *job_id,
 {
     static const char LEAVE[] = "DELETE FROM endpoint_leases WHERE job_id = ?1";
 
-    return advance_others(connection, job_id, error)
+    return advance_later_jobs(connection, job_id, error)
            && job_execute(connection, LEAVE, job_id, 0, error);
 }
 
@@ -155,15 +157,15 @@ bool endpoint_queue_step_aside(struct sql_connection *connection, const char *jo
     return job_execute(connection, ASIDE, job_id, 0, error);
 }
 
-static CHECKED bool list_outside(struct sql_connection *connection, char (**ids)[ID_SIZE],
-                                 size_t *count, struct error *error)
+static CHECKED bool list_without_leases(struct sql_connection *connection, char (**ids)[ID_SIZE],
+                                        size_t *count, struct error *error)
 {
-    static const char OUTSIDE[] =
+    static const char WITHOUT_LEASES[] =
         "SELECT id FROM jobs WHERE state IN ('queued', 'running') AND kind = 'sweep' AND "
         "NOT EXISTS (SELECT 1 FROM endpoint_leases WHERE job_id = jobs.id) "
         "ORDER BY started_ms IS NULL, started_ms, created_ms, sequence";
     enum sql_step step;
-    SQL_AUTO sql = sql_begin(connection, OUTSIDE);
+    SQL_AUTO sql = sql_begin(connection, WITHOUT_LEASES);
 
     *ids = NULL;
     *count = 0;
@@ -179,7 +181,7 @@ bool endpoint_queue_restore(struct sql_connection *connection, struct error *err
     FREE_AUTO char(*ids)[ID_SIZE] = NULL;
     size_t count;
 
-    if (!list_outside(connection, &ids, &count, error))
+    if (!list_without_leases(connection, &ids, &count, error))
         return false;
     for (size_t i = 0; i < count; i++)
         if (!endpoint_queue_join(connection, ids[i], error))

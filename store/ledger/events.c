@@ -48,7 +48,8 @@ static CHECKED bool insert(struct sql_connection *connection, const struct addin
     return sql_run(&sql, error);
 }
 
-/* Adds events, and deletes the oldest by counting rows, because the numbers may have gaps. */
+/* Adds an event, and deletes the stream's oldest ones. These are found by counting rows, because
+ * their numbers may have gaps. */
 static CHECKED bool apply_add(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct adding *adding = context;

@@ -8,16 +8,16 @@
 
 struct event_row {
     int64_t sequence;
-    char *frame; /* heap */
+    char *frame; /* the event's data; heap */
 };
 #define EVENTS_PER_STREAM 256
 #define EVENTS_KEPT_MS (10 * 60 * 1000)
 #define EVENT_STREAM_SIZE (ID_SIZE + 24)
 /* Writes the name that a session's stream has in the store. */
 void event_stream(const char *session, const char *stream, char out[EVENT_STREAM_SIZE]);
-/* Adds an event. Frames are written together within a second; sequence numbers are the caller's,
- * ascending per stream. Of each stream the newest EVENTS_PER_STREAM are kept. BUSY when too many
- * wait. */
+/* Adds an event; it is on disk within a second, written together with others. The caller numbers
+ * the events of a stream in ascending order; the newest EVENTS_PER_STREAM of each stream are kept.
+ * BUSY: too many events wait to be written. */
 CHECKED bool event_add(struct store *store, const char *stream, int64_t sequence, const char *frame,
                        int64_t now_ms, struct error *error);
 /* Lists the events after number `after`, in ascending order, including all that were added before
@@ -25,8 +25,8 @@ CHECKED bool event_add(struct store *store, const char *stream, int64_t sequence
 CHECKED bool event_list(struct store *store, const char *stream, int64_t after, size_t limit,
                         struct event_row **out, size_t *count, struct error *error);
 void event_rows_free(struct event_row *rows, size_t count);
-/* Deletes the events older than EVENTS_KEPT_MS and the calls that ended before that time. Called
- * once a minute. */
+/* Deletes the events older than EVENTS_KEPT_MS, the calls that ended longer ago than that, and the
+ * calls that began more than a day ago and never ended. Called once a minute. */
 CHECKED bool events_expire(struct store *store, int64_t now_ms, struct error *error);
 
 /* A call of a session that is answered by a stream. */
@@ -41,12 +41,12 @@ struct event_call {
 CHECKED bool event_call_begin(struct store *store, const char *session, const char *stream,
                               const char *message_id, const char *request_id, int64_t now_ms,
                               struct error *error);
-/* Written within a second, together with events. */
+/* Records that the call has ended. The record is on disk within a second, like events. */
 CHECKED bool event_call_end(struct store *store, const char *session, const char *stream,
                             int64_t now_ms, struct error *error);
 /* Finds the call of a stream. The caller frees out->message_id. */
 CHECKED bool event_call_find(struct store *store, const char *session, const char *stream,
                              struct event_call *out, bool *found, struct error *error);
-/* Finds the job that the call started, according to its audit row; "": none. */
+/* Finds the job that the call started or changed, according to its audit row; "": none. */
 CHECKED bool event_call_job(struct store *store, const struct event_call *call, char job[ID_SIZE],
                             struct error *error);

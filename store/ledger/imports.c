@@ -19,7 +19,7 @@
     COLUMN(struct import_row, TEXT, deployment, OF "deployment")                                   \
     COLUMN(struct import_row, TEXT, principal, OF "principal")                                     \
     COLUMN(struct import_row, INTEGER, file_bytes, OF "file_bytes")                                \
-    COLUMN(struct import_row, INTEGER, cells, OF "cells")                                          \
+    COLUMN(struct import_row, INTEGER, cell_count, OF "cells")                                     \
     COLUMN(struct import_row, INTEGER, created_ms, OF "created_ms")                                \
     COLUMN(struct import_row, HEAP_TEXT, stated, OF "stated")                                      \
     COLUMN(struct import_row, HEAP_TEXT, document, OF "document")
@@ -40,7 +40,7 @@ void import_rows_free(struct import_row *rows, size_t count)
     free(rows);
 }
 
-/* Reads the other names as a JSON array. */
+/* Reads the file's other names as a JSON array. */
 static CHECKED bool read_other_names(struct sql_connection *connection, struct import_row *row,
                                      struct error *error)
 {
@@ -142,7 +142,7 @@ bool import_each_cell(struct store *store, const char *id,
 struct creation {
     struct import_order order;
     const char *principal;
-    int64_t now_ms, cells;
+    int64_t now_ms, cell_count;
     char id[ID_SIZE];
     char earlier[ID_SIZE]; /* the newest import of the same file and format; "": none */
     char detail[300];
@@ -159,13 +159,13 @@ struct creation {
     COLUMN(struct creation, BORROWED_TEXT, order.deployment, OF "deployment")                      \
     COLUMN(struct creation, BORROWED_TEXT, principal, OF "principal")                              \
     COLUMN(struct creation, INTEGER, order.file_bytes, OF "file_bytes")                            \
-    COLUMN(struct creation, INTEGER, cells, OF "cells")                                            \
+    COLUMN(struct creation, INTEGER, cell_count, OF "cells")                                       \
     COLUMN(struct creation, INTEGER, now_ms, OF "created_ms")                                      \
     COLUMN(struct creation, BORROWED_TEXT, order.stated, OF "stated")                              \
     COLUMN(struct creation, BORROWED_TEXT, order.document, OF "document")
 static const struct sql_columns stored = SQL_COLUMNS(struct creation, IMPORT_STORED);
 
-/* Finds the newest import of this file and format and, if requested, of these stated facts. */
+/* Finds the newest import of this file and format and, if requested, with these stated facts. */
 static CHECKED bool find_earlier(struct sql_connection *connection,
                                  const struct import_order *order, bool same_facts,
                                  char out[ID_SIZE], struct error *error)
@@ -262,7 +262,7 @@ bool import_create(struct store *store, const struct import_order *order, int64_
     struct creation creation = { .order = *order,
                                  .principal = store_change_principal(change),
                                  .now_ms = now_ms,
-                                 .cells = (int64_t)order->cell_count };
+                                 .cell_count = (int64_t)order->cell_count };
 
     if (!store_change(store, change, apply_create, &creation, creation.id, creation.detail,
                       error)) {

@@ -10,7 +10,7 @@ struct import_row {
     char id[ID_SIZE];
     char corrects[ID_SIZE]; /* the earlier import of the same file that it corrects; "": none */
     char digest[65], format[32], name[160], deployment[96], principal[64];
-    int64_t file_bytes, cells, created_ms;
+    int64_t file_bytes, cell_count, created_ms;
     char *stated, *document; /* JSON, heap */
     char *other_names;       /* JSON array of the file's other names, heap */
 };
@@ -28,20 +28,22 @@ struct import_order {
     size_t cell_count;
 };
 
-/* Stores an import with its cells and audit row. If the same file was already stored in the same
- * format, with no facts or the same facts stated, *existed is set, `out` is that import, and a new
- * name is noted. With other facts stated it is a new import that corrects the newest earlier one.
- */
+/* Stores an import with its cells and audit row. If the same file was already imported in the same
+ * format, and `order` states no facts or the same facts as that import, *existed is set, *out is
+ * that import, and the order's name is added to it. If the facts differ, a new import is stored,
+ * which corrects the newest earlier one. Free *out with import_row_finish. */
 CHECKED bool import_create(struct store *store, const struct import_order *order, int64_t now_ms,
                            struct change *change, struct import_row *out, bool *existed,
                            struct error *error);
-/* NOT_FOUND: the message names the id. */
+/* NOT_FOUND: the message names the id. Free *out with import_row_finish. */
 CHECKED bool import_find(struct store *store, const char *id, struct import_row *out,
                          struct error *error);
-/* Lists imports, the newest first; deployment NULL: of all; before_ms 0: from the newest. */
+/* Lists imports, the newest first; deployment NULL: of all; before_ms 0: from the newest. Free with
+ * import_rows_free. */
 CHECKED bool import_list(struct store *store, const char *deployment, int64_t before_ms,
                          size_t limit, struct import_row **out, size_t *count, struct error *error);
-/* Calls `each` with the JSON of every cell in the file's order, until it returns false. */
+/* Calls `each` with the JSON of every cell, in the file's order; if it returns false, so does this
+ * function, at once. */
 CHECKED bool import_each_cell(struct store *store, const char *id,
                               CHECKED bool (*each)(void *context, const char *json,
                                                    struct error *error),

@@ -20,8 +20,8 @@ bool job_claim_check(struct sql_connection *connection, const struct claim *clai
     if (!sql_find(&sql, &found, error))
         return false;
     return found
-           || error_set(error, ERROR_CONFLICT, "job %s was taken over by another worker",
-                        claim->job_id);
+           || error_set(error, ERROR_CONFLICT,
+                        "job %s was taken over by another worker, or has ended", claim->job_id);
 }
 
 struct claiming {
@@ -48,7 +48,8 @@ static bool is_listed(const char *const *kinds, const char *kind)
     "ON other.endpoint = mine.endpoint AND other.id <> mine.id WHERE mine.job_id = jobs.id "       \
     "AND mine.turn IS NOT NULL AND mine.granted_ms IS NULL AND (other.granted_ms IS NOT NULL "     \
     "OR other.turn < mine.turn OR (other.turn = mine.turn AND other.id < mine.id))) "
-/* Numbers that order principals and endpoints by when a job of theirs was last claimed. */
+/* Numbers that order principals by when a job of theirs was last claimed, and jobs by when one of
+ * their endpoints was last granted; 0: never. */
 #define PRINCIPAL_SERVED                                                                           \
     "coalesce((SELECT number FROM served_principals s WHERE s.principal = jobs.principal), 0) "
 #define ENDPOINTS_SERVED                                                                           \
@@ -108,8 +109,8 @@ static CHECKED bool note_served(struct sql_connection *connection, const char *j
     return job_execute(connection, SERVED, job_id, 0, error);
 }
 
-/* Finds a job that holds all its endpoints. One that gets the first of two joins the line for the
- * second, and meanwhile the next job may be found. */
+/* Finds a job that holds all endpoints that it needs. A job that gets only the first of two joins
+ * the line for the second, and the search goes on with the next claimable job. */
 static CHECKED bool find_ready(struct sql_connection *connection, struct claiming *claiming,
                                struct error *error)
 {
@@ -144,7 +145,7 @@ static CHECKED bool apply_claim(struct sql_connection *connection, void *context
            && job_read(connection, id, &claiming->job, error);
 }
 
-/* Usually there is none, which a reader finds out without a writing transaction. */
+/* Usually no job is claimable: this is found out without a writing transaction. */
 static CHECKED bool any_claimable(struct store *store, struct claiming *claiming,
                                   struct error *error)
 {
@@ -172,7 +173,7 @@ bool job_claim(struct store *store, const char *owner, const char *const *kinds,
 
 struct releasing {
     const char *owner;
-    bool is_alone; /* no other process has the store */
+    bool has_lock; /* this process has locked the folder */
 };
 
 static CHECKED bool apply_orphans(struct sql_connection *connection, void *context,
@@ -182,7 +183,7 @@ static CHECKED bool apply_orphans(struct sql_connection *connection, void *conte
         "UPDATE jobs SET lease_until_ms = 0 WHERE state = 'running' AND owner <> ?1";
     const struct releasing *releasing = context;
 
-    return (!releasing->is_alone || job_execute(connection, RELEASE, releasing->owner, 0, error))
+    return (!releasing->has_lock || job_execute(connection, RELEASE, releasing->owner, 0, error))
            && endpoint_queue_restore(connection, error);
 }
 
@@ -208,7 +209,7 @@ static CHECKED bool beat_one(struct sql_connection *connection, struct job_beat 
         "updated_ms = CASE WHEN progress = ?4 AND progress_total = ?5 AND message = ?6 "
         "THEN updated_ms ELSE ?7 END "
         "WHERE id = ?1 AND fence = ?2 AND state = 'running' "
-        "RETURNING cancel_requested_ms"; /* not IS NOT NULL, which SQLite 3.40 gets wrong here */
+        "RETURNING cancel_requested_ms"; /* SQLite 3.40 computes ... IS NOT NULL wrongly here */
     bool found;
     SQL_AUTO sql = sql_begin(connection, BEAT);
 
@@ -230,7 +231,7 @@ static CHECKED bool apply_beats(struct sql_connection *connection, void *context
                                 struct error *error)
 {
     const struct beating *beating = context;
-    /* Time spent in the queue does not count: a slow disk must not end the lease. */
+    /* The lease begins when it is written: a slow disk must not shorten it. */
     int64_t waited_ms = (clock_monotonic_ns() - beating->called_ns) / 1000000;
     int64_t until_ms = beating->now_ms + waited_ms + beating->lease_ms;
 

@@ -6,7 +6,7 @@
 #include "base/core/random.h"
 #include "store/ledger/change.h"
 
-/* Up to JOB_RUNNING, a job has not ended. JOB_WAITING: for answers to its questions
+/* Up to JOB_RUNNING, a job has not ended. JOB_WAITING: it waits for answers to its questions
  * (questions.h). */
 enum job_state { JOB_QUEUED, JOB_WAITING, JOB_RUNNING, JOB_COMPLETED, JOB_FAILED, JOB_CANCELLED };
 const char *job_state_name(enum job_state state);
@@ -19,7 +19,7 @@ struct job {
     enum job_state state;
     char principal[64];
     int64_t created_ms, started_ms, finished_ms; /* 0: not yet */
-    int64_t updated_ms;                          /* its last change, except for heartbeats */
+    int64_t updated_ms; /* its last change; a heartbeat counts only if it brings progress */
     char owner[ID_SIZE];
     int64_t lease_until_ms, fence;
     int64_t cancel_requested_ms;
@@ -30,17 +30,17 @@ struct job {
 
 bool job_is_over(const struct job *job);
 
-/* Proof that its holder may write for the job; passed with everything it writes. */
+/* Proof that a worker may write for the job; passed with everything that the worker writes. */
 struct claim {
     char job_id[ID_SIZE];
     int64_t fence;
 };
 
-/* The kind of the jobs that carry out plans (store/fleet/fleet_plans.h). A cancelled one undoes
- * what it did. */
+/* The kind of the jobs that carry out plans (store/fleet/fleet_plans.h). A cancelled job of this
+ * kind undoes what it did. */
 #define JOB_KIND_APPLY "apply"
 
-/* Queues a job of any kind except a sweep's, which sweep_create makes. */
+/* Queues a job of any kind except a sweep's, which sweep_create and sweep_reopen make. */
 CHECKED bool job_add(struct store *store, const char *kind, const char *subject,
                      const char *principal, int64_t now_ms, struct change *change, struct job *out,
                      struct error *error);
@@ -53,42 +53,47 @@ struct job_filter {
 /* Newest first. free(*out). */
 CHECKED bool job_list(struct store *store, const struct job_filter *filter, size_t limit,
                       struct job **out, size_t *count, struct error *error);
+/* Counts the jobs in each state. */
 CHECKED bool job_counts(struct store *store, int64_t counts[JOB_CANCELLED + 1],
                         struct error *error);
 
-/* Claims a job of another owner whose lease ended before now_ms, or else a queued one that no
- * longer waits for an endpoint; *found false: there is none. Among queued jobs, principals with
- * fewer running jobs are first, then those that waited longer for a turn, then endpoints likewise,
- * then older jobs. Increments the fence, and marks attempts that the last owner left running as
- * interrupted, in the same transaction. */
+/* Claims a job of one of the kinds (a list that ends with NULL): a running job of another owner
+ * whose lease ended before now_ms, or else a queued job that waits neither for an answer nor for an
+ * endpoint; *found false: there is none. Queued jobs are claimed in this order: first those of
+ * principals with fewer running jobs, then of principals whose last job was claimed longer ago,
+ * then those for endpoints that were granted longer ago, then older ones. Increments the fence, and
+ * marks attempts that the last owner left running as interrupted, in the same transaction. */
 CHECKED bool job_claim(struct store *store, const char *owner, const char *const *kinds,
                        int64_t now_ms, int64_t lease_ms, struct job *out, bool *found,
                        struct error *error);
-/* At start: puts queued sweeps of an older version in line, and makes running jobs of other owners
- * claimable: at once if the folder's lock proves that no other process has the store, else when
- * their leases end. */
+/* To be called at start: puts the sweeps of an older version in line and, if this process has
+ * locked the folder, makes the running jobs of other owners claimable at once. Without the lock,
+ * they become claimable when their leases end. */
 CHECKED bool job_orphans_release(struct store *store, const char *owner, struct error *error);
 struct job_beat {
     struct claim claim;
     double progress, progress_total;
     char message[256];
-    bool stale;            /* out: the claim is stale */
+    bool stale;            /* out: the job was claimed again, or has ended */
     bool cancel_requested; /* out */
 };
-/* Extends the leases of all these claims and stores their progress, in one transaction. */
+/* Extends the leases and stores the progress of all these claims, in one transaction. Stale ones
+ * are only marked as stale. */
 CHECKED bool job_heartbeat(struct store *store, struct job_beat *beats, size_t count,
                            int64_t now_ms, int64_t lease_ms, struct error *error);
 struct job_ending {
     enum job_state state;
     const char *outcome_json; /* NULL: none */
-    /* The state in which the job's sweep ends; NULL: it fails or is cancelled with its job. */
+    /* The state in which the job's sweep ends; NULL: the sweep fails or is cancelled like its job,
+     * or there is none. */
     const char *sweep_state, *sweep_reason;
 };
 /* Ends the job, and its sweep with it, and gives up its endpoints; CONFLICT if the claim is stale.
  * An attempt that still runs becomes interrupted. A sweep that has ended stays as it is. */
 CHECKED bool job_finish(struct store *store, const struct claim *claim,
                         const struct job_ending *ending, int64_t now_ms, struct error *error);
-/* Gives a running job back to the queue. It keeps its endpoints unless it waits for an answer. */
+/* Gives a running job back to the queue. The job keeps its endpoints unless it waits for an
+ * answer. */
 CHECKED bool job_yield(struct store *store, const struct claim *claim, struct error *error);
 /* Cancels a queued job, and its sweep, at once; asks a running one, or one of JOB_KIND_APPLY, to
  * stop. CONFLICT: the job has ended. */
@@ -101,10 +106,13 @@ CHECKED bool job_cancel(struct store *store, const char *id, int64_t now_ms, str
 CHECKED bool endpoint_lease_name(const char *url, char out[ENDPOINT_NAME_SIZE],
                                  struct error *error);
 
+/* A job that holds an endpoint or waits in line for it. */
 struct endpoint_lease {
-    char endpoint[ENDPOINT_NAME_SIZE], job_id[ID_SIZE], principal[64], purpose[128];
-    int64_t asked_ms, granted_ms; /* granted_ms 0: the job waits for it */
-    size_t place;                 /* place in line, from 1; 0: the job holds it */
+    char endpoint[ENDPOINT_NAME_SIZE], job_id[ID_SIZE], principal[64];
+    char purpose[128];  /* the job's subject */
+    int64_t asked_ms;   /* when the job was created */
+    int64_t granted_ms; /* 0: the job waits for the endpoint */
+    size_t place;       /* place in line, from 1; 0: the job holds the endpoint */
 };
 /* Lists leases by endpoint, in the order of their lines. free(*out). */
 CHECKED bool endpoint_lease_list(struct store *store, struct endpoint_lease **out, size_t *count,

@@ -16,21 +16,22 @@ struct page_question {
 };
 void page_question_finish(struct page_question *question);
 
-/* If there is a question with that id, it stays as it is, with its answer. */
+/* Adds a question. If there is one with that id already, it stays as it is, with its answer. */
 CHECKED bool page_question_add(struct store *store, const struct page_question *question,
                                struct error *error);
-/* NOT_FOUND: there is none, or it was asked more than a day ago. Free with page_question_finish. */
+/* NOT_FOUND: there is none; questions are deleted when they are a day old. Free *out with
+ * page_question_finish. */
 CHECKED bool page_question_find(struct store *store, const char *id, struct page_question *out,
                                 struct error *error);
-/* Only the first answer counts. CONFLICT: the question has one, or nobody waits for it any longer.
- */
+/* Stores an answer. CONFLICT: the question already has an answer, or nobody waits for it any
+ * longer. */
 CHECKED bool page_question_answer(struct store *store, const char *id, const char *answer,
                                   int64_t now_ms, struct change *change, struct error *error);
 /* Records that nobody waits for the answer any longer. *out: the question as it is now, with its
- * answer if one was given before. */
+ * answer if one was given before. Free *out with page_question_finish. */
 CHECKED bool page_question_end(struct store *store, const char *id, int64_t now_ms,
                                struct page_question *out, struct error *error);
-/* The open questions of a principal, the newest first. Free with page_question_rows_free. */
+/* Lists the open questions of a principal, the newest first. Free with page_question_rows_free. */
 CHECKED bool page_question_list(struct store *store, const char *principal, int64_t now_ms,
                                 size_t limit, struct page_question **out, size_t *count,
                                 struct error *error);

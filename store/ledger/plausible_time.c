@@ -10,7 +10,8 @@
 #include "store/engine/sql_row.h"
 #include "store/ledger/store_private.h"
 
-#define DAY_MS (24 * 60 * 60 * 1000LL)
+#define HOUR_MS (60 * 60 * 1000LL)
+#define DAY_MS (24 * HOUR_MS)
 #define KEEP_EVERY_MS (10 * 60 * 1000LL)
 
 #define MEMORY_COLUMNS(FIRST, COLUMN, OF)                                                          \
@@ -42,8 +43,8 @@ static CHECKED bool apply_memory(struct sql_connection *connection, void *contex
     return sql_run(&sql, error);
 }
 
-/* With the lock held: returns the record to store for the next process (heap), or NULL if one was
- * stored recently. */
+/* With the lock held: returns the record to store for the next process (heap), or NULL if nothing
+ * changed and a record was stored recently. */
 static struct timeline_memory *make_memory(struct store_clock *clock, bool changed, int64_t wall_ms,
                                            int64_t uptime_ms)
 {
@@ -66,10 +67,12 @@ static void log_verdict(const struct timeline_verdict *verdict, bool changed)
     if (verdict->ahead_ms == 0)
         log_info("the wall clock is believed");
     else
-        log_warning("the wall clock is %.1f days ahead of the server's running time: until it has "
-                    "run for another day, or `opsbrain clock accept` confirms it, ages are "
-                    "computed as of %s, so that nothing is deleted too early",
-                    (double)verdict->ahead_ms / DAY_MS, clock_format_utc(verdict->now_ms, text));
+        log_warning("the wall clock is %.1f days ahead of the time that the machine's uptime "
+                    "suggests: ages are computed as of %s, so that nothing is deleted too early; "
+                    "the wall clock is believed after %.1f more hours of running, or with "
+                    "`opsbrain clock accept`",
+                    (double)verdict->ahead_ms / DAY_MS, clock_format_utc(verdict->now_ms, text),
+                    (double)verdict->waits_ms / HOUR_MS);
 }
 
 struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int64_t uptime_ms)
@@ -90,7 +93,8 @@ struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int
     pthread_mutex_unlock(&clock->lock);
     log_verdict(&verdict, changed);
     if (memory != NULL && !database_defer_take(store->main, apply_memory, memory, free, &problem))
-        log_warning("the time of %s is not stored: %s", store->folder, problem.message);
+        log_warning("the record of the clock is not stored in %s: %s", store->folder,
+                    problem.message);
     return verdict;
 }
 

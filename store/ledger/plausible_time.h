@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The time as of which ages are computed when rows are deleted by age (base/core/timeline.h). What
- * it depends on is stored, so that it survives restarts. */
+ * is known about the clock is stored, so that a restart does not lose it. */
 #pragma once
 
 #include "base/core/timeline.h"
 #include "store/ledger/change.h"
 
-/* Returns the time as of which ages are computed, given these clocks. Thread safe. Logs when the
- * wall clock is no longer believed, and when it is believed again. */
+/* Returns the time as of which ages are computed, given the time of both clocks. Thread safe. Logs
+ * when the wall clock is no longer believed, and when it is believed again. */
 struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int64_t uptime_ms);
 /* The same, with the current time of both clocks. */
 struct timeline_verdict plausible_time_now(struct store *store);

@@ -138,9 +138,11 @@ static const char *article(enum role role)
     return role == ROLE_VIEWER ? "a" : "an";
 }
 
-/* A principal has one role: a key with another role would change the role of all its keys. */
-static CHECKED bool find_principal(struct sql_connection *connection, const struct api_key *key,
-                                   int64_t *id, struct error *error)
+/* Finds the key's principal, or inserts it. All keys of a principal have its role. CONFLICT: this
+ * key is to have a different role. */
+static CHECKED bool find_or_insert_principal(struct sql_connection *connection,
+                                             const struct api_key *key, int64_t *id,
+                                             struct error *error)
 {
     enum role role = key->role;
     bool found = false;
@@ -163,7 +165,7 @@ static CHECKED bool apply_add(struct sql_connection *connection, void *context, 
     struct adding *adding = context;
     SQL_AUTO sql = sql_begin(connection, INSERT);
 
-    if (!find_principal(connection, &adding->key, &adding->principal_id, error))
+    if (!find_or_insert_principal(connection, &adding->key, &adding->principal_id, error))
         return false;
     sql_row_bind(&sql, &key_stored, adding);
     return sql_run(&sql, error);
@@ -176,7 +178,7 @@ static CHECKED bool check_label(const char *label, struct error *error)
     text_add_printable(&shown, label, strlen(label), API_KEY_LABEL_SIZE - 1);
     return (strcmp(text_string(&shown), label) == 0 && strpbrk(label, "\n\t") == NULL)
            || error_set(error, ERROR_INVALID,
-                        "the label \"%s\" must be %d printable characters at most",
+                        "the label \"%s\" must be printable and have %d bytes at most",
                         text_string(&shown), API_KEY_LABEL_SIZE - 1);
 }
 
@@ -279,8 +281,8 @@ static CHECKED bool apply_revoke(struct sql_connection *connection, void *contex
     revoking->revoked = sql_changes(&sql);
     return revoking->revoked > 0
            || error_set(error, ERROR_NOT_FOUND,
-                        "\"%s\" is neither the id of a key nor the name of a principal with keys "
-                        "that are not revoked yet: opsbrain key list shows them",
+                        "\"%s\" is neither the id nor the principal of a key that is not revoked "
+                        "yet: opsbrain key list shows all keys",
                         revoking->name);
 }
 
@@ -310,7 +312,7 @@ bool principal_list(struct store *store, struct principal_row **out, size_t *cou
     return true;
 }
 
-struct promotion {
+struct role_change {
     const char *name;
     enum role role, before;
     char detail[40];
@@ -319,32 +321,32 @@ struct promotion {
 static CHECKED bool apply_role(struct sql_connection *connection, void *context,
                                struct error *error)
 {
-    struct promotion *promotion = context;
+    struct role_change *role_change = context;
     bool found;
     int64_t id;
     SQL_AUTO sql = sql_begin(connection, "UPDATE principals SET role = ?2 WHERE id = ?1");
 
-    if (!read_role(connection, promotion->name, &id, &promotion->before, &found, error))
+    if (!read_role(connection, role_change->name, &id, &role_change->before, &found, error))
         return false;
     if (!found)
         return error_set(
             error, ERROR_NOT_FOUND,
             "there is no principal \"%.64s\": opsbrain principal list shows all of them",
-            promotion->name);
-    snprintf(promotion->detail, sizeof promotion->detail, "from %s to %s",
-             role_names[promotion->before], role_names[promotion->role]);
+            role_change->name);
+    snprintf(role_change->detail, sizeof role_change->detail, "from %s to %s",
+             role_names[role_change->before], role_names[role_change->role]);
     sql_bind_integer(&sql, 1, id);
-    sql_bind_text(&sql, 2, role_names[promotion->role]);
+    sql_bind_text(&sql, 2, role_names[role_change->role]);
     return sql_run(&sql, error);
 }
 
 bool principal_set_role(struct store *store, const char *name, enum role role,
                         struct change *change, enum role *before, struct error *error)
 {
-    struct promotion promotion = { .name = name, .role = role };
+    struct role_change role_change = { .name = name, .role = role };
 
-    if (!store_change(store, change, apply_role, &promotion, name, promotion.detail, error))
+    if (!store_change(store, change, apply_role, &role_change, name, role_change.detail, error))
         return false;
-    *before = promotion.before;
+    *before = role_change.before;
     return true;
 }

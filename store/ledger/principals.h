@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may call: principals, their API keys (digests only), and the sessions of the older protocol
- * eras. */
+/* Who may call: principals, their API keys (digests only), and the sessions of clients that speak
+ * an older revision of MCP. */
 #pragma once
 
 #include "base/core/digest.h"
@@ -9,7 +9,7 @@
 
 /* Each role may do all that the roles before it may. */
 enum role {
-    ROLE_NONE, /* allows nothing: also the role in a table's row that names none */
+    ROLE_NONE, /* allows nothing; a table's row that names no role has this one */
     ROLE_VIEWER,
     ROLE_OPERATOR,
     ROLE_ADMIN,
@@ -27,7 +27,7 @@ struct principal {
     uint8_t key_digest[DIGEST_BYTES]; /* digest of that key; zero: none was presented */
 };
 
-/* *out: there is a principal of this name, one that has or had a key, or `local`. */
+/* *out: whether the name is `local`, or that of a principal that has or had a key. */
 CHECKED bool principal_exists(struct store *store, const char *name, bool *out,
                               struct error *error);
 
@@ -37,11 +37,11 @@ struct api_key {
     char principal[64];
     char label[API_KEY_LABEL_SIZE];                           /* its purpose; "" if not stated */
     enum role role;                                           /* the principal's role */
-    int64_t created_ms, expires_ms, revoked_ms, last_used_ms; /* 0: none */
+    int64_t created_ms, expires_ms, revoked_ms, last_used_ms; /* 0: never */
 };
 
 /* Adds a key for the principal, which is created with this role if it is new; only the key's digest
- * is stored. CONFLICT: the principal has another role (principal_set_role). */
+ * is stored. CONFLICT: the principal has a different role (principal_set_role changes it). */
 CHECKED bool api_key_add(struct store *store, const char *principal, enum role role,
                          const char *label, const uint8_t digest[DIGEST_BYTES], int64_t expires_ms,
                          struct change *change, struct api_key *out, struct error *error);
@@ -91,7 +91,8 @@ struct session_row {
     int64_t last_event; /* the newest event of that stream; 0: none is kept */
     int64_t log_level;  /* the level that its client set; -1: none */
 };
-/* The id of every session's standing stream (events.h). */
+/* The id of every session's standing stream (events.h), which carries the messages that belong to
+ * no call. */
 #define SESSION_STANDING "0"
 CHECKED bool session_add(struct store *store, const struct session_row *session,
                          struct error *error);
@@ -101,7 +102,7 @@ void session_set_received(struct store *store, const char *id, int64_t sequence)
 /* The level is on disk when this returns. */
 CHECKED bool session_set_log_level(struct store *store, const char *id, int64_t level,
                                    struct error *error);
-/* Also deletes the session's events. */
+/* Deletes the session and its events. */
 CHECKED bool session_remove(struct store *store, const char *id, struct error *error);
 /* Reads the sessions that were seen since `since_ms`, which continue after a restart, and deletes
  * the older ones. Free with session_rows_free. */

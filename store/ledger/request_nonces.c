@@ -42,8 +42,8 @@ static CHECKED bool apply_key(struct sql_connection *connection, void *context, 
         return false;
     key = sql_blob(&sql, 0, &length);
     if (length != DIGEST_BYTES)
-        return error_set(error, ERROR_INTERNAL, "the key \"%s\" of the database has %zu bytes",
-                         request->name, length);
+        return error_set(error, ERROR_INTERNAL, "the stored key \"%s\" has %zu bytes instead of %d",
+                         request->name, length, DIGEST_BYTES);
     memcpy(request->out, key, DIGEST_BYTES);
     return true;
 }

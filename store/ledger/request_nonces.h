@@ -6,7 +6,7 @@
 #include "base/core/digest.h"
 #include "store/ledger/change.h"
 
-/* Reads the key of that name, or stores a random one if there is none. */
+/* Reads the key of that name. If there is none, stores a random one first. */
 CHECKED bool request_nonce_key_load(struct store *store, const char *name,
                                     uint8_t out[DIGEST_BYTES], struct error *error);
 

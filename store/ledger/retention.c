@@ -10,11 +10,11 @@
 #define SHRINK_ROUNDS 64
 
 struct rule {
-    size_t days;           /* offset into struct retention */
+    size_t days_offset;    /* of the number of days in struct retention */
     bool of_scrapes;       /* the table is in scrapes.db */
     int64_t batch;         /* rows in one transaction */
     const char *statement; /* ?1: older rows are deleted; ?2: at most this many */
-    int64_t fixed_days;    /* if not 0: used instead of `days` */
+    int64_t fixed_days;    /* if not 0: used instead of the number at days_offset */
 };
 
 /* The schema's trigger also deletes the chunks of these blocks. */
@@ -36,7 +36,7 @@ static const struct rule rules[] = {
     { 0, false, 500,
       "DELETE FROM settled_requests WHERE nonce IN "
       "(SELECT nonce FROM settled_requests WHERE created_ms < ?1 LIMIT ?2)",
-      .fixed_days = 1 }, /* longer than any sealed state is valid */
+      .fixed_days = 1 }, /* longer than the state of a request is valid */
     { 0, false, 500,
       "DELETE FROM page_questions WHERE id IN "
       "(SELECT id FROM page_questions WHERE asked_ms < ?1 LIMIT ?2)",
@@ -81,7 +81,8 @@ static CHECKED bool apply_rule(struct database *database, const struct rule *rul
     return true;
 }
 
-/* Gives free space in the file back to the file system, if there is much of it. */
+/* If much of the file is free, gives space back to the file system, in SHRINK_ROUNDS transactions
+ * at most. */
 static CHECKED bool shrink(struct database *database, struct error *error)
 {
     bool more = true;
@@ -96,7 +97,7 @@ static int64_t days_of(const struct rule *rule, const struct retention *retentio
 {
     if (rule->fixed_days > 0)
         return rule->fixed_days;
-    return *(const int64_t *)((const char *)retention + rule->days);
+    return *(const int64_t *)((const char *)retention + rule->days_offset);
 }
 
 bool store_retain(struct store *store, const struct retention *retention, int64_t now_ms,

@@ -18,8 +18,8 @@ static bool is_listed(const struct secret_origin *rows, size_t count,
     return false;
 }
 
-/* Rows from before the upgrade contain a deployment's URL as it was typed. One that is no longer a
- * valid URL is read as "", and binds nothing. */
+/* Rows of older versions contain a deployment's URL as it was typed instead of its origin. A URL
+ * that is no longer valid is read as "", and binds nothing. */
 static bool read_origin(const struct sql_column *column, void *member)
 {
     char url[URL_SIZE];
@@ -111,7 +111,8 @@ static CHECKED bool delete_url(struct sql_connection *connection, const char *se
     return sql_run(&sql, error);
 }
 
-/* Deletes all rows of an origin: after an upgrade, several URLs may have the same origin. */
+/* Deletes all rows of an origin: several URLs that an older version stored may have the same one.
+ */
 static CHECKED bool apply_delete(struct sql_connection *connection, void *context,
                                  struct error *error)
 {
@@ -144,7 +145,7 @@ static CHECKED bool find(struct store *store, const struct secret_origin *wanted
     return true;
 }
 
-/* Binds the secret, or removes the binding. */
+/* Binds the secret (`bound` true), or removes the binding. */
 static CHECKED bool edit(struct store *store, const char *secret, const char *origin, bool bound,
                          int64_t now_ms, struct change *change, bool *changed, struct error *error)
 {

@@ -12,8 +12,8 @@ struct secret_origin {
     int64_t created_ms;
 };
 
-/* Add or remove a binding. `origin` is as url_origin writes it. *changed false: it already was as
- * requested, and nothing is written. */
+/* Add or remove a binding. `origin` is as url_origin writes it. *changed false: the binding
+ * already existed (or did not exist), and nothing is written. */
 CHECKED bool secret_origin_add(struct store *store, const char *secret, const char *origin,
                                int64_t now_ms, struct change *change, bool *changed,
                                struct error *error);

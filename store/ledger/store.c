@@ -111,7 +111,8 @@ bool store_require(const char *folder, struct error *error)
                         folder);
 }
 
-/* Closing a database removes its WAL, which must not stop the writes of the other database. */
+/* Called before the databases are closed: closing one removes its WAL, which must not stop the
+ * writes of the other. If a file is already lost, writes stay refused. */
 static void stop_watching(struct store *store)
 {
     struct error ignored;

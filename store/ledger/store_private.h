@@ -34,12 +34,12 @@ struct store_clock {
 struct store {
     struct database *main;    /* opsbrain.db */
     struct database *scrapes; /* scrapes.db */
-    struct presence presence; /* of the files of both */
+    struct presence presence; /* of the files of both databases */
     struct store_clock clock;
     struct deferred_timestamps *deferred;
     struct series_cache *series;
     struct audit_tally *tally;
-    struct audit_keys audit_keys; /* set before others use the store, never changed after */
+    struct audit_keys audit_keys; /* set before others use the store, never changed later */
     char *folder;
     int64_t reserve_bytes, reserve_share; /* set before others use the store, like the keys */
     pthread_mutex_t verdict_lock;         /* protects the next member */
@@ -50,7 +50,7 @@ struct store {
 /* Reads what the previous process recorded about the clock. */
 CHECKED bool plausible_time_load(struct store *store, struct error *error);
 
-/* As usage_check, inside a transaction. */
+/* Like usage_check, but in the caller's transaction. */
 CHECKED bool usage_check_in(struct sql_connection *connection, const char *principal,
                             int64_t limit_bytes, struct error *error);
 
@@ -82,7 +82,8 @@ struct audit_note {
 /* Works in the caller's transaction; *id: the id of the row. */
 CHECKED bool audit_log_insert(struct sql_connection *connection, const struct audit_keys *keys,
                               const struct audit_note *note, int64_t *id, struct error *error);
-/* When the store is opened: adds rows that are older than the chain to it. */
+/* Called when the store is opened: adds the audit rows of older versions, which had no chain, to
+ * the chain. */
 CHECKED bool audit_upgrade(struct store *store, struct error *error);
 /* If the key is the audit log's first one, begins to use it: the anchor and every new row are made
  * with it. */
@@ -90,12 +91,12 @@ CHECKED bool audit_upgrade_begin_key(struct store *store, struct error *error);
 /* Deletes the rows that are older than `before_ms`, and leaves an anchor. */
 CHECKED bool audit_shorten(struct store *store, int64_t before_ms, struct error *error);
 
-/* Works in the transaction of the change's effect. CONFLICT: that request was carried out already.
- */
+/* Records in the transaction of the change's effect that change->nonce was used. CONFLICT: it was
+ * used before. */
 CHECKED bool request_nonce_insert(struct sql_connection *connection, const struct change *change,
                                   struct error *error);
 
-/* Works in the caller's transaction; an existing row stays. */
+/* Works in the caller's transaction. A row of the same secret and origin stays as it is. */
 CHECKED bool secret_origin_insert(struct sql_connection *connection,
                                   const struct secret_origin *row, struct error *error);
 
@@ -110,20 +111,23 @@ CHECKED bool job_claim_check(struct sql_connection *connection, const struct cla
 /* Works in the caller's transaction. */
 CHECKED bool job_insert(struct sql_connection *connection, const struct job *job,
                         struct error *error);
-/* Puts the job in line for the servers of the deployments that its sweep measures. */
+/* Notes which endpoints the job needs, those of the deployments that its sweep measures, and puts
+ * it in line for the first. */
 CHECKED bool endpoint_queue_join(struct sql_connection *connection, const char *job_id,
                                  struct error *error);
-/* Grants a job that is first in line the endpoint that it waits for. *holds: it now has all
- * endpoints that it needs; otherwise it joins the line for the next one. */
+/* Grants a job that is first in line the endpoint that it waits for. *holds: the job now holds all
+ * endpoints that it needs; otherwise it has joined the line for the next one. */
 CHECKED bool endpoint_queue_advance(struct sql_connection *connection, const char *job_id,
                                     int64_t now_ms, bool *holds, struct error *error);
 /* Gives up the job's endpoints and its places in lines. */
 CHECKED bool endpoint_queue_leave(struct sql_connection *connection, const char *job_id,
                                   struct error *error);
-/* Removes a job that waits for an answer from its lines, so that it delays no other job. */
+/* If the job waits for an answer, gives up its endpoints and its place in line, so that it delays
+ * no other job. */
 CHECKED bool endpoint_queue_step_aside(struct sql_connection *connection, const char *job_id,
                                        struct error *error);
-/* Puts the jobs of an older version in line: there, jobs joined a line only when they ran. */
+/* Puts in line the sweep jobs that an older version queued: that version put a job in line only
+ * when it ran. */
 CHECKED bool endpoint_queue_restore(struct sql_connection *connection, struct error *error);
 /* A new run: one repetition of a sweep's plan on one of its subjects. Borrowed strings. */
 struct run_order {
@@ -134,8 +138,8 @@ struct run_order {
 };
 CHECKED bool run_insert(struct sql_connection *connection, const struct run_order *run,
                         struct error *error);
-/* BUSY if the principal has `limit` sweeps queued or running; 0: no limit. */
-CHECKED bool sweep_create_check_space(struct sql_connection *connection, const char *principal,
+/* BUSY if the principal has `limit` sweeps or more that are queued or running; limit 0: never. */
+CHECKED bool sweep_create_check_limit(struct sql_connection *connection, const char *principal,
                                       int64_t limit, struct error *error);
 
 /* A caller's key, and what it was used for. Borrowed strings. */
@@ -159,8 +163,8 @@ CHECKED bool sweep_insert(struct sql_connection *connection, const struct sweep_
 CHECKED bool sweep_read(struct sql_connection *connection, const char *id, struct sweep_row *out,
                         struct error *error);
 
-/* Conditions and columns of the table jobs. A job that was asked to stop waits for nothing any
- * more. */
+/* Conditions and columns of the table jobs. A job that was asked to stop no longer waits
+ * for answers. */
 #define JOB_WAITS                                                                                  \
     "(state = 'queued' AND cancel_requested_ms IS NULL AND EXISTS "                                \
     "(SELECT 1 FROM job_questions WHERE job_id = jobs.id AND answer IS NULL)) "
@@ -192,7 +196,7 @@ CHECKED bool job_read(struct sql_connection *connection, const char *id, struct 
 /* Runs a statement whose parameters are a job's id and, where it is not 0, a time. */
 CHECKED bool job_execute(struct sql_connection *connection, const char *statement, const char *id,
                          int64_t time_ms, struct error *error);
-/* Ends the sweep that the job works on, unless it has ended. `reason` NULL: because its job
- * ended. */
+/* Ends the sweep that the job works on, unless the sweep has ended. `reason` NULL: the reason is
+ * "its job was cancelled", or "failed" if that is the state. */
 CHECKED bool job_end_sweep(struct sql_connection *connection, const char *job_id, const char *state,
                            const char *reason, int64_t now_ms, struct error *error);

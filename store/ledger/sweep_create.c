@@ -142,11 +142,11 @@ static CHECKED bool insert_cells(struct sql_connection *connection, struct creat
             return false;
     }
     return creation->run_count == expected_runs(creation)
-           || error_set(error, ERROR_INVALID, "the cells name %zu repetitions, not %zu",
+           || error_set(error, ERROR_INVALID, "the cells name %zu runs, not %zu",
                         creation->run_count, expected_runs(creation));
 }
 
-bool sweep_create_check_space(struct sql_connection *connection, const char *principal,
+bool sweep_create_check_limit(struct sql_connection *connection, const char *principal,
                               int64_t limit, struct error *error)
 {
     bool found;
@@ -173,7 +173,7 @@ static CHECKED bool insert_all(struct sql_connection *connection, struct creatio
 
     random_id("swp", creation->sweep_id);
     random_id("job", job_id);
-    if (!sweep_create_check_space(connection, creation->principal, creation->order->active_limit,
+    if (!sweep_create_check_limit(connection, creation->principal, creation->order->active_limit,
                                   error)
         || !insert_job(connection, creation, job_id, error)
         || !insert_sweep(connection, creation, job_id, error)

@@ -173,8 +173,8 @@ struct reopening {
     struct sweep_row row;
 };
 
-static CHECKED bool run_for_sweep(struct sql_connection *connection, const char *statement,
-                                  const char *id, struct error *error)
+static CHECKED bool execute_for_sweep(struct sql_connection *connection, const char *statement,
+                                      const char *id, struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, statement);
 
@@ -194,15 +194,16 @@ static CHECKED bool check_idle(struct sql_connection *connection, const struct s
         return false;
     return !found
            || error_set(error, ERROR_CONFLICT,
-                        "sweep %s is being measured by job %s: wait until it has ended", row->id,
-                        row->job_id);
+                        "job %s of sweep %s has not ended: wait until it has ended", row->job_id,
+                        row->id);
 }
 
 #define OF_UNFINISHED_RUNS                                                                         \
     "sweep_id = ?1 AND run_id IN (SELECT id FROM runs WHERE sweep_id = ?1 AND finished_ms IS "     \
     "NULL) "
 
-/* Cells of a finished run stay as they are: a new run that corrects it measures them again. */
+/* Makes failed and skipped cells pending again. The cells of a finished run stay as they are: only
+ * a new run, which corrects the finished one, can measure them again. */
 static CHECKED bool put_back_failed(struct sql_connection *connection, const char *id,
                                     struct error *error)
 {
@@ -219,9 +220,9 @@ static CHECKED bool put_back_failed(struct sql_connection *connection, const cha
         "UPDATE cells SET state = 'pending', reason = '', attempt_id = NULL "
         "WHERE " OF_UNFINISHED_RUNS "AND state IN ('failed', 'skipped')";
 
-    return run_for_sweep(connection, REJECT, id, error)
-           && run_for_sweep(connection, PUT_BACK_INFERRED, id, error)
-           && run_for_sweep(connection, PUT_BACK, id, error);
+    return execute_for_sweep(connection, REJECT, id, error)
+           && execute_for_sweep(connection, PUT_BACK_INFERRED, id, error)
+           && execute_for_sweep(connection, PUT_BACK, id, error);
 }
 
 static CHECKED bool check_pending(struct sql_connection *connection,
@@ -276,7 +277,7 @@ static CHECKED bool apply_reopen(struct sql_connection *connection, void *contex
     if (!sweep_read(connection, reopening->id, row, error))
         return false;
     if (!check_idle(connection, row, error)
-        || !sweep_create_check_space(connection, reopening->principal, reopening->active_limit,
+        || !sweep_create_check_limit(connection, reopening->principal, reopening->active_limit,
                                      error))
         return false;
     if (reopening->retry_failed && !put_back_failed(connection, reopening->id, error))
@@ -312,9 +313,10 @@ struct held_write {
     int64_t deployment_id, now_ms;
 };
 
-/* Runs a statement that changes the sweep only if the claimed job works on it. */
-static CHECKED bool run_for_holder(struct sql *sql, const struct held_write *held_write,
-                                   struct error *error)
+/* Executes a statement on the sweep (?1) if the claimed job (?2) works on it. CONFLICT: it changed
+ * no row, so the job does not work on the sweep, or the sweep has ended. */
+static CHECKED bool execute_for_holder(struct sql *sql, const struct held_write *held_write,
+                                       struct error *error)
 {
     sql_bind_text(sql, 1, held_write->sweep_id);
     sql_bind_text(sql, 2, held_write->claim->job_id);
@@ -336,7 +338,7 @@ static CHECKED bool apply_begin(struct sql_connection *connection, void *context
     if (!job_claim_check(connection, held_write->claim, error))
         return false;
     sql_bind_integer(&sql, 3, held_write->now_ms);
-    return run_for_holder(&sql, held_write, error);
+    return execute_for_holder(&sql, held_write, error);
 }
 
 bool sweep_begin(struct store *store, const struct claim *claim, const char *sweep_id,
@@ -360,7 +362,7 @@ static CHECKED bool apply_workload(struct sql_connection *connection, void *cont
         return false;
     sql_bind_integer(&sql, 3, held_write->deployment_id);
     sql_bind_text(&sql, 4, held_write->workload_json);
-    return run_for_holder(&sql, held_write, error);
+    return execute_for_holder(&sql, held_write, error);
 }
 
 bool sweep_workload_keep(struct store *store, const struct claim *claim, const char *sweep_id,

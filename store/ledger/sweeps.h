@@ -48,11 +48,11 @@ struct cell_row {
     int64_t attempts;   /* number of attempts so far */
     int64_t finished_ms;
     char workload_digest[65];
-    struct measurement measurement; /* zero unless measured, failed or infeasible with numbers */
+    struct measurement measurement; /* of the accepted attempt; zero: nothing was measured */
     char *witness;                  /* JSON, heap, NULL if none */
 };
 #define CELL_LOAD_SIZE 40
-/* "64 users", "1 user", "2.5 requests/s" */
+/* Writes the load of a cell, such as "64 users", "1 user" or "2.5 requests/s"; returns `out`. */
 const char *cell_load_text(int64_t users, double request_rate, char out[CELL_LOAD_SIZE]);
 void cell_rows_free(struct cell_row *rows, size_t count);
 
@@ -70,7 +70,7 @@ struct run_row {
     int64_t deployment_id, revision;
     char fingerprint[65];   /* digest; "" before the first cell */
     char corrects[ID_SIZE]; /* the run it replaces; "" if none */
-    /* The newest run that replaces it, is finished and measured something; "" if none. */
+    /* The newest finished run that replaces this one and measured something; "" if none. */
     char corrected_by[ID_SIZE];
     char *fingerprint_document, *provenance; /* JSON, heap */
     int64_t created_ms, finished_ms;
@@ -86,7 +86,7 @@ struct cell_plan {
     size_t subject;      /* 0: the order's deployment, 1: its candidate */
 };
 
-/* An earlier run that the run of this repetition replaces. */
+/* An earlier run, which the new run of this subject and repetition replaces. */
 struct correction {
     size_t subject; /* as in cell_plan */
     int64_t repetition;
@@ -102,22 +102,24 @@ struct sweep_order {
     const struct cell_plan *cells;
     size_t cell_count;
     int64_t repetitions;
-    int64_t active_limit;        /* of the principal's queued and running sweeps; 0: none */
+    int64_t active_limit;        /* most sweeps of the principal, queued or running; 0: no limit */
     const char *idempotency_key; /* NULL: none; else the change must name its actor */
     const char *arguments_digest;
 };
 
 /* Creates the job (kind "sweep"), the sweep, its runs and cells, its place in line, the audit row
  * and the idempotency row, in one transaction. If the key was used before with the same arguments,
- * *out is the first sweep, and nothing is started; with other arguments: CONFLICT. The cells must
- * name `repetitions` repetitions of each subject, and each becomes a run. BUSY: the principal
- * already has `active_limit` sweeps queued or running. Free *out with sweep_row_finish. */
+ * *out is the sweep that was created then, and nothing is started; with other arguments: CONFLICT.
+ * The cells must name `repetitions` repetitions of each subject; each of these becomes a run. BUSY:
+ * the principal already has `active_limit` sweeps queued or running. Free *out with
+ * sweep_row_finish. */
 CHECKED bool sweep_create(struct store *store, const struct sweep_order *order, int64_t now_ms,
                           struct change *change, struct sweep_row *out, struct error *error);
 /* Queues a new job for the cells of a stopped, cancelled or failed sweep that are still pending.
- * CONFLICT: the sweep is running, or nothing is pending; BUSY as for sweep_create. With
+ * CONFLICT: the sweep's job has not ended, or no cell is pending; BUSY as for sweep_create. With
  * `retry_failed`, failed and skipped cells of unfinished runs become pending again, together with
- * the cells inferred from them; their measurements are kept as rejected attempts. */
+ * the inferred cells of the same run and token counts; measurements are kept as rejected
+ * attempts. */
 CHECKED bool sweep_reopen(struct store *store, const char *id, bool retry_failed,
                           int64_t active_limit, int64_t now_ms, struct change *change,
                           struct sweep_row *out, struct error *error);
@@ -128,8 +130,8 @@ CHECKED bool sweep_find(struct store *store, const char *id, struct sweep_row *o
  * sweep_row_finish, then the array. */
 CHECKED bool sweep_list(struct store *store, const char *deployment, int64_t before_ms,
                         size_t limit, struct sweep_row **out, size_t *count, struct error *error);
-/* Finds the oldest sweep that is planned, queued or running and measures a deployment of this name;
- * "": none. */
+/* Finds the oldest sweep that is planned or running and measures a deployment of this name; "":
+ * none. */
 CHECKED bool sweep_find_active(struct store *store, const char *deployment, char id[ID_SIZE],
                                struct error *error);
 /* Lists cells in order of measurement, with their accepted measurement; run_id NULL: of all runs of
@@ -148,11 +150,14 @@ CHECKED bool run_list(struct store *store, const char *deployment, const char *s
                       int64_t before_ms, size_t limit, struct run_row **out, size_t *count,
                       struct error *error);
 
-/* The following functions are for the job's owner. CONFLICT: the claim is stale. A sweep ends with
- * its job (job_finish). */
+/* The functions from here on that take a claim are for the job's owner. CONFLICT: the claim is
+ * stale. A sweep ends with its job (job_finish). */
+
+/* Marks the sweep as running. CONFLICT, too: the job does not work on it, or it has ended. */
 CHECKED bool sweep_begin(struct store *store, const struct claim *claim, const char *sweep_id,
                          int64_t now_ms, struct error *error);
-/* Stores how prompts are made for one of its deployments. */
+/* Stores how prompts are made for one of the sweep's deployments. CONFLICT, too: the job does not
+ * work on the sweep. */
 CHECKED bool sweep_workload_keep(struct store *store, const struct claim *claim,
                                  const char *sweep_id, int64_t deployment_id,
                                  const char *workload_json, struct error *error);
@@ -164,13 +169,12 @@ CHECKED bool attempt_begin(struct store *store, const struct claim *claim, int64
                            int64_t now_ms, int64_t *attempt_id, struct error *error);
 /* Stores a cell's result in one transaction: measurement, histograms, records and the cell's state.
  * CELL_PENDING rejects the attempt, and the cell will be measured again; any other state is final.
- * CONFLICT: the attempt does not run under this claim, or the cell is not pending, because no cell
- * is measured twice. */
-CHECKED bool attempt_accept(struct store *store, const struct claim *claim, int64_t attempt_id,
-                            const struct cell_result *result, int64_t now_ms, struct error *error);
+ * CONFLICT: the attempt does not run under this claim, or the cell already has a result. */
+CHECKED bool attempt_end(struct store *store, const struct claim *claim, int64_t attempt_id,
+                         const struct cell_result *result, int64_t now_ms, struct error *error);
 CHECKED bool attempt_interrupt(struct store *store, const struct claim *claim, int64_t attempt_id,
                                const char *reason, int64_t now_ms, struct error *error);
-/* Skips every pending cell. */
+/* Marks every pending cell as skipped. */
 CHECKED bool sweep_skip_cells(struct store *store, const struct claim *claim, const char *sweep_id,
                               const char *reason, int64_t now_ms, struct error *error);
 /* A cell that an adaptive sweep need not measure, and why. */

@@ -10,12 +10,12 @@
 
 /* A query that counts the bytes of one kind of data: octet_length of a text, length of a blob. */
 struct source {
-    size_t member;
+    size_t member;         /* offset into struct usage */
     const char *statement; /* ?1: the principal */
 };
 
 #define OF(member) offsetof(struct usage, member)
-#define JOBS_OF "FROM jobs JOIN attempts ON attempts.job_id = jobs.id "
+#define FROM_ATTEMPTS "FROM jobs JOIN attempts ON attempts.job_id = jobs.id "
 #define OF_PRINCIPAL "WHERE jobs.principal = ?1"
 
 static const struct source sources[] = {
@@ -34,12 +34,12 @@ static const struct source sources[] = {
       "cells WHERE sweep_id = sweeps.id) * 100) FROM sweeps WHERE principal = ?1" },
     { OF(sweeps_bytes),
       "SELECT sum(" ROW
-      "octet_length(measurement) + octet_length(witness)) " JOBS_OF OF_PRINCIPAL },
-    { OF(sweeps_bytes), "SELECT sum(" ROW "length(r.data)) " JOBS_OF
+      "octet_length(measurement) + octet_length(witness)) " FROM_ATTEMPTS OF_PRINCIPAL },
+    { OF(sweeps_bytes), "SELECT sum(" ROW "length(r.data)) " FROM_ATTEMPTS
                         "JOIN request_records r ON r.attempt_id = attempts.id " OF_PRINCIPAL },
-    { OF(sweeps_bytes), "SELECT sum(" ROW "length(s.data)) " JOBS_OF
+    { OF(sweeps_bytes), "SELECT sum(" ROW "length(s.data)) " FROM_ATTEMPTS
                         "JOIN attempt_series s ON s.attempt_id = attempts.id " OF_PRINCIPAL },
-    { OF(sweeps_bytes), "SELECT sum(" ROW "length(h.data)) " JOBS_OF
+    { OF(sweeps_bytes), "SELECT sum(" ROW "length(h.data)) " FROM_ATTEMPTS
                         "JOIN histograms h ON h.attempt_id = attempts.id " OF_PRINCIPAL },
     { OF(deployments_bytes),
       "SELECT sum(" ROW "octet_length(url) + octet_length(labels) + octet_length(limits)) FROM "

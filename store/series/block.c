@@ -31,12 +31,12 @@ int64_t block_span_ms(enum scrape_level level)
 
 /* ---- Points ---- */
 
-struct scrape_point block_point_of(int64_t at_ms, double value, bool counter, int64_t before_ms,
+struct scrape_point block_point_of(int64_t at_ms, double value, bool is_counter, int64_t before_ms,
                                    double before)
 {
     struct scrape_point point = { .at_ms = at_ms, .count = 1, .last = value };
 
-    if (!counter) {
+    if (!is_counter) {
         point.min = point.max = point.sum = value;
     } else if (before_ms >= 0) {
         point.increase = value >= before ? value - before : value;
@@ -78,7 +78,7 @@ static double value_of(const struct scrape_point *point, size_t offset)
     return value;
 }
 
-void block_points_take(const struct scrape_point *points, size_t count, size_t offset, double *out)
+void block_points_get(const struct scrape_point *points, size_t count, size_t offset, double *out)
 {
     for (size_t i = 0; i < count; i++)
         out[i] = value_of(&points[i], offset);
@@ -106,7 +106,7 @@ static void pack_times(const struct block *block, struct text *out)
         column[i] = (double)block->times[i].at_ms;
     column_codec_pack(out, column, block->count, &as_before);
     for (size_t i = 1; i < 3; i++) {
-        block_points_take(block->times, block->count, time_members[i], column);
+        block_points_get(block->times, block->count, time_members[i], column);
         column_codec_pack(out, column, block->count, &as_before);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A part of a deployment's scrapes at one level, packed by series: the times, which all series
- * share, and the directory of the families. A family is the series of one name; each of them has a
- * lane, whose points are parallel to the times. Private to store/. */
+ * share, and the directory of the families. A family is all series of one name. Each series has a
+ * lane: a point for each of the times. Private to store/. */
 #pragma once
 
 #include "base/core/error.h"
@@ -10,15 +10,16 @@
 
 #define BLOCK_POINTS 1440        /* a block with this many points is full */
 #define BLOCK_POINTS_LIMIT 65536 /* a block never has more points */
-#define BLOCK_FAMILIES 65536
-#define BLOCK_EARLY_MS (10 * 60 * 1000LL) /* a block begins at a multiple of this */
-/* A block does not extend across a multiple of this. */
+#define BLOCK_FAMILIES 65536     /* a block never has more rows of families */
+/* A block begins at a multiple of this, and so at most this long before its first scrape. */
+#define BLOCK_EARLY_MS (10 * 60 * 1000LL)
+/* Returns the length of a span: no block extends across a multiple of it. */
 int64_t block_span_ms(enum scrape_level level);
 
 struct block {
-    struct scrape_point *times; /* at_ms, count and covered_ms of all scrapes; the rest is 0 */
+    struct scrape_point *times; /* at_ms, count and covered_ms of each step; the rest is 0 */
     size_t count;
-    int64_t *families; /* ids, ascending; a family that has several rows is listed once for each */
+    int64_t *families; /* ids, ascending; a family that has several rows is listed for each row */
     size_t family_count;
 };
 /* Appends the block in packed form. */
@@ -31,11 +32,12 @@ int64_t block_place(const struct block *block, int64_t family);
 
 /* Adds a later point of the same step to `point`. */
 void block_point_merge(struct scrape_point *point, const struct scrape_point *later);
-/* Makes the point of one scrape of a series, given the previous scrape (before_ms -1: none). */
-struct scrape_point block_point_of(int64_t at_ms, double value, bool counter, int64_t before_ms,
+/* Makes the point of one scrape of a series, given the time and value of the previous scrape
+ * (before_ms -1: none). */
+struct scrape_point block_point_of(int64_t at_ms, double value, bool is_counter, int64_t before_ms,
                                    double before);
 
 /* Copies one member of the points (the double at `offset` in each) into a column, and back. */
-void block_points_take(const struct scrape_point *points, size_t count, size_t offset, double *out);
+void block_points_get(const struct scrape_point *points, size_t count, size_t offset, double *out);
 void block_points_put(const double *column, size_t count, size_t offset,
                       struct scrape_point *points);

@@ -88,7 +88,7 @@ bool family_writer_flush(struct family_writer *writer, struct error *error)
 
     if (series_packer_size(writer->packer) == 0)
         return true;
-    if (!series_packer_take(writer->packer, &data, error))
+    if (!series_packer_flush(writer->packer, &data, error))
         return false;
     sql_bind_integer(&sql, 1, writer->block_id * BLOCK_FAMILIES + (int64_t)block->family_count);
     sql_bind_blob(&sql, 2, data.data, data.length);

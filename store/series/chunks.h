@@ -13,8 +13,8 @@ struct family_reader {
     const struct block *block;
     enum scrape_level level;
     int64_t block_id, family;
-    int64_t place; /* the index of the next row in the block */
-    struct series_reader *lanes;
+    int64_t place;               /* the index of the next row in the block */
+    struct series_reader *lanes; /* reads the lanes of the open row; NULL: none is open */
 };
 /* Borrows `block`. If the block lacks the family, there are no lanes. */
 struct family_reader family_reader_begin(struct sql_connection *connection, int64_t block_id,

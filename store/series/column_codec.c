@@ -7,10 +7,10 @@
 
 enum mode { MODE_AS_PREDICTED, MODE_WHOLE, MODE_BITS };
 
-/* In MODE_BITS, a byte with this bit precedes a number that was predicted wrongly: its XOR with the
- * prediction without the zero bytes at both ends. Three bits of the byte count the most significant
- * zero bytes, three the least significant ones. A byte without this bit is the number of right
- * predictions that follow, minus one. */
+/* In MODE_BITS, a byte with this bit stands for a value that was predicted wrongly. After the byte
+ * comes the XOR of value and prediction, without the zero bytes at both ends: three bits of the
+ * byte count the most significant of them, three the least significant. A byte without this bit
+ * stands for a run of right predictions: it is their number, minus one. */
 #define MISS 0x80
 #define HITS_MAX 128
 #define MISS_MAX 9 /* bytes */
@@ -53,7 +53,7 @@ static uint8_t *put_hits(uint8_t *to, size_t *hits)
     return to;
 }
 
-/* Writes differences as odd numbers, and numbers of right predictions as even ones. */
+/* Writes a difference as an odd number, and a run of right predictions as twice its length. */
 static uint8_t *pack_whole(uint8_t *to, const double *values, size_t count,
                            const struct prediction *prediction)
 {
@@ -132,7 +132,7 @@ static bool unpack_whole(const uint8_t **in, const uint8_t *end, double *values,
                 return false;
             hits = (word & 1) == 0 ? word >> 1 : 0;
             if ((word & 1) != 0) {
-                /* Added as doubles: both are whole, and damaged bytes cause no overflow. */
+                /* Added as doubles, because integers could overflow if the bytes are damaged. */
                 values[i] = (double)zigzag_back(word >> 1) + predicted;
                 continue;
             }

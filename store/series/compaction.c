@@ -21,8 +21,8 @@ static CHECKED bool delete_scrapes(const struct rollup_window *window, struct er
     return sql_run(&sql, error);
 }
 
-/* Records when a series last had a value: up to a day too late, so that the time is rarely
- * written. */
+/* Records when each series last had a value. The time that is written is a day later than that,
+ * so that it has to be written only once a day. */
 static CHECKED bool note_seen(const struct rollup_window *window, struct error *error)
 {
     int64_t last_ms = window->at_ms[window->count - 1];
@@ -31,7 +31,7 @@ static CHECKED bool note_seen(const struct rollup_window *window, struct error *
     for (size_t i = 0; i < window->source_count; i++) {
         const struct source *source = &window->sources[i];
 
-        if (!source->any || source->seen_ms >= last_ms)
+        if (!source->has_values || source->seen_ms >= last_ms)
             continue;
         sql_bind_integer(&sql, 1, source->series);
         sql_bind_integer(&sql, 2, last_ms + DAY_MS);

@@ -12,13 +12,13 @@
 
 #define LONG_WINDOW_MS (60 * 60 * 1000LL)
 #define SHORT_WINDOW_MS BLOCK_EARLY_MS
-#define SHORT_FROM_ROWS 120  /* with more scrapes than this in a short window, windows are short */
+#define SHORT_FROM_ROWS 120  /* a window is short if it then still has more scrapes than this */
 #define GRACE_MS 30000       /* time for scrapes that are still running */
-#define VALUES_LOADED 524288 /* loaded at once: 4 MiB */
+#define VALUES_LOADED 524288 /* how many values are loaded at once: 4 MiB */
 
 /* ---- Which window is next ---- */
 
-/* *at_ms: the first scrape that is not rolled up; INT64_MAX: there is none. */
+/* *at_ms: the time of the first scrape that is not rolled up; INT64_MAX: there is none. */
 static CHECKED bool find_first(const struct rollup_window *window, int64_t *at_ms,
                                struct error *error)
 {
@@ -134,7 +134,7 @@ static CHECKED bool read_sources(struct rollup_window *window, struct error *err
             (struct source){ .series = sql_integer(&sql, 0),
                              .family = sql_integer(&sql, 1),
                              .seen_ms = sql_integer(&sql, 3),
-                             .counter = strcmp(type, "counter") == 0,
+                             .is_counter = strcmp(type, "counter") == 0,
                              .before = NAN };
     }
     return step == SQL_DONE;
@@ -177,10 +177,10 @@ static void make_batch(struct rollup_window *window, size_t first, struct batch 
     qsort(out->sources, out->count, sizeof *out->sources, by_series);
 }
 
-/* Stores one scrape's samples in their series: at `index` in the window or, with -1, as the values
- * before it. A value that is not finite counts as absent. */
-static CHECKED bool store_samples(struct batch *batch, const void *data, size_t length,
-                                  int64_t index, struct error *error)
+/* Copies one scrape's samples to their series: as the values at `index` or, if `index` is -1, as
+ * those before the window. A value that is not finite counts as absent. */
+static CHECKED bool copy_samples(struct batch *batch, const void *data, size_t length,
+                                 int64_t index, struct error *error)
 {
     FREE_AUTO struct sample *samples = NULL;
     size_t count, at = 0;
@@ -199,7 +199,7 @@ static CHECKED bool store_samples(struct batch *batch, const void *data, size_t 
             source->before = samples[i].value;
         else
             source->values[index] = samples[i].value;
-        source->any = source->any || index >= 0;
+        source->has_values = source->has_values || index >= 0;
     }
     return true;
 }
@@ -221,7 +221,7 @@ static CHECKED bool read_scrapes(const struct rollup_window *window, struct batc
     while ((step = sql_step(&sql, error)) == SQL_ROW && index < (int64_t)window->count) {
         const void *data = sql_blob(&sql, 0, &length);
 
-        if (!store_samples(batch, data, length, index++, error))
+        if (!copy_samples(batch, data, length, index++, error))
             return false;
     }
     return step != SQL_FAILED;

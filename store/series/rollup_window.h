@@ -14,19 +14,21 @@ struct sql_connection;
 struct source {
     int64_t series, family;
     int64_t seen_ms; /* the blocks have no newer point of this series */
-    bool counter;
-    bool any;       /* the window has a value of it */
-    double before;  /* the value at the scrape before the window; NaN: absent there */
-    double *values; /* one per scrape; NaN: absent. Only while loaded */
+    bool is_counter;
+    bool has_values; /* the window has a value of this series */
+    double before;   /* the value at the scrape before the window; NaN: absent there */
+    double *values;  /* one per scrape; NaN: absent. Valid only while loaded */
 };
 
 struct rollup_window {
     struct sql_connection *connection;
     int64_t deployment_id, from_ms, to_ms;
     int64_t before_ms; /* time of the scrape before the window; -1: there is none */
-    int64_t *at_ms;
-    bool *follows; /* the previous scrape is of the same epoch, so growth is counted from it */
-    size_t count;
+    int64_t *at_ms;    /* times of the window's scrapes */
+    /* For each scrape: the previous one is of the same epoch, so growth is counted from it. A new
+     * epoch begins when the clock is set back. */
+    bool *follows;
+    size_t count;           /* of scrapes in the window */
     struct source *sources; /* by family, then series */
     size_t source_count;
     double *values; /* values of the sources that are loaded */
@@ -37,8 +39,8 @@ struct rollup_window {
 CHECKED bool rollup_window_find(struct rollup_window *window, int64_t now_ms, struct error *error);
 /* Reads the times of the window's scrapes, and the deployment's series. */
 CHECKED bool rollup_window_read(struct rollup_window *window, struct error *error);
-/* Loads the values of the sources from `first` on, as many as fit in some megabytes; *count: how
- * many. Unloads the values loaded earlier. */
+/* Loads the values of the sources from `first` on, as many as fit in some megabytes; *count: of
+ * how many sources. Unloads the values loaded earlier. */
 CHECKED bool rollup_window_load(struct rollup_window *window, size_t first, size_t *count,
                                 struct error *error);
 void rollup_window_finish(struct rollup_window *window);

@@ -15,18 +15,19 @@ static int64_t step_of(const struct rollup_writer *writer, size_t scrape)
     return at_ms - at_ms % scrape_level_ms(writer->level);
 }
 
-/* Returns whether the old block must not grow: it is full and the window follows it, or both
- * together have more points than a block may have. */
+/* Returns whether the old block must not grow: it is full and the window comes after it, or the two
+ * together may have more points than a block may have. */
 static bool is_closed(const struct rollup_writer *writer)
 {
     const struct block *old = &writer->old;
-    bool follows = old->count == 0 || old->times[old->count - 1].at_ms <= step_of(writer, 0);
+    bool comes_after = old->count == 0 || old->times[old->count - 1].at_ms <= step_of(writer, 0);
 
-    return (follows && old->count >= BLOCK_POINTS)
+    return (comes_after && old->count >= BLOCK_POINTS)
            || old->count + writer->window->count > BLOCK_POINTS_LIMIT;
 }
 
-/* Reads the last block before the window's end, which grows unless it is closed. */
+/* Reads the last block that begins before the window's end. The window is added to it unless the
+ * block belongs to an earlier span or is closed. */
 static CHECKED bool read_old(struct rollup_writer *writer, const struct sql *sql,
                              struct error *error)
 {
@@ -124,14 +125,14 @@ static void add_points(const struct rollup_writer *writer, const struct source *
     int64_t before_ms = isnan(source->before) ? -1 : window->before_ms;
     double before = source->before;
 
-    for (size_t i = 0; source->any && i < window->count; i++) {
+    for (size_t i = 0; source->has_values && i < window->count; i++) {
         double value = source->values[i];
 
         if (!window->follows[i])
             before_ms = -1;
         if (!isnan(value)) {
             const struct scrape_point point =
-                block_point_of(window->at_ms[i], value, lane->counter, before_ms, before);
+                block_point_of(window->at_ms[i], value, lane->is_counter, before_ms, before);
             block_point_merge(&lane->points[writer->places[i]], &point);
         }
         before_ms = isnan(value) ? -1 : window->at_ms[i];
@@ -167,16 +168,16 @@ bool rollup_writer_add(struct rollup_writer *writer, const struct source *source
                        struct error *error)
 {
     const struct block *block = &writer->block;
-    struct lane lane = { source->series, source->counter, writer->points };
+    struct lane lane = { source->series, source->is_counter, writer->points };
     const struct lane *before;
 
     if (!find_before(writer, source, &before, error))
         return false;
-    if (before == NULL && !source->any)
+    if (before == NULL && !source->has_values)
         return true;
     memset(lane.points, 0, block->count * sizeof *lane.points);
     if (before != NULL) {
-        lane.counter = before->counter;
+        lane.is_counter = before->is_counter;
         for (size_t i = 0; i < writer->old.count; i++)
             lane.points[writer->old_places[i]] = before->points[i];
     }
@@ -205,7 +206,7 @@ static CHECKED bool insert_block(struct rollup_writer *writer, struct error *err
     sql_bind_integer(&sql, 2, writer->level);
     sql_bind_integer(&sql, 3, writer->from_ms);
     sql_bind_integer(&sql, 4, writer->to_ms);
-    sql_bind_blob(&sql, 5, "", 0); /* filled at the end */
+    sql_bind_blob(&sql, 5, "", 0); /* fill_block writes the data */
     if (sql_step(&sql, error) != SQL_ROW)
         return false;
     writer->id = sql_integer(&sql, 0);

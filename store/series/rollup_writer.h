@@ -5,23 +5,25 @@
 #include "store/series/chunks.h"
 #include "store/series/rollup_window.h"
 
-/* The block before (`old`) and after (`block`). */
+/* `old` is the block to which the window is added; `block` is the one that replaces it. */
 struct rollup_writer {
     struct rollup_window *window;
     enum scrape_level level;
-    int64_t old_id, id; /* old_id 0: the window begins a block */
+    int64_t old_id, id; /* old_id 0: there is no old block */
     int64_t from_ms, to_ms;
     struct block old, block;
-    size_t *old_places;          /* the position of each old time among the block's times */
-    size_t *places;              /* the position of each scrape of the window, likewise */
+    size_t *old_places;          /* the position of each of the old block's times in `block` */
+    size_t *places;              /* the position of each of the window's scrapes in `block` */
     struct scrape_point *points; /* the points of the series that is being added */
     struct family_reader reader; /* reads the old block */
     const struct lane *before;   /* the old block's next lane; NULL: there is none */
     struct family_writer families;
 };
 
-/* Begins a block that replaces the last one before the window's end, or follows it if that one is
- * full. A window within a block, as there is after a clock was set back, is merged into it. */
+/* Begins a block that replaces the last one that begins before the window's end. If that one has no
+ * room or belongs to an earlier span, it stays, and the new block has only the window. If the
+ * window lies within the old block, because the clock was set back, the two are merged in order of
+ * time. */
 CHECKED bool rollup_writer_begin(struct rollup_writer *writer, struct rollup_window *window,
                                  enum scrape_level level, struct error *error);
 /* Adds a series. Call it for all of the window's sources, in their order, with their values

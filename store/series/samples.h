@@ -13,8 +13,8 @@ struct sample {
     double value;
 };
 
-/* Packs the samples in order of series; of two of the same series, the later one is kept. *out is
- * heap memory. */
+/* Packs the samples in order of series; of two samples of the same series, the later one is kept.
+ * *out is heap memory. */
 void samples_pack(struct sample *samples, size_t count, void **out, size_t *length);
 /* *out is heap memory. INTERNAL: the data is malformed. */
 CHECKED bool samples_unpack(const void *data, size_t length, struct sample **out, size_t *count,

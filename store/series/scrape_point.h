@@ -8,12 +8,12 @@
 enum scrape_level { SCRAPE_RAW, SCRAPE_10_S, SCRAPE_1_MIN, SCRAPE_1_H, SCRAPE_LEVELS };
 int64_t scrape_level_ms(enum scrape_level level); /* 1 for SCRAPE_RAW */
 
-/* The scrapes of one series within one step of time. Sums and counts add up over steps. */
+/* The scrapes of one series within one step of time. */
 struct scrape_point {
     int64_t at_ms;              /* the step's start */
     double count;               /* of scrapes; a whole number */
     double last, min, max, sum; /* counters have only `last` */
-    /* Of counters: the growth from each scrape to the next, if both have the series (from 0 after a
-     * restart), and the time between them. */
+    /* Only of counters, and summed over the scrapes: the growth since the previous scrape, if that
+     * also has the series (from 0 after a restart), and the time since then. */
     double increase, covered_ms;
 };

@@ -15,7 +15,7 @@
 struct scrape {
     struct series_cache *series;
     int64_t deployment_id, at_ms, epoch;
-    /* The values of one scrape. */
+    /* The values of one scrape, without those whose names or labels are too long. */
     const struct scrape_value **values;
     int64_t *ids; /* parallel to the values; 0: not known yet */
     size_t count;
@@ -79,7 +79,7 @@ static CHECKED bool read_number(struct sql_connection *connection, const char *s
 }
 
 /* Finds or inserts a series; *id 0: it is new and beyond the limit. *known: how many series the
- * deployment has; -1: not counted yet. */
+ * deployment has, with those beyond the limit; -1: not counted yet. */
 static CHECKED bool find_or_insert(struct sql_connection *connection, int64_t deployment_id,
                                    const struct scrape_value *value, int64_t *known, int64_t *id,
                                    struct error *error)
@@ -96,8 +96,9 @@ static CHECKED bool find_or_insert(struct sql_connection *connection, int64_t de
            || series_insert(connection, deployment_id, value, id, error);
 }
 
-/* Finds the missing ids, and omits series beyond the limit. If unused series were deleted since the
- * ids were found, which only the writer's thread does, all ids are found again. */
+/* Finds the missing ids, inserts new series, and omits those beyond the limit. If unused series
+ * were deleted since the known ids were read from the cache, all ids are looked up again. None can
+ * be deleted meanwhile: only the writer's thread, which runs this function, deletes series. */
 static CHECKED bool apply_series(struct sql_connection *connection, struct scrape *scrape,
                                  struct error *error)
 {
@@ -140,7 +141,8 @@ static size_t *number_of(struct scrape_left_out *left_out, const struct limit *l
     return (size_t *)(void *)((char *)left_out + limit->offset);
 }
 
-/* Adds the gauges of SCRAPE_LEFT_OUT, which are stored even beyond the limit. */
+/* Adds a gauge named SCRAPE_LEFT_OUT for each limit that this scrape or an earlier one exceeds. The
+ * gauges are stored even if the deployment has SCRAPE_SERIES_LIMIT series. */
 static CHECKED bool apply_left_out(struct sql_connection *connection, struct scrape *scrape,
                                    struct error *error)
 {
@@ -186,10 +188,10 @@ bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
 {
     struct scrape_left_out most = { 0 };
     const struct scrape_visitor visitor = { is_limit, keep_highest, &most };
-    struct scrape_range own_range = *range;
+    struct scrape_range gauge_range = *range;
 
-    own_range.name = SCRAPE_LEFT_OUT;
-    if (!scrape_visit(store, &own_range, level, &visitor, error))
+    gauge_range.name = SCRAPE_LEFT_OUT;
+    if (!scrape_visit(store, &gauge_range, level, &visitor, error))
         return false;
     *out = most;
     return true;
@@ -197,9 +199,9 @@ bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
 
 /* ---- A scrape ---- */
 
-/* After a clock was set back, new scrapes are rolled up among earlier ones. The last of those is
- * still in `samples`, because growth would be counted from it; as it is rolled up already, it can
- * be deleted. */
+/* After a clock was set back, new scrapes are rolled up among earlier ones. The last scrape that is
+ * rolled up already is still in `samples`, because growth would be counted from it. It is deleted,
+ * so that it is not rolled up twice. */
 static CHECKED bool go_back(struct sql_connection *connection, const struct scrape *scrape,
                             int64_t until_ms, struct error *error)
 {
@@ -291,7 +293,7 @@ bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
     FREE_AUTO const struct scrape_value **kept = memory_zeroed(count, sizeof *kept);
     FREE_AUTO int64_t *ids = memory_zeroed(count, sizeof *ids);
     FREE_AUTO struct sample *samples = memory_zeroed(count + LIMITS, sizeof *samples);
-    struct scrape_left_out own = { 0 };
+    struct scrape_left_out ignored = { 0 };
     struct scrape scrape = { .series = store->series,
                              .deployment_id = deployment_id,
                              .at_ms = at_ms,
@@ -299,7 +301,7 @@ bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
                              .ids = ids,
                              .kept = kept,
                              .samples = samples,
-                             .left_out = left_out != NULL ? left_out : &own };
+                             .left_out = left_out != NULL ? left_out : &ignored };
 
     size_t unknown = select_values(&scrape, values, count);
     if (!disk_space_check(store, error)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scraped metrics: targets, series and samples, in a file of their own. */
+/* Scraped metrics. The targets, which say which deployments are scraped, are in the main database;
+ * series and samples are in a file of their own, scrapes.db. In PostgreSQL all are in one database,
+ * but series and samples have a connection of their own. */
 #pragma once
 
 #include "store/ledger/change.h"
@@ -18,11 +20,13 @@ CHECKED bool scrape_target_set(struct store *store, int64_t deployment_id, int64
 CHECKED bool scrape_target_list(struct store *store, struct scrape_target **out, size_t *count,
                                 struct error *error);
 
-/* Finds the target of one deployment; all zero if it was never scraped. */
+/* Finds the target of one deployment; all zero if it has none or is retired. */
 CHECKED bool scrape_target_find(struct store *store, int64_t deployment_id,
                                 struct scrape_target *out, struct error *error);
 
-#define SCRAPE_SERIES_LIMIT 5000 /* series of a deployment with stored values */
+/* How many series of a deployment are stored at most. Only the gauges of SCRAPE_LEFT_OUT may exceed
+ * this number. */
+#define SCRAPE_SERIES_LIMIT 5000
 #define SCRAPE_NAME_SIZE 128
 #define SCRAPE_LABELS_SIZE 512
 struct scrape_value {
@@ -39,9 +43,10 @@ struct scrape_left_out {
 /* Once a deployment has exceeded a limit, each scrape also stores a gauge of this name for that
  * limit. */
 #define SCRAPE_LEFT_OUT "series_left_out"
-/* Stores a scrape as one row, and each of its new series. `left_out` (may be NULL) has the numbers
- * that the caller omitted; those omitted here are added. If the clock was set back, at_ms may be
- * earlier than the times of other scrapes: the scrape is then rolled up among them. */
+/* Stores a scrape as one row, and its new series up to the limit. `left_out` (may be NULL) says how
+ * many series the caller omitted; the numbers of those omitted here are added. If the clock was set
+ * back, at_ms may be earlier than the times of other scrapes: the scrape is then rolled up among
+ * them. */
 CHECKED bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
                         const struct scrape_value *values, size_t count,
                         struct scrape_left_out *left_out, struct error *error);
@@ -74,7 +79,8 @@ struct scrape_visitor {
 CHECKED bool scrape_visit(struct store *store, const struct scrape_range *range,
                           enum scrape_level level, const struct scrape_visitor *visitor,
                           struct error *error);
-/* Finds the highest numbers that a scrape of the range omitted; range->name is not used. */
+/* Finds, for each limit, the most series that one scrape of the range omitted; range->name is not
+ * used. */
 CHECKED bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
                                   enum scrape_level level, struct scrape_left_out *out,
                                   struct error *error);
@@ -82,14 +88,14 @@ CHECKED bool scrape_left_out_read(struct store *store, const struct scrape_range
  * a coarser level that does or, if none does, the level that goes back furthest. */
 CHECKED bool scrape_level_for(struct store *store, int64_t deployment_id, int64_t from_ms,
                               int64_t step_ms, enum scrape_level *out, struct error *error);
-/* Finds the type of the series of that name; "": there are none. */
+/* Finds the type of the series of that name; "": the deployment has no such series. */
 CHECKED bool scrape_type(struct store *store, int64_t deployment_id, const char *name,
                          char type[16], struct error *error);
-/* Lists the names of the existing series, in ascending order. free(*out). */
+/* Lists the names of the deployment's series, in ascending order. free(*out). */
 CHECKED bool scrape_names(struct store *store, int64_t deployment_id, char (**out)[128],
                           size_t *count, struct error *error);
 
-/* Rolls up the scrapes of complete hours (of ten minutes, if there are many), and packs them by
- * series. Each hour is one transaction, which also records how far it went: after an interruption,
- * the next call continues from there. */
+/* Rolls up the scrapes of complete hours (if there are many scrapes, of complete ten minutes), and
+ * packs them by series. Each such period is one transaction, which also records where it ends:
+ * after an interruption, the next call continues from there. */
 CHECKED bool scrape_compact(struct store *store, int64_t now_ms, struct error *error);

@@ -31,11 +31,11 @@ struct series_cache *series_cache_create(void)
     return cache;
 }
 
-static void drop(struct series_cache *cache, struct entry **place)
+static void drop(struct series_cache *cache, struct entry **slot)
 {
-    struct entry *entry = *place;
+    struct entry *entry = *slot;
 
-    *place = entry->next;
+    *slot = entry->next;
     free(entry->name);
     free(entry->labels);
     free(entry);
@@ -107,13 +107,13 @@ void series_cache_forget(struct series_cache *cache, int64_t deployment_id)
 {
     pthread_mutex_lock(&cache->lock);
     for (size_t i = 0; i < BUCKETS; i++) {
-        struct entry **place = &cache->buckets[i];
+        struct entry **slot = &cache->buckets[i];
 
-        while (*place != NULL) {
-            if ((*place)->deployment_id == deployment_id)
-                drop(cache, place);
+        while (*slot != NULL) {
+            if ((*slot)->deployment_id == deployment_id)
+                drop(cache, slot);
             else
-                place = &(*place)->next;
+                slot = &(*slot)->next;
         }
     }
     cache->generation++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps the ids of known series in memory, because a scrape names thousands of them. Thread safe.
- * Private to store/. */
+/* Keeps the ids of known series in memory, because a scrape names thousands of series; and deletes
+ * series that are no longer used. Thread safe. Private to store/. */
 #pragma once
 
 #include <stdint.h>
@@ -18,9 +18,10 @@ int64_t series_cache_find(struct series_cache *cache, int64_t deployment_id, con
 /* Returns a number that rises when ids are forgotten: ids that were found earlier may then belong
  * to other series. */
 uint64_t series_cache_generation(struct series_cache *cache);
-/* Does nothing if `generation` is no longer the current one. */
+/* Adds an id, unless the cache has it or `generation` is no longer the current one. */
 void series_cache_add(struct series_cache *cache, uint64_t generation, int64_t deployment_id,
                       const char *name, const char *labels, int64_t id);
+/* Forgets all ids of a deployment's series. */
 void series_cache_forget(struct series_cache *cache, int64_t deployment_id);
 
 /* Deletes the series that no scrape and no rollup uses any longer; one transaction per deployment.

@@ -16,18 +16,19 @@
 
 #define OF(member) offsetof(struct scrape_point, member)
 
-/* The members that a level keeps of a series. Each is predicted from those before it. */
+/* The members of a point that are kept. `count` and `last` come first, because the others are
+ * predicted from them. */
 static const size_t raw_members[] = { OF(count), OF(last) };
 static const size_t gauge_members[] = { OF(count), OF(last), OF(min), OF(max), OF(sum) };
 static const size_t counter_members[] = { OF(count), OF(last), OF(increase), OF(covered_ms) };
 
-static size_t members_of(enum scrape_level level, bool counter, const size_t **out)
+static size_t members_of(enum scrape_level level, bool is_counter, const size_t **out)
 {
-    *out = level == SCRAPE_RAW ? raw_members : counter ? counter_members : gauge_members;
-    return level == SCRAPE_RAW ? 2 : counter ? 4 : 5;
+    *out = level == SCRAPE_RAW ? raw_members : is_counter ? counter_members : gauge_members;
+    return level == SCRAPE_RAW ? 2 : is_counter ? 4 : 5;
 }
 
-/* Working memory for the columns of one family: four columns of `count`. */
+/* Working memory for the columns of one family: four columns of `count` numbers each. */
 struct workspace {
     size_t count;
     double *column, *base;
@@ -58,15 +59,15 @@ static void workspace_next_lane(struct workspace *workspace)
     workspace->has_before = true;
 }
 
-/* Predicts the growth of the previous series, because neighbouring buckets of a histogram grow
- * alike. */
+/* Predicts the same growth as in the previous series, because neighbouring buckets of a histogram
+ * grow alike. */
 static void predict_by_neighbour(struct workspace *workspace)
 {
     for (size_t i = 0; i < workspace->count; i++)
         workspace->base[i] = workspace->before[i] - (i == 0 ? 0 : workspace->before[i - 1]);
 }
 
-/* Predicts a member other than `last`, from the block's times or the values of `last`. */
+/* Predicts a member other than `last`, from the block's times or from `count` and `last`. */
 static struct prediction predict_member(struct workspace *workspace, const struct block *block,
                                         const struct scrape_point *points, size_t offset)
 {
@@ -88,7 +89,8 @@ static struct prediction predict_member(struct workspace *workspace, const struc
     return (struct prediction){ workspace->base, false };
 }
 
-/* Sets `last` of an absent point to that of the previous point, which is what is predicted. */
+/* Fills the column `now` with the members `last`. An absent point repeats the previous value (0 if
+ * it is the first point), because a repeated value takes the least space. */
 static void fill_last(struct workspace *workspace, const struct scrape_point *points)
 {
     for (size_t i = 0; i < workspace->count; i++)
@@ -97,8 +99,8 @@ static void fill_last(struct workspace *workspace, const struct scrape_point *po
                                                 : 0;
 }
 
-/* Packs `last`, predicted either from its own earlier values or also from the previous series,
- * whichever is shorter; a byte says which. */
+/* Packs `last`, predicted from its own previous value alone or also from the previous series,
+ * whichever takes fewer bytes; the first byte says which. */
 static void pack_last(struct workspace *workspace, struct text *out)
 {
     const struct prediction alone = { NULL, true }, with_neighbour = { workspace->base, true };
@@ -134,7 +136,7 @@ static bool unpack_last(struct workspace *workspace, const uint8_t **in, const u
         &(struct prediction){ with_neighbour ? workspace->base : NULL, true });
 }
 
-/* Absent points are 0 in every member but `last`. */
+/* Copies the column `now` into all points, including the absent ones. */
 static void put_last(struct workspace *workspace, struct scrape_point *points)
 {
     block_points_put(workspace->now, workspace->count, OF(last), points);
@@ -144,7 +146,7 @@ static void pack_lane(struct workspace *workspace, const struct block *block,
                       enum scrape_level level, const struct lane *lane, struct text *out)
 {
     const size_t *members;
-    size_t count = members_of(level, lane->counter, &members);
+    size_t count = members_of(level, lane->is_counter, &members);
 
     fill_last(workspace, lane->points);
     put_last(workspace, lane->points);
@@ -154,7 +156,7 @@ static void pack_lane(struct workspace *workspace, const struct block *block,
             continue;
         }
         struct prediction prediction = predict_member(workspace, block, lane->points, members[i]);
-        block_points_take(lane->points, workspace->count, members[i], workspace->column);
+        block_points_get(lane->points, workspace->count, members[i], workspace->column);
         column_codec_pack(out, workspace->column, workspace->count, &prediction);
     }
     workspace_next_lane(workspace);
@@ -165,7 +167,7 @@ static bool unpack_lane(struct workspace *workspace, const struct block *block,
                         const uint8_t *end)
 {
     const size_t *members;
-    size_t count = members_of(level, lane->counter, &members);
+    size_t count = members_of(level, lane->is_counter, &members);
 
     for (size_t i = 0; i < count; i++) {
         if (members[i] == OF(last)) {
@@ -215,7 +217,7 @@ void series_packer_destroy(struct series_packer *packer)
 
 void series_packer_add(struct series_packer *packer, const struct lane *lane)
 {
-    varint_add(&packer->plain, (uint64_t)(lane->series - packer->series) << 1 | lane->counter);
+    varint_add(&packer->plain, (uint64_t)(lane->series - packer->series) << 1 | lane->is_counter);
     pack_lane(&packer->workspace, packer->block, packer->level, lane, &packer->plain);
     packer->series = lane->series;
     packer->count++;
@@ -226,7 +228,7 @@ size_t series_packer_size(const struct series_packer *packer)
     return packer->plain.length;
 }
 
-bool series_packer_take(struct series_packer *packer, struct text *out, struct error *error)
+bool series_packer_flush(struct series_packer *packer, struct text *out, struct error *error)
 {
     FREE_AUTO void *packed = NULL;
     TEXT_AUTO plain = { 0 };
@@ -257,9 +259,9 @@ struct series_reader {
     struct lane lane;
 };
 
-static CHECKED bool is_damaged(size_t length, struct error *error)
+static CHECKED bool refuse_damaged(struct error *error)
 {
-    return error_set(error, ERROR_INTERNAL, "stored metrics are damaged (%zu bytes)", length);
+    return error_set(error, ERROR_INTERNAL, "stored metrics are damaged");
 }
 
 bool series_reader_create(const struct block *block, enum scrape_level level, const void *data,
@@ -274,7 +276,7 @@ bool series_reader_create(const struct block *block, enum scrape_level level, co
     const uint8_t *in = plain, *end = in + plain_length;
     if (!varint_get(&in, end, &points) || points > block->count || !varint_get(&in, end, &count)
         || count == 0 || count > SCRAPE_SERIES_LIMIT)
-        return is_damaged(length, error);
+        return refuse_damaged(error);
     struct series_reader *reader = memory_zeroed(1, sizeof *reader);
     *reader = (struct series_reader){
         .block = block, .level = level, .plain = plain, .in = in, .end = end, .left = count
@@ -311,7 +313,7 @@ static bool read_lane(struct series_reader *reader)
         || step / 2 > (uint64_t)(INT64_MAX - lane->series))
         return false;
     lane->series += (int64_t)(step / 2);
-    lane->counter = (step & 1) != 0;
+    lane->is_counter = (step & 1) != 0;
     clear_points(reader->block, lane->points);
     return unpack_lane(&reader->workspace, reader->block, reader->level, lane, &reader->in,
                        reader->end);
@@ -321,9 +323,9 @@ bool series_reader_next(struct series_reader *reader, const struct lane **out, s
 {
     *out = NULL;
     if (reader->left == 0)
-        return reader->in == reader->end || is_damaged((size_t)(reader->end - reader->in), error);
+        return reader->in == reader->end || refuse_damaged(error);
     if (!read_lane(reader))
-        return is_damaged((size_t)(reader->end - reader->in), error);
+        return refuse_damaged(error);
     reader->left--;
     *out = &reader->lane;
     return true;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packs and unpacks the lanes of a family, the columns of its series, one at a time: thousands of
- * them need no more memory than a few. Private to store/. */
+/* Packs and unpacks a family's lanes. A lane has the points of one series in a block. Lanes are
+ * handled one at a time, so that thousands need no more memory than a few. Private to store/. */
 #pragma once
 
 #include "store/series/block.h"
 
 struct lane {
     int64_t series;
-    bool counter;
+    bool is_counter;
     struct scrape_point *points; /* parallel to the block's times; count 0: absent */
 };
 
@@ -19,13 +19,15 @@ struct series_packer *series_packer_create(const struct block *block, enum scrap
 void series_packer_destroy(struct series_packer *packer); /* NULL is fine */
 /* Adds a lane. Changes the member `last` of its absent points. */
 void series_packer_add(struct series_packer *packer, const struct lane *lane);
-/* Returns how many bytes were added so far, before compression; 0: no lane was added. */
+/* Returns how many bytes were added since the last flush, before compression; 0: no lane was
+ * added. */
 size_t series_packer_size(const struct series_packer *packer);
-/* Compresses the lanes added so far, appends them to *out, and starts again. */
-CHECKED bool series_packer_take(struct series_packer *packer, struct text *out,
-                                struct error *error);
+/* Compresses the lanes added since the last flush, and appends them to *out. */
+CHECKED bool series_packer_flush(struct series_packer *packer, struct text *out,
+                                 struct error *error);
 
-/* Unpacks lanes. If a lane has fewer points than the block has times, the last ones are absent. */
+/* Unpacks lanes. If a lane was packed with fewer points than the block has times, the points at the
+ * remaining times are absent. */
 struct series_reader;
 CHECKED bool series_reader_create(const struct block *block, enum scrape_level level,
                                   const void *data, size_t length, struct series_reader **out,

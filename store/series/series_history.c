@@ -15,7 +15,7 @@
  * scrape. */
 struct reading {
     int64_t id;
-    bool counter;
+    bool is_counter;
     size_t tag;
     struct scrape_point step; /* count 0: there is none */
     int64_t before_ms;        /* time of the previous scrape; -1: the series was absent there */
@@ -49,7 +49,7 @@ static bool choose_series(const struct selection *selection, const struct stored
                           struct reading *out)
 {
     *out = (struct reading){ .id = stored->id, .before_ms = -1 };
-    out->counter = strcmp(stored->series.type, "counter") == 0;
+    out->is_counter = strcmp(stored->series.type, "counter") == 0;
     return selection->visitor->choose(selection->visitor->context, &stored->series, &out->tag);
 }
 
@@ -115,7 +115,7 @@ static void add_scrape(const struct selection *selection, struct reading *readin
 {
     if (isfinite(value)) {
         const struct scrape_point point =
-            block_point_of(at_ms, value, reading->counter, reading->before_ms, reading->before);
+            block_point_of(at_ms, value, reading->is_counter, reading->before_ms, reading->before);
         add_point(selection, reading, &point);
     }
     reading->before_ms = isfinite(value) ? at_ms : -1;
@@ -126,11 +126,11 @@ static void add_scrape(const struct selection *selection, struct reading *readin
 
 /* Converts a point of a series that was packed as a counter and is none now, or the reverse: only
  * `last` is known in both cases. */
-static void change_type(struct scrape_point *point, bool counter)
+static void change_type(struct scrape_point *point, bool is_counter)
 {
     *point =
         (struct scrape_point){ .at_ms = point->at_ms, .count = point->count, .last = point->last };
-    if (!counter) {
+    if (!is_counter) {
         point->min = point->max = point->last;
         point->sum = point->last * point->count;
     }
@@ -144,21 +144,22 @@ static void add_lane(const struct selection *selection, struct reading *reading,
         struct scrape_point point = lane->points[i];
 
         if (selection->level == SCRAPE_RAW) {
-            /* After the clock was set back, growth was counted from another scrape. */
+            /* Growth is counted only from the scrape that was covered_ms earlier. Where the clock
+             * was set back, that is not the previous scrape. */
             if (reading->before_ms != time->at_ms - (int64_t)time->covered_ms)
                 reading->before_ms = -1;
             add_scrape(selection, reading, point.at_ms, point.count > 0 ? point.last : NAN);
             continue;
         }
-        if (lane->counter != reading->counter)
-            change_type(&point, reading->counter);
+        if (lane->is_counter != reading->is_counter)
+            change_type(&point, reading->is_counter);
         if (point.count > 0)
             add_point(selection, reading, &point);
     }
 }
 
-/* Lanes and readings are both in ascending order of ids. A series without a lane was absent in the
- * block's last scrape. */
+/* Lanes and readings are both in ascending order of ids. A series without a lane is absent from all
+ * of the block's scrapes: the next block counts no growth for it from this one. */
 static CHECKED bool read_lanes(struct selection *selection, struct family_reader *reader,
                                struct error *error)
 {
@@ -191,8 +192,8 @@ static CHECKED bool read_block(struct sql_connection *connection, struct selecti
     return ok;
 }
 
-/* Begins with the last block that has a scrape before the range, because growth is counted from
- * that scrape. A block begins at most BLOCK_EARLY_MS before its first scrape. */
+/* Begins with the last block that is sure to have a scrape before the range, because growth is
+ * counted from that scrape: a block begins at most BLOCK_EARLY_MS before its first scrape. */
 static CHECKED bool read_blocks(struct sql_connection *connection, struct selection *selection,
                                 struct error *error)
 {
@@ -287,7 +288,7 @@ static CHECKED bool read_all(struct sql_connection *connection, struct selection
                    && read_scrapes(connection, selection, error)));
 }
 
-/* Reads in one transaction, so that scrapes that are being rolled up are read once. */
+/* Reads in one transaction, so that scrapes that are being rolled up are read exactly once. */
 static CHECKED bool read_at_once(struct sql_connection *connection, struct selection *selection,
                                  struct error *error)
 {

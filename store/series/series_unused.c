@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Deletes series without stored values, so that labels that come and go (pods, adapters) do not use
- * up a deployment's limit. */
+ * up a deployment's limit of series. */
 #include <stdlib.h>
 
 #include "base/core/memory.h"
@@ -54,8 +54,8 @@ static CHECKED bool remove_used(struct unused *unused, const void *data, size_t 
     return true;
 }
 
-/* Removes from the list the series that a scrape not yet rolled up has. Begins with the newest one,
- * which usually has them all. */
+/* Removes from the list the series that have a value in `samples`. Begins with the newest scrape,
+ * which usually has all series that are in use. */
 static CHECKED bool remove_scraped(struct sql_connection *connection, struct unused *unused,
                                    struct error *error)
 {

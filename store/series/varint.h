@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes whole numbers in as few bytes as they need: seven bits in each byte, the lowest first;
- * signed ones as zigzag. Private to store/. */
+/* Writes and reads whole numbers in as few bytes as they need: seven bits in each byte, the lowest
+ * bits first. Signed numbers are turned into unsigned ones by zigzag. Private to store/. */
 #pragma once
 
 #include <math.h>
@@ -28,7 +28,8 @@ static inline void varint_add(struct text *out, uint64_t value)
     text_add_bytes(out, (const char *)bytes, (size_t)(varint_put(bytes, value) - bytes));
 }
 
-/* Reads a number and moves *in after it. Returns false if the bytes end before the number does. */
+/* Reads a number and moves *in after it. Returns false if the bytes end before the number does, or
+ * if it is longer than VARINT_MAX bytes. */
 static inline bool varint_get(const uint8_t **in, const uint8_t *end, uint64_t *value)
 {
     uint64_t result = 0;
@@ -55,7 +56,8 @@ static inline int64_t zigzag_back(uint64_t bits)
     return (int64_t)((bits >> 1) ^ (0 - (bits & 1)));
 }
 
-/* Returns whether a double can be stored as a whole number: below 2^53, and not -0.0. */
+/* Returns whether a double can be stored as a whole number without loss: it is one, its magnitude
+ * is below 2^53, and it is not -0.0. */
 static inline bool is_whole(double value)
 {
     return fabs(value) < 9007199254740992.0 && value == trunc(value)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients that work while something is killed. They record what was acknowledged, which must be stored once afterwards.
+// Clients that work while something is killed. They record what the server acknowledged; afterwards all of it must be
+// stored, exactly once.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atEnd, post } from '../e2e/support/harness.mjs';
@@ -21,9 +22,9 @@ async function upload(server, name, text) {
     };
     const url = `http://127.0.0.1:${server.port}/v1/imports?name=${name}`;
     const answer = await fetch(url, { method: 'POST', body: pieces(), duplex: 'half' }).catch(() => undefined);
-    const said = await answer?.text().catch(() => undefined);
-    assert.ok(said === undefined || answer.status < 400 || answer.status === 503, said);
-    return said !== undefined && answer.ok;
+    const body = await answer?.text().catch(() => undefined);
+    assert.ok(body === undefined || answer.status < 400 || answer.status === 503, body);
+    return body !== undefined && answer.ok;
 }
 
 // callTool(server, name, arguments): the structured content of an acknowledged call; undefined if it failed.
@@ -41,28 +42,31 @@ export async function callTool(server, name, args) {
     return result && !result.isError ? result.structuredContent : undefined;
 }
 
-const ownOf = ({ noted }, client) => [...noted.deployments.keys()].filter((name) => name.startsWith(`d${client}-`)).at(-1);
+const latestDeployment = ({ noted }, client) =>
+    [...noted.deployments.keys()].filter((name) => name.startsWith(`d${client}-`)).at(-1);
 
-// The actions that each client takes in turn. Each records what was acknowledged, by the row that must exist.
-const DEEDS = [
+// The actions that each client takes in turn. Once a change is acknowledged, its action records in `noted` the row that must
+// exist.
+const ACTIONS = [
     async ({ server, model, noted }, client) => {
         const name = `d${client}-${++number}`;
         if (await callTool(server, 'deployment_register', { name, url: model.url })) noted.deployments.set(name, '');
     },
     async (world, client) => {
-        const own = ownOf(world, client);
+        const name = latestDeployment(world, client);
         const hardware = `1x number ${++number}`;
-        if (!own) return;
-        const before = world.noted.deployments.get(own);
-        world.noted.deployments.set(own, [before, hardware].flat()); // until it is acknowledged, either row may exist
-        if (await callTool(world.server, 'deployment_update', { deployment: own, hardware })) world.noted.deployments.set(own, hardware);
+        if (!name) return;
+        const before = world.noted.deployments.get(name);
+        // Until the update is acknowledged, either value may be stored.
+        world.noted.deployments.set(name, [before, hardware].flat());
+        if (await callTool(world.server, 'deployment_update', { deployment: name, hardware })) world.noted.deployments.set(name, hardware);
     },
     async (world, client) => {
-        const own = ownOf(world, client);
-        const shown = own && (await callTool(world.server, 'deployment_show', { deployment: own }));
+        const name = latestDeployment(world, client);
+        const shown = name && (await callTool(world.server, 'deployment_show', { deployment: name }));
         if (!shown) return;
         const { hardware = '' } = shown.deployment;
-        assert.ok([world.noted.deployments.get(own)].flat().includes(hardware), `${own} is shown with "${hardware}"`);
+        assert.ok([world.noted.deployments.get(name)].flat().includes(hardware), `${name} is shown with "${hardware}"`);
         world.noted.reads++;
     },
     async ({ server, noted }) => {
@@ -87,10 +91,10 @@ const DEEDS = [
     },
 ];
 
-async function live(world, client) {
+async function runClient(world, client) {
     for (let i = client; !world.over; i++) {
         if (world.dead) await sleep(20);
-        else await DEEDS[i % DEEDS.length](world, client);
+        else await ACTIONS[i % ACTIONS.length](world, client);
     }
 }
 
@@ -100,7 +104,7 @@ export async function startWork(t, server, model, count) {
     const world = { server, model, noted, over: false, dead: false };
     atEnd(t, async () => (world.over = true));
     await callTool(server, 'deployment_register', { name: 'sim', url: model.url });
-    const clients = Promise.all(Array.from({ length: count }, (_, client) => live(world, client)));
+    const clients = Promise.all(Array.from({ length: count }, (_, client) => runClient(world, client)));
     clients.catch((error) => (world.failure = error));
     world.end = async () => {
         world.over = true;
@@ -109,8 +113,8 @@ export async function startWork(t, server, model, count) {
     return world;
 }
 
-// checkNoted(world, rows, when): asserts that everything acknowledged is in the database once; returns the number of
-// audited changes. rows(query): the rows of a query.
+// checkNoted(world, rows, when): asserts that everything acknowledged is in the database, exactly once; returns the number of
+// audited changes. rows(query) returns the rows of a query.
 export function checkNoted({ noted, failure }, rows, when) {
     if (failure) throw failure;
     const hardware = new Map(
@@ -132,10 +136,10 @@ export function checkNoted({ noted, failure }, rows, when) {
     return Number(rows(`SELECT count(*) AS n FROM audit WHERE outcome = 'ok'`)[0].n);
 }
 
-// describeNoted(world, changes): a sentence for the test's diagnostic.
+// describeNoted(world, changes): a summary for the test's diagnostic.
 export function describeNoted({ noted: { deployments, sweeps, imports, uploads, reads } }, changes) {
     const stored = `${deployments.size} deployments, ${sweeps.size} sweeps, ${imports.size} imports, ${uploads.size} uploads`;
-    return `${stored}, ${reads} reads, ${changes} changes in the audit`;
+    return `${stored}, ${reads} reads, ${changes} changes in the audit log`;
 }
 
 export function countNoted({ noted: { deployments, sweeps, imports, uploads } }) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deployments in a cloud (a fake) while something is killed: each is planned, approved at the command line, applied and
-// destroyed again. What was acknowledged is carried out once; no resource in the cloud is forgotten.
+// destroyed again. Every plan whose start was acknowledged is carried out once; no resource in the cloud is forgotten.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atEnd, run, until } from '../e2e/support/harness.mjs';
@@ -20,8 +20,7 @@ class Fleet {
         return callTool(this.world.server, tool, args);
     }
 
-    // insist(step): repeats the step until it returns a value, and returns that; undefined: the
-    // work is over.
+    // insist(step): repeats the step until it returns something true, and returns that; returns undefined if the work is over.
     async insist(step) {
         while (!this.world.over) {
             const got = this.world.dead ? undefined : await step();
@@ -39,14 +38,15 @@ class Fleet {
         return code === 0;
     }
 
-    // commandsEnd(): waits for the approvals in progress. A command that finds no server would open the database itself.
-    commandsEnd() {
+    // approvalsEnd(): waits for the approvals in progress: a command that finds no server opens the database itself, and must
+    // have closed it before the next server starts.
+    approvalsEnd() {
         return Promise.all(this.approvals);
     }
 
-    // ended(plan, what, left): waits for an acknowledged plan to end; `left` services of its deployment must then be in the
+    // untilEnded(plan, what, left): waits for an acknowledged plan to end; `left` services of its deployment must then be in the
     // cloud.
-    async ended(plan, what, left) {
+    async untilEnded(plan, what, left) {
         this.begun.set(plan, what);
         const state = await until(`${what}, ${plan}`, async () => {
             const shown = await this.call('plan_show', { plan });
@@ -63,10 +63,10 @@ class Fleet {
         const planned = await this.insist(() => this.call('deployment_plan', args));
         const approved = planned && (await this.insist(() => this.approve(planned)));
         const applied = approved && (await this.insist(() => this.call('deployment_apply', { plan: planned.plan })));
-        if (applied) await this.ended(planned.plan, `apply of ${deployment}`, 1);
+        if (applied) await this.untilEnded(planned.plan, `apply of ${deployment}`, 1);
     }
 
-    // destroy(deployment): destroys it; if an answer was lost, it may be gone already.
+    // destroy(deployment): destroys the deployment, which may be gone already if an earlier answer was lost.
     async destroy(deployment) {
         const isGone = async () => {
             const list = await this.call('fleet_list', {});
@@ -75,7 +75,7 @@ class Fleet {
         const begun = await this.insist(async () => {
             return (await this.call('deployment_destroy', { deployment, confirm: deployment })) ?? isGone();
         });
-        if (begun?.plan) await this.ended(begun.plan, `destroy of ${deployment}`, 0);
+        if (begun?.plan) await this.untilEnded(begun.plan, `destroy of ${deployment}`, 0);
     }
 
     async work() {
@@ -86,20 +86,20 @@ class Fleet {
         }
     }
 
-    // check(rows, when): asserts that every plan whose start was acknowledged is stored as started or done.
+    // check(rows, when): asserts that every plan whose start was acknowledged is stored as applying or done.
     check(rows, when) {
         const states = new Map(rows('SELECT id, state FROM fleet_plans').map(({ id, state }) => [id, state]));
         for (const [plan, what] of this.begun) assert.match(states.get(plan) ?? 'lost', /applying|done/, `${when}: ${what}, ${plan}`);
     }
 
-    // services(): the names of our own services in the cloud.
+    // services(): the names of the services that opsbrain made in the cloud and has not deleted.
     async services() {
         const { made } = await this.cloud.call('/state');
         return made.filter((each) => /\/services\/[^/:]+$/.test(each)).map((each) => each.split('/').at(-1)).toSorted();
     }
 
-    // end(rows): once the work is over: every begun plan is done, the cloud has one service for each managed deployment, and
-    // nothing once all are destroyed.
+    // end(rows): to be called when the work is over. Asserts that every begun plan is done and that the cloud has one service for
+    // each managed deployment; then destroys these deployments, and asserts that the cloud has nothing left.
     async end(rows) {
         await this.workers;
         const isApplying = () => rows(`SELECT id FROM fleet_plans WHERE state = 'applying'`).length > 0;
@@ -108,7 +108,7 @@ class Fleet {
             if (this.begun.has(id)) assert.equal(state, 'done', `${this.begun.get(id)}, ${id}: ${reason}`);
         const managed = rows(`SELECT deployment FROM fleet_managed WHERE state <> 'gone'`).map(({ deployment }) => deployment);
         assert.deepEqual(await this.services(), managed.toSorted(), 'services in the cloud, and those that are managed');
-        this.world.over = false;
+        this.world.over = false; // otherwise destroy() would do nothing
         for (const deployment of managed) await this.destroy(deployment);
         this.world.over = true;
         const { made, touched } = await this.cloud.call('/state');
@@ -127,6 +127,6 @@ export async function startFleetAtWork(t, world, cloud) {
     await callTool(world.server, 'target_register', { ...cloud.target, total_usd_per_hour: 100_000 });
     fleet.workers = Promise.all(Array.from({ length: DEPLOYERS }, () => fleet.work()));
     fleet.workers.catch((error) => (world.failure = error));
-    atEnd(t, () => fleet.commandsEnd());
+    atEnd(t, () => fleet.approvalsEnd());
     return fleet;
 }

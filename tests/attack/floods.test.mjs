@@ -45,7 +45,7 @@ async function flood(t, port, bytes) {
 const FLOODS = {
     'lists of 100 deployments': ['tools/call', { name: 'deployment_list', arguments: { limit: 100 } }],
     'plans of sweeps': ['tools/call', { name: 'sweep_plan', arguments: { deployment: 'd1', concurrency: [1, 2, 4], input_tokens: [8] } }],
-    'calls that are refused': ['tools/call', { name: 'deployment_register', arguments: { name: 'x', url: 'http://127.0.0.1:1' } }],
+    'calls that its role forbids': ['tools/call', { name: 'deployment_register', arguments: { name: 'x', url: 'http://127.0.0.1:1' } }],
 };
 
 for (const [what, [method, params]] of Object.entries(FLOODS))

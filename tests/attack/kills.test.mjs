@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 100 kills under 20 clients: afterwards everything acknowledged is stored, nothing is stored twice, and the audit log's chain
-// is intact after each kill. OPSBRAIN_KILLS sets another number.
+// is intact after each kill. OPSBRAIN_KILLS sets a different number of kills.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -13,7 +13,7 @@ const KILLS = Number(process.env.OPSBRAIN_KILLS ?? 100);
 const CLIENTS = 20;
 const LIFE_MS = 600; // the most time from a server's start to its kill
 
-// check(world, when): with the server dead, its files are intact and have everything that was acknowledged.
+// check(world, when): asserts, while the server is dead, that its database is intact and has everything that was acknowledged.
 function check(world, when) {
     const database = new DatabaseSync(path.join(world.server.data, 'opsbrain.db'));
     const rows = (query) => database.prepare(query).all();

@@ -19,7 +19,7 @@ test('a sweep that waits behind 300 of another principal runs after one of them'
     assert.ok(states.filter((each) => each === 'queued').length >= 298, states.join(' '));
 });
 
-test('sweeps that need two endpoints, in either order and mixed with sweeps of one, all complete', async (t) => {
+test('sweeps that need two endpoints, in either order and mixed with sweeps that need one, all complete', async (t) => {
     const { alice, bob } = await team(t, { servers: 3 });
     const started = [];
     for (let round = 0; round < 3; round++) {

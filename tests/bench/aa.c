@@ -5,7 +5,7 @@
  *
  *     bench_aa equal|slower COMPARISONS REPETITIONS URL_A URL_B [URL_A URL_B ...]
  *
- * `equal`: A and B are alike, and some of the verdicts, but at most 8 %, must say otherwise.
+ * `equal`: A and B are alike; some of the verdicts, but at most 8 %, must say that they differ.
  * `slower`: B is slower, and at least 80 % of the verdicts must say so. Every comparison has its
  * own runs. Each pair of servers works on one comparison at a time; all pairs work at once.
  */
@@ -42,18 +42,19 @@ struct outcome {
     double autocorrelation;          /* of the pairs' log ratios, each with the one before */
 };
 
-struct contest {
+struct experiment {
     struct plan plan;
     struct workload workload;
     char *fingerprint;
-    size_t count;
-    atomic_size_t begun, cells, again;
+    size_t count;                     /* of comparisons */
+    atomic_size_t begun;              /* comparisons */
+    atomic_size_t measured, repeated; /* cells */
     struct outcome *outcomes;
 };
 
 /* Two servers, and the thread that measures them alternately. */
 struct lane {
-    struct contest *contest;
+    struct experiment *experiment;
     struct endpoint endpoints[SIDES];
     pthread_t thread;
 };
@@ -86,7 +87,8 @@ static bool never(void *context, const char *doing, double elapsed_s)
     return false;
 }
 
-/* Returns the latest measured cell of the same shape and server; NULL if there is none yet. */
+/* Returns the latest cell that was measured on the same server with the same concurrency; NULL if
+ * there is none yet. */
 static const struct cell_row *find_sibling(const struct cell_row *rows, size_t count,
                                            const struct cell_row *row)
 {
@@ -97,16 +99,16 @@ static const struct cell_row *find_sibling(const struct cell_row *rows, size_t c
     return NULL;
 }
 
-/* Measures a cell as bench/sweep/sweep_cells.c does. Measures it again if this machine was too
- * busy, which is known without looking at the figures. */
+/* Measures a cell as a sweep does. Measures it again, up to ATTEMPTS times in all, if this machine
+ * was too busy, which is known without looking at the figures. */
 static void measure(const struct lane *lane, struct cell_row *rows, size_t index)
 {
     struct cell_row *row = &rows[index];
     const struct cell_row *sibling = find_sibling(rows, index, row);
     struct cell_order order = {
         .endpoint = &lane->endpoints[row->deployment_id],
-        .workload = &lane->contest->workload,
-        .plan = &lane->contest->plan,
+        .workload = &lane->experiment->workload,
+        .plan = &lane->experiment->plan,
         .concurrency = row->concurrency,
         .input_tokens = row->input_tokens,
         .output_tokens = row->output_tokens,
@@ -122,7 +124,7 @@ static void measure(const struct lane *lane, struct cell_row *rows, size_t index
          attempt++) {
         if (attempt > 0) {
             cell_result_finish(&result);
-            atomic_fetch_add(&lane->contest->again, 1);
+            atomic_fetch_add(&lane->experiment->repeated, 1);
         }
         random_bytes(&order.nonce, sizeof order.nonce);
         if (!cell_measure(&order, &result, &error))
@@ -141,7 +143,7 @@ static struct cell_row *measure_all(const struct lane *lane, size_t *count)
     FREE_AUTO struct cell_plan *cells = NULL;
     struct cell_row *rows;
 
-    plan_cells(&lane->contest->plan, SIDES, &cells, count);
+    plan_cells(&lane->experiment->plan, SIDES, &cells, count);
     rows = memory_zeroed(*count, sizeof *rows);
     for (size_t i = 0; i < *count; i++) {
         rows[i] = (struct cell_row){ .deployment_id = (int64_t)cells[i].subject,
@@ -152,28 +154,28 @@ static struct cell_row *measure_all(const struct lane *lane, size_t *count)
                                      .output_tokens = cells[i].output_tokens };
         measure(lane, rows, i);
     }
-    atomic_fetch_add(&lane->contest->cells, *count);
+    atomic_fetch_add(&lane->experiment->measured, *count);
     return rows;
 }
 
 /* ---- Comparing ------------------------------------------------------------------------------- */
 
 /* Makes the evidence of one repetition of one side. */
-static void make_run(const struct contest *contest, const struct cell_row *rows, size_t count,
+static void make_run(const struct experiment *experiment, const struct cell_row *rows, size_t count,
                      int64_t side, int64_t repetition, struct evidence *out)
 {
     FREE_AUTO struct cell_row *own = memory_zeroed(count, sizeof *own);
     struct run_row run = { .sweep_id = "swp_aa",
                            .repetition = repetition,
-                           .fingerprint_document = contest->fingerprint };
-    size_t kept = 0;
+                           .fingerprint_document = experiment->fingerprint };
+    size_t own_count = 0;
 
     for (size_t i = 0; i < count; i++)
         if (rows[i].deployment_id == side && rows[i].repetition == repetition)
-            own[kept++] = rows[i];
+            own[own_count++] = rows[i];
     snprintf(run.id, sizeof run.id, "run_%d_%d", (int)side, (int)repetition);
     snprintf(run.deployment, sizeof run.deployment, "%s", side == SIDE_BASELINE ? "a" : "b");
-    evidence_of_run(&run, own, kept, out);
+    evidence_of_run(&run, own, own_count, out);
 }
 
 /* Returns the mean over all cells of the logarithm of a pair's ratio. */
@@ -199,10 +201,11 @@ static double autocorrelation(const double *values, size_t count)
     return products / squares;
 }
 
-static void judge(const struct contest *contest, const struct evidence *runs, struct outcome *out)
+static void judge(const struct experiment *experiment, const struct evidence *runs,
+                  struct outcome *out)
 {
     static const char *const none[] = { NULL };
-    size_t repetitions = (size_t)contest->plan.repetitions;
+    size_t repetitions = (size_t)experiment->plan.repetitions;
     double ratios[COMPARE_RUNS_MAX];
 
     for (size_t metric = 0; metric < METRICS; metric++) {
@@ -231,70 +234,71 @@ static void judge(const struct contest *contest, const struct evidence *runs, st
     out->autocorrelation = autocorrelation(ratios, repetitions);
 }
 
-static void contend(const struct lane *lane, struct outcome *out)
+static void run_comparison(const struct lane *lane, struct outcome *out)
 {
-    const struct contest *contest = lane->contest;
+    const struct experiment *experiment = lane->experiment;
     struct evidence runs[COMPARE_RUNS_MAX];
     size_t count, made = 0;
     FREE_AUTO struct cell_row *rows = measure_all(lane, &count);
 
     for (int64_t side = 0; side < SIDES; side++)
-        for (int64_t i = 0; i < contest->plan.repetitions; i++)
-            make_run(contest, rows, count, side, i, &runs[made++]);
-    judge(contest, runs, out);
+        for (int64_t i = 0; i < experiment->plan.repetitions; i++)
+            make_run(experiment, rows, count, side, i, &runs[made++]);
+    judge(experiment, runs, out);
     for (size_t i = 0; i < made; i++)
         evidence_finish(&runs[i]);
 }
 
-static void *lane_run(void *context)
+static void *run_lane(void *context)
 {
     struct lane *lane = context;
-    struct contest *contest = lane->contest;
+    struct experiment *experiment = lane->experiment;
     size_t next;
 
-    while ((next = atomic_fetch_add(&contest->begun, 1)) < contest->count)
-        contend(lane, &contest->outcomes[next]);
+    while ((next = atomic_fetch_add(&experiment->begun, 1)) < experiment->count)
+        run_comparison(lane, &experiment->outcomes[next]);
     return NULL;
 }
 
 /* ---- Printing ---- */
 
-static size_t count_verdicts(const struct contest *contest, size_t metric, enum verdict verdict)
+static size_t count_verdicts(const struct experiment *experiment, size_t metric,
+                             enum verdict verdict)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < contest->count; i++)
-        count += contest->outcomes[i].verdicts[metric] == verdict;
+    for (size_t i = 0; i < experiment->count; i++)
+        count += experiment->outcomes[i].verdicts[metric] == verdict;
     return count;
 }
 
-static void print_metrics(const struct contest *contest)
+static void print_metrics(const struct experiment *experiment)
 {
     printf("%-20s %8s %8s %12s %15s\n", "metric", "faster", "slower", "no evidence",
            "not comparable");
     for (size_t metric = 0; metric < METRICS; metric++)
         printf("%-20s %8zu %8zu %12zu %15zu\n", compare_metric_names[metric],
-               count_verdicts(contest, metric, VERDICT_FASTER),
-               count_verdicts(contest, metric, VERDICT_SLOWER),
-               count_verdicts(contest, metric, VERDICT_NO_EVIDENCE),
-               count_verdicts(contest, metric, VERDICT_NOT_COMPARABLE));
+               count_verdicts(experiment, metric, VERDICT_FASTER),
+               count_verdicts(experiment, metric, VERDICT_SLOWER),
+               count_verdicts(experiment, metric, VERDICT_NO_EVIDENCE),
+               count_verdicts(experiment, metric, VERDICT_NOT_COMPARABLE));
 }
 
-static void print_skipped(const struct contest *contest)
+static void print_skipped(const struct experiment *experiment)
 {
     for (enum left_out why = CELL_COMPARED + 1; why < LEFT_OUT_COUNT; why++) {
         size_t count = 0;
 
-        for (size_t i = 0; i < contest->count; i++)
-            count += contest->outcomes[i].left_out[why];
+        for (size_t i = 0; i < experiment->count; i++)
+            count += experiment->outcomes[i].left_out[why];
         if (count > 0)
-            printf("skipped: %zu of %zu cells, %s\n", count, 2 * contest->count,
+            printf("skipped: %zu of %zu cells, %s\n", count, 2 * experiment->count,
                    left_out_help(why));
     }
 }
 
 /* If the sides are alike, each share should equal its level. */
-static void print_levels(const struct contest *contest)
+static void print_levels(const struct experiment *experiment)
 {
     double correlations = 0, ratios = 0;
     size_t compared = 0;
@@ -303,52 +307,52 @@ static void print_levels(const struct contest *contest)
     for (size_t level = 0; level < LEVELS; level++) {
         size_t below = 0;
 
-        for (size_t i = 0; i < contest->count; i++)
-            below += contest->outcomes[i].p < levels[level];
+        for (size_t i = 0; i < experiment->count; i++)
+            below += experiment->outcomes[i].p < levels[level];
         printf("%s %g in %.1f %%", level > 0 ? "," : "", levels[level],
-               100 * (double)below / (double)contest->count);
+               100 * (double)below / (double)experiment->count);
     }
-    for (size_t i = 0; i < contest->count; i++) {
-        correlations += contest->outcomes[i].autocorrelation / (double)contest->count;
-        if (isnan(contest->outcomes[i].ratio)) /* no cell could be compared */
+    for (size_t i = 0; i < experiment->count; i++) {
+        correlations += experiment->outcomes[i].autocorrelation / (double)experiment->count;
+        if (isnan(experiment->outcomes[i].ratio)) /* no cell could be compared */
             continue;
-        ratios += log(contest->outcomes[i].ratio);
+        ratios += log(experiment->outcomes[i].ratio);
         compared++;
     }
     printf("\nmean ratio B / A %.4f; correlation of a pair with the one before %.3f (independent: "
            "%.3f)\n",
-           exp(ratios / (double)compared), correlations, -1 / (double)contest->plan.repetitions);
+           exp(ratios / (double)compared), correlations, -1 / (double)experiment->plan.repetitions);
 }
 
 /* Returns the exit status. */
-static int print_verdict(const struct contest *contest, bool equal)
+static int print_verdict(const struct experiment *experiment, bool equal)
 {
-    double all = (double)contest->count;
-    double faster = (double)count_verdicts(contest, 0, VERDICT_FASTER) / all;
-    double slower = (double)count_verdicts(contest, 0, VERDICT_SLOWER) / all;
-    bool kept =
+    double all = (double)experiment->count;
+    double faster = (double)count_verdicts(experiment, 0, VERDICT_FASTER) / all;
+    double slower = (double)count_verdicts(experiment, 0, VERDICT_SLOWER) / all;
+    bool passed =
         equal ? faster + slower > 0 && faster + slower <= EQUAL_AT_MOST : slower >= SLOWER_AT_LEAST;
 
-    printf("cells measured: %zu; repeated because this machine was too busy: %zu\n", contest->cells,
-           contest->again);
-    print_metrics(contest);
-    print_skipped(contest);
-    print_levels(contest);
+    printf("cells measured: %zu; repeated because this machine was too busy: %zu\n",
+           experiment->measured, experiment->repeated);
+    print_metrics(experiment);
+    print_skipped(experiment);
+    print_levels(experiment);
     if (equal)
         printf("%s: %.1f %% of %zu comparisons of equal servers say 'faster' or 'slower' "
                "(expected: 5 %%; "
                "allowed: above 0 and at most %g %%)\n",
-               kept ? "ok" : "NOT KEPT", 100 * (faster + slower), contest->count,
+               passed ? "ok" : "NOT KEPT", 100 * (faster + slower), experiment->count,
                100 * EQUAL_AT_MOST);
     else
         printf("%s: power %.1f %% (%zu comparisons; at least %g %% required)\n",
-               kept ? "ok" : "NOT KEPT", 100 * slower, contest->count, 100 * SLOWER_AT_LEAST);
-    return kept ? 0 : 1;
+               passed ? "ok" : "NOT KEPT", 100 * slower, experiment->count, 100 * SLOWER_AT_LEAST);
+    return passed ? 0 : 1;
 }
 
-/* ---- The contest ----------------------------------------------------------------------------- */
+/* ---- The experiment ---- */
 
-static void make_contest(struct contest *contest, int64_t comparisons, int64_t repetitions)
+static void make_experiment(struct experiment *experiment, int64_t comparisons, int64_t repetitions)
 {
     const struct deployment deployment = { .provider = "endpoint",
                                            .hardware = "none",
@@ -362,30 +366,30 @@ static void make_contest(struct contest *contest, int64_t comparisons, int64_t r
                   "output_tokens", 16, "repetitions", (json_int_t)repetitions);
     struct error error;
 
-    if (!outbound_global_init(&error) || !plan_read(arguments, &contest->plan, &error))
+    if (!outbound_global_init(&error) || !plan_read(arguments, &experiment->plan, &error))
         die("plan", error.message);
-    contest->plan.window_s = WINDOW_S; /* shorter than sweep_start allows */
-    contest->plan.warmup_limit_s = WARMUP_LIMIT_S;
-    make_workload(&contest->workload);
-    contest->fingerprint =
-        fingerprint_write(&deployment, &facts, &contest->workload, &contest->plan, NULL);
-    contest->count = (size_t)comparisons;
-    contest->outcomes = memory_zeroed(contest->count, sizeof *contest->outcomes);
+    experiment->plan.window_s = WINDOW_S; /* shorter than sweep_start allows */
+    experiment->plan.warmup_limit_s = WARMUP_LIMIT_S;
+    make_workload(&experiment->workload);
+    experiment->fingerprint =
+        fingerprint_write(&deployment, &facts, &experiment->workload, &experiment->plan, NULL);
+    experiment->count = (size_t)comparisons;
+    experiment->outcomes = memory_zeroed(experiment->count, sizeof *experiment->outcomes);
 }
 
-static void run_lanes(struct contest *contest, char **urls, size_t count)
+static void run_lanes(struct experiment *experiment, char **urls, size_t count)
 {
     struct lane *lanes = memory_zeroed(count, sizeof *lanes);
 
     for (size_t i = 0; i < count; i++) {
-        lanes[i].contest = contest;
+        lanes[i].experiment = experiment;
         for (size_t side = 0; side < SIDES; side++) {
             struct endpoint *endpoint = &lanes[i].endpoints[side];
 
             text_copy(endpoint->url, sizeof endpoint->url, urls[SIDES * i + side]);
             text_copy(endpoint->model, sizeof endpoint->model, "simserve/toy");
         }
-        if (pthread_create(&lanes[i].thread, NULL, lane_run, &lanes[i]) != 0)
+        if (pthread_create(&lanes[i].thread, NULL, run_lane, &lanes[i]) != 0)
             die("thread", "it cannot be started");
     }
     for (size_t i = 0; i < count; i++)
@@ -395,7 +399,7 @@ static void run_lanes(struct contest *contest, char **urls, size_t count)
 
 int main(int argc, char **argv)
 {
-    static struct contest contest;
+    static struct experiment experiment;
     int64_t comparisons = 0, repetitions = 0;
     bool equal = argc > 1 && strcmp(argv[1], "equal") == 0;
     int status;
@@ -406,10 +410,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_aa equal|slower COMPARISONS REPETITIONS URL_A URL_B ...\n");
         return 2;
     }
-    make_contest(&contest, comparisons, repetitions);
-    run_lanes(&contest, argv + 4, (size_t)(argc - 4) / SIDES);
-    status = print_verdict(&contest, equal);
-    free(contest.outcomes);
-    free(contest.fingerprint);
+    make_experiment(&experiment, comparisons, repetitions);
+    run_lanes(&experiment, argv + 4, (size_t)(argc - 4) / SIDES);
+    status = print_verdict(&experiment, equal);
+    free(experiment.outcomes);
+    free(experiment.fingerprint);
     return status;
 }

@@ -31,8 +31,8 @@ serve() {
     done
 }
 
-# contest MODE COMPARISONS SLOWNESS_OF_B
-contest() {
+# experiment equal|slower COMPARISONS SLOWNESS_OF_B
+experiment() {
     local lane
     for ((lane = 0; lane < lanes; lane++)); do
         serve $((18120 + 2 * lane)) 1
@@ -48,7 +48,7 @@ contest() {
 }
 
 printf '%s A/B sweeps over equal servers, %s repetitions each\n' "$equals" "$repetitions"
-contest equal "$equals" 1
+experiment equal "$equals" 1
 equal_status=$?
 printf '\n%s A/B sweeps, B slower by 5 %%\n' "$slowed"
-contest slower "$slowed" 1.05 && exit $equal_status
+experiment slower "$slowed" 1.05 && exit $equal_status

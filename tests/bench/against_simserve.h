@@ -53,14 +53,14 @@ static inline void against_die(const char *what, const struct error *error)
     exit(1);
 }
 
-/* Returns the number in an argument; ends the program if it is none. */
+/* Returns the number, from 0 to 10,000,000, in an argument; ends the program if there is none. */
 static inline int64_t against_number(const char *text)
 {
     int64_t value = 0;
 
     if (text_to_integer(text, 0, 10000000, &value))
         return value;
-    fprintf(stderr, "'%s' is not a whole number\n", text);
+    fprintf(stderr, "'%s' is not a whole number from 0 to 10000000\n", text);
     exit(2);
 }
 
@@ -131,7 +131,8 @@ static inline char *against_get(const char *url, const char *path)
     return body;
 }
 
-static inline double against_ms(const struct histogram *histogram, double q)
+/* Returns a quantile of a histogram of nanoseconds, in milliseconds. */
+static inline double against_quantile_ms(const struct histogram *histogram, double q)
 {
     return (double)histogram_quantile(histogram, q, NULL) / 1e6;
 }

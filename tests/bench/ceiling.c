@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_ceiling PORT BODY_BYTES: a server whose speed no server on libmicrohttpd can exceed. It
- * reads requests as opsbrain does, on the same loop, and answers with a constant of BODY_BYTES
- * bytes. */
+ * reads requests as opsbrain does, in a loop like opsbrain's, and answers each with the same
+ * BODY_BYTES bytes. */
 
 #include <arpa/inet.h>
 #include <microhttpd.h>

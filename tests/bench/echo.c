@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server of `./run bench mcp`: opsbrain with a single tool, an echo, and otherwise complete. It
- * has the flags of `opsbrain serve`. */
+/* The server that `./run bench mcp` and `./run bench streams` measure: opsbrain's server with an
+ * echo as its only tool, and without resources, prompts and kinds of jobs. It has the flags of
+ * `opsbrain serve`. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 #include "store/ledger/store.h"
 
 #define STORE_READERS 4
-#define REQUESTS_MS 1000
+#define STOP_LIMIT_MS 1000
 
 static bool run_echo(struct call *call, struct answer *answer, struct error *error)
 {
@@ -81,8 +82,8 @@ int main(int argc, char **argv)
     }
     log_info("echo listens on %s", server_address(server));
     sigwait(&ending, &number);
-    server_stop(server, REQUESTS_MS);
-    job_pool_destroy(services.jobs, REQUESTS_MS);
+    server_stop(server, STOP_LIMIT_MS);
+    job_pool_destroy(services.jobs, STOP_LIMIT_MS);
     server_destroy(server);
     store_close(services.store);
     return 0;

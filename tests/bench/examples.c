@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_examples OUT, which docs/charts.sh runs: draws each chart with made-up figures, light and
- * dark. */
+/* bench_examples OUT, which docs/charts.sh runs: draws an example of each kind of chart from
+ * made-up figures, light and dark. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "tests/unit/support/published.h"
 
 #define REPETITIONS 3
-#define USERS 9 /* 1, 2, 4, ... 256 */
+#define USERS 9 /* numbers of users are measured: 1, 2, 4, ... 256 */
 static const double contexts[] = { 128, 512, 1024, 4096, 8192, 16384 };
 #define CONTEXTS (sizeof contexts / sizeof contexts[0])
 #define LIMIT_MS 500
@@ -43,8 +43,8 @@ static void save(const char *name, const struct chart *chart)
 
 /* The properties of a made-up run. */
 struct server {
-    const char *name;        /* its hardware */
-    double speed, capacity;  /* tokens/s of one user, and of all, at short contexts */
+    const char *hardware;
+    double speed, capacity;  /* tokens/s of one user, and of all users, at short contexts */
     struct generator random; /* each run is a little different */
 };
 
@@ -53,6 +53,7 @@ static double noise(struct server *server, double spread)
     return 1 + spread * (2 * generator_uniform(&server->random) - 1);
 }
 
+/* `ms`: the median; `tail`: p99 divided by the median. */
 static void set_latency(struct server *server, struct evidence_latency *latency, double ms,
                         double tail)
 {
@@ -107,7 +108,7 @@ static void make_run(struct server *server, struct evidence *out)
 {
     evidence_init(out);
     text_copy(out->facts.model, sizeof out->facts.model, "Gemma 4 12B");
-    text_copy(out->facts.hardware, sizeof out->facts.hardware, server->name);
+    text_copy(out->facts.hardware, sizeof out->facts.hardware, server->hardware);
     text_copy(out->name, sizeof out->name, "grid.csv");
     out->facts.chips = 2;
     out->imported = true;
@@ -234,7 +235,7 @@ static void make_day(struct chart_moment day[SERIES][STEPS])
 
     generator_init(&server.random, 7);
     for (int i = 0; i < STEPS; i++) {
-        bool is_away = i >= 97 && i<103, is_swept = i> 150 && i < 190;
+        bool is_unreachable = i >= 97 && i<103, is_swept = i> 150 && i < 190;
         double load = is_swept ? 45 : 14 + 11 * sin((i - 40) * 6.2832 / STEPS);
         double running = load * noise(&server, 0.06);
         const double values[SERIES] = { [RUNNING] = running,
@@ -245,8 +246,8 @@ static void make_day(struct chart_moment day[SERIES][STEPS])
                                         [CACHE] = 10 + 1.8 * running };
 
         for (int s = 0; s < SERIES; s++)
-            day[s][i] =
-                (struct chart_moment){ DAY_BEGINS_MS + i * STEP_MS, is_away ? NAN : values[s] };
+            day[s][i] = (struct chart_moment){ DAY_BEGINS_MS + i * STEP_MS,
+                                               is_unreachable ? NAN : values[s] };
     }
 }
 

@@ -2,8 +2,9 @@
 // ./run bench first_result    seconds from the command to the figures: opsbrain, guidellm and vLLM's bench (7 minutes)
 //
 // Each is run as one command on a terminal, and measures the same closed loop for about ten seconds: on simserve, whose own
-// record is the truth, and on llama-server and vLLM where `./run engine` has installed them. guidellm comes from PyPI once;
-// vLLM's command is the one that `./run engine` installs. A tool or engine that is not installed is skipped with a line.
+// record is the truth, and on llama-server and vLLM where `./run engine` has installed them. guidellm is installed from PyPI the
+// first time; vLLM's command is the one that `./run engine` installs. A tool or engine that is not installed is skipped with a
+// line.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -60,7 +61,7 @@ const TOOLS = {
         typed: (url, folder, model, tokenizer) => [VLLM, 'bench', 'serve', '--backend', 'openai', '--base-url', url, '--endpoint', '/v1/completions',
             '--model', model, '--tokenizer', tokenizer, '--dataset-name', 'random', '--random-input-len', INPUT,
             '--random-output-len', OUTPUT, '--ignore-eos', '--max-concurrency', USERS, '--num-prompts', REQUESTS],
-        live: /$^/, // it shows how many requests have ended
+        live: /$^/, // until the end it shows no figure, only how many requests have ended
         result: /Output token throughput/,
         read: (screen) => ({
             ttft: number(screen, /Median TTFT \(ms\): +([\d.]+)/),
@@ -89,8 +90,8 @@ async function run(tool, words, folder) {
     return { first: seen.live ?? seen.result, result: seen.result, end: (performance.now() - begun) / 1000, screen };
 }
 
-// From simserve's record: the rate of a closed loop follows from its users and from the time that the server took for
-// each request.
+// Returns the true figures, from simserve's record: the rate of a closed loop follows from its users and from the time that
+// the server took for each request.
 async function truthOf(url) {
     const text = await (await fetch(`${url}/sim/truth?limit=1000000`)).text();
     const rows = text.split('\n').filter(Boolean).map((line) => JSON.parse(line)).filter((row) => row.outcome === 'ok' && row.running === USERS);
@@ -105,7 +106,7 @@ async function truthOf(url) {
 const cell = (value, digits = 1) => (Number.isFinite(value) ? value.toFixed(digits) : '-').padStart(9);
 const row = (name, times, { ttft, itl, rate }) => console.log([`  ${name.padEnd(22)}`, ...times.map((time) => cell(time)), cell(ttft), cell(itl, 2), cell(rate)].join(' '));
 
-// Runs each tool, one after the other, on one server, whose record is reset in between.
+// Runs the tools one after another on one server, whose record is reset before each.
 async function compare(name, { url, model, tokenizer, truth }) {
     console.log(`${name}: ${USERS} users, ${INPUT} tokens in, ${OUTPUT} out`);
     console.log('                         first s  result s     end s  TTFT p50   ITL p50  tokens/s');
@@ -129,7 +130,7 @@ async function compare(name, { url, model, tokenizer, truth }) {
     }
 }
 
-// Stops the servers at the end of the bench, as at the end of a test.
+// Takes the place of a test: startSimserve and the engines register here the steps that stop their servers.
 const endings = [];
 const bench = { after: (end) => endings.push(end) };
 try {

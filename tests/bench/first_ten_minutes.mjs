@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./run bench first_ten_minutes    a user's first ten minutes: a fresh clone, ./run, a sweep from the page, its report saved
 //
-// Prints what a user would type and click, and when. Fails if the demo does not saturate inside the grid that ./run suggests. Needs
-// Debian's Chromium (`./run screenshots` installs it, and what drives it) and the packages that a build needs.
+// Prints when each step was done, and how many clicks and fields the steps took. Fails if the demo does not saturate inside the
+// grid that ./run suggests. Needs Debian's Chromium (`./run screenshots` installs it, and what drives it) and the packages that a
+// build needs.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -25,33 +26,33 @@ const bench = { after: (end) => endings.push(end) };
 const begun = performance.now();
 const seconds = () => (performance.now() - begun) / 1000;
 const note = (what) => console.log(`${seconds().toFixed(1).padStart(7)} s  ${what}`);
-const clicked = { clicks: 0, fields: 0 };
+const effort = { clicks: 0, fields: 0 };
 
-// startRun(clone, port): ./run in a fresh clone, until it says where it is.
+// startRun(clone, port): ./run in a fresh clone, until it has printed its address.
 async function startRun(clone, port) {
     const environment = { ...process.env, PORT: '', OPSBRAIN_LISTEN: '' };
     const child = spawn('./run', ['--listen', `127.0.0.1:${port}`], { cwd: clone, env: environment, detached: true });
-    let said = '';
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk) => (said += chunk));
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk) => (output += chunk));
     bench.after(async () => {
         if (child.exitCode === null) process.kill(-child.pid, 'SIGINT');
         await until('./run to end', () => child.exitCode !== null || child.signalCode !== null);
     });
-    await until('./run', () => {
-        assert.equal(child.exitCode, null, said);
-        return said.includes('Ctrl-C stops it');
+    await until('./run to start the server', () => {
+        assert.equal(child.exitCode, null, output);
+        return output.includes('Ctrl-C stops it');
     }, BUILD_MS);
-    assert.match(said, /1, 4 and 16 users at 128 and 1024 tokens/);
+    assert.match(output, /1, 4 and 16 users at 128 and 1024 tokens/);
 }
 
 async function sweepFromPage(page, origin) {
-    const click = async (role, name) => (clicked.clicks++, await page.getByRole(role, { name, exact: true }).first().click());
+    const click = async (role, name) => (effort.clicks++, await page.getByRole(role, { name, exact: true }).first().click());
     await page.goto(`${origin}/`);
     note('the overview is shown');
     await click('link', 'demo');
     await click('link', 'Plan a sweep');
     for (const [name, value] of Object.entries(GRID)) {
-        clicked.fields++;
+        effort.fields++;
         await page.locator(`[name=${name}]`).fill(value);
     }
     await click('button', 'Show the plan');
@@ -63,7 +64,7 @@ async function sweepFromPage(page, origin) {
 }
 
 async function saveReport(page, folder) {
-    clicked.clicks++;
+    effort.clicks++;
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Save the report' }).first().click()]);
     const file = path.join(folder, download.suggestedFilename());
     await download.saveAs(file);
@@ -78,13 +79,13 @@ try {
     note('cloned');
     const port = await freePort();
     await startRun(clone, port);
-    note('./run says where it is');
+    note('./run has printed its address');
     const origin = `http://127.0.0.1:${port}`;
     const { page, faults } = await newPage(await openContext(await startChromium(bench), { acceptDownloads: true }), origin);
     await sweepFromPage(page, origin);
     const shown = await page.locator('main').innerText();
     await saveReport(page, folder);
-    console.log(`1 command typed after the clone, ${clicked.clicks} clicks, ${clicked.fields} fields filled, ${seconds().toFixed(0)} s in all`);
+    console.log(`1 command typed after the clone, ${effort.clicks} clicks, ${effort.fields} fields filled, ${seconds().toFixed(0)} s in all`);
     for (const [verdict] of shown.matchAll(/^.*\btokens in, .*saturated.*$/gm)) console.log(`  ${verdict.trim()}`);
     assert.match(shown, /saturated (at|between)/i);
     assert.doesNotMatch(shown, /not saturated/i);

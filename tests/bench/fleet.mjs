@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench fleet    200 managed deployments checked on one core: CPU, requests per minute, memory (8 minutes)
+// ./run bench fleet    200 managed deployments checked on one core: CPU, requests per minute, memory (8 minutes for each provider)
 //
-// opsbrain is pinned to core 0, the clouds (tests/clouds/, on loopback) to core 1. The peer is curl, which sends the same GETs
-// over connections that it keeps, and reads nothing of the answers. Options: --deployments N --minutes N --provider NAME.
+// opsbrain is pinned to core 0; the clouds are those of tests/clouds/, on loopback. The peer is curl, which sends the same GETs
+// over connections that it keeps open, and discards the answers. Options: --deployments N --minutes N --provider NAME.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,9 +25,10 @@ const { values: options } = parseArgs({
 const deployments = Number(options.deployments);
 const minutes = Number(options.minutes);
 
-const resident = (pid) => Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(/^VmRSS:\s+(\d+) kB/m)[1]) / 1024;
+const residentMib = (pid) => Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(/^VmRSS:\s+(\d+) kB/m)[1]) / 1024;
 
-function cpuOf(stat) {
+// cpuSeconds(stat): the CPU seconds in the file /proc/.../stat of a process or a thread.
+function cpuSeconds(stat) {
     const [user, system] = readFileSync(stat, 'utf8').split(') ')[1].split(' ').slice(11, 13);
     return (Number(user) + Number(system)) / 100;
 }
@@ -35,7 +36,7 @@ function cpuOf(stat) {
 // checkSeconds(pid): CPU seconds of the thread that checks the managed deployments; other threads watch their metrics.
 function checkSeconds(pid) {
     const tasks = readdirSync(`/proc/${pid}/task`).map((id) => `/proc/${pid}/task/${id}`);
-    return cpuOf(`${tasks.find((task) => readFileSync(`${task}/comm`, 'utf8') === 'fleet\n')}/stat`);
+    return cpuSeconds(`${tasks.find((task) => readFileSync(`${task}/comm`, 'utf8') === 'fleet\n')}/stat`);
 }
 
 // create(server, cloud): creates the deployments, eight plans at a time; returns how many run.
@@ -66,23 +67,23 @@ async function measure(t, provider) {
     const { server, cloud } = await startFleet(t, provider, { target: { total_usd_per_hour: 100_000 } });
     const { pid } = server.program.child;
     spawnSync('taskset', ['-a', '-cp', '0', pid]);
-    const empty = resident(pid);
+    const empty = residentMib(pid);
     const running = await create(server, cloud);
     await sleep(60_000); // the first round after their creation
-    const before = { cpu: cpuOf(`/proc/${pid}/stat`), checks: checkSeconds(pid), at: performance.now() };
+    const before = { cpu: cpuSeconds(`/proc/${pid}/stat`), checks: checkSeconds(pid), at: performance.now() };
     before.requests = (await cloud.call('/state')).requests;
     await sleep(minutes * 60_000);
     const requests = (await cloud.call('/state')).requests - before.requests;
     const elapsed = (performance.now() - before.at) / 60_000;
-    const cpu = cpuOf(`/proc/${pid}/stat`) - before.cpu;
+    const cpu = cpuSeconds(`/proc/${pid}/stat`) - before.cpu;
     const log = (await cloud.call('/log')).filter(({ method }) => method === 'GET').slice(-Math.min(requests, 400));
     const endpoint = cloud.credential.match(/http:\/\/127[^']*/)?.[0] ?? cloud.endpoints.match(/run=(http[^,]*)/)[1];
     const curl = byCurl(log, endpoint) / log.length;
     const each = (checkSeconds(pid) - before.checks) / requests;
     console.log(`${provider}: ${running} of ${deployments} deployments run
-  ${(requests / elapsed).toFixed(0)} requests a minute, ${((100 * cpu) / elapsed / 60).toFixed(2)} % of a core, most of it to watch what they serve
+  ${(requests / elapsed).toFixed(0)} requests a minute, ${((100 * cpu) / elapsed / 60).toFixed(2)} % of a core, including the watching of their metrics
   ${(each * 1e3).toFixed(2)} ms of CPU for each request and the work on its answer; curl needs ${(curl * 1e3).toFixed(2)} ms (ratio ${(each / curl).toFixed(1)})
-  ${resident(pid).toFixed(0)} MiB resident, ${((resident(pid) - empty) / deployments * 1024).toFixed(0)} KiB for each deployment`);
+  ${residentMib(pid).toFixed(0)} MiB resident, ${((residentMib(pid) - empty) / deployments * 1024).toFixed(0)} KiB for each deployment`);
 }
 
 for (const provider of options.provider ? [options.provider] : providers())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench grid    the grid of the published articles through the official client: 12 loads x 13 contexts (50 minutes)
+// ./run bench grid    a grid as in published articles, through the official client: 12 loads x 13 contexts (50 minutes)
 //
 // Options: --small (5 loads x 7 contexts), --url URL of a model server in place of simserve.
 // Prints progress, the report, and opsbrain's own CPU time and largest resident memory.
@@ -51,7 +51,7 @@ async function run(t) {
     process.exitCode = job.state === 'completed' ? 0 : 1;
 }
 
-// The harness ends what it started through a test's `after`.
+// Takes the place of a test: the harness registers here the steps that stop what it started.
 const endings = [];
 const t = { after: (step) => endings.push(step) };
 try {

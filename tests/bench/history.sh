@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # ./run bench history   a day of scrapes in opsbrain's store and in Prometheus: bytes, CPU and query times (4 minutes)
 #
-# ./run bench history [DEPLOYMENTS [HOURS]]: 4 and 24 by default. Prometheus is Debian's package; if it is unavailable, opsbrain is
-# measured alone. ./run bench history --postgres [DEPLOYMENTS [HOURS]]: in SQLite and in PostgreSQL, and the bytes that each
-# wrote: PostgreSQL's write-ahead log and pages, and what opsbrain wrote to SQLite's files.
+# Arguments: [--postgres] [DEPLOYMENTS [HOURS]], by default 4 and 24. Prometheus is Debian's package; if it is unavailable,
+# opsbrain is measured alone. --postgres compares SQLite with PostgreSQL instead, also by the bytes that are written: to SQLite's
+# files, and to PostgreSQL's write-ahead log and tables.
 set -u
 cd "$(dirname "$0")/../../build/release/bin" || exit 1
 database=
@@ -25,7 +25,7 @@ clean() {
 trap clean EXIT
 mkdir "$folder/data" "$folder/files" "$folder/blocks"
 
-# until_answers URL PROCESS
+# until_answers URL PROCESS: ends the script if the process ends before the URL answers.
 until_answers() {
     until curl -sf -o /dev/null "$1"; do
         kill -0 "$2" 2>/dev/null || exit 1
@@ -41,7 +41,7 @@ feed() {
     cat "$folder/figures"
 }
 
-# figure SENTENCE: prints the number after this sentence in the figures.
+# figure WORDS: prints the number after these words in the figures.
 figure() {
     sed -n "s/^opsbrain: $1 \([0-9.]*\).*/\1/p" "$folder/figures"
 }
@@ -51,7 +51,7 @@ packed() {
     sed -n 's/.*packed: //p' "$folder/figures" | tr , '\n' | awk '{ sum += $NF } END { print sum }'
 }
 
-# pages_written: prints the query for the bytes that the server wrote to its tables, which depends on its version.
+# pages_written: prints a query, which depends on the server's version, for the bytes that the server wrote to its tables.
 pages_written() {
     case $(psql -qAtX "$database" -c 'SHOW server_version_num') in
         15*) echo 'SELECT (buffers_checkpoint + buffers_clean + buffers_backend) * 8192 FROM pg_stat_bgwriter' ;;

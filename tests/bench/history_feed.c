@@ -2,11 +2,11 @@
 /* Stores days of scrapes in minutes: changes a model server's metrics page as made-up traffic
  * would, under a fast clock, and writes it to opsbrain's store, as the scraper would, and to
  * OpenMetrics files (one per two hours) for promtool. Prints the CPU time that opsbrain's part took
- * and, for SQLite alone, the bytes that it wrote.
+ * and, if only SQLite's files are written, their bytes.
  *
  *     bench_history_feed URL FOLDER FILES DEPLOYMENTS HOURS END_S [DATABASE]
  *
- * FILES: the folder for these files; "" if none are written. DATABASE: the URI of an empty
+ * FILES: the folder for the OpenMetrics files; "": none are written. DATABASE: the URI of an empty
  * PostgreSQL database.
  */
 #include <math.h>
@@ -119,11 +119,11 @@ enum role {
     ROLE_MEMORY
 };
 
-/* One series of the page. */
-struct plan {
+/* How the value of one series of the page changes. */
+struct pattern {
     enum role role;
-    size_t first, buckets; /* position and number of a histogram's buckets */
-    double limit;
+    size_t first, buckets; /* a histogram's first bucket; the number of buckets up to this series */
+    double limit;          /* of a bucket */
 };
 
 static bool has(const char *text, const char *part)
@@ -131,13 +131,14 @@ static bool has(const char *text, const char *part)
     return strstr(text, part) != NULL;
 }
 
-static bool ends(const char *text, const char *suffix)
+static bool ends_with(const char *text, const char *suffix)
 {
-    size_t length = strlen(text), end = strlen(suffix);
+    size_t length = strlen(text), suffix_length = strlen(suffix);
 
-    return length >= end && strcmp(text + length - end, suffix) == 0;
+    return length >= suffix_length && strcmp(text + length - suffix_length, suffix) == 0;
 }
 
+/* Returns a bucket's upper limit; NaN if the labels have none. */
 static double limit_of(const char *labels)
 {
     const char *at = strstr(labels, "le=\"");
@@ -145,42 +146,42 @@ static double limit_of(const char *labels)
     return at == NULL ? NAN : strtod(at + 4, NULL);
 }
 
-static void make_plan(const struct metrics_page *page, struct plan *plans)
+static void make_patterns(const struct metrics_page *page, struct pattern *patterns)
 {
     size_t first = 0;
 
     for (size_t i = 0; i < page->count; i++) {
         const char *name = page->values[i].name;
-        struct plan *plan = &plans[i];
+        struct pattern *pattern = &patterns[i];
 
-        if (ends(name, "_bucket")) {
-            bool is_same_series = i > 0 && strcmp(page->values[i - 1].name, name) == 0;
+        if (ends_with(name, "_bucket")) {
+            bool is_same_histogram = i > 0 && strcmp(page->values[i - 1].name, name) == 0;
 
-            first = is_same_series ? first : i;
-            *plan = (struct plan){ ROLE_BUCKET, first, i - first + 1,
-                                   limit_of(page->values[i].labels) };
-        } else if (ends(name, "_count") || ends(name, "_sum")) {
+            first = is_same_histogram ? first : i;
+            *pattern = (struct pattern){ ROLE_BUCKET, first, i - first + 1,
+                                         limit_of(page->values[i].labels) };
+        } else if (ends_with(name, "_count") || ends_with(name, "_sum")) {
             size_t last = i;
 
-            while (last > 0 && plans[last].role != ROLE_BUCKET)
+            while (last > 0 && patterns[last].role != ROLE_BUCKET)
                 last--;
-            *plan = (struct plan){ ends(name, "_sum") ? ROLE_SUM : ROLE_COUNT, plans[last].first,
-                                   last - plans[last].first + 1, 0 };
+            *pattern = (struct pattern){ ends_with(name, "_sum") ? ROLE_SUM : ROLE_COUNT,
+                                         patterns[last].first, last - patterns[last].first + 1, 0 };
         } else if (has(name, "cpu_seconds")) {
-            plan->role = ROLE_CPU;
+            pattern->role = ROLE_CPU;
         } else if (has(name, "resident_memory")) {
-            plan->role = ROLE_MEMORY;
+            pattern->role = ROLE_MEMORY;
         } else if (has(name, "num_requests_running")) {
-            plan->role = ROLE_GAUGE;
+            pattern->role = ROLE_GAUGE;
         } else if (has(name, "cache_usage")) {
-            plan->role = ROLE_SHARE;
+            pattern->role = ROLE_SHARE;
         } else if (has(name, "tokens_total") || has(name, "prefix_cache")
                    || has(name, "objects_collected")) {
-            plan->role = ROLE_TOKENS;
+            pattern->role = ROLE_TOKENS;
         } else if (strcmp(page->values[i].type, "counter") == 0
                    && !has(page->values[i].labels, "abort") && !has(page->values[i].labels, "4xx")
                    && !has(page->values[i].labels, "error") && !has(name, "preemptions")) {
-            plan->role = ROLE_REQUESTS;
+            pattern->role = ROLE_REQUESTS;
         }
     }
 }
@@ -192,11 +193,11 @@ static double normal(struct generator *random)
 }
 
 /* Adds made-up observations to a histogram's buckets, and to its series `sum` and `count`. */
-static void observe(struct metrics_page *page, const struct plan *plans, size_t sum, size_t count,
-                    size_t observations, struct generator *random)
+static void observe(struct metrics_page *page, const struct pattern *patterns, size_t sum,
+                    size_t count, size_t observations, struct generator *random)
 {
-    const struct plan *plan = &plans[sum];
-    const char *name = page->values[plan->first].name;
+    const struct pattern *pattern = &patterns[sum];
+    const char *name = page->values[pattern->first].name;
     double median = has(name, "inter_token")   ? 0.03
                     : has(name, "first_token") ? 0.15
                     : has(name, "queue")       ? 0.01
@@ -205,19 +206,19 @@ static void observe(struct metrics_page *page, const struct plan *plans, size_t 
 
     for (size_t n = 0; n < observations; n++) {
         double value = median * exp(0.6 * normal(random));
-        bool whole = has(name, "_tokens");
+        bool is_whole = has(name, "_tokens");
 
-        value = whole ? floor(value) : value;
-        for (size_t i = plan->first; i < plan->first + plan->buckets; i++)
-            if (value <= plans[i].limit)
+        value = is_whole ? floor(value) : value;
+        for (size_t i = pattern->first; i < pattern->first + pattern->buckets; i++)
+            if (value <= patterns[i].limit)
                 page->values[i].value += 1;
         page->values[sum].value += value;
         page->values[count].value += 1;
     }
 }
 
-/* Advances one deployment by one interval. */
-static void advance(struct metrics_page *page, const struct plan *plans, double load,
+/* Advances one deployment by one interval; `load` is in requests per second. */
+static void advance(struct metrics_page *page, const struct pattern *patterns, double load,
                     struct generator *random)
 {
     size_t requests = (size_t)fmax(0, load * INTERVAL_MS / 1000
@@ -227,9 +228,9 @@ static void advance(struct metrics_page *page, const struct plan *plans, double 
     for (size_t i = 0; i < page->count; i++) {
         double *value = &page->values[i].value;
 
-        switch (plans[i].role) {
-        case ROLE_SUM: /* the _count is before or after it */
-            observe(page, plans, i, i > 0 && plans[i - 1].role == ROLE_COUNT ? i - 1 : i + 1,
+        switch (patterns[i].role) {
+        case ROLE_SUM: /* its _count is the series before or after it */
+            observe(page, patterns, i, i > 0 && patterns[i - 1].role == ROLE_COUNT ? i - 1 : i + 1,
                     has(page->values[i].name, "inter_token") ? requests * 20 : requests, random);
             break;
         case ROLE_REQUESTS:
@@ -320,9 +321,9 @@ static double cpu_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Parses the text and stores it, as the scraper does. */
-static void store(struct store *store, int64_t deployment_id, int64_t at_ms,
-                  const struct text *text, struct costs *costs)
+/* Parses a page and stores it, as the scraper does. */
+static void store_page(struct store *store, int64_t deployment_id, int64_t at_ms,
+                       const struct text *text, struct costs *costs)
 {
     double start = cpu_s(), middle;
     struct error error;
@@ -345,10 +346,10 @@ static void copy_page(const struct metrics_page *from, struct metrics_page *to)
     memcpy(to->values, from->values, from->count * sizeof *to->values);
 }
 
-static void run(struct store *kept, const struct metrics_page *page, const char *files,
+static void run(struct store *store, const struct metrics_page *page, const char *files,
                 int deployments, int64_t from_ms, int64_t end_ms, struct costs *costs)
 {
-    struct plan *plans = memory_zeroed(page->count, sizeof *plans);
+    struct pattern *patterns = memory_zeroed(page->count, sizeof *patterns);
     struct metrics_page *pages = memory_zeroed((size_t)deployments, sizeof *pages);
     struct generator random;
     TEXT_AUTO text = { 0 };
@@ -356,7 +357,7 @@ static void run(struct store *kept, const struct metrics_page *page, const char 
     struct error error;
 
     generator_init(&random, 1);
-    make_plan(page, plans);
+    make_patterns(page, patterns);
     for (int d = 0; d < deployments; d++)
         copy_page(page, &pages[d]);
     for (int64_t at_ms = from_ms; at_ms < end_ms; at_ms += INTERVAL_MS) {
@@ -364,34 +365,34 @@ static void run(struct store *kept, const struct metrics_page *page, const char 
 
         file = file_at(files, at_ms, file);
         for (int d = 0; d < deployments; d++) {
-            int64_t late_ms = 500 + d * 731 % 14000,
+            int64_t offset_ms = 500 + d * 731 % 14000,
                     jitter_ms = (int64_t)generator_below(&random, 4);
 
-            advance(&pages[d], plans, 2 + 1.9 * sin(6.283185307179586 * day + d), &random);
+            advance(&pages[d], patterns, 2 + 1.9 * sin(6.283185307179586 * day + d), &random);
             write_page(&pages[d], &text);
-            store(kept, d + 1, at_ms + late_ms + jitter_ms, &text, costs);
-            /* Prometheus also removes the jitter of its scrape times before it stores them */
+            store_page(store, d + 1, at_ms + offset_ms + jitter_ms, &text, costs);
+            /* without the jitter, which Prometheus removes from its own scrape times, too */
             if (file != NULL)
-                write_openmetrics(&pages[d], d, at_ms + late_ms, file);
+                write_openmetrics(&pages[d], d, at_ms + offset_ms, file);
         }
         if (at_ms % (5 * 60000) == 0) {
             double start = cpu_s();
 
-            if (!scrape_compact(kept, at_ms, &error))
+            if (!scrape_compact(store, at_ms, &error))
                 die("rolling up", &error);
             costs->compact_s += cpu_s() - start;
         }
     }
     close_file(file);
-    if (!scrape_compact(kept, end_ms + HOUR_MS, &error))
+    if (!scrape_compact(store, end_ms + HOUR_MS, &error))
         die("rolling up", &error);
     for (int d = 0; d < deployments; d++)
         free(pages[d].values);
     free(pages);
-    free(plans);
+    free(patterns);
 }
 
-/* Returns the bytes that this process has written to files so far. */
+/* Returns the bytes that this process has written so far, nearly all of them to files. */
 static double written_bytes(void)
 {
     FILE *file = fopen("/proc/self/io", "r");
@@ -408,7 +409,7 @@ int main(int argc, char **argv)
     struct costs costs = { 0 };
     TEXT_AUTO text = { 0 };
     struct metrics_page page;
-    struct store *kept;
+    struct store *store;
     struct error error;
 
     if (argc != 7 && argc != 8)
@@ -417,12 +418,12 @@ int main(int argc, char **argv)
     int64_t end_ms = strtoll(argv[6], NULL, 10) * 1000;
     int64_t from_ms = end_ms - strtoll(argv[5], NULL, 10) * HOUR_MS;
     if (!outbound_global_init(&error)
-        || !store_open(argv[2], argc == 8 ? argv[7] : "", 2, &kept, &error))
+        || !store_open(argv[2], argc == 8 ? argv[7] : "", 2, &store, &error))
         die("start", &error);
     get_page(argv[1], &text);
     metrics_page_read(&text, 0, &page);
-    run(kept, &page, argv[3], deployments, from_ms, end_ms, &costs);
-    store_close(kept);
+    run(store, &page, argv[3], deployments, from_ms, end_ms, &costs);
+    store_close(store);
     printf("%zu series in a page, %zu samples\n", page.count, costs.samples);
     printf("opsbrain: CPU per sample %.2f us (reading the page %.2f, storing it %.2f, rolling up "
            "and packing %.2f)\n",

@@ -4,8 +4,8 @@
  *
  *     bench_history_query FOLDER PEER DEPLOYMENTS END_S ROUNDS
  *
- * PEER: the URL of a Prometheus, or the URI of a PostgreSQL database of opsbrain's; "": only
- * opsbrain's store in FOLDER is asked. */
+ * PEER: the URL of a Prometheus, or the URI of a PostgreSQL database of opsbrain's, whose folder is
+ * FOLDER/peer; "": only opsbrain's store in FOLDER is asked. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -150,16 +150,16 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-struct pair {
+struct quantiles {
     double p50, p99;
 };
 
-static struct pair quantiles(double *values, size_t count)
+static struct quantiles quantiles_of(double *values, size_t count)
 {
     if (count == 0)
-        return (struct pair){ NAN, NAN };
+        return (struct quantiles){ NAN, NAN };
     qsort(values, count, sizeof *values, by_size);
-    return (struct pair){ values[(count - 1) / 2], values[(count - 1) * 99 / 100] };
+    return (struct quantiles){ values[(count - 1) / 2], values[(count - 1) * 99 / 100] };
 }
 
 /* The peer that the store is compared with: a Prometheus or a database; if both are empty, there is
@@ -169,7 +169,7 @@ struct peer {
     struct store *store;
 };
 
-static bool is_there(const struct peer *peer)
+static bool peer_exists(const struct peer *peer)
 {
     return peer->prometheus[0] != '\0' || peer->store != NULL;
 }
@@ -180,7 +180,7 @@ static void ask_peer(const struct peer *peer, const struct question *question, i
     *out = (struct answer){ .ms = NAN, .inside_ms = NAN };
     if (peer->store != NULL)
         ask_store(peer->store, question, deployment, end_s, out);
-    else if (is_there(peer))
+    else if (peer_exists(peer))
         ask_prometheus(peer->prometheus, question, deployment, end_s, out);
 }
 
@@ -191,11 +191,12 @@ static void compare(const struct question *question, struct store *store, const 
     double *theirs = memory_zeroed((size_t)rounds, sizeof *theirs);
     double *inside = memory_zeroed((size_t)rounds, sizeof *inside);
     double *apart = memory_zeroed((size_t)rounds * STEPS_MAX, sizeof *apart);
-    size_t compared = 0, one_sided = 0, n = (size_t)rounds;
+    size_t compared = 0, one_sided = 0; /* steps with a value on both sides; on one side only */
+    size_t n = (size_t)rounds;
 
     for (int i = 0; i < rounds; i++) {
         struct answer own, other;
-        /* not always the same hour, and whole steps */
+        /* different hours; whole ones, so that the steps are the same */
         int64_t back_s = question->range_s >= 86400 ? 0 : (int64_t)(i % 20) * 3600;
 
         ask_store(store, question, i % deployments, end_s - back_s, &own);
@@ -203,20 +204,20 @@ static void compare(const struct question *question, struct store *store, const 
         ours[i] = own.ms;
         theirs[i] = other.ms;
         inside[i] = other.inside_ms;
-        for (int64_t j = 0; is_there(peer) && j < question->range_s / question->step_s; j++) {
+        for (int64_t j = 0; peer_exists(peer) && j < question->range_s / question->step_s; j++) {
             one_sided += isnan(own.values[j]) != isnan(other.values[j]);
             if (!isnan(own.values[j]) && !isnan(other.values[j]) && other.values[j] != 0)
                 apart[compared++] = fabs(own.values[j] / other.values[j] - 1) * 100;
         }
     }
-    struct pair asked = quantiles(ours, n), answered = quantiles(theirs, n),
-                third = quantiles(inside, n), far = quantiles(apart, compared);
+    struct quantiles our_time = quantiles_of(ours, n), their_time = quantiles_of(theirs, n),
+                     third = quantiles_of(inside, n), distance = quantiles_of(apart, compared);
 
     if (peer->store != NULL)
-        third = (struct pair){ answered.p50 / asked.p50, answered.p99 / asked.p99 };
+        third = (struct quantiles){ their_time.p50 / our_time.p50, their_time.p99 / our_time.p99 };
     printf("%-30s %8.2f %8.2f  %8.2f %8.2f  %8.2f %8.2f  %7.3f %7.3f %6zu\n", question->title,
-           asked.p50, asked.p99, answered.p50, answered.p99, third.p50, third.p99, far.p50, far.p99,
-           one_sided);
+           our_time.p50, our_time.p99, their_time.p50, their_time.p99, third.p50, third.p99,
+           distance.p50, distance.p99, one_sided);
     free(ours);
     free(theirs);
     free(inside);

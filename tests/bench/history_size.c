@@ -11,7 +11,7 @@
 #include "store/engine/sql.h"
 #include "store/engine/sqlite.h"
 
-/* Files and tables with their indexes. */
+/* The size of SQLite's file, and of PostgreSQL's tables with their indexes. */
 static const char sqlite_size[] =
     "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
 static const char postgres_size[] =

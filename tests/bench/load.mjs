@@ -2,8 +2,8 @@
 // ./run bench load    what an event costs the load generator, next to node:http, guidellm, aiperf and vLLM (15 minutes)
 //
 // All run the same closed loop against simserve, one after the other, each on one core and the server on another where there
-// are two; simserve's own record of its writes is the truth. The official tools come from PyPI once (some gigabytes) and are
-// skipped if PyPI cannot be reached, or with --no-python.
+// are two; simserve's own record of its writes is the truth. The official tools are installed from PyPI the first time (some
+// gigabytes), and are skipped if PyPI cannot be reached, or with --no-python.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
@@ -46,7 +46,7 @@ async function output(file, args) {
 
 const figure = (text, pattern) => Number(pattern.exec(text)?.[1] ?? NaN);
 
-// Returns the figures of bench_load's table.
+// Reads the figures from bench_load's output.
 function readOurs(text) {
     return {
         events: figure(text, /events\/s (\d+)/),
@@ -118,8 +118,8 @@ async function compare(load, tools) {
 function findTools() {
     const found = [];
     for (const name of options['no-python'] ? [] : Object.keys(TOOLS)) {
-        const there = install(name);
-        if (there !== true) console.log(there);
+        const installed = install(name); // or the reason why not
+        if (installed !== true) console.log(installed);
         else if (!prepare(name)) console.log(`${name} skipped: no tokenizer could be made for it`);
         else found.push(name);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The official load generators in Python, for load.mjs: installed from PyPI under build/loadgens, run against simserve, and
-// measured from outside: events by the server's count, CPU of all their processes, and what they report as TTFT.
+// The official load generators in Python, for load.mjs and first_result.mjs: installed from PyPI under build/loadgens, run
+// against simserve, and measured from outside: events by the server's count, CPU of all their processes, and what they report as
+// TTFT.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -61,7 +62,7 @@ export const TOOLS = {
         packages: ['vllm==0.11.0', 'transformers<5'],
         command: [program('vllm', 'python'), '-c', VLLM_SCRIPT],
         environment: {},
-        // It ends by count: as many requests as a server without delays answers in that time.
+        // It ends by count: after as many requests as the server answers in that time if nothing is late.
         arguments: ({ url, users, tokens, seconds, stepMs }, out) => [
             ...['--backend', 'openai', '--base-url', url, '--endpoint', '/v1/completions', '--model', 'simserve/toy'],
             ...['--max-concurrency', users, '--num-prompts', Math.ceil((users * seconds * 1000) / (tokens * stepMs))],
@@ -90,15 +91,15 @@ export function install(name) {
     if (existsSync(marker)) return true;
     console.log(`installing ${packages[0]} from PyPI, once`);
     rmSync(path.join(HOME, name), { recursive: true, force: true });
-    const there =
+    const installed =
         call(log, 'python3', ['-m', 'venv', path.join(HOME, name)], INSTALL_MS) &&
         call(log, program(name, 'pip'), ['install', '--retries', '1', ...packages], INSTALL_MS);
-    if (!there) return `${name} skipped: it cannot be installed from PyPI (see ${log})`;
+    if (!installed) return `${name} skipped: it cannot be installed from PyPI (see ${log})`;
     writeFileSync(marker, '');
     return true;
 }
 
-// Makes a tokenizer with a token for each word, which every tool needs, and prompts of its words.
+// Makes a tokenizer with a token for each word, which every tool needs, and prompts of its words. Returns false if that fails.
 export function prepare(name) {
     const words = Array.from({ length: 1000 }, (_, i) => `w${i}`);
     const code =
@@ -151,6 +152,7 @@ async function hasBegun(url, users, child) {
     return false;
 }
 
+// trueTtfts(url): a function that returns a quantile of the TTFTs in simserve's record, in ms.
 async function trueTtfts(url) {
     const text = await (await fetch(`${url}/sim/truth?limit=1000000`)).text();
     const rows = text.split('\n').filter(Boolean).map(JSON.parse);
@@ -159,7 +161,8 @@ async function trueTtfts(url) {
     return (q) => ttfts[Math.max(0, Math.ceil(q * ttfts.length) - 1)] ?? NaN;
 }
 
-// measure(name, load, pin): {events, cpu, cost, p50, p99, truth50, truth99}, or a reason in one line.
+// measure(name, load, pin): {events, cpu, cost, p50, p99, truth50, truth99}: events per second, CPU in percent of a core, its
+// microseconds per event, and TTFTs in ms; or the reason in one line why there are no figures.
 export async function measure(name, load, pin) {
     const out = path.join(HOME, `${name}-out`);
     const log = openSync(`build/log/bench-load-${name}.log`, 'a');

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./run bench mcp     an echo call on one core: opsbrain, the official SDKs and the bare HTTP library (8 minutes)
 //
-// Every server is pinned to core 0 and driven by wrk from core 1, in turn and in several short rounds; the best round of each
-// counts, since noise can only slow a round down. The ceiling is libmicrohttpd alone, receiving and sending as many bytes.
+// Every server is pinned to core 0 and driven by wrk from core 1, in turn and in several short rounds; for each figure the best
+// round counts, since noise can only slow a round down. The ceiling is libmicrohttpd alone, receiving and sending as many bytes.
 // A peer whose package registry cannot be reached is skipped, with a line that says so. For a short run:
 //
 //     ./run bench mcp --servers go,rust --eras 2026-07-28 --connections 64 --seconds 1 --rounds 1
 //
 // To find out whether a change made opsbrain slower, --before BIN also measures the bench_echo of another build, and compares
-// the CPU time per call. Both are driven at the same time, since a shared machine changes its speed by a fifth from second to second, and each
-// round starts both again, since a process's place in memory makes a difference of 3 %:
+// the CPU time per call. Both are driven at the same time, since a shared machine changes its speed by a fifth from second to
+// second, and each round starts both again, since a process's place in memory makes a difference of 3 %:
 //
 //     ./run bench mcp --servers '' --before ../before/build/release/bin/bench_echo
 import { execFile, spawn, spawnSync } from 'node:child_process';
@@ -28,7 +28,7 @@ const TEXT = '0123456789abcdef0123456789abcdef';
 const LEGACY = '2025-11-25';
 const MODERN = '2026-07-28';
 // The least share of the ceiling that opsbrain must reach, with 64 connections and more.
-const ROOM = { '2025-11-25': 0.6, '2026-07-28': 0.4 };
+const SHARE_MIN = { '2025-11-25': 0.6, '2026-07-28': 0.4 };
 
 const { values: options } = parseArgs({
     options: {
@@ -43,7 +43,7 @@ const { values: options } = parseArgs({
 const connections = options.connections.split(',').map(Number);
 const rounds = Number(options.rounds);
 
-// ---- Building the peers: each returns the command that takes PORT and ERA ----
+// ---- Building the peers: each builder returns the command, to which PORT and ERA are appended ----
 
 function run(name, command, ...args) {
     const log = openSync(`build/log/bench-${name}.log`, 'a');
@@ -275,7 +275,7 @@ function printTargets(era, opsbrain, ceiling, peers) {
             check(rps >= 1.5 * peer.best.get(count).rps, `${(rps / peer.best.get(count).rps).toFixed(1)} times ${peer.name} (1.5)`);
             check(p99 < Math.min(...others), `p99 ${p99.toFixed(2)} ms (best peer ${Math.min(...others).toFixed(2)})`);
         }
-        if (count >= 64) check(share >= ROOM[era], `${(100 * share).toFixed(0)} % of the ceiling (${100 * ROOM[era]})`);
+        if (count >= 64) check(share >= SHARE_MIN[era], `${(100 * share).toFixed(0)} % of the ceiling (${100 * SHARE_MIN[era]})`);
         if (failed > 0) check(false, `requests that failed: ${failed}`);
         console.log(`  ${era}, connections ${count}: ${checked.join('; ')}`);
     }
@@ -288,7 +288,7 @@ function printEra(era, { opsbrain, ceiling, peers }) {
         for (const count of connections) printRow(server, count, ceiling, fastest(peers, count));
 }
 
-// ---- One era after the other ----
+// ---- Starting the servers of an era ----
 
 async function startEcho(name, program, port, era) {
     const data = `${BUILT}/data-${name}`;
@@ -321,7 +321,7 @@ async function startAll(commands, era) {
 
 // ---- Against another build ----
 
-const DRIVES = 3; // of each pair of processes
+const DRIVES = 3; // of each pair of processes, besides one that warms them up
 
 async function startPair(round, era) {
     const programs = [['opsbrain', 'build/release/bin/bench_echo'], ['before', options.before]];
@@ -330,14 +330,14 @@ async function startPair(round, era) {
     return pair;
 }
 
-// The ratios of CPU time per call, now to before, in ascending order.
+// Returns the ratios of the CPU time per call, now to before, in ascending order.
 async function compareCost(era, count) {
     const ratios = [];
     for (let round = 0; round < rounds; round++) {
         const { opsbrain, before } = await startPair(round, era);
         for (let i = 0; i <= DRIVES; i++) {
             const [now, then] = await Promise.all([opsbrain, before].map((server) => drive(server, count, options.seconds)));
-            if (i > 0) ratios.push(now.cpu / then.cpu); // the first warms it up
+            if (i > 0) ratios.push(now.cpu / then.cpu); // the first drive warms both up
         }
         for (const server of [...running]) await stop(server);
     }

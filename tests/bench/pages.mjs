@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./run bench pages   64 agents call tools, with and without 50 people who load a run page with its charts (2 minutes)
 //
-// The server has core 0, the clients core 1. Agents and people pause between two requests; rounds with and
-// without people alternate, so that a slow moment of the machine affects both. The p99 of the calls may be 20 % higher with
+// The server is pinned to core 0. Agents and people pause before each request; rounds with and without
+// people alternate, so that a slow moment of the machine affects both. The p99 of the calls may be 20 % higher with
 // people. Options: --seconds N (of a round), --rounds N, --people N, --agents N, --think-s N (of a person).
 import { spawn } from 'node:child_process';
 import { mkdirSync, openSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
 
 const DATA = 'build/bench/pages';
 const PORT = 18240;
-const ROOM = 1.2;
+const RATIO_MAX = 1.2;
 const AGENT_PAUSE_S = 0.5;
 const { values: options } = parseArgs({
     options: {
@@ -74,7 +74,7 @@ async function waitUntilReady(server) {
     throw new Error('opsbrain does not start: see build/log/bench-pages-server.log');
 }
 
-// The page of a run and the pictures in it, as a browser loads them.
+// Loads the page of a run and the pictures in it, as a browser does; returns their length.
 async function load(path) {
     const { status, text } = await ask(path, { headers: { Accept: 'text/html' } });
     if (status !== 200) throw new Error(`${path}: ${status}`);
@@ -83,7 +83,7 @@ async function load(path) {
     return bytes.reduce((sum, each) => sum + each, text.length);
 }
 
-// repeat(until, pause, work): runs `work` again and again, each time after 0 to 2 times `pause`; returns its times in ms.
+// repeat(until, pauseS, work): runs `work` again and again, each time after 0 to 2 times `pauseS` seconds; returns its times in ms.
 async function repeat(until, pauseS, work) {
     const times = [];
     for (;;) {
@@ -97,13 +97,13 @@ async function repeat(until, pauseS, work) {
 
 async function round(run, people) {
     const until = performance.now() + 1000 * seconds;
-    const works = [
+    const actions = [
         () => call('run_show', { run }),
         () => call('run_list', {}),
         () => call('deployment_list', {}),
         () => call('job_list', {}),
     ];
-    const agents = Array.from({ length: Number(options.agents) }, (_, i) => repeat(until, AGENT_PAUSE_S, works[i % works.length]));
+    const agents = Array.from({ length: Number(options.agents) }, (_, i) => repeat(until, AGENT_PAUSE_S, actions[i % actions.length]));
     const readers = Array.from({ length: people }, () => repeat(until, Number(options['think-s']), () => load(`/runs/${run}`)));
     const [calls, pages] = await Promise.all([Promise.all(agents), Promise.all(readers)]);
     return { calls: calls.flat(), pages: pages.flat() };
@@ -135,8 +135,8 @@ try {
     console.log(`calls beside ${options.people} people:   ${shown(all.with)}`);
     console.log(`pages with their charts:   ${shown(all.pages)}`);
     const ratio = quantile(all.with, 0.99) / quantile(all.without, 0.99);
-    console.log(`p99 with people / without: ${ratio.toFixed(2)}, at most ${ROOM}: ${ratio <= ROOM ? 'kept' : 'NOT KEPT'}`);
-    process.exitCode = ratio <= ROOM ? 0 : 1;
+    console.log(`p99 with people / without: ${ratio.toFixed(2)}, at most ${RATIO_MAX}: ${ratio <= RATIO_MAX ? 'kept' : 'NOT KEPT'}`);
+    process.exitCode = ratio <= RATIO_MAX ? 0 : 1;
 } finally {
     server.kill('SIGTERM');
     agent.destroy();

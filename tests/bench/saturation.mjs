@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./run bench saturation  does the verdict's interval contain the truth? a hundred model servers, grids of 2 to 12 loads (20 minutes)
 //
-// Options: --models N (the first N of 100), --only N (that one, from 0), --workers N (models at once; default 4),
+// Options: --models N (the first N of 100), --only N (only model N, counted from 0), --workers N (models at once; default 4),
 // --window S (default 1.5).
 // The true number of users at which each model saturates is computed; the verdict of a sweep is right if its
 // interval contains that number. Prints each model, how many verdicts are right, and how wide the intervals are. A wrong
@@ -56,7 +56,7 @@ const KINDS = {
     },
 };
 
-function modelNumber(number) {
+function makeModel(number) {
     const next = random(number + 1);
     const kind = Object.keys(KINDS)[number % 4];
     const model = { prefill: between(next, 5, 60), step: between(next, 10, 30), slower: 0, jitter: 0, ...KINDS[kind](next) };
@@ -143,7 +143,7 @@ function printAll(results) {
 
 async function run(t) {
     const workers = option('workers', 4);
-    const all = Array.from({ length: option('models', 100) }, (_, number) => modelNumber(number));
+    const all = Array.from({ length: option('models', 100) }, (_, number) => makeModel(number));
     const models = all.filter(({ number }) => number === option('only', number));
     const server = await startServer(t, { args: ['--sweep-workers', String(workers)] });
     const client = await connect('2x-2026', server.url);
@@ -159,7 +159,7 @@ async function run(t) {
     process.exitCode = printAll(results) ? 0 : 1;
 }
 
-// The harness ends what it started through a test's `after`.
+// Takes the place of a test: the harness registers here the steps that stop what it started.
 const endings = [];
 const t = { after: (step) => endings.push(step) };
 try {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./run bench search    adaptive search against the full grid: five models, 28 loads x 3 contexts each (7 minutes)
 //
-// Options: --model NAME (one of the five), --contexts N (the first N), --workers N (models at once; default 5).
+// Options: --model NAME (one of the five), --contexts N (the first N), --workers N (models at once; default: all).
 // Prints the saturation point and the largest load within the limits, by the full grid and by the search, and how much of the
 // grid the search measured. The bench fails if the intervals of the saturation point do not overlap, if the largest loads
 // differ, or if the search measured more than a quarter of the cells.
@@ -14,7 +14,7 @@ const LOADS = [
 ];
 const CONTEXTS = [64, 256, 1024];
 const PLAN = { concurrency: LOADS, output_tokens: [16], window_s: 1.5, warmup_limit_s: 1, repetitions: 1 };
-// No load is within 2 % of a threshold, because then even two full grids would differ.
+// No load is within 2 % of a threshold, because then even two full grids might differ.
 const MODELS = {
     slots: {
         about: 'twelve at once, others wait',
@@ -62,7 +62,7 @@ async function sweep(client, deployment, args) {
     };
 }
 
-// Either end of the interval may be the saturation point.
+// Returns the interval of the saturation point, both ends included, and the largest load within the limits.
 function verdicts({ output }, at) {
     const { low_users: low, high_users: high = Infinity } = output.saturation[at];
     return { low, high, limit: output.limits[at].met?.users ?? 0 };
@@ -149,7 +149,7 @@ async function run(t) {
     process.exitCode = printAll(found) ? 0 : 1;
 }
 
-// The harness ends what it started through a test's `after`.
+// Takes the place of a test: the harness registers here the steps that stop what it started.
 const endings = [];
 const t = { after: (step) => endings.push(step) };
 try {

@@ -79,7 +79,7 @@ async function measure(server) {
     count.sweeps++;
 }
 
-async function forEver(step) {
+async function untilOver(step) {
     while (!over) await step().catch((error) => over || (console.error(error.message), sleep(1000)));
 }
 
@@ -95,7 +95,7 @@ function read(server, since) {
     return { ...row, ...count };
 }
 
-// Returns the slope by least squares, in MiB per minute.
+// Returns the slope of a figure by least squares, per minute.
 function slope(rows, name) {
     const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
     const x = rows.map((row) => row.minute), y = rows.map((row) => row[name]);
@@ -112,9 +112,9 @@ async function run(t) {
 
     const since = performance.now(), rows = [];
     const work = [
-        ...['legacy-1x', '2x-legacy', '2x-auto', '2x-2026'].map((kind) => forEver(() => visit(server, kind))),
-        forEver(() => listen(server)),
-        forEver(() => measure(server)),
+        ...['legacy-1x', '2x-legacy', '2x-auto', '2x-2026'].map((kind) => untilOver(() => visit(server, kind))),
+        untilOver(() => listen(server)),
+        untilOver(() => measure(server)),
     ];
     while (performance.now() - since < LENGTH_MS) {
         await sleep(READ_EVERY_MS);
@@ -136,7 +136,7 @@ async function run(t) {
     process.exitCode = flat ? 0 : 1;
 }
 
-// The harness ends what it started through a test's `after`.
+// Takes the place of a test: the harness registers here the steps that stop what it started.
 const endings = [];
 const t = { after: (step) => endings.push(step) };
 try {

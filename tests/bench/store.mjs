@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./run bench store   the store's ten commonest writes and reads, and the calls of 64 agents, p50 and p99 (4 minutes)
 //
-//     ./run bench store --before FOLDER    the figures of another build beside them: build/release/bin of another checkout
-//     ./run bench store --postgres         the figures of PostgreSQL beside SQLite's (5 minutes)
+//     ./run bench store --before FOLDER    with the figures of a different build: FOLDER is build/release/bin of another checkout
+//     ./run bench store --postgres         with the figures of PostgreSQL beside SQLite's (5 minutes)
 //
 // The builds take turns, in new folders; the smallest of the medians counts, since other load on the machine only adds time.
-// Without options this build is measured against itself, which shows the measurement error. The files are in memory if there
-// is such a file system, because a disk's own time is the same for both builds and varies more than they differ; with
+// Without options this build is measured against itself, which shows the measurement error. The files are in memory if
+// /dev/shm exists, because a disk's own time is the same for both builds and varies more than they differ; with
 // --postgres they are on a disk, for which both engines have to wait.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import { placeFor } from '../e2e/support/database.mjs';
+import { prepareDatabase } from '../e2e/support/database.mjs';
 import { startSimserve } from '../e2e/support/harness.mjs';
 import { runRound, startWorld } from './store_agents.mjs';
 
@@ -35,7 +35,7 @@ let number = 0;
 // newPlace(side): makes an empty {data, database}; database "" means the files of the folder.
 function newPlace({ isPostgres }) {
     const data = path.join(folders, String(++number));
-    return { data, database: isPostgres ? placeFor(data) : '' };
+    return { data, database: isPostgres ? prepareDatabase(data) : '' };
 }
 
 function quantile(times, q) {

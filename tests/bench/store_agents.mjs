@@ -60,7 +60,7 @@ export async function startWorld(t, { file, env, data }, model) {
 export async function runRound(world) {
     const times = new Map(MIX.map(([tool]) => [tool, []]));
     const end = performance.now() + ROUND_MS;
-    const live = async (agent) => {
+    const runAgent = async (agent) => {
         for (let i = agent; ; i++) {
             await sleep(PAUSE_MS * Math.random());
             const begun = performance.now();
@@ -70,6 +70,6 @@ export async function runRound(world) {
             times.get(tool).push(performance.now() - begun);
         }
     };
-    await Promise.all(Array.from({ length: AGENTS }, (_, agent) => live(agent)));
+    await Promise.all(Array.from({ length: AGENTS }, (_, agent) => runAgent(agent)));
     return times;
 }

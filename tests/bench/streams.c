@@ -3,9 +3,9 @@
  *
  *     bench_streams PORT STREAMS ERA SECONDS
  *
- * ERA is 2025-11-25 (a session and its GET each) or 2026-07-28 (subscriptions/listen). Prints a
- * line of JSON when all streams are open, and at the end one with the figures of the streams and
- * the calls.
+ * ERA is 2025-11-25 (each stream is the GET of a session of its own) or 2026-07-28
+ * (subscriptions/listen). Prints a line of JSON when all streams are open, and at the end one with
+ * the figures of the streams and the calls.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -49,7 +49,7 @@ struct bench {
     struct stream *streams;
     int epoll_fd;
     atomic_bool over;
-    struct histogram *calls; /* nanoseconds; the calling thread's until it is joined */
+    struct histogram *calls; /* nanoseconds; used only by the calling thread until it is joined */
     unsigned failed;
 };
 
@@ -85,7 +85,7 @@ static void send_request(int fd, const char *verb, const char *headers, const ch
 }
 
 /* Reads an answer with a Content-Length, head and body, into `out`; returns false if its status is
- * not 200. */
+ * not 200, or if the connection ends first. */
 static bool read_answer(int fd, char out[4096])
 {
     size_t length = 0, whole = SIZE_MAX;

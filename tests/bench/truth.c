@@ -31,7 +31,8 @@ static bool compare(const char *name, const struct histogram *client, const stru
     bool right = true;
 
     for (int i = 0; i < 3 && histogram_count(truth) > 0; i++) {
-        double got = against_ms(client, quantiles[i]), real = against_ms(truth, quantiles[i]);
+        double got = against_quantile_ms(client, quantiles[i]),
+               real = against_quantile_ms(truth, quantiles[i]);
         bool within = is_within(got, real, allowed);
 
         printf("  %-4s p%-2g %10.3f %10.3f ms %+8.3f ms %+7.2f %%  %s\n", name, 100 * quantiles[i],

@@ -8,7 +8,7 @@
 # Server and client have a core each if there are two; figures are meaningful only on an otherwise idle machine.
 cd "$(dirname "$0")/../../build/release/bin" || exit 1
 readonly ADDRESS=127.0.0.1:18100
-readonly WAY=${1-}
+readonly EXTRA_OPTION=${1-}
 server=() client=()
 if command -v taskset >/dev/null && [ "$(nproc)" -ge 2 ]; then
     server=(taskset -c 0) client=(taskset -c 1)
@@ -19,7 +19,7 @@ wrong=0
 row() {
     local model options users=${2%/*} rate=0
     [ "$users" = "$2" ] || rate=${2#*/}
-    read -ra options <<<"$4 $WAY"
+    read -ra options <<<"$4 $EXTRA_OPTION"
     "${server[@]}" ./simserve --listen $ADDRESS --truth-chunks true --max-running 8192 --jitter 0.3 --step-ms "$3" \
         "${@:5}" >/dev/null &
     model=$!

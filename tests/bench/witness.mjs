@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./run bench witness    is foreign traffic in a cell detected, and only there? (10 minutes)
 //
-// 100 clean cells, then 20 in which a tenth of the requests are foreign during every attempt, so that each is measured three
-// times.
+// 100 clean cells, then 20 with one foreign request for every ten of the cell's own, in every attempt, so that each of these
+// cells is measured three times.
 // Options: --small (6 and 2 cells).
 import { connect } from '../e2e/support/clients.mjs';
 import { startServer, startSimserve } from '../e2e/support/harness.mjs';
@@ -55,7 +55,7 @@ async function run(t) {
     process.exitCode = right ? 0 : 1;
 }
 
-// The harness ends what it started through a test's `after`.
+// Takes the place of a test: the harness registers here the steps that stop what it started.
 const endings = [];
 const t = { after: (step) => endings.push(step) };
 try {

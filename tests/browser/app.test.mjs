@@ -9,7 +9,7 @@ import { newPage, openContext, startChromium } from './chromium.mjs';
 import { gridFile } from './grid_file.mjs';
 
 const URI = 'ui://opsbrain/chart';
-const APP_LIMIT = 16 * 1024;
+const APP_LIMIT_BYTES = 16 * 1024;
 const CELLS = 156;
 
 for (const kind of ['legacy-1x', '2x-2026'])
@@ -35,7 +35,7 @@ test('the app draws the grid, reports its size, follows the theme and the keys, 
     const { run } = await client.call('run_import', { name: 'grid.json', text: gridFile() });
     const { contents } = await client.client.readResource({ uri: URI });
     assert.equal(contents[0].mimeType, 'text/html;profile=mcp-app');
-    assert.ok(contents[0].text.length <= APP_LIMIT, `${contents[0].text.length} bytes`);
+    assert.ok(contents[0].text.length <= APP_LIMIT_BYTES, `${contents[0].text.length} bytes`);
 
     const browser = await startChromium(t);
     const context = await openContext(browser);

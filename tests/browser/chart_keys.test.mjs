@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chart on a page, used with the keyboard alone: Tab enters it once, and the arrow keys move from cell to cell. The sentence of a cell
-// is shown, is read by screen readers, and has the figures of the table.
+// A chart on a page, used with the keyboard alone: Tab enters it once, and the arrow keys move from cell to cell. The sentence of a
+// cell is shown, is read by screen readers, and has the figures of the table.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from '../e2e/support/clients.mjs';
@@ -20,7 +20,7 @@ async function accessibleName(page) {
     return `${nodes[0].role.value}: ${nodes[0].name.value}`;
 }
 
-// Returns the marks at which Tab stops, from the top of the page to its end.
+// Returns the marks at which Tab stops after the element with the focus; without one, on the whole page.
 async function stops(page) {
     const reached = [];
     const controls = await page.locator('a, button, input, select, summary, [tabindex="0"]').count();

@@ -34,11 +34,11 @@ function widerThanWindow(page) {
     return page.evaluate(() => {
         const { scrollWidth } = document.documentElement;
         if (scrollWidth <= innerWidth) return [];
-        const scrolls = (element) => element.closest('.scroll, figure, pre, [class*=scroll]');
-        const widest = [...document.querySelectorAll('body *')]
-            .filter((element) => element.getBoundingClientRect().right > innerWidth && !scrolls(element))
+        const isInScrollArea = (element) => element.closest('.scroll, figure, pre, [class*=scroll]');
+        const tooWide = [...document.querySelectorAll('body *')]
+            .filter((element) => element.getBoundingClientRect().right > innerWidth && !isInScrollArea(element))
             .map((element) => `<${element.localName} class="${element.getAttribute('class') ?? ''}">`);
-        return [`${scrollWidth} px wide: ${widest.slice(0, 5).join(' ')}`];
+        return [`${scrollWidth} px wide: ${tooWide.slice(0, 5).join(' ')}`];
     });
 }
 
@@ -52,7 +52,8 @@ async function violations(page, { context, options }) {
     );
 }
 
-// Foreign text is only text: it made no element and no URL, and has no character that changes the order of the text around it.
+// Foreign text is only text: it made no element and no URL, and has no control character and no character that changes
+// the order of the text around it.
 export function checkForeignText(page) {
     return page.evaluate(() => {
         const wrong = [];
@@ -80,8 +81,8 @@ export function checkForeignText(page) {
     });
 }
 
-// With Tab alone: the first stop is the link that skips to the content, and each control is reached and shows its focus.
-// A page whose content changed meanwhile, as it may during a sweep, is opened and tried again.
+// With Tab alone: each control is reached and shows its focus, and on a page with a navigation the first stop is the link that
+// skips to the content. A page whose content was replaced meanwhile, as it may be during a sweep, is loaded and tried again.
 export async function checkKeyboard(page) {
     await page.setViewportSize({ width: 1280, height: 800 });
     for (let tries = 1; ; tries++) {
@@ -102,8 +103,9 @@ async function pressThrough(page) {
         await page.keyboard.press('Tab');
         const focused = await page.evaluate(describeFocus, CONTROLS);
         if (focused === null || reached.has(focused.number)) break;
-        if (presses === 0 && hasNavigation && !focused.skips) wrong.push(`the first Tab reaches ${focused.markup}, not the link to the content`);
-        if (!focused.seen) wrong.push(`focus cannot be seen on ${focused.markup}`);
+        if (presses === 0 && hasNavigation && !focused.isSkipLink)
+            wrong.push(`the first Tab reaches ${focused.markup}, not the link to the content`);
+        if (!focused.isSeen) wrong.push(`focus cannot be seen on ${focused.markup}`);
         reached.add(focused.number);
     }
     for (const { number, markup } of controls) if (!reached.has(number)) wrong.push(`Tab does not reach ${markup}`);
@@ -112,8 +114,8 @@ async function pressThrough(page) {
 
 const CONTROLS = 'a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex="0"]';
 
-// Returns the controls at which Tab stops, by their number on the page, since a page that updates itself replaces them. Radio
-// buttons with one name are one control.
+// Returns the controls at which Tab stops, by their number on the page, since a page that updates itself replaces its elements.
+// Radio buttons with one name are one control.
 function listControls(selector) {
     const radios = new Set();
     const stops = (element) => {
@@ -140,8 +142,8 @@ function describeFocus(selector) {
     return {
         number: [...document.querySelectorAll(selector)].indexOf(element),
         markup: element.outerHTML.slice(0, 120),
-        skips: element.matches('a[href="#main"]'),
-        seen: inside && box.width > 0 && (outlined || style.boxShadow !== 'none'),
+        isSkipLink: element.matches('a[href="#main"]'),
+        isSeen: inside && box.width > 0 && (outlined || style.boxShadow !== 'none'),
     };
 }
 

@@ -15,7 +15,7 @@ export async function startChromium(t) {
     return browser;
 }
 
-// openContext(browser, options): browser.newContext with short time limits.
+// openContext(browser, options): browser.newContext with a wide window and with LIMIT_MS as the limit of each action.
 export async function openContext(browser, options = {}) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
     context.setDefaultTimeout(LIMIT_MS);

@@ -15,7 +15,7 @@ export function tableOfPages() {
     }));
 }
 
-// The requests for each page, made from the data that world.mjs prepares. A page that shows several kinds of things has
+// The paths to request for each page, made from the data that world.mjs prepares. A page that shows several kinds of things has
 // an example of each.
 const EXAMPLES = {
     '/': () => ['/'],

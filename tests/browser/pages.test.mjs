@@ -22,8 +22,8 @@ async function open(context, url, origin) {
     return { page, faults };
 }
 
-// textsOf(pages): the text of each page; pages that differ are loaded again, since new figures may be stored between two
-// loads.
+// textsOf(pages): the text of each page; pages that differ are loaded again, for up to ALIKE_MS, since new figures may be
+// stored between two loads.
 async function textsOf(pages) {
     const limit = Date.now() + ALIKE_MS;
     for (;;) {
@@ -33,10 +33,11 @@ async function textsOf(pages) {
     }
 }
 
-// tryEverything(contexts, url, origin): all checks of a page, and of the same page in a browser without scripts.
+// tryEverything(contexts, url, origin): asserts that a page passes all checks, and that it has the same text and no faults in a
+// browser without scripts; returns the page.
 async function tryEverything(contexts, url, origin) {
     const { page, faults } = await open(contexts.usual, url, origin);
-    const without = await open(contexts.plain, url, origin);
+    const without = await open(contexts.withoutScripts, url, origin);
     const wrong = await checkForeignText(page);
     const texts = await textsOf([page, without.page]);
     wrong.push(...(await checkKeyboard(page)), ...(await checkLooks(page)));
@@ -79,21 +80,21 @@ test('every page passes all checks', { concurrency: AT_ONCE }, async (t) => {
     const world = await prepareWorld(t);
     const browser = await startChromium(t);
     const usual = await openContext(browser);
-    const plain = await openContext(browser, { javaScriptEnabled: false });
+    const withoutScripts = await openContext(browser, { javaScriptEnabled: false });
     const checks = examplesOf(world).map((each) =>
         t.test(withoutIds(each), async () => {
-            const page = await tryEverything({ usual, plain }, world.origin + each, world.origin);
+            const page = await tryEverything({ usual, withoutScripts }, world.origin + each, world.origin);
             await page.close();
         }),
     );
     const offline = {
         usual: await openContext(browser, { offline: true }),
-        plain: await openContext(browser, { offline: true, javaScriptEnabled: false }),
+        withoutScripts: await openContext(browser, { offline: true, javaScriptEnabled: false }),
     };
     const { sweeps, runs } = world;
-    const things = [`sweeps/${sweeps.done}`, ...[runs.done, runs.grid, runs.hostile].map((run) => `runs/${run}`)];
-    const reports = things.map((thing) =>
-        t.test(`report of ${withoutIds(thing)}`, (t) => tryReport(t, world, offline, `opsbrain://${thing}/report.html`)),
+    const reported = [`sweeps/${sweeps.done}`, ...[runs.done, runs.grid, runs.hostile].map((run) => `runs/${run}`)];
+    const reports = reported.map((each) =>
+        t.test(`report of ${withoutIds(each)}`, (t) => tryReport(t, world, offline, `opsbrain://${each}/report.html`)),
     );
     const addresses = t.test('URLs that contain markup', () => tryAddresses(world, usual));
     await Promise.all([...checks, ...reports, addresses]);

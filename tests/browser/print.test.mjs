@@ -9,9 +9,9 @@ import { newPage, openContext, startChromium } from './chromium.mjs';
 import { gridFile } from './grid_file.mjs';
 
 const DARK_PAPER = [0x14, 0x18, 0x1d];
-const LIGHT_MARKER = [0xc2, 0x4e, 0x00]; // of a chart's second line
+const LIGHT_MARKER = [0xc2, 0x4e, 0x00]; // the light theme's colour of a chart's second line
 
-// fills(pdf): the fill colours on its sheets, as [r, g, b] of 0 to 255.
+// fills(pdf): the fill colours on the sheets of the PDF, as [r, g, b] of 0 to 255.
 function fills(pdf) {
     const found = [];
     for (let at = pdf.indexOf('stream\n'); at >= 0; at = pdf.indexOf('stream\n', at + 1)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Users with keys in Chromium: a viewer sees no button that the server would refuse, and a sign-in ends.
+// Users with keys in Chromium: a viewer sees no button that the server would refuse, and a sign-in ends with the button and
+// with its key.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { run } from '../e2e/support/harness.mjs';
@@ -33,7 +34,7 @@ async function linkedFrom(page, origin, paths) {
     return { forms: [...forms].sort(), links: [...links].sort() };
 }
 
-// send(page, action): sends a form with the token of the page that is shown; the status of the answer.
+// send(page, action): sends a form with the token of the page that is shown; returns the status of the answer.
 function send(page, action) {
     return page.evaluate(async (action) => {
         const token = document.querySelector('input[name=token]').value;
@@ -53,20 +54,20 @@ test('the sign-in form is accessible', async (t) => {
     assert.deepEqual(faults.filter((fault) => !/status of 403/.test(fault)), []);
 });
 
-test('a viewer sees no button that the server would refuse, and what a viewer sends is refused', async (t) => {
+test('a viewer sees no button that the server would refuse, and a form that a viewer sends nevertheless is refused', async (t) => {
     const team = await prepareTeam(t);
     const browser = await startChromium(t);
     const [otto, eve] = [await signIn(browser, team.origin, team.keys.otto), await signIn(browser, team.origin, team.keys.eve)];
     const paths = examplesOf(team);
     const { forms } = await linkedFrom(otto.page, team.origin, paths);
     t.diagnostic(`an operator may send ${forms.join(' ')}`);
-    const mine = await linkedFrom(eve.page, team.origin, paths);
-    assert.deepEqual(mine.forms, []);
-    const notMine = tableOfPages().filter(({ verb, role }) => verb === 'GET' && role !== 'viewer');
-    assert.deepEqual(mine.links.filter((link) => notMine.some(({ pattern }) => pattern === link)), []);
+    const shown = await linkedFrom(eve.page, team.origin, paths);
+    assert.deepEqual(shown.forms, []);
+    const refused = tableOfPages().filter(({ verb, role }) => verb === 'GET' && role !== 'viewer');
+    assert.deepEqual(shown.links.filter((link) => refused.some(({ pattern }) => pattern === link)), []);
     await eve.page.goto(`${team.origin}/`);
     for (const action of forms) assert.equal(await send(eve.page, action), 403, action);
-    // A running sweep, for example, cannot be compared with itself.
+    // Some of the pages have a 4xx status: a running sweep, for example, cannot be compared with itself.
     assert.deepEqual(otto.faults.filter((fault) => !/status of 4\d\d/.test(fault)), []);
 });
 

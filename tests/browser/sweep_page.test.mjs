@@ -7,9 +7,9 @@ import { atEnd, startServer, startSimserve, until } from '../e2e/support/harness
 import { newPage, openContext, startChromium } from './chromium.mjs';
 
 const SHOWN_MS = 2000; // limit after a cell is finished
-const BACK_MS = 12_000; // limit after the server is back: EventSource reconnects after some seconds
+const BACK_MS = 12_000; // limit after the sweep's end: the page notices some seconds after the restart that the server is back
 const TABS = 8;
-const TABS_MS = 10_000; // limit for opening them all
+const TABS_MS = 10_000; // limit for opening all tabs
 const GRID = { concurrency: '1, 2', input_tokens: '16, 32', output_tokens: '8', window_s: '1' };
 const AWAY = /ERR_CONNECTION_(REFUSED|RESET)|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING/;
 
@@ -41,7 +41,7 @@ async function follow(page, client, sweep, cells) {
     return performance.now() - begun;
 }
 
-test('a sweep started from the page fills without a reload, through kill -9, and with eight tabs', async (t) => {
+test('the page of a sweep fills without a reload, also after kill -9, and eight tabs can show it', async (t) => {
     const model = await startSimserve(t);
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);

@@ -6,7 +6,7 @@ import { connect } from '../e2e/support/clients.mjs';
 import { atEnd, startServer } from '../e2e/support/harness.mjs';
 import { newPage, openContext, startChromium } from './chromium.mjs';
 
-// open(t): {register, show}: registers a deployment of this name; opens a path in a tab of its own.
+// open(t): {register, show}: register(name) registers a deployment; show(path) opens a page in a tab of its own, and returns it.
 async function open(t) {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);

@@ -8,7 +8,7 @@ import { addKey, atEnd, post, startServer, startSimserve, temporaryFolder, until
 import { waitForJob } from '../e2e/support/sweep_by_client.mjs';
 import { gridFile } from './grid_file.mjs';
 
-// HOSTILE is stored in every field that takes foreign text; MARKUP in those that refuse control characters.
+// HOSTILE is stored in fields that take foreign text, MARKUP in fields that refuse control characters.
 export const MARKUP = '"><img src=x onerror=alert(1)><script>alert(2)</script>owned';
 const HOSTILE = `${MARKUP}\u0001\u001b[31m\u202eנכתב`;
 const HOSTILE_URL = 'javascript:alert(3)';
@@ -23,7 +23,7 @@ function hostileFile() {
     return JSON.stringify({ [HOSTILE]: { boot: { max_model_len: 8192, note: HOSTILE }, cells } });
 }
 
-// startHostileModel(t): a model server whose names and errors are markup.
+// startHostileModel(t): the URL of a model server whose names and errors are markup.
 async function startHostileModel(t) {
     const answers = {
         '/v1/models': [200, { object: 'list', data: [{ id: MARKUP, object: 'model', owned_by: HOSTILE, root: HOSTILE_URL }] }],
@@ -45,7 +45,7 @@ async function startHostileModel(t) {
     return `http://127.0.0.1:${server.address().port}`;
 }
 
-// Makes a call by a client with the name HOSTILE, and returns its result.
+// Calls a tool as a client whose name is HOSTILE, and returns the result of the call.
 async function callAsHostile(server, name, args, capabilities = {}, key = undefined) {
     const meta = {
         'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -67,7 +67,7 @@ async function askOnPage(server, deployment, key) {
     return new URL(result.inputRequests.remove.params.url).pathname;
 }
 
-async function addHostileThings(t, server, client) {
+async function addHostileData(t, server, client) {
     const url = await startHostileModel(t);
     const labels = { team: MARKUP };
     await client.call('deployment_register', { name: 'hostile', url, hardware: MARKUP, options: { labels } });
@@ -81,7 +81,7 @@ async function addHostileThings(t, server, client) {
     return { sweep: sweep.id, run: run.id };
 }
 
-async function planned(client) {
+async function addPlan(client) {
     await client.call('target_register', TARGET);
     return (await planService(client, 'gemma')).plan;
 }
@@ -99,7 +99,7 @@ export async function prepareWorld(t) {
     await client.call('metrics_watch', { deployment: 'demo', interval_s: 1 });
     const done = await client.call('sweep_start', { ...GRID, deployment: 'demo' });
     const again = await client.call('sweep_start', { ...GRID, deployment: 'quick' });
-    const hostile = await addHostileThings(t, server, client);
+    const hostile = await addHostileData(t, server, client);
     const grid = await client.call('run_import', { text: gridFile(), name: 'study.json', hardware: '8xH100' });
     for (const { job } of [done, again]) await waitForJob(client, job);
     const running = await client.call('sweep_start', { ...GRID, deployment: 'demo', window_s: 300 });
@@ -114,12 +114,13 @@ export async function prepareWorld(t) {
         sweeps: { done: done.sweep.id, again: again.sweep.id, running: running.sweep.id, failed: hostile.sweep },
         jobs: { done: done.job, running: running.job },
         questions: [await askOnPage(server, 'spare')],
-        plans: [await planned(client)],
+        plans: [await addPlan(client)],
         runs: { done: runs[0].id, grid: grid.run.id, hostile: hostile.run },
     };
 }
 
-// prepareTeam(t): a server with keys {ada, otto, eve} of an admin, an operator and a viewer, and a sweep of otto's that runs.
+// prepareTeam(t): a server with keys {ada, otto, eve} of an admin, an operator and a viewer, and a running sweep of otto's.
+// `sweeps`, `runs` and `jobs` have prepareWorld's names, but each is this one sweep, its job, or the one imported run.
 export async function prepareTeam(t) {
     const data = await temporaryFolder(t);
     const keys = {};
@@ -139,7 +140,7 @@ export async function prepareTeam(t) {
     for (const name of ['done', 'grid', 'hostile']) runs[name] = run.id;
     const questions = [await askOnPage(server, 'spare', keys.otto)];
     const admin = await connect('2x-2026', server.url, { key: keys.ada });
-    const plans = [await planned(admin)];
+    const plans = [await addPlan(admin)];
     await admin.close();
     return { server, data, keys, questions, plans, origin: `http://127.0.0.1:${server.port}`, sweeps, runs, jobs };
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cloud_bodies RECIPE...: prints the bodies of the requests to Google's platforms that create and
- * extend a server of each recipe, for each kind of purchase, as lines of JSON, {"type": "Instance",
- * "body": {...}}, for tests/clouds/google_types.py. Recipes that cannot work are skipped. */
+ * extend a server of each recipe (a file), for each kind of purchase, as lines of JSON, {"type":
+ * "compute.Instance", "body": {...}}. google_types.py and google_clients.py in this folder read
+ * them. Recipes with the status "cannot_work" are skipped. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,8 +25,8 @@ static const struct type {
     { "cloud_tpu", "key", "secretmanager.Secret" },
 };
 
-/* Google's types lack the flex-start of Cloud TPU, which test_tpu_requests compares with the API's
- * description. */
+/* Prints a step whose type is known, but not a flex-start of Cloud TPU (v2alpha1): Google's types
+ * lack it, and test_tpu_requests compares it with the API's description instead. */
 static void print_step(const char *provider, const struct step *step)
 {
     if (strstr(step->url, "/v2alpha1/") != NULL)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cloud_faults [PROVIDER]: runs every verb of every provider on its fake, with every fault at every
- * one of its requests. Prints a table for each provider: after how many faults everything was as
- * required. Several processes share the work, since most of it is waiting. */
+/* cloud_faults [PROVIDER]: runs every verb of every provider, or of PROVIDER only, on the
+ * provider's fake, with each fault at each request of the verb (first_of() names the exceptions).
+ * Prints a table for each provider: the number of runs with each fault and verb or, if some of
+ * these runs failed, how many did. Several processes share the work, since most of it is waiting.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,9 +22,10 @@ struct cell {
     int good, bad;
 };
 
+/* In memory that the processes share; the counts are changed atomically. */
 struct results {
     struct cell cells[VERB_COUNT][FAULTS_MAX];
-    int wrong_count; /* changed atomically */
+    int wrong_count;
     char wrong[WRONG_MAX][700];
 };
 
@@ -33,8 +36,9 @@ struct work {
     struct trial_rig rig;
 };
 
-static void record_problem(struct work *work, enum provider_verb verb, size_t fault, int at,
-                           char *problem)
+/* Counts a run, which was good if `problem` is NULL. Frees `problem`. */
+static void record_take(struct work *work, enum provider_verb verb, size_t fault, int at,
+                        char *problem)
 {
     struct cell *cell = &work->results->cells[verb][fault];
     int line;
@@ -50,16 +54,17 @@ static void record_problem(struct work *work, enum provider_verb verb, size_t fa
     free(problem);
 }
 
-/* A fault is tried at the requests from first_of() to last_of(): at all requests of a verb, only at
- * the middle one if the fault takes a minute, or only at the first one if it is a condition. */
+/* A fault is tried at the requests from first_of() to last_of(): at all requests of a verb, or only
+ * at the middle one if the fault takes a minute. A condition, which lasts for the whole verb, is
+ * tried once. */
 static int first_of(const struct trial_fault *fault, int requests)
 {
-    return fault->is_slow ? (requests + 1) / 2 : 1;
+    return fault->takes_minute ? (requests + 1) / 2 : 1;
 }
 
 static int last_of(const struct trial_fault *fault, int requests)
 {
-    return fault->is_condition ? 1 : fault->is_slow ? (requests + 1) / 2 : requests;
+    return fault->is_condition ? 1 : fault->takes_minute ? (requests + 1) / 2 : requests;
 }
 
 static void run_verb(struct work *work, enum provider_verb verb)
@@ -68,7 +73,7 @@ static void run_verb(struct work *work, enum provider_verb verb)
     struct trial_reference reference;
     int turn = 0;
 
-    trial_reference_take(&work->rig, verb, &reference);
+    trial_reference_measure(&work->rig, verb, &reference);
     for (size_t i = 0; faults[i].fault.name != NULL; i++) {
         if (faults[i].is_condition
             && !work->rig.site.trial->set(&work->rig.site, faults[i].fault.name))
@@ -76,8 +81,8 @@ static void run_verb(struct work *work, enum provider_verb verb)
         for (int at = first_of(&faults[i], reference.requests);
              at <= last_of(&faults[i], reference.requests); at++)
             if (turn++ % PROCESSES == work->process)
-                record_problem(work, verb, i, at,
-                               trial_fault_run(&work->rig, verb, &reference, &faults[i], at));
+                record_take(work, verb, i, at,
+                            trial_fault_run(&work->rig, verb, &reference, &faults[i], at));
     }
     trial_reference_finish(&reference);
 }
@@ -141,8 +146,9 @@ static void stop(int signal)
     stopped = signal;
 }
 
-/* Waits for the child, which is killed if this program was stopped. Returns 0 if it succeeded. */
-static int end_of(pid_t child)
+/* Waits for the child, which is killed if this program was stopped. Returns its wait status: 0 if
+ * it succeeded. */
+static int wait_for_child(pid_t child)
 {
     int status = 0;
 
@@ -173,7 +179,7 @@ static int try(const struct trial *trial)
         }
     }
     for (int i = 0; i < PROCESSES; i++) {
-        int status = end_of(children[i]);
+        int status = wait_for_child(children[i]);
 
         if (status != 0 && !stopped) {
             printf("FAIL  %s: process %d ended with %d\n", trial->target.provider, i, status);
@@ -190,10 +196,10 @@ static int try(const struct trial *trial)
 int main(int count, char **arguments)
 {
     const struct sigaction action = { .sa_handler = stop };
-    int wrong = 0;
+    int wrong = 0, status = 0;
 
-    if (trial_main(count, arguments, &wrong))
-        return wrong;
+    if (trial_main(count, arguments, &status))
+        return status;
     sigaction(SIGTERM, &action, NULL);
     for (const struct trial *trial = trial_all(); trial->recipe != NULL && !stopped; trial++)
         if (count < 2 || strcmp(arguments[1], trial->target.provider) == 0)

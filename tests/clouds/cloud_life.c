@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cloud_life FOLDER: runs the provider "kubernetes" against a real control plane, which
- * tests/clouds/kubernetes/life.sh has started. FOLDER has admin.yaml and viewer.yaml. Prints a line
- * for each check. */
+ * tests/clouds/kubernetes/life.sh has started. FOLDER has admin.yaml, viewer.yaml and the folder
+ * "account". Prints a line for each check, and ends at the first that fails. */
 #include <stdarg.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -123,7 +123,7 @@ static void check_account(struct life *life, struct cloud *viewer)
           "a viewer's rights are asked for");
     json_array_foreach(findings, i, finding)
         missing += !json_get_boolean(finding, "ok", false);
-    check(life, missing == json_array_size(findings), "and each is missing, with its name");
+    check(life, missing == json_array_size(findings), "and the viewer lacks every right");
 }
 
 static void check_creation(struct life *life)
@@ -138,18 +138,18 @@ static void check_creation(struct life *life)
           "its labels, its uid and its end are read back");
     check(life, strcmp(now.address, "http://gemma.llm.svc:8000") == 0, "it has an address");
     check(life, strcmp(now.place, "gpu-1") == 0 || now.place[0] == '\0',
-          "it runs on the node with GPUs");
+          "its node, if known, is the one with GPUs");
     observed_finish(&now);
-    check(life, life_apply(life, VERB_CREATE), "a second creation changes nothing");
+    check(life, life_apply(life, VERB_CREATE), "a second creation succeeds");
     check(life, count_of(life, DEPLOYMENTS) == 2,
-          "there are two Deployments, with the foreign one");
+          "and there are still two Deployments, with the foreign one");
 }
 
 static void check_scaling(struct life *life)
 {
     life->desired.replicas = 2;
-    check(life, life_apply(life, VERB_SCALE), "it is scaled to 2");
-    check(life, life_apply(life, VERB_STOP), "it is stopped, verified by its pods");
+    check(life, life_apply(life, VERB_SCALE), "it is scaled to 2 replicas");
+    check(life, life_apply(life, VERB_STOP), "it is stopped, and its pods are gone");
     check(life, has_state(life, "stopped"), "and is shown as stopped");
     life->desired.replicas = 9; /* there are 8 GPUs */
     check(life, !life_apply(life, VERB_START) && comes_to(life, "pending"),
@@ -157,7 +157,7 @@ static void check_scaling(struct life *life)
     check(life, strstr(life->error.message, "Insufficient nvidia.com/gpu") != NULL,
           "and the message is the scheduler's");
     life->desired.replicas = 1;
-    check(life, life_apply(life, VERB_START), "it is started with 1");
+    check(life, life_apply(life, VERB_START), "it is started with 1 replica");
 }
 
 static void check_drift(struct life *life)
@@ -180,14 +180,14 @@ static void check_drift(struct life *life)
     check(life, strncmp(now.last_changed_by, "somebody at ", 12) == 0, "and who changed it");
     check(life,
           life->provider->steps(VERB_CREATE, &life->desired, &now, &steps, &count, &life->error),
-          "steps");
+          "the steps of a creation are made");
     for (size_t i = 0; i < count && strcmp(life->step, "deployment") != 0; i++)
         life_do(life, &steps[i]);
     check(life, life->state == STEP_EXISTS && strstr(life->error.message, "somebody") != NULL,
-          "a creation does not take it back");
+          "a creation does not overwrite the image");
     step_list_free(steps, count);
     observed_finish(&now);
-    check(life, life_apply(life, VERB_UPDATE), "an update takes it back");
+    check(life, life_apply(life, VERB_UPDATE), "an update overwrites it");
     now = look(life);
     check(life, strcmp(json_get_text(now.fields, "image", ""), "vllm/vllm-openai:v0.23.0") == 0,
           "the image is ours again");
@@ -202,15 +202,16 @@ static void check_wrong_field(struct life *life)
 
     check(life,
           life->provider->steps(VERB_UPDATE, &life->desired, &now, &steps, &count, &life->error),
-          "steps");
+          "the steps of an update are made");
     for (size_t i = 0; i < count; i++)
         if (strcmp(steps[i].name, "deployment") == 0) {
             json_object_set_new(json_object_get(steps[i].body, "spec"), "gpus", json_integer(1));
             life_do(life, &steps[i]);
         }
-    check(life, life->state == STEP_FAILED, "an unknown field (500 without a reason) is final");
+    check(life, life->state == STEP_FAILED,
+          "an unknown field (500 without a reason) fails at once");
     check(life, strstr(life->error.message, "field not declared in schema") != NULL,
-          "and the message names it");
+          "and the message says so");
     step_list_free(steps, count);
     observed_finish(&now);
 }
@@ -230,10 +231,12 @@ static void check_quota(struct life *life)
     check(life,
           send_json(life, "DELETE", "/api/v1/namespaces/llm/resourcequotas/none", NULL, NULL, NULL),
           "the quota is removed");
-    check(life, life_apply(life, VERB_STOP) && life_apply(life, VERB_START), "it is started");
+    check(life, life_apply(life, VERB_STOP) && life_apply(life, VERB_START),
+          "it is stopped and started again");
 }
 
-/* Runs the CronJob's command here, with the token of its account. */
+/* Runs the CronJob's command on this machine, with a token of the CronJob's account. Returns the
+ * command's exit status; -1 if a signal ended it. */
 static int run_end(struct life *life, const char *folder)
 {
     json_auto_t *job = NULL;
@@ -250,7 +253,7 @@ static int run_end(struct life *life, const char *folder)
         send_json(life, "GET", "/apis/batch/v1/namespaces/llm/cronjobs/gemma-end", NULL, NULL, &job)
             && send_json(life, "POST", "/api/v1/namespaces/llm/serviceaccounts/gemma-end/token",
                          NULL, "{\"spec\":{}}", &token),
-        "the CronJob and a token of its account are there");
+        "the CronJob is read, and a token of its account is created");
     container = json_array_get(
         json_object_get(
             json_object_get(
@@ -282,12 +285,12 @@ static int run_end(struct life *life, const char *folder)
 static void check_end(struct life *life, const char *folder)
 {
     check(life, run_end(life, folder) == 0 && has_state(life, "ready"),
-          "before its end the CronJob's command does nothing");
+          "before the deployment's end the CronJob's command does nothing");
     life->desired.ends_ms = clock_utc_ms() - 60000;
     check(life, life_apply(life, VERB_EXTEND), "its end is moved to a minute ago");
     check(life, run_end(life, folder) == 0 && comes_to(life, "absent"),
-          "the CronJob's command deletes it");
-    check(life, run_end(life, folder) != 0, "a second time there is nothing to delete");
+          "the CronJob's command deletes the deployment");
+    check(life, run_end(life, folder) != 0, "a second time the command fails");
     check(life, count_of(life, DEPLOYMENTS) == 1, "the foreign Deployment stays");
 }
 

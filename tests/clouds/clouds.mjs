@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a provider's fake beside a real server, for the tests of this folder.
+// Runs a provider's fake beside a real server, for the tests that deploy on clouds.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,12 +18,13 @@ export function providers() {
     return spawnSync(FAKE_CLOUDS, { encoding: 'utf8' }).stdout.trim().split('\n');
 }
 
-// tried(): the providers that a test uses: all of them in `./run clouds`, otherwise one.
-export function tried() {
+// triedProviders(): the providers that a test uses: all of them in `./run clouds`, otherwise one.
+export function triedProviders() {
     return process.env.OPSBRAIN_ALL_CLOUDS ? providers() : providers().slice(0, 1);
 }
 
-// startCloud(t, provider): {endpoints, credential, recipe, target, call(path, body)}.
+// startCloud(t, provider): starts the provider's fake. Returns what fake_clouds.c prints ({port, endpoints, credential, recipe,
+// target, verbs}) with call(path, body), which sends the fake a command and returns the answer.
 export async function startCloud(t, provider) {
     const child = spawn(FAKE_CLOUDS, [provider], { stdio: ['pipe', 'pipe', 'inherit'] });
     atEnd(t, async () => {
@@ -50,7 +51,7 @@ export async function cloudSettings(t, cloud) {
 }
 
 // startFleet(t, provider, {env, target, data, key, cloud, file}): a server whose target is the provider's fake:
-// {server, cloud, secrets}. `file`: the program to run instead of opsbrain.
+// {server, cloud, secrets}. `target`: further arguments of target_register. `file`: the program to run instead of opsbrain.
 export async function startFleet(t, provider, { env = {}, target = {}, data, key, cloud, file } = {}) {
     cloud ??= await startCloud(t, provider);
     const { args, secrets } = await cloudSettings(t, cloud);
@@ -71,12 +72,12 @@ export async function withClient(server, work, options = {}) {
 
 // planOf(client, cloud, verb): makes a plan of a verb that needs one.
 export function planOf(client, cloud, verb) {
-    const one = { deployment: NAME };
+    const deployment = NAME;
     const calls = {
-        create: ['deployment_plan', { ...one, target: cloud.target.name, recipe: cloud.recipe, life_s: 7200 }],
-        scale: ['deployment_scale', { ...one, replicas: 2 }],
-        start: ['deployment_start', one],
-        extend: ['deployment_extend', { ...one, life_s: 14_400 }],
+        create: ['deployment_plan', { deployment, target: cloud.target.name, recipe: cloud.recipe, life_s: 7200 }],
+        scale: ['deployment_scale', { deployment, replicas: 2 }],
+        start: ['deployment_start', { deployment }],
+        extend: ['deployment_extend', { deployment, life_s: 14_400 }],
     };
     return client.call(...calls[verb]);
 }
@@ -111,11 +112,12 @@ export function isApplying(server) {
     return rows(server, "SELECT id FROM fleet_plans WHERE state = 'applying'").length > 0;
 }
 
-// managed(server): the state of the deployment; 'gone' if it is not managed.
-export function managed(server) {
+// managedState(server): the state of the deployment; 'gone' if it is not managed.
+export function managedState(server) {
     return rows(server, "SELECT state FROM fleet_managed WHERE deployment = ? AND state <> 'gone'", NAME)[0]?.state ?? 'gone';
 }
 
-export function same(made, reference, what) {
+// assertSameItems(made, reference, what): the order of the two lists does not matter.
+export function assertSameItems(made, reference, what) {
     assert.deepEqual([...made].sort(), [...reference].sort(), what);
 }

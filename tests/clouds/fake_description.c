@@ -40,7 +40,8 @@ static bool check_object(const json_t *schemas, const json_t *type, const json_t
     return true;
 }
 
-static bool is_of_words(const json_t *words, const json_t *value)
+/* `words`: the enumeration; NULL if the type has none, so that every word is right. */
+static bool is_in_enum(const json_t *words, const json_t *value)
 {
     const json_t *word;
     size_t i;
@@ -56,7 +57,7 @@ static bool check_text(const json_t *type, const json_t *value)
     const char *format = json_get_text(type, "format", "");
     const char *text = json_string_value(value);
 
-    if (text == NULL || !is_of_words(json_object_get(type, "enum"), value))
+    if (text == NULL || !is_in_enum(json_object_get(type, "enum"), value))
         return false;
     return strstr(format, "int64") == NULL || text[strspn(text, "-0123456789")] == '\0';
 }

@@ -16,7 +16,8 @@ static void record(struct fake_faults *faults, const struct fake_request *reques
                                         request->bearer, "body", request->body, request->length));
 }
 
-/* Returns whether this is the request that gets the fault, or a repetition of it. */
+/* Returns whether the request gets the fault: it is the request number `at` or, as long as faults
+ * are left, a repetition of that request. */
 static bool gets_fault(struct fake_faults *faults, const struct fake_request *request)
 {
     char this[sizeof faults->faulted];
@@ -32,7 +33,8 @@ static bool gets_fault(struct fake_faults *faults, const struct fake_request *re
     return true;
 }
 
-/* If the process is killed before its request is done, the request has no effect. */
+/* Counts an event, and kills the victim if this is the event `kill_at`. Returns whether it did: a
+ * request that is not carried out yet then has no effect. */
 static bool kills(struct fake_faults *faults, struct fake_reply *reply)
 {
     if (++faults->events != faults->kill_at || faults->victim == 0)

@@ -62,12 +62,13 @@ void fake_google_number(const struct fake_google *fake, json_t *object, const ch
                         long long value)
 {
     json_object_set_new(object, name,
-                        fake->numbers ? json_integer(value) : json_sprintf("%lld", value));
+                        fake->sends_numbers ? json_integer(value) : json_sprintf("%lld", value));
 }
 
 /* ---- Long operations ---- */
 
-static json_t *any(const char *type, const json_t *object)
+/* Returns the object as a google.protobuf.Any. */
+static json_t *pack_any(const char *type, const json_t *object)
 {
     json_t *out = json_pack("{s:s+}", "@type", "type.googleapis.com/", type);
 
@@ -75,14 +76,14 @@ static json_t *any(const char *type, const json_t *object)
     return out;
 }
 
-/* Returns what an operation on the object at the path reports while it runs. */
+/* Returns the member "metadata" of an operation on the object at the path. */
 static json_t *metadata_of(const char *path)
 {
     json_auto_t *target = json_pack("{s:s}", "target", path + strlen("/v2/"));
 
     return strstr(path, "/services/") != NULL
-               ? any("google.cloud.run.v2.Service", NULL)
-               : any("google.cloud.tpu.v2.OperationMetadata", target);
+               ? pack_any("google.cloud.run.v2.Service", NULL)
+               : pack_any("google.cloud.tpu.v2.OperationMetadata", target);
 }
 
 static bool is_being_deleted(const json_t *object)
@@ -93,18 +94,19 @@ static bool is_being_deleted(const json_t *object)
            == 0;
 }
 
-static json_t *result_of(const struct fake_google *fake, const char *path)
+/* Returns the member "response" of a successful operation on the object at the path. */
+static json_t *response_of(const struct fake_google *fake, const char *path)
 {
     json_auto_t *object = public_of(json_object_get(fake->objects, path));
     json_auto_t *name = json_pack("{s:s}", "name", path + strlen("/v2/"));
 
     if (strstr(path, "/services/") != NULL)
-        return any("google.cloud.run.v2.Service", object != NULL ? object : name);
+        return pack_any("google.cloud.run.v2.Service", object != NULL ? object : name);
     if (object == NULL || is_being_deleted(object))
-        return any("google.protobuf.Empty", NULL);
-    return any(strstr(path, "/nodes/") != NULL ? "google.cloud.tpu.v2.Node"
-                                               : "google.cloud.tpu.v2.QueuedResource",
-               object);
+        return pack_any("google.protobuf.Empty", NULL);
+    return pack_any(strstr(path, "/nodes/") != NULL ? "google.cloud.tpu.v2.Node"
+                                                    : "google.cloud.tpu.v2.QueuedResource",
+                    object);
 }
 
 json_t *fake_google_before(const struct fake_google *fake, const char *path)
@@ -112,8 +114,8 @@ json_t *fake_google_before(const struct fake_google *fake, const char *path)
     return json_pack("{s:o}", path, json_deep_copy(json_object_get(fake->objects, path)));
 }
 
-void fake_google_begin(struct fake_google *fake, const char *path, json_t *before,
-                       struct fake_reply *reply)
+void fake_google_begin_take(struct fake_google *fake, const char *path, json_t *before,
+                            struct fake_reply *reply)
 {
     char name[128];
     json_auto_t *operation = NULL;
@@ -153,7 +155,7 @@ static void poll_operation(struct fake_google *fake, const char *name, struct fa
         if (polls == 2)
             fail_operation(fake, path, json_object_get(kept, "before"));
     } else if (polls >= 2)
-        json_object_set_new(operation, "response", result_of(fake, path));
+        json_object_set_new(operation, "response", response_of(fake, path));
     fake_google_show(reply, operation);
 }
 
@@ -174,7 +176,7 @@ void fake_google_delete(struct fake_google *fake, const struct fake_request *req
 
         if (!is_dry)
             json_object_del(fake->objects, request->path);
-        fake_google_begin(fake, request->path, before, reply);
+        fake_google_begin_take(fake, request->path, before, reply);
     }
     free(etag);
 }
@@ -227,7 +229,8 @@ static const struct fake_google_part *find_part(const char *path)
     return *part;
 }
 
-/* Refuses a parameter that the method does not have, as Google does. */
+/* Returns whether the service has every parameter of the query; if not, refuses the request, as
+ * Google does. */
 static bool knows_parameters(const struct fake_google_part *part,
                              const struct fake_request *request, struct fake_reply *reply)
 {
@@ -277,20 +280,20 @@ static void list(struct fake_google *fake, const char *member, const struct fake
     const char *path;
 
     if (token != NULL && sscanf(token, "p&/ +%d", &page) != 1)
-        page = -1; /* a page token that it did not issue: an empty page */
+        page = -1; /* a page token that the fake did not issue: an empty page */
     free(token);
     json_object_foreach(fake->objects, path, object)
         if (strncmp(path, request->path, strlen(request->path)) == 0
-            && (!fake->pages || (page >= 0 && at++ == page / 2 && page != 1)))
+            && (!fake->has_pages || (page >= 0 && at++ == page / 2 && page != 1)))
             json_array_append_new(found, public_of(object));
     if (json_array_size(found) > 0) /* an empty list omits the member */
         json_object_set(body, member, found);
     json_decref(found);
-    if (fake->pages && page >= 0 && page < 2)
+    if (fake->has_pages && page >= 0 && page < 2)
         json_object_set_new(body, "nextPageToken", json_sprintf("p&/ +%d", page + 1));
     if (fake->page_token != NULL)
         json_object_set_new(body, "nextPageToken", json_string(fake->page_token));
-    if (fake->pages)
+    if (fake->has_pages)
         json_object_set_new(body, "unreachable", json_pack("[s]", "projects/p/locations/x"));
     fake_google_show(reply, body);
 }
@@ -302,8 +305,8 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-static void read_one(struct fake_google *fake, const struct fake_request *request,
-                     struct fake_reply *reply)
+static void answer_get(struct fake_google *fake, const struct fake_request *request,
+                       struct fake_reply *reply)
 {
     const struct fake_google_part *part = find_part(request->path);
     const json_t *object = json_object_get(fake->objects, request->path);
@@ -325,7 +328,6 @@ static void change(struct fake_google *fake, const struct fake_request *request,
 {
     const struct fake_google_part *part = find_part(request->path);
 
-    fake->changes++;
     if (part == NULL || part->change == NULL)
         fake_google_say(reply, 404, "NOT_FOUND", "there is no such method");
     else
@@ -363,7 +365,7 @@ static void answer(void *context, const struct fake_request *request, struct fak
     else if (!knows_parameters(find_part(request->path), request, reply))
         return;
     else if (strcmp(request->method, "GET") == 0)
-        read_one(fake, request, reply);
+        answer_get(fake, request, reply);
     else if (fake->status > 0)
         fail(fake, reply);
     else {

@@ -45,8 +45,9 @@ static void show_operation(const char *name, const json_t *kept, bool is_done,
     fake_google_show(reply, out);
 }
 
-/* Two requests with the same request id begin only one operation. */
-static bool is_repeated(struct fake_google *fake, const struct fake_request *request,
+/* Answers a request whose request id is invalid, or is that of an earlier request, which began the
+ * operation. Returns false for any other request. */
+static bool is_answered(struct fake_google *fake, const struct fake_request *request,
                         struct fake_reply *reply)
 {
     char *id = fake_server_parameter(request, "requestId");
@@ -82,8 +83,8 @@ static void begin(struct fake_google *fake, const struct fake_request *request, 
     show_operation(name, kept, false, reply);
 }
 
-/* Answers a poll of an operation, which is done at the second poll. One that fails deletes its
- * object. */
+/* Answers a poll of an operation, which is done at the second poll. If the operation fails, its
+ * object is deleted. */
 static void poll_operation(struct fake_google *fake, const char *name, struct fake_reply *reply)
 {
     json_t *kept = json_object_get(fake->operations, name);
@@ -120,10 +121,11 @@ static json_t *find(const struct fake_google *fake, char path[512])
     return NULL;
 }
 
-/* Returns the instance of a request, and its method, such as "/stop". If there is no such instance,
- * answers with 404 and returns NULL. */
-static json_t *find_asked(const struct fake_google *fake, const struct fake_request *request,
-                          char path[512], const char **method, struct fake_reply *reply)
+/* Returns the instance that a request names, with the instance's path and, in *method, what follows
+ * the name, such as "/stop" or "". If there is no such instance, answers with 404 and returns NULL.
+ */
+static json_t *find_requested(const struct fake_google *fake, const struct fake_request *request,
+                              char path[512], const char **method, struct fake_reply *reply)
 {
     size_t before = (size_t)(strstr(request->path, INSTANCES) - request->path) + strlen(INSTANCES);
     json_t *instance;
@@ -164,17 +166,18 @@ static void create_instance(struct fake_google *fake, const struct fake_request 
             "Quota '%sNVIDIA_L4_GPUS' exceeded.  Limit: 3.0 in region us-central1.",
             strcmp(model, "STANDARD") == 0 ? "" : "PREEMPTIBLE_");
     else {
-        bool is_out = fake->lacks_capacity && strcmp(model, "FLEX_START") != 0;
+        bool is_exhausted = fake->lacks_capacity && strcmp(model, "FLEX_START") != 0;
 
         fake_google_machine_settle(fake, body, path);
         json_object_set(fake->objects, path, body);
         begin(fake, request, path,
-              is_out                             ? "ZONE_RESOURCE_POOL_EXHAUSTED"
+              is_exhausted                       ? "ZONE_RESOURCE_POOL_EXHAUSTED"
               : fake->operation_error[0] != '\0' ? code_of(fake)
                                                  : NULL,
-              is_out ? "The zone 'projects/p/zones/us-central1-a' does not have enough resources "
-                       "available to fulfill the request."
-                     : fake->operation_error,
+              is_exhausted
+                  ? "The zone 'projects/p/zones/us-central1-a' does not have enough resources "
+                    "available to fulfill the request."
+                  : fake->operation_error,
               reply);
     }
 }
@@ -250,7 +253,7 @@ static void change_instance(struct fake_google *fake, const struct fake_request 
 {
     char path[512];
     const char *method;
-    json_t *instance = find_asked(fake, request, path, &method, reply);
+    json_t *instance = find_requested(fake, request, path, &method, reply);
 
     if (instance == NULL)
         return;
@@ -266,7 +269,7 @@ static void change(struct fake_google *fake, const struct fake_request *request,
                    struct fake_reply *reply)
 {
     fake_google_machine_advance(fake);
-    if (is_repeated(fake, request, reply))
+    if (is_answered(fake, request, reply))
         return;
     if (strstr(request->path, INSTANCES) != NULL)
         change_instance(fake, request, reply);
@@ -305,7 +308,7 @@ static void read_instance(struct fake_google *fake, const struct fake_request *r
 {
     char path[512];
     const char *method;
-    json_t *instance = find_asked(fake, request, path, &method, reply);
+    json_t *instance = find_requested(fake, request, path, &method, reply);
 
     if (instance == NULL)
         return;
@@ -320,8 +323,8 @@ static void read_instance(struct fake_google *fake, const struct fake_request *r
     }
 }
 
-static bool read_thing(struct fake_google *fake, const struct fake_request *request,
-                       struct fake_reply *reply)
+static bool read_resource(struct fake_google *fake, const struct fake_request *request,
+                          struct fake_reply *reply)
 {
     const char *operation = strstr(request->path, "/operations/");
 
@@ -351,6 +354,6 @@ const struct fake_google_part fake_google_compute = {
     .parameters = " requestId maxResults pageToken queryPath port start ",
     .list_end = "/instances",
     .list = "items",
-    .read = read_thing,
+    .read = read_resource,
     .change = change,
 };

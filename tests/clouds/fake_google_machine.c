@@ -21,7 +21,8 @@ static int64_t read_time(const char *text)
     return strptime(text, "%Y-%m-%dT%H:%M:%SZ", &utc) != NULL ? (int64_t)timegm(&utc) * 1000 : 0;
 }
 
-static int64_t end_of(const json_t *instance)
+/* Returns when the instance's time is over, in UTC; 0: never. */
+static int64_t end_ms_of(const json_t *instance)
 {
     const json_t *scheduling = json_object_get(instance, "scheduling");
     const json_t *longest = json_object_get(scheduling, "maxRunDuration");
@@ -41,7 +42,7 @@ void fake_google_machine_advance(struct fake_google *fake)
 
     json_object_foreach_safe(fake->objects, next, path, instance) {
         const json_t *scheduling = json_object_get(instance, "scheduling");
-        int64_t end_ms = strstr(path, INSTANCES) != NULL ? end_of(instance) : 0;
+        int64_t end_ms = strstr(path, INSTANCES) != NULL ? end_ms_of(instance) : 0;
 
         if (end_ms == 0 || fake->now_ms < end_ms
             || strcmp(json_get_text(instance, "status", ""), "RUNNING") != 0)
@@ -127,12 +128,12 @@ void fake_google_machine_settle(struct fake_google *fake, json_t *instance, cons
 static int64_t gpus_of(const char *machine)
 {
     static const struct {
-        const char *end;
+        const char *type;
         int64_t gpus;
     } rows[] = { { "g2-standard-24", 2 }, { "g2-standard-48", 4 }, { "g2-standard-96", 8 } };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (strstr(machine, rows[i].end) != NULL)
+        if (strstr(machine, rows[i].type) != NULL)
             return rows[i].gpus;
     return strstr(machine, "/g2-standard-") != NULL;
 }

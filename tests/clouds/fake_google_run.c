@@ -34,6 +34,7 @@ static const char *judge_service(const struct fake_google *fake, const json_t *s
     return NULL;
 }
 
+/* Sets the members of a created or changed service that the platform sets. */
 static void settle(struct fake_google *fake, json_t *service, const char *path)
 {
     char etag[64];
@@ -80,11 +81,11 @@ static void create_service(struct fake_google *fake, const struct fake_request *
     else {
         settle(fake, body, path);
         json_object_set(fake->objects, path, body);
-        fake_google_begin(fake, path, NULL, reply);
+        fake_google_begin_take(fake, path, NULL, reply);
     }
 }
 
-/* Changes the members in the mask, or all members of the body if there is no mask. */
+/* Sets the members of the body that are in the mask, or all of them if there is no mask. */
 static void merge(json_t *service, const json_t *body, const char *mask)
 {
     json_t *value;
@@ -123,7 +124,7 @@ static void change_service(struct fake_google *fake, const struct fake_request *
             merge(service, body, mask);
             settle(fake, service, request->path);
         }
-        fake_google_begin(fake, request->path, before, reply);
+        fake_google_begin_take(fake, request->path, before, reply);
     }
 }
 
@@ -134,7 +135,6 @@ static void change_run(struct fake_google *fake, const struct fake_request *requ
     bool is_dry = dry != NULL && strcmp(dry, "true") == 0;
 
     free(dry);
-    fake->changes -= is_dry;
     if (strcmp(request->method, "DELETE") == 0)
         fake_google_delete(fake, request, reply, is_dry);
     else if (strcmp(request->method, "PATCH") == 0)

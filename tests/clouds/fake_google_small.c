@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Service accounts, Cloud Scheduler jobs, secrets, quotas, and enabled APIs. */
+/* Buckets, service accounts, Cloud Scheduler jobs, secrets, quotas, and enabled APIs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +103,7 @@ static void create_secret(struct fake_google *fake, const struct fake_request *r
     fake_google_show(reply, body);
 }
 
-/* Stores the policy with the secret, since it decides who may write a version. */
+/* Stores the policy with the secret: only then can a machine write a version. */
 static void set_policy(struct fake_google *fake, const struct fake_request *request,
                        struct fake_reply *reply)
 {

@@ -148,11 +148,11 @@ static void list(struct fake_kubernetes *fake, const struct fake_request *reques
         run_controllers(fake, object);
         /* the first page has the first object, the second page none, the third page the second
          * object */
-        if (!fake->pages || (page % 2 == 0 && at == page / 2))
+        if (!fake->has_pages || (page % 2 == 0 && at == page / 2))
             json_array_append(items, object);
         at++;
     }
-    if (fake->pages && page / 2 + 1 < at) {
+    if (fake->has_pages && page / 2 + 1 < at) {
         char token[32];
 
         snprintf(token, sizeof token, "p%ld", page + 1);
@@ -171,7 +171,7 @@ static void delete_collection(struct fake_kubernetes *fake, const struct fake_re
     void *next;
 
     if (selector == NULL)
-        abort(); /* it would delete others' objects */
+        abort(); /* the request would delete other people's objects, too */
     json_object_foreach_safe(fake->objects, next, path, object) {
         if (strncmp(path, request->path, strlen(request->path)) == 0 && has_labels(object, selector)
             && !is_dry)
@@ -198,7 +198,8 @@ static void delete_one(struct fake_kubernetes *fake, const struct fake_request *
         json_object_del(fake->objects, request->path);
 }
 
-static void bump(struct fake_kubernetes *fake, json_t *object)
+/* Sets the metadata that the API server sets after each change. */
+static void update_metadata(struct fake_kubernetes *fake, json_t *object)
 {
     json_t *about = json_object_get(object, "metadata");
     char text[32];
@@ -231,13 +232,14 @@ static void merge(struct fake_kubernetes *fake, const struct fake_request *reque
         say(reply, 404, "NotFound", "deployments.apps \"%s\" not found", strrchr(path, '/') + 1);
     else if (!is_dry) {
         json_object_update_recursive(object, body);
-        bump(fake, object);
+        update_metadata(fake, object);
     }
     if (object != NULL)
         show(reply, object);
 }
 
-static bool is_anothers(const json_t *object)
+/* Returns whether there is an object, and opsbrain did not make it. */
+static bool is_foreign(const json_t *object)
 {
     return object != NULL
            && json_object_get(json_object_get(json_object_get(object, "metadata"), "labels"),
@@ -257,7 +259,8 @@ static void apply(struct fake_kubernetes *fake, const struct fake_request *reque
 
     if (json_object_get(fake->fields, kind) == NULL
         || strcmp(json_get_text(about, "name", ""), strrchr(request->path, '/') + 1) != 0)
-        say(reply, 400, "BadRequest", "the object's kind or name is not that of the URL");
+        say(reply, 400, "BadRequest",
+            "the object's kind is unknown, or its name is not that of the URL");
     else if (!fake_fields_check(fake->fields, kind, body, &path, &is_unknown) && is_unknown)
         say(reply, 500, NULL,
             "failed to create typed patch object: .%s: field not declared in "
@@ -265,7 +268,7 @@ static void apply(struct fake_kubernetes *fake, const struct fake_request *reque
             text_string(&path));
     else if (path.length > 0)
         say(reply, 400, "BadRequest", "%s has the wrong type", text_string(&path));
-    else if (is_anothers(old) && strstr(request->query, "force=true") == NULL)
+    else if (is_foreign(old) && strstr(request->query, "force=true") == NULL)
         say(reply, 409, "Conflict",
             "Apply failed with 1 conflict: conflict with \"kubectl-client-side-apply\" using "
             "apps/v1: .spec.replicas");
@@ -277,7 +280,7 @@ static void apply(struct fake_kubernetes *fake, const struct fake_request *reque
         else
             json_object_update_recursive(old, body);
         old = json_object_get(fake->objects, request->path);
-        bump(fake, old);
+        update_metadata(fake, old);
         show(reply, old);
     }
 }
@@ -299,7 +302,7 @@ static void create(struct fake_kubernetes *fake, const struct fake_request *requ
         say(reply, 409, "AlreadyExists", "\"%s\" already exists", name);
     else {
         json_object_set(fake->objects, text_string(&path), body);
-        bump(fake, body);
+        update_metadata(fake, body);
         reply->status = 201;
         show(reply, body);
     }
@@ -342,8 +345,8 @@ static void change(struct fake_kubernetes *fake, const struct fake_request *requ
         say(reply, 415, "UnsupportedMediaType", "%s", request->content_type);
 }
 
-static void read_one(struct fake_kubernetes *fake, const struct fake_request *request,
-                     struct fake_reply *reply)
+static void answer_get(struct fake_kubernetes *fake, const struct fake_request *request,
+                       struct fake_reply *reply)
 {
     json_t *object = json_object_get(fake->objects, request->path);
 
@@ -370,7 +373,7 @@ static void answer(void *context, const struct fake_request *request, struct fak
     else if (strstr(request->path, "selfsubjectaccessreviews") != NULL)
         review(fake, request, reply);
     else if (is_read)
-        read_one(fake, request, reply);
+        answer_get(fake, request, reply);
     else if (fake->status > 0) {
         say(reply, fake->status, fake->status == 429 ? "TooManyRequests" : "ServiceUnavailable",
             "later");

@@ -38,7 +38,8 @@ static void generate(struct fake_ollama *ollama, const json_t *body, const char 
     }
     if (!json_is_integer(stay) || json_object_get(body, "prompt") != NULL
         || json_get_boolean(body, "stream", true))
-        snprintf(ollama->problem, sizeof ollama->problem, "not how a model is loaded");
+        snprintf(ollama->problem, sizeof ollama->problem,
+                 "/api/generate has a prompt, streams, or lacks an integer keep_alive");
     if (json_integer_value(stay) == 0)
         json_object_del(ollama->loaded, model);
     else

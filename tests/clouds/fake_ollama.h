@@ -10,7 +10,7 @@ struct fake_ollama {
     json_t *models;    /* the models on the disk, by name */
     json_t *loaded;    /* keep_alive of each loaded model, by name */
     json_t *calls;     /* "METHOD path", in order */
-    char problem[256]; /* the first wrong request; "": none */
+    char problem[256]; /* what is wrong with a request; "": nothing */
 };
 
 void fake_ollama_start(struct fake_ollama *ollama, int port); /* 0: any */

@@ -19,7 +19,8 @@ static void refuse(struct fake_reply *reply, int status, const char *cause, cons
     json_add(&reply->body, body);
 }
 
-/* Records the first problem, which the test shows. */
+/* Refuses a request that no provider should send. Records the first such problem, for the
+ * test to check. */
 static void complain(struct fake_podman *podman, struct fake_reply *reply, const char *what,
                      const char *name)
 {
@@ -86,7 +87,7 @@ static const char *check_safety(const json_t *host)
     if (strcmp(json_string_value(json_array_get(json_object_get(host, "CapDrop"), 0)), "ALL") != 0)
         return "it keeps capabilities";
     if (json_array_size(json_object_get(host, "Mounts")) > 1)
-        return "something besides the models is mounted";
+        return "more than one folder is mounted";
     json_array_foreach(json_object_get(host, "Mounts"), i, mount)
         if (unknown_member(mount, mount_members) != NULL || !has_value(mount, "Type", "bind")
             || !json_get_boolean(mount, "ReadOnly", false))
@@ -94,7 +95,7 @@ static const char *check_safety(const json_t *host)
     return NULL;
 }
 
-static bool is_digest(const char *image)
+static bool has_digest(const char *image)
 {
     const char *digest = strstr(image, "sha256:");
 
@@ -115,7 +116,7 @@ static void create(struct fake_podman *podman, const struct fake_request *reques
     else if ((problem = check_safety(host)) != NULL
              || (problem = check_ports(host, json_object_get(body, "ExposedPorts"))) != NULL)
         complain(podman, reply, problem, "");
-    else if (!is_digest(image))
+    else if (!has_digest(image))
         complain(podman, reply, "the image is not named by its digest: ", image);
     else if (json_object_get(podman->containers, name) != NULL)
         refuse(reply, 409, "that name is already in use", "");

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The API that Podman and Docker share, at a socket: containers and images. It refuses requests
- * that are malformed, or that give a container more of the machine than it should have. */
+/* A fake of the API that Podman and Docker share, at a socket: containers and images. It refuses
+ * requests that are malformed, or that give a container more of the machine than it should have. */
 #pragma once
 
 #include "tests/clouds/fake_server.h"
 
 struct fake_podman {
     struct fake_server *server;
-    json_t *images;     /* by name: id */
-    json_t *registry;   /* by name: ids of images that can be pulled */
+    json_t *images;     /* the ids of the images on this machine, by name */
+    json_t *registry;   /* the ids of the images that can be pulled, by name */
     json_t *containers; /* by name: {"Config", "State"} */
     json_t *calls;      /* "METHOD path", in order */
-    char problem[256];  /* the first wrong request */
+    char problem[256];  /* what is wrong with the first wrong request; "": none */
     /* Called when a container is started or ended; may be NULL. */
     void (*on_running)(void *context, bool runs);
     void *context;

@@ -121,12 +121,12 @@ static enum MHD_Result serve(void *context, struct MHD_Connection *connection, c
 
 static int listen_at(const struct sockaddr *address, socklen_t length)
 {
-    int one = 1, made = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int one = 1, listening = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (made < 0 || bind(made, address, length) != 0 || listen(made, 64) != 0)
+    setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (listening < 0 || bind(listening, address, length) != 0 || listen(listening, 64) != 0)
         abort();
-    return made;
+    return listening;
 }
 
 static struct fake_server *start(fake_answer_function *answer, void *context, int listening)

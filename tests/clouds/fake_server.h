@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An HTTP server on loopback for the fakes of clouds: a thread for each connection, and a function
- * that answers one request at a time. */
+/* An HTTP server on loopback or at a Unix socket, for the fakes of clouds: a thread for each
+ * connection, and a function that answers one request at a time. */
 #pragma once
 
 #include <jansson.h>
@@ -10,11 +10,11 @@
 #include "base/core/text.h"
 
 struct fake_request {
-    const char *method, *path; /* path: without the query */
-    const char *query;         /* as sent, without '?'; "" for none */
-    const char *bearer;        /* "" if there is none */
-    const char *content_type, *metadata_flavor;
-    const char *body; /* NUL-terminated */
+    const char *method, *path;                  /* path: without the query */
+    const char *query;                          /* as sent, without '?'; "" for none */
+    const char *bearer;                         /* "" if there is none */
+    const char *content_type, *metadata_flavor; /* headers; "" if missing */
+    const char *body;                           /* NUL-terminated */
     size_t length;
 };
 
@@ -30,24 +30,26 @@ typedef void fake_answer_function(void *context, const struct fake_request *requ
                                   struct fake_reply *reply);
 
 struct fake_server;
-/* Start a server on any port, on the given port, or at the path of a Unix socket. */
+/* Start a server on any port, on the given port (0: any), or at the path of a Unix socket. The
+ * functions abort if they cannot listen there. */
 struct fake_server *fake_server_start(fake_answer_function *answer, void *context);
 struct fake_server *fake_server_start_on(int port, fake_answer_function *answer, void *context);
 struct fake_server *fake_server_start_at(const char *path, fake_answer_function *answer,
                                          void *context);
 int fake_server_port(const struct fake_server *server);
-/* Between these two calls the server answers nothing, so that its objects can be read and changed.
- */
+/* Between these two calls the answer function does not run, so that the fake's objects can be read
+ * and changed. */
 void fake_server_hold(struct fake_server *server);
 void fake_server_release(struct fake_server *server);
 void fake_server_stop(struct fake_server *server); /* does nothing for NULL */
 
-/* A filter in front of the answers: called before a request is carried out (true: `reply` is
- * filled, and the request is not carried out), and afterwards with the reply that will be sent. */
+/* A filter in front of the answer function: called before a request is carried out (true: `reply`
+ * is filled, and the request is not carried out), and after it was carried out, with the reply that
+ * will be sent, which it may change. */
 enum fake_moment { FAKE_BEFORE, FAKE_AFTER };
 typedef bool fake_guard_function(void *context, enum fake_moment moment,
                                  const struct fake_request *request, struct fake_reply *reply,
-                                 void **memory); /* the guard's own, from one call to the other */
+                                 void **memory); /* kept from the first call to the second */
 void fake_server_guard(struct fake_server *server, fake_guard_function *guard, void *context);
 
 /* Returns a decoded parameter of the query; NULL if it is missing. The caller frees it. */

@@ -59,7 +59,7 @@ void fake_tpu_node_path(const char *path, const json_t *queued, char out[512])
 
 /* ---- Changing ---- */
 
-/* Deletes a queued resource and its node; `node` is NULL if it has none. */
+/* Begins to delete a queued resource and its node; `node` is NULL if it has none. */
 static void delete_both(struct fake_google *fake, const char *path, json_t *queued,
                         const char *node_path, json_t *node, struct fake_reply *reply)
 {
@@ -70,7 +70,7 @@ static void delete_both(struct fake_google *fake, const char *path, json_t *queu
         json_object_set_new(node, "state", json_string("DELETING"));
     }
     fake_tpu_set_state(queued, "DELETING");
-    fake_google_begin(fake, path, before, reply);
+    fake_google_begin_take(fake, path, before, reply);
 }
 
 static void delete_queued(struct fake_google *fake, const struct fake_request *request,
@@ -138,7 +138,7 @@ static void patch(struct fake_google *fake, json_t *node, const struct fake_requ
         json_t *before = fake_google_before(fake, path);
 
         json_object_set(node, "labels", json_object_get(body, "labels"));
-        fake_google_begin(fake, path, before, reply);
+        fake_google_begin_take(fake, path, before, reply);
     }
     free(mask);
 }
@@ -158,7 +158,7 @@ static void change_state(struct fake_google *fake, json_t *node, const char *met
         json_t *before = fake_google_before(fake, path);
 
         json_object_set_new(node, "state", json_string(stops ? "STOPPING" : "STARTING"));
-        fake_google_begin(fake, path, before, reply);
+        fake_google_begin_take(fake, path, before, reply);
     }
 }
 
@@ -183,7 +183,7 @@ static void change_node(struct fake_google *fake, const struct fake_request *req
         json_t *before = fake_google_before(fake, path);
 
         json_object_set_new(node, "state", json_string("DELETING"));
-        fake_google_begin(fake, path, before, reply);
+        fake_google_begin_take(fake, path, before, reply);
     } else
         change_state(fake, node, method != NULL ? method : "", path, reply);
 }

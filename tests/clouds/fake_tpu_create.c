@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests for queued resources of Cloud TPU, and the checks of them. */
+/* The creation of queued resources of Cloud TPU, with the checks of the request. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/clouds/fake_tpu.h"
 
-#define FLEX_START_S (7 * 86400)
+#define FLEX_START_MAX_S (7 * 86400)
 
 static bool is_alpha(const struct fake_request *request)
 {
     return strncmp(request->path, "/v2alpha1/", 10) == 0;
 }
 
+/* The number in the name of a v5p counts cores, of which a chip has two. */
 static int64_t chips_of(const json_t *queued)
 {
     const char *type = json_get_text(json_object_get(fake_tpu_specification(queued), "node"),
                                      "acceleratorType", "");
-    const char *cores = strrchr(type, '-');
-    int64_t count = cores != NULL ? atoll(cores + 1) : 0;
+    const char *end = strrchr(type, '-');
+    int64_t count = end != NULL ? atoll(end + 1) : 0;
 
     return strncmp(type, "v5p-", 4) == 0 ? count / 2 : count;
 }
@@ -34,7 +35,7 @@ static const char *judge_tier(const json_t *queued)
     if (json_object_get(queued, "spot") != NULL && json_object_get(queued, "guaranteed") != NULL)
         return "Invalid value at 'queued_resource' (oneof), oneof field 'tier' is already set. "
                "Cannot set 'guaranteed'";
-    if (is_flexible && (run_s <= 0 || run_s > FLEX_START_S))
+    if (is_flexible && (run_s <= 0 || run_s > FLEX_START_MAX_S))
         return "run_duration: must be set, and at most 7 days, for FLEX_START";
     if (!is_flexible && json_object_get(queued, "runDuration") != NULL)
         return "run_duration: is only supported for FLEX_START";
@@ -74,8 +75,8 @@ static const char *judge_node(const char *path, const json_t *queued)
     return NULL;
 }
 
-static void answer_quota(const struct fake_google *fake, const char *path, const json_t *queued,
-                         struct fake_reply *reply)
+static void refuse_for_quota(const struct fake_google *fake, const char *path, const json_t *queued,
+                             struct fake_reply *reply)
 {
     const char *zone = strstr(path, "/locations/") + strlen("/locations/");
     char message[256];
@@ -97,13 +98,14 @@ static void keep(struct fake_google *fake, json_t *queued, const char *path, con
     json_object_set_new(queued, ".madeMs", json_integer(fake->now_ms));
     fake_tpu_set_state(queued, "ACCEPTED");
     json_object_set(fake->objects, path, queued);
-    fake_google_begin(fake, path, NULL, reply);
+    fake_google_begin_take(fake, path, NULL, reply);
     if (id != NULL)
         json_object_set_new(fake->operations, id, json_string(text_string(&reply->body)));
 }
 
-/* Two requests with the same request id create only one resource. */
-static bool is_repeated(const struct fake_google *fake, const char *id, struct fake_reply *reply)
+/* Answers a request whose request id is invalid, or is that of an earlier request, which created
+ * the resource. Returns false for any other request. */
+static bool is_answered(const struct fake_google *fake, const char *id, struct fake_reply *reply)
 {
     const char *before = id != NULL ? json_get_text(fake->operations, id, NULL) : NULL;
 
@@ -124,7 +126,7 @@ static void create_named(struct fake_google *fake, const struct fake_request *re
     bool is_flexible;
     const char *wrong;
 
-    if (is_repeated(fake, id, reply)
+    if (is_answered(fake, id, reply)
         || !fake_google_check(fake, alpha ? "QueuedResourceAlpha" : "QueuedResource", body, reply))
         return;
     is_flexible = strcmp(json_get_text(body, "provisioningModel", ""), "FLEX_START") == 0;
@@ -135,7 +137,7 @@ static void create_named(struct fake_google *fake, const struct fake_request *re
     else if (json_object_get(fake->objects, path) != NULL)
         fake_google_say(reply, 409, "ALREADY_EXISTS", "Resource already exists");
     else if (chips_of(body) > fake->gpus && !is_flexible)
-        answer_quota(fake, path, body, reply);
+        refuse_for_quota(fake, path, body, reply);
     else
         keep(fake, body, path, id, reply);
 }

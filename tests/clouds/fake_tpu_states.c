@@ -24,7 +24,7 @@ static void make_node(struct fake_google *fake, const char *path, const json_t *
                                   json_get_boolean(network, "enableExternalIps", false)
                                       ? json_pack("{s:s}", "externalIp", "203.0.113.9")
                                       : json_object()));
-    /* The network's full name is returned. */
+    /* The platform returns the network's full name. */
     json_object_set_new(network, "network",
                         json_sprintf("projects/p/global/networks/%s",
                                      json_get_text(network, "network", "default")));
@@ -77,12 +77,12 @@ static void remove_queued(struct fake_google *fake, const char *path, const json
     char at[512];
 
     fake_tpu_node_path(path, queued, at);
-    if (json_object_del(fake->objects, at) != 0) /* the node is deleted first */
+    if (json_object_del(fake->objects, at) != 0) /* there is no node any more */
         json_object_del(fake->objects, path);
 }
 
 /* Changes a queued resource to its next state: ACCEPTED, WAITING_FOR_RESOURCES, PROVISIONING,
- * ACTIVE; DELETING, gone. */
+ * ACTIVE; DELETING, gone. If it gets no capacity, it waits or fails. */
 static void pass_queued(struct fake_google *fake, const char *path, json_t *queued)
 {
     const char *state = fake_tpu_state(queued);
@@ -125,7 +125,6 @@ static bool is_over(const struct fake_google *fake, const json_t *queued)
            && fake->now_ms >= json_get_integer(queued, ".startedMs", 0) + run_s * 1000;
 }
 
-/* Deletes the flex-start machines whose time is over. */
 void fake_tpu_advance(struct fake_google *fake)
 {
     const char *path;

@@ -37,7 +37,7 @@ def body(name):
     return kind(json_format.ParseDict(bodies[name], kind.pb(kind())))
 
 
-def done(operation):
+def wait_for(operation):
     return operation.result(timeout=30, polling=polling.DEFAULT_POLLING.with_delay(initial=0.01, maximum=0.05))
 
 
@@ -71,7 +71,7 @@ def check_cloud_run(**options):
     client = run_v2.ServicesClient(transport=ServicesRestTransport(**options))
     parent = "projects/p/locations/us-central1"
     create = {"parent": parent, "service": body("run.Service"), "service_id": "theirs"}
-    made = done(client.create_service(**create))
+    made = wait_for(client.create_service(**create))
     assert made.name == f"{parent}/services/theirs", made
     refused(exceptions.Conflict, client.create_service, **create)
     got = client.get_service(name=made.name)
@@ -79,11 +79,11 @@ def check_cloud_run(**options):
     assert made.name in [one.name for one in client.list_services(parent=parent)]
     got.labels["team"] = "search"
     changed = run_v2.Service(name=got.name, etag=got.etag, labels=got.labels, description="not in the mask")
-    changed = done(client.update_service(service=changed, update_mask=field_mask_pb2.FieldMask(paths=["labels"])))
+    changed = wait_for(client.update_service(service=changed, update_mask=field_mask_pb2.FieldMask(paths=["labels"])))
     assert changed.labels["team"] == "search" and changed.description == made.description, changed
     stale = run_v2.Service(name=got.name, etag=got.etag)
     refused(exceptions.Conflict, client.update_service, service=stale)
-    assert done(client.delete_service(request={"name": made.name, "etag": changed.etag})).name == made.name
+    assert wait_for(client.delete_service(request={"name": made.name, "etag": changed.etag})).name == made.name
     refused(exceptions.NotFound, client.get_service, name=made.name)
 
 
@@ -97,7 +97,7 @@ def check_compute_engine(**options):
     machine = body("compute.Instance")
     machine.scheduling.termination_time = "2099-01-01T00:00:00Z"
     one = {**place, "instance": machine.name}
-    done(client.insert(**place, instance_resource=machine))
+    wait_for(client.insert(**place, instance_resource=machine))
     refused(exceptions.Conflict, client.insert, **place, instance_resource=machine)
     got = until(lambda: client.get(**one), lambda it: it.status == "RUNNING")
     assert got.network_interfaces[0].network_i_p and got.id > 0, got
@@ -105,15 +105,15 @@ def check_compute_engine(**options):
     assert client.get_guest_attributes(request={**one, "query_path": "opsbrain/"}).query_value.items
     assert client.get_serial_port_output(request={**one, "port": 1, "start": -4096}).contents
     labels = compute_v1.InstancesSetLabelsRequest(labels={"team": "search"}, label_fingerprint=got.label_fingerprint)
-    done(client.set_labels(**one, instances_set_labels_request_resource=labels))
+    wait_for(client.set_labels(**one, instances_set_labels_request_resource=labels))
     refused(exceptions.PreconditionFailed, client.set_labels, **one, instances_set_labels_request_resource=labels)
     refused(exceptions.BadRequest, client.set_scheduling, **one, scheduling_resource=got.scheduling)
-    done(client.stop(**one))
+    wait_for(client.stop(**one))
     until(lambda: client.get(**one), lambda it: it.status == "TERMINATED")
-    done(client.set_scheduling(**one, scheduling_resource=got.scheduling))
-    done(client.start(**one))
+    wait_for(client.set_scheduling(**one, scheduling_resource=got.scheduling))
+    wait_for(client.start(**one))
     assert until(lambda: client.get(**one), lambda it: it.status == "RUNNING").labels["team"] == "search"
-    done(client.delete(**one))
+    wait_for(client.delete(**one))
     gone(client.get, **one)
 
 
@@ -124,10 +124,10 @@ def check_firewalls(**options):
     client = compute_v1.FirewallsClient(transport=transport)
     firewall = body("compute.Firewall")
     one = {"project": "p", "firewall": firewall.name}
-    done(client.insert(project="p", firewall_resource=firewall))
+    wait_for(client.insert(project="p", firewall_resource=firewall))
     refused(exceptions.Conflict, client.insert, project="p", firewall_resource=firewall)
     assert client.get(**one).source_ranges == firewall.source_ranges
-    done(client.delete(**one))
+    wait_for(client.delete(**one))
     refused(exceptions.NotFound, client.get, **one)
 
 
@@ -137,7 +137,7 @@ def check_cloud_tpu(**options):
     queued = body("tpu.QueuedResource")
     queued.tpu.node_spec[0].parent = parent
     create = {"parent": parent, "queued_resource": queued, "queued_resource_id": "gemma"}
-    made = done(client.create_queued_resource(**create))
+    made = wait_for(client.create_queued_resource(**create))
     assert made.name == f"{parent}/queuedResources/gemma", made
     refused(exceptions.Conflict, client.create_queued_resource, **create)
     until(lambda: client.get_queued_resource(name=made.name), lambda it: it.state.state.name == "ACTIVE")
@@ -148,14 +148,14 @@ def check_cloud_tpu(**options):
     asked = tpu_v2.GetGuestAttributesRequest(name=node.name, query_path="opsbrain/", worker_ids=["0"])
     assert client.get_guest_attributes(request=asked).guest_attributes[0].query_value.items
     labelled = tpu_v2.Node(name=node.name, labels={"team": "search"})
-    changed = done(client.update_node(node=labelled, update_mask=field_mask_pb2.FieldMask(paths=["labels"])))
+    changed = wait_for(client.update_node(node=labelled, update_mask=field_mask_pb2.FieldMask(paths=["labels"])))
     assert changed.labels["team"] == "search", changed
-    done(client.stop_node(request={"name": node.name}))
+    wait_for(client.stop_node(request={"name": node.name}))
     until(lambda: client.get_node(name=node.name), lambda it: it.state.name == "STOPPED")
-    done(client.start_node(request={"name": node.name}))
+    wait_for(client.start_node(request={"name": node.name}))
     until(lambda: client.get_node(name=node.name), lambda it: it.state.name == "READY")
     refused(exceptions.BadRequest, client.delete_queued_resource, name=made.name)
-    done(client.delete_queued_resource(request={"name": made.name, "force": True}))
+    wait_for(client.delete_queued_resource(request={"name": made.name, "force": True}))
     gone(client.get_queued_resource, name=made.name)
     gone(client.get_node, name=node.name)
 

@@ -14,7 +14,7 @@
 #include "tests/clouds/fake_google.h"
 #include "tests/clouds/provider_life.h"
 
-/* Each fixture has its own set_up. */
+/* The file that includes this one defines `set_up`, as tpu_world.h does. */
 #define LIVE(test) cmocka_unit_test_setup_teardown(test, set_up, google_world_destroy)
 
 struct google_world {
@@ -27,8 +27,8 @@ struct google_world {
     int plans;
 };
 
-/* The project has the secret hf-token. The deployment gemma is created at 2025-11-24 16:00 UTC for
- * an hour. */
+/* The project has the secret hf-token. The wanted deployment, gemma, is planned at 2025-11-24 16:00
+ * UTC and ends an hour later. google_world_destroy frees the result. */
 static inline struct google_world *google_world_create(const char *provider, const char *place,
                                                        const char *recipe)
 {
@@ -147,7 +147,7 @@ static inline void check_refused(struct google_world *world, enum provider_verb 
         fail_msg("\"%s\" is not in \"%s\"", part, world->life.error.message);
 }
 
-/* A creation must be refused if the recipe has this value of a member. */
+/* A creation must be refused if the recipe's `member` has the value `json`. */
 static inline void check_member_refused(struct google_world *world, const char *member,
                                         const char *json, const char *part)
 {
@@ -164,7 +164,7 @@ static inline void check_member_refused(struct google_world *world, const char *
     world->life.desired.recipe = &world->recipe;
 }
 
-/* A plan checks the recipe's secrets before anything else. */
+/* A plan must be refused if the recipe's secret is missing, and say how to create it. */
 static inline void check_missing_secret(struct google_world *world)
 {
     json_object_del(world->fake.objects, "/v1/projects/p/secrets/hf-token");
@@ -231,8 +231,8 @@ static inline void check_names(struct google_world *world, enum provider_verb ve
     step_list_free(steps, count);
 }
 
-/* Appends the commands of every verb on a running deployment, and checks that they contain neither
- * its API key nor the access token. */
+/* Creates a deployment, appends the commands of every verb, and checks that they contain neither
+ * the deployment's API key nor the access token. */
 static inline void add_commands(struct google_world *world, struct text *out)
 {
     const struct provider *provider = world->life.provider;
@@ -261,7 +261,7 @@ static inline void add_commands(struct google_world *world, struct text *out)
     assert_null(strstr(text_string(out), "canary"));
 }
 
-/* ---- Tests for every platform ---- */
+/* ---- Checks that every platform's tests make ---- */
 
 /* Checks what becomes of a creation that is refused, that gets an error from a proxy, or whose
  * answer is lost. `path` is that of the resource that it creates. */
@@ -292,8 +292,8 @@ static inline void check_unknown_member(struct google_world *world, const struct
     assert_non_null(strstr(world->life.error.message, "Unknown name \"gpus\""));
 }
 
-/* Runs a deployment from its creation to its end, beside 50 resources of others in two collections,
- * and checks that these survive. */
+/* Runs a deployment from its creation to its destruction, beside 50 resources of others in two
+ * collections, and checks that there are as many resources afterwards as before. */
 static inline void check_others_survive(struct google_world *world, const char *one,
                                         const char *other, const char *json)
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // kill -9 of the server at every request of every verb of every provider, before the request is done and after it:
-// there is never a second resource, never a forgotten one, and never a wrong "done". OPSBRAIN_CLOUD_KILLS is the total
-// number of kills; without it every request is tried, and the number of kills at each row of the journal is printed.
+// there is never a second resource, never a forgotten one, and never a wrong "done". OPSBRAIN_CLOUD_KILLS is how many kills
+// the providers share, in create and destroy only; without it every request is tried, and the number of kills at each row of
+// the journal is printed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../e2e/support/harness.mjs';
-import { begin, isApplying, journal, managed, newest, providers, same, startFleet, withClient } from './clouds.mjs';
+import { assertSameItems, begin, isApplying, journal, managedState, newest, providers, startFleet, withClient } from './clouds.mjs';
 import { startMachine } from './machine.mjs';
 
 const PROVIDERS = [...providers(), 'local'];
@@ -15,7 +16,7 @@ const EACH = ALL ? Infinity : Math.ceil(Number(process.env.OPSBRAIN_CLOUD_KILLS)
 const VERBS = ALL ? ['create', 'scale', 'stop', 'start', 'extend', 'destroy'] : ['create', 'destroy'];
 const LESSONS = ALL ? 2 : 1; // undisturbed runs of each verb, which show what it leaves
 const COUNTS = /\/(generation|observedGeneration|resourceVersion|\.polls)$/; // counters, which differ if a request is repeated
-const PASSING = /\d{4}-\d\d-\d\dT|^\d+ \d+ \d+ \d+ \*$|^\d{10,}$|^STAGING$/; // times, and transitional states
+const TRANSIENT = /\d{4}-\d\d-\d\dT|^\d+ \d+ \d+ \d+ \*$|^\d{10,}$|^STAGING$/; // times, and transitional states
 const WAIT_MS = 120_000;
 
 const start = (t, provider) => (provider === 'local' ? startMachine(t) : startFleet(t, provider));
@@ -35,26 +36,27 @@ class Trial {
             const now = await this.cloud.call('/state');
             const values = await this.valuesOf(now.made);
             const earlier = this.reference[verb]?.values ?? values;
-            const kept = [...values].filter(([at, value]) => earlier.get(at) === value && !COUNTS.test(at) && !PASSING.test(value));
-            this.reference[verb] = { ...now, values: new Map(kept), managed: managed(this.server) };
-            this.next[verb] = ALL ? 1 + this.share : this.oneOf(verb, now.events);
+            const kept = [...values].filter(([at, value]) => earlier.get(at) === value && !COUNTS.test(at) && !TRANSIENT.test(value));
+            this.reference[verb] = { ...now, values: new Map(kept), managed: managedState(this.server) };
+            this.next[verb] = ALL ? 1 + this.share : this.chooseEvent(verb, now.events);
         }
-        same(this.reference.destroy.made, [], 'a destroy leaves nothing');
+        assertSameItems(this.reference.destroy.made, [], 'a destroy leaves nothing');
     }
 
-    // The members of the created resources, by path. Two lessons show which ones are the same each time.
+    // The members of the created resources, by path. After one lesson there are none: only two show which stay the same.
     async valuesOf(made) {
         const objects = LESSONS > 1 ? await this.cloud.call('/objects') : {};
         return flatten(Object.fromEntries(made.map((name) => [name, objects[name]])));
     }
 
-    // Returns the event at which to kill if only one is tried: for each provider at a different point of the verb.
-    oneOf(verb, events) {
+    // Returns the event at which to kill, if not all are tried: a different part of the verb for each provider.
+    chooseEvent(verb, events) {
         const part = PROVIDERS.indexOf(this.provider) + (verb === 'create' ? 0 : 0.5);
         return 1 + Math.floor((events * part) / PROVIDERS.length);
     }
 
-    // finish(verb): begins the verb unless it was begun, and waits for its end.
+    // finish(verb, before): begins the verb unless it was begun, and waits for its end. `before`: the id of the verb's newest
+    // plan beforehand; undefined if there was none.
     async finish(verb, before) {
         const known = newest(this.server, verb)?.id;
         if (known === before || newest(this.server, verb).state === 'planned')
@@ -64,8 +66,8 @@ class Trial {
         assert.equal(plan.state, 'done', `${this.provider} ${verb}: ${plan.reason}`);
     }
 
-    // killIn(verb, event): kills the server at that event of the verb, and completes the verb. Returns whether it was killed;
-    // false if the verb has fewer events.
+    // killIn(verb, event): kills the server at that event of the verb, and completes the verb. Returns whether the server was
+    // killed: false if the verb has fewer events.
     async killIn(verb, event) {
         const before = newest(this.server, verb)?.id;
         await this.cloud.call('/kill', { pid: this.server.program.child.pid, event });
@@ -99,18 +101,18 @@ class Trial {
     async check(verb, event) {
         const what = `${this.provider}, ${verb}, killed at event ${event}`;
         const now = await this.cloud.call('/state');
-        same(now.made, this.reference[verb].made, what);
+        assertSameItems(now.made, this.reference[verb].made, what);
         assert.equal(now.touched, null, `${what}: a foreign resource was touched`);
-        assert.ok(now.created <= this.reference[verb].created, `${what}: ${now.created} were made`);
-        assert.equal(managed(this.server), this.reference[verb].managed, what);
+        assert.ok(now.created <= this.reference[verb].created, `${what}: ${now.created} resources were created`);
+        assert.equal(managedState(this.server), this.reference[verb].managed, what);
         const values = await this.valuesOf(now.made);
         for (const [at, value] of this.reference[verb].values) assert.equal(values.get(at), value, `${what}: ${at}`);
     }
 
     async round() {
         for (const verb of this.verbs) {
-            const tries = this.left.has(verb) && this.kills < EACH;
-            if (!tries) await this.finish(verb, newest(this.server, verb).id);
+            const isTried = this.left.has(verb) && this.kills < EACH;
+            if (!isTried) await this.finish(verb, newest(this.server, verb).id);
             else if (await this.killIn(verb, this.next[verb])) this.kills++;
             else this.left.delete(verb);
             this.next[verb] += SHARES;

@@ -37,7 +37,7 @@ async function engineHere(t) {
     return { data: path.join(folder, 'data'), args: [...args, `--recipes=${folder}/recipes`], port, starts };
 }
 
-// startMachine(t): as startFleet, with this machine as the target.
+// startMachine(t): {server, cloud} as of startFleet, with this machine as the target.
 export async function startMachine(t) {
     const { data, args, port, starts } = await engineHere(t);
     const server = await startServer(t, { data, args: [...args, '--cloud-pause-ms', '20'] });
@@ -48,6 +48,7 @@ export async function startMachine(t) {
     return { server, cloud: machine };
 }
 
+// What the tests use of a cloud's fake (startCloud): `call` answers the commands /kill, /disarm, /state and /objects.
 class Machine {
     target = HERE;
     recipe = RECIPE;
@@ -92,7 +93,7 @@ class Machine {
 
     async state() {
         const created = (await this.countStarts()) - this.armed.started;
-        const touched = this.other.program.exited ? "another's server" : null;
+        const touched = this.other.program.exited ? 'the foreign server' : null;
         const events = LATER_MS.length * journal(this.server, newestPlan(this.server)).length;
         return { killed: this.armed.killed, made: await this.made(), created, touched, events };
     }
@@ -102,7 +103,8 @@ class Machine {
         return { [NAME]: await readFile(record, 'utf8').then(JSON.parse, () => undefined) };
     }
 
-    // The records of servers, and the processes whose arguments have the port. A watchdog removes its record last.
+    // The folders of servers, and the processes whose arguments have the port. Waits while a folder has no record, which means
+    // that a watchdog is making or removing the folder.
     async made() {
         const folder = path.join(this.server.data, 'this_machine');
         const stored = await until('complete records or none', async () => {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lets a test program play the engine that a recipe starts: called with "engine PORT HOW" it is an
- * engine, called with "watchdog FOLDER" a watchdog. */
+ * engine, called with "watchdog FOLDER" a watchdog. HOW is "broken", "parent" (it has a child),
+ * "exposed" (it listens on all addresses), or any other word. */
 #pragma once
 
 #include <arpa/inet.h>
@@ -48,7 +49,7 @@ static inline void report_status(FILE *out)
     fclose(status);
 }
 
-/* Writes what it was started with to a file in its working folder. */
+/* Writes what this process was started with to the file "report" in its working folder. */
 static inline void report(int argc, char **argv)
 {
     FILE *out = fopen("report.new", "w");
@@ -123,15 +124,16 @@ static inline int free_port(void)
 {
     struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
     socklen_t length = sizeof address;
-    int made = socket(AF_INET, SOCK_STREAM, 0);
+    int probe = socket(AF_INET, SOCK_STREAM, 0);
 
-    assert_int_equal(bind(made, (struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(getsockname(made, (struct sockaddr *)&address, &length), 0);
-    close(made);
+    assert_int_equal(bind(probe, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(getsockname(probe, (struct sockaddr *)&address, &length), 0);
+    close(probe);
     return ntohs(address.sin_port);
 }
 
-static inline json_t *server(const struct machine_world *world, const char *how)
+/* Returns the body of a request that starts an engine. New reference. */
+static inline json_t *server_body(const struct machine_world *world, const char *how)
 {
     int port = free_port();
     char text[16];
@@ -148,7 +150,7 @@ static inline json_t *server(const struct machine_world *world, const char *how)
 
 static inline void must_start(struct machine_world *world, const char *how)
 {
-    json_auto_t *body = server(world, how);
+    json_auto_t *body = server_body(world, how);
 
     if (machine_world_call(world, "PUT", "/servers/gemma", body, NULL) != 201)
         fail_msg("%s", world->error.message);

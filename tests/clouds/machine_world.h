@@ -79,8 +79,8 @@ static inline long machine_world_call(struct machine_world *world, const char *m
     return reply.status;
 }
 
-/* Waits up to 20 s until the server is in the state, and returns it; the caller releases it.
- * Returns NULL for the state "absent", which means that there is no server. */
+/* Waits up to 20 s until the server is in the state, and returns the server's document, which the
+ * caller releases. Returns NULL for the state "absent", which means that there is no server. */
 static inline json_t *machine_world_wait(struct machine_world *world, const char *name,
                                          const char *state)
 {
@@ -112,6 +112,7 @@ static inline void machine_world_expect(struct machine_world *world, const char 
     json_decref(machine_world_wait(world, name, state));
 }
 
+/* Fails unless the error of the latest call contains `part`. */
 static inline void machine_world_says(const struct machine_world *world, const char *part)
 {
     if (strstr(world->error.message, part) == NULL)

@@ -50,7 +50,8 @@ static inline enum step_state life_do(struct life *life, const struct step *step
     return life->state = state;
 }
 
-/* Returns whether the resource that a step would create exists and has this opsbrain's label. */
+/* Returns whether the resource that a step would create exists, and this opsbrain's id is in its
+ * description or its labels. */
 static inline bool life_finds_ours(struct life *life, const struct step *step)
 {
     CLOUD_REPLY_AUTO reply = { 0 };
@@ -66,7 +67,7 @@ static inline bool life_finds_ours(struct life *life, const struct step *step)
                   == 0;
 }
 
-/* Returns true if every step of the verb is done. */
+/* Returns true if every step of the verb is done, or finds that we created its resource before. */
 static inline bool life_apply(struct life *life, enum provider_verb verb)
 {
     struct observed now;
@@ -89,7 +90,7 @@ static inline bool life_apply(struct life *life, enum provider_verb verb)
     return done == count;
 }
 
-/* Makes the dry runs of the verb; returns true if the provider accepts each. */
+/* Makes the dry runs of the verb's steps; returns true if the provider accepts each. */
 static inline bool life_plan(struct life *life, enum provider_verb verb)
 {
     struct observed now;

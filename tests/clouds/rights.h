@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The permissions of the requests that a verb sends, compared with the tables of docs/clouds.md. */
+/* The permissions of the requests that a verb (or a provider's look, key, list or check) sends,
+ * compared with the tables of docs/clouds.md. */
 #pragma once
 
 #include <stdio.h>
@@ -11,10 +12,10 @@
 
 struct recording {
     const char *provider;
-    json_t *needed,
-        *all;      /* sets of permissions: of the current verb, of all verbs except "check" */
-    json_t *asked; /* those that target_show checks */
-    char unknown[300];
+    json_t *needed;      /* a set: the permissions of the requests since the last check_line */
+    json_t *all;         /* a set: the permissions of all lines except "check" */
+    json_t *asked;       /* the permissions that target_show checks */
+    char unknown[300];   /* a request whose permissions the test does not know; "": none */
     struct text missing; /* lines that docs/clouds.md lacks */
 };
 
@@ -74,7 +75,7 @@ static inline void check_line(struct recording *recording, const char *section, 
     TEXT_AUTO line = { 0 };
 
     if (recording->unknown[0] != '\0')
-        fail_msg("%s: no row says what %s needs", verb, recording->unknown);
+        fail_msg("%s: the test does not know which permissions %s needs", verb, recording->unknown);
     write_line(recording, verb, &line);
     if (strstr(section, text_string(&line)) == NULL)
         text_add(&recording->missing, text_string(&line));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The trials of every provider: one row for each, with its fake. The tests that use the table know
- * no provider by name. A new provider is a row in trials.c and a file of earlier resources. */
+/* The trials of every provider: one row for each, with its fake. A new provider is a row in
+ * trials.c and a file of earlier resources. */
 #pragma once
 
 #include "fleet/cloud/cloud.h"
@@ -13,9 +13,11 @@ struct trial_site;
 
 struct trial {
     struct fleet_target_row target;
-    const char *recipe; /* of catalog/recipes/ */
+    /* A recipe's name, in catalog/recipes/ or in the site's folder `recipes`. NULL ends the table.
+     */
+    const char *recipe;
     /* File of tests/data/clouds/: {"needed": {path: object}, "foreign": {path: object}}; each
-     * '#' in "foreign" stands for a number, so that there are 50 foreign objects. */
+     * '#' in "foreign" stands for a number, so that there are at least 50 foreign objects. */
     const char *world;
     void (*start)(struct trial_site *site);
     void (*stop)(struct trial_site *site);
@@ -23,12 +25,12 @@ struct trial {
      * Returns false if the fake has no such condition. */
     bool (*set)(struct trial_site *site, const char *condition);
     bool renews_token; /* after a 401 the credential returns a new token */
-    /* The provider is this machine: its requests are not repeated, so that a fault may be a
-     * failure. Its watchdogs are slow, so that only `./run clouds` tries it. */
+    /* The provider is this machine: its requests are not repeated, so that a fault may make a plan
+     * fail. Its watchdogs are slow: only `./run clouds` tries it. */
     bool is_here;
 };
 
-/* A running fake, filled by trial->start. */
+/* A running fake; trial->start fills the members from `fake` to `recipes`. */
 struct trial_site {
     const struct trial *trial;
     void *fake;
@@ -45,7 +47,7 @@ struct trial_site {
 
 const struct trial *trial_all(void); /* ends with a row without a recipe */
 /* The main of a program that opens a trial's site calls this first, because the program is also
- * called as a watchdog. Returns true, and sets the exit status, if it was called so. */
+ * called as a watchdog. Returns true, and sets the exit status, if it was called as a watchdog. */
 bool trial_main(int count, char **arguments, int *status);
 const struct trial *trial_find(const char *provider); /* NULL: there is none */
 
@@ -53,8 +55,9 @@ void trial_site_start(struct trial_site *site, const struct trial *trial);
 void trial_site_stop(struct trial_site *site);
 /* Restores the state at the start, without a fault. */
 void trial_site_reset(struct trial_site *site);
-/* Returns the paths of the resources that were not there at the start; the caller releases them. */
+/* Returns the paths of the resources that were not there at the start, as an array that the caller
+ * releases. */
 json_t *trial_site_made(struct trial_site *site);
-/* Returns the path of a foreign resource that is gone or changed; NULL if there is none. The caller
- * frees it. */
+/* Returns the path of an earlier resource that is gone or changed; NULL if there is none. The
+ * caller frees it. */
 char *trial_site_touched(struct trial_site *site);

@@ -8,7 +8,7 @@
 #include "base/json/json.h"
 
 #define HTML "<!DOCTYPE html><html><body><h1>Sign in to the network</h1></body></html>"
-/* Bodies of errors with the messages of Google and of Kubernetes. */
+/* An error's body with the members of Google's errors and of Kubernetes' errors. */
 #define REFUSAL(code, status, reason)                                                              \
     "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"" reason "\",\"code\":" #code        \
     ",\"message\":\"not now\",\"error\":{\"code\":" #code ",\"status\":\"" status                  \
@@ -93,8 +93,8 @@ static void prepare(struct trial_rig *rig, enum provider_verb verb)
     fake_faults_set(&rig->site.faults, NULL, 0); /* counting starts here */
 }
 
-void trial_reference_take(struct trial_rig *rig, enum provider_verb verb,
-                          struct trial_reference *out)
+void trial_reference_measure(struct trial_rig *rig, enum provider_verb verb,
+                             struct trial_reference *out)
 {
     char plan_id[ID_SIZE], job_id[ID_SIZE];
     struct fleet_plan_row plan;
@@ -162,13 +162,13 @@ static const char *judge_failed(enum provider_verb verb, const struct fleet_plan
 {
     if (plan->reason[0] == '\0' || strchr(plan->reason, '<') != NULL
         || strstr(plan->reason, "canary") != NULL)
-        return "the reason is no sentence for users";
+        return "the reason is not a sentence for users";
     if (verb == VERB_CREATE && json_array_size(made) > 0)
         return "the plan failed, and resources that it created are left";
     if (verb == VERB_CREATE && strcmp(state, "gone") != 0)
-        return "the plan failed, and its deployment is managed";
+        return "the plan failed, and its deployment is still managed";
     if (verb != VERB_CREATE && json_array_size(made) > 0 && strcmp(state, "gone") == 0)
-        return "resources are left of a deployment that is not managed";
+        return "a deployment that is no longer managed has resources left";
     return NULL;
 }
 
@@ -181,11 +181,12 @@ static const char *judge(const struct trial_rig *rig, enum provider_verb verb,
     if (strcmp(plan->state, "failed") != 0)
         return "the plan did not end";
     if (must_be_done(rig, fault))
-        return "the plan had to be done";
+        return "the plan failed, although the fault is temporary";
     return judge_failed(verb, plan, made, state);
 }
 
-/* Whatever happened, a destroy leaves the earlier resources, and nothing else. */
+/* Whatever happened, a destroy leaves the earlier resources, and nothing else. Returns what is
+ * wrong; NULL if nothing is. */
 static const char *clean_up(struct trial_rig *rig, char state[16])
 {
     char plan_id[ID_SIZE], job_id[ID_SIZE];

@@ -9,13 +9,14 @@
 enum trial_demand {
     DEMAND_DONE,        /* the fault is temporary: the plan must be done */
     DEMAND_ANY,         /* done, or failed cleanly */
-    DEMAND_DONE_IF_NEW, /* done if the credential gets new tokens */
+    DEMAND_DONE_IF_NEW, /* done if the credential gets new tokens, else as DEMAND_ANY */
 };
 
 struct trial_fault {
     struct fake_fault fault; /* of a condition, only the name is set */
     enum trial_demand demand;
-    bool is_condition, is_slow;
+    bool is_condition; /* the fault is a condition of the fake (trial.h) */
+    bool takes_minute;
 };
 const struct trial_fault *trial_faults(void); /* ends with a row without a name */
 
@@ -25,8 +26,8 @@ struct trial_reference {
     json_t *made;
     char state[16];
 };
-void trial_reference_take(struct trial_rig *rig, enum provider_verb verb,
-                          struct trial_reference *out);
+void trial_reference_measure(struct trial_rig *rig, enum provider_verb verb,
+                             struct trial_reference *out);
 void trial_reference_finish(struct trial_reference *reference);
 
 /* `at` is the number of the request that gets the fault, from 1; a condition ignores it. Returns

@@ -116,7 +116,8 @@ void trial_here_stop(struct trial_site *site)
     free(here);
 }
 
-/* Ends the engine that an earlier trial left, if no container is left. */
+/* This machine has no conditions. Ends the engine that an earlier trial left, if no container is
+ * left. */
 bool trial_here_set(struct trial_site *site, const char *condition)
 {
     struct here *here = site->fake;

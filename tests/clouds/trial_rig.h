@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes and applies plans on a trial's fake as the server does, with a store of its own. A failure
- * to set up ends the process with a sentence. */
+ * to set up prints a sentence and aborts the process. */
 #pragma once
 
 #include "fleet/managed/managed_apply.h"

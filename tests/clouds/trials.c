@@ -10,9 +10,10 @@
 #include "tests/clouds/trial.h"
 #include "tests/clouds/trial_here.h"
 
+/* Limits on cost that no trial reaches. */
 #define RICH .deployment_usd = 100, .total_usd = 1000, .agent_usd = 100, .agent_life_usd = 100000
 
-#define MACHINES "{\"project\":\"p\",\"service_account\":\"server@p.iam.gserviceaccount.com\"}"
+#define MACHINE_PLACE "{\"project\":\"p\",\"service_account\":\"server@p.iam.gserviceaccount.com\"}"
 
 /* ---- Kubernetes ---- */
 
@@ -43,9 +44,9 @@ static bool set_kubernetes(struct trial_site *site, const char *condition)
     struct fake_kubernetes *fake = site->fake;
     bool crashes = strcmp(condition, "it crashes") == 0;
 
-    fake->pages = strcmp(condition, "pages") == 0;
+    fake->has_pages = strcmp(condition, "pages") == 0;
     strcpy(fake->pod, crashes ? "crash" : "ready");
-    return crashes || fake->pages;
+    return crashes || fake->has_pages;
 }
 
 /* ---- Google ---- */
@@ -77,12 +78,12 @@ static bool set_google(struct trial_site *site, const char *condition)
     bool breaks = strcmp(condition, "operation with error") == 0;
     bool fails = strcmp(condition, "it crashes") == 0;
 
-    fake->pages = strcmp(condition, "pages") == 0;
-    fake->numbers = strcmp(condition, "int64 as numbers") == 0;
+    fake->has_pages = strcmp(condition, "pages") == 0;
+    fake->sends_numbers = strcmp(condition, "int64 as numbers") == 0;
     strcpy(fake->operation_error, breaks ? sentence : "");
     strcpy(fake->condition_error, fails ? "the container did not start" : "");
     fake->server_fails = fails;
-    return breaks || fails || fake->pages || fake->numbers;
+    return breaks || fails || fake->has_pages || fake->sends_numbers;
 }
 
 static const struct trial trials[] = {
@@ -118,7 +119,7 @@ static const struct trial trials[] = {
       .renews_token = true },
     { .target = { .name = "lab",
                   .provider = "compute_engine",
-                  .place = MACHINES,
+                  .place = MACHINE_PLACE,
                   .regions = "[\"us-central1-a\"]",
                   .source_ranges = "[\"203.0.113.4/32\"]",
                   .recipes = "[]",
@@ -132,7 +133,7 @@ static const struct trial trials[] = {
       .renews_token = true },
     { .target = { .name = "lab",
                   .provider = "cloud_tpu",
-                  .place = MACHINES,
+                  .place = MACHINE_PLACE,
                   .regions = "[\"us-east5-a\"]",
                   .source_ranges = "[\"203.0.113.4/32\"]",
                   .recipes = "[]",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tools that ask the client for input: a form (elicitation), a completion (sampling) or its roots.
  * Clients with a session receive requests; clients of 2026-07-28 receive a result that requires
- * input, and call again with this input. */
+ * input, and call again with the input. */
 
 #include <string.h>
 
@@ -71,7 +71,7 @@ static void add_answer_line(struct answer *answer, const char *heading, const js
               json_get_text(given, "action", ""), written);
 }
 
-/* ---- Questions sent as requests, in a session ---- */
+/* ---- Tools ---- */
 
 static bool sample(struct call *call, struct answer *answer, struct error *error)
 {
@@ -147,8 +147,6 @@ static bool elicit_enums(struct call *call, struct answer *answer, struct error 
         "{\"const\":\"value3\",\"title\":\"Third Choice\"}]}}},\"required\":[]}}",
         answer, error);
 }
-
-/* ---- Questions returned as a result that requires input ---- */
 
 static bool ask_name(struct call *call, struct answer *answer, struct error *error)
 {

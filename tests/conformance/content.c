@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tools that answer at once: with every kind of content or with an error. Two have an unusual
- * schema of arguments. */
+/* Tools that answer at once: with text, an image, a sound or a resource, or with an error. Two
+ * tools have an unusual schema of arguments. */
 
 #include "fixtures.h"
 
@@ -130,7 +130,7 @@ const struct tool content_tools[] = {
       .run = answer_resource,
       CONTENT_TOOL },
     { .name = "test_multiple_content_types",
-      .title = "Everything",
+      .title = "Several kinds",
       .help = "Answers with text, an image and a resource.",
       .params = fixture_no_params,
       .run = answer_mixed,

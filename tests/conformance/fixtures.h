@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tools, resources and prompts that the official conformance suite calls by name, and that the
- * product does not have. One table per file; `main.c` passes them to the server. */
+ * product does not have. `main.c` passes their tables to the server. */
 #pragma once
 
 #include "handlers/prompt.h"
@@ -8,7 +8,7 @@
 #include "handlers/tool.h"
 
 /* Each table ends with a row whose name is NULL. */
-extern const struct tool content_tools[]; /* answer at once, with every kind of content */
+extern const struct tool content_tools[]; /* answer at once */
 extern const struct tool asking_tools[];  /* ask the client for input */
 /* Send messages to the client before they answer. */
 extern const struct tool notifying_tools[];

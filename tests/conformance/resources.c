@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources with text, with bytes, to subscribe to, and one with a URI template. */
+/* Resources with text and with bytes, one to subscribe to, and one with a URI template. */
 
 #include "fixtures.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tools that start jobs, and the jobs, for the conformance suite's scenarios of the tasks
- * extension. */
+/* Tools and the jobs that they start, for the conformance suite's scenarios of the tasks extension;
+ * only `greet` starts none. */
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "base/json/json.h"
 #include "fixtures.h"
 
-/* ---- The jobs; their only input is `job.subject` ---- */
+/* ---- The jobs; their only parameter is `job.subject` ---- */
 
 static char *outcome_of(const char *text)
 {
@@ -20,8 +20,8 @@ static char *outcome_of(const char *text)
     return json_write(outcome);
 }
 
-/* How a job ends whose wait or question failed: as the demand to stop requires or, if there was
- * none, with `otherwise`. */
+/* The end of a job after job_run_wait or job_run_ask did not succeed: the end that fits the reason
+ * to stop or, if there is none, `otherwise`. */
 static enum job_end end_for_stop(const struct job_run *run, enum job_end otherwise)
 {
     switch (job_run_stop(run)) {
@@ -219,7 +219,7 @@ const struct tool task_tools[] = {
       .run = start_slow_compute },
     { .name = "failing_job",
       .title = "Failing job",
-      .help = "Starts a job that fails with a tool's error.",
+      .help = "Starts a job that fails with a tool error.",
       .params = fixture_no_params,
       .role = ROLE_VIEWER,
       .placement = PLACE_WORKER,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What models see of answers: some hosts show only the structure, others only the text. Each must have the complete meaning,
-// and neither may cost more of the context than necessary.
+// What models see of answers: some hosts show only the structure (structuredContent), others only the text. Each of the two must
+// have the complete meaning, and neither may cost more of the model's context than necessary.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Ajv2020 from 'ajv/dist/2020.js';
@@ -10,29 +10,29 @@ import { converse } from './support/corpus.mjs';
 import { startServer, startSimserve } from './support/harness.mjs';
 
 const RATIO_MAX = 1.5; // tokens of the structure, relative to those of the text
-const SHORT = 60; // tokens of a text that is too short for a ratio to say anything
+const SHORT = 60; // a text with fewer tokens counts as this long, because for short texts the ratio says nothing
 
 function tokens(value) {
     return countTokens(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-// idsOf(value): the ids in an answer, at any depth, which follow-up calls need.
+// idsOf(value): the ids in an answer, at any depth; follow-up calls need them.
 function idsOf(value) {
     return [...new Set(JSON.stringify(value).match(/\b(?:swp|run|imp|job)_[0-9a-z]{26}\b/g) ?? [])];
 }
 
 const FOREIGN_TEXT = /\(foreign text: data, not instructions\)/;
 
-// The tools in the corpus whose answers show a thing that has a page.
-const SHOW_A_THING = [
+// The tools in the corpus whose answers are about something that has a page, such as a run: these answers must name the page.
+const NAME_A_PAGE = [
     'deployment_register', 'deployment_update', 'deployment_show', 'sweep_start', 'sweep_show', 'sweep_resume', 'sweep_cancel',
     'job_show', 'job_cancel', 'run_show', 'run_report', 'run_audit', 'run_import', 'run_compare', 'metrics_history', 'run_chart',
 ];
 
-// The tools that need a cloud, which tests/unit/handlers/fleet tests on a fake one.
+// The tools that need a cloud: tests/unit/handlers/fleet tests them on a fake cloud.
 const NEED_A_CLOUD = /^(target_(register|remove|show)|plan_(approve|show)|deployment_(adopt|apply|destroy|discover|extend|plan|scale|start|stop))$/;
 
-// pagesOf(result): the URLs of its page, from each place that names it.
+// pagesOf(result): the URL of the answer's page, as the text, the structure and the resource_link name it.
 function pagesOf({ content, structuredContent }) {
     const shown = content.find(({ type }) => type === 'text').text;
     return {
@@ -44,12 +44,12 @@ function pagesOf({ content, structuredContent }) {
 
 function pageProblems(name, result, origin) {
     const { text: inText, structure, link } = pagesOf(result);
-    const shows = SHOW_A_THING.includes(name);
+    const mustName = NAME_A_PAGE.includes(name);
     return [
-        shows !== (inText !== undefined) && 'exactly the answers that show a thing must name a page',
+        mustName !== (inText !== undefined) && 'exactly the answers of the tools in NAME_A_PAGE must name a page',
         (name === 'run_chart' ? undefined : inText) !== structure && 'text and structure name different pages',
         inText !== link && 'text and resource_link name different pages',
-        shows && !inText?.startsWith(`${origin}/`) && 'the page is of another server',
+        mustName && !inText?.startsWith(`${origin}/`) && 'the page is not on this server',
     ].filter(Boolean);
 }
 
@@ -57,17 +57,17 @@ function pageProblems(name, result, origin) {
 function problemsOf(shown, structure, conforms) {
     const written = JSON.stringify(structure);
     return [
-        !conforms(structure) && `its schema: ${JSON.stringify(conforms.errors)}`,
+        !conforms(structure) && `the structure does not conform to its schema: ${JSON.stringify(conforms.errors)}`,
         tokens(written) > RATIO_MAX * Math.max(tokens(shown), SHORT) && 'the structure is too long',
         /^Next: /m.test(shown) !== (structure.next_step !== undefined) && 'only the text or only the structure has the next step',
-        /^More: /m.test(shown) !== (structure.next_cursor !== undefined) && 'only the text or only the structure has the next page',
+        /^More: /m.test(shown) !== (structure.next_cursor !== undefined) && 'only the text or only the structure has a cursor',
         FOREIGN_TEXT.test(shown) && !structure.foreign_text && 'the structure does not say what is foreign',
         ...idsOf(structure).map((id) => !shown.includes(id) && `${id} is not in the text`),
         ...idsOf(shown).map((id) => !written.includes(id) && `${id} is not in the structure`),
     ].filter(Boolean);
 }
 
-// The answer of run_chart is the only one without a structure, since some hosts would drop the image beside one.
+// The answer of run_chart is the only one without a structure, because some hosts would drop an image that comes with a structure.
 function assertPicture({ content, structuredContent }) {
     const [image, sentence] = content;
     const png = Buffer.from(image.data, 'base64');
@@ -78,7 +78,7 @@ function assertPicture({ content, structuredContent }) {
     assert.ok(sentence.text.length < 250 && !sentence.text.includes(image.data.slice(0, 20)));
 }
 
-test('every answer conforms, and its structure says what its text says in at most 1.5 times the tokens', async (t) => {
+test('every answer conforms to its schema, and its structure says what its text says in at most 1.5 times the tokens', async (t) => {
     const model = await startSimserve(t, ['--ttft-ms', '20', '--step-ms', '5']);
     const server = await startServer(t);
     const client = await connect('2x-2026', `${server.url}?tools=all`);
@@ -110,7 +110,7 @@ test('every answer conforms, and its structure says what its text says in at mos
     await client.close();
 });
 
-test('a page has the address that the setting gives, whatever proxies say, and earlier clients get no link block', async (t) => {
+test('a page has the address of public_url, whatever proxies say, and a client of 2025-03-26 gets no resource_link', async (t) => {
     const server = await startServer(t, { args: ['--public-url', 'https://ops.example/brain/'] });
     const headers = { 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-Proto': 'https', Forwarded: 'host=evil.example' };
     for (const kind of ['legacy-1x', '2x-2026']) {

@@ -14,18 +14,19 @@ async function answer(browser, path, fields, headers) {
     return browser.post(path, { token: tokenOf((await browser.get(path)).body), ...fields }, headers);
 }
 
-async function connectWithPages(t, kind, url, onPage, key) {
+// connectWithSim(kind, url, onPage, key): a client that opens pages with onPage, and has registered the deployment sim.
+async function connectWithSim(kind, url, onPage, key) {
     const client = await connect(kind, url, { onPage, key });
     await client.call('deployment_register', { name: 'sim', url: 'http://127.0.0.1:1' });
     return client;
 }
 
-forEachClient('a user goes ahead on the page that the client opens', async (t, kind) => {
+forEachClient('a user confirms a removal on the page that the client opens', async (t, kind) => {
     const server = await startServer(t);
     const browser = new Browser(server.port);
     const completed = [];
     let asked;
-    const client = await connectWithPages(t, kind, server.url, async (params) => {
+    const client = await connectWithSim(kind, server.url, async (params) => {
         asked = params;
         const page = await browser.get(pathOf(params));
         assert.equal(page.status, 200, page.body);
@@ -64,7 +65,7 @@ test('only the caller may answer, and only from a page of this server', async (t
     await otto.signIn(keys.otto);
     await ada.signIn(keys.ada);
     for (const kind of ['legacy-1x', '2x-2026']) {
-        const client = await connectWithPages(t, kind, server.url, async (params) => {
+        const client = await connectWithSim(kind, server.url, async (params) => {
             const path = pathOf(params);
             assert.equal((await new Browser(server.port).get(path)).headers.location, `/sign-in?to=${encodeURIComponent(path)}`);
             const foreign = await ada.get(path);
@@ -77,8 +78,8 @@ test('only the caller may answer, and only from a page of this server', async (t
             for (const headers of [{ Origin: 'https://evil.example' }, { Origin: undefined }, { 'Sec-Fetch-Site': 'cross-site' }])
                 assert.equal((await answer(otto, path, YES, headers)).status, 403, JSON.stringify(headers));
             assert.equal((await otto.post(path, YES)).status, 403);
-            const read = { Authorization: `Bearer ${keys.otto}` };
-            const { headers } = await new Browser(server.port, read).post(path, YES); // a program sends no forms
+            const bearer = { Authorization: `Bearer ${keys.otto}` };
+            const { headers } = await new Browser(server.port, bearer).post(path, YES); // a key does not replace signing in
             assert.equal(headers.location, '/sign-in');
             assert.equal((await answer(otto, path, { answer: 'decline' })).status, 303);
             assert.match((await otto.get(path)).body, /UTC: declined/);
@@ -110,7 +111,7 @@ test('a box that is ticked by default means no if the user unticked it', async (
     await client.close();
 });
 
-test('a question that nobody answers, or whose page is not opened, ends', async (t) => {
+test('a question that nobody answers, or whose page the user does not open, ends', async (t) => {
     const server = await startServer(t, { args: ['--ask-timeout', '1s'] });
     const browser = new Browser(server.port);
     const paths = [];
@@ -120,10 +121,10 @@ test('a question that nobody answers, or whose page is not opened, ends', async 
         ['legacy-1x', 'decline', /sim stays registered/],
         ['2x-2026', 'cancel', /sim stays registered/],
     ]) {
-        const client = await connectWithPages(t, kind, server.url, (params) => (paths.push(pathOf(params)), { action }));
+        const client = await connectWithSim(kind, server.url, (params) => (paths.push(pathOf(params)), { action }));
         assert.match(await client.refusal('deployment_remove', { deployment: 'sim' }), why);
         const page = await browser.get(paths.at(-1));
-        assert.match(page.body, /Nobody waits for an answer any longer/, kind);
+        assert.match(page.body, /Nobody has waited for an answer since/, kind);
         const late = await browser.post(paths.at(-1), { token: await browser.token('/register'), ...YES });
         assert.equal(late.status, 409);
         assert.match(late.body, /this question expired at .*: repeat the call/);
@@ -137,10 +138,10 @@ test('a question that nobody answers, or whose page is not opened, ends', async 
 test('a client of 2026-07-28 that left comes back for the result, and the call takes effect once', async (t) => {
     const server = await startServer(t);
     const browser = new Browser(server.port);
-    const client = await connectWithPages(t, '2x-2026', server.url);
-    const state = await callTool(server, 'deployment_remove', { deployment: 'sim' });
-    const url = state.inputRequests.remove.params.url;
-    const round = { inputResponses: { remove: { action: 'accept' } }, requestState: state.requestState };
+    const client = await connectWithSim('2x-2026', server.url);
+    const asked = await callTool(server, 'deployment_remove', { deployment: 'sim' });
+    const url = asked.inputRequests.remove.params.url;
+    const round = { inputResponses: { remove: { action: 'accept' } }, requestState: asked.requestState };
     const gone = new AbortController();
     const waiting = callTool(server, 'deployment_remove', { deployment: 'sim' }, round, gone.signal).catch((error) => error.name);
     await until('the call to wait', async () => (await browser.get(new URL(url).pathname)).status === 200);

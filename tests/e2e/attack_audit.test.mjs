@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody who can write the database changes or removes rows of the audit log, or computes all digests anew: it is detected, the
-// latter only with a key or with a digest that was stored elsewhere.
+// Somebody who can write to the database changes or removes rows of the audit log: this is detected. If they also compute all
+// digests anew, it is detected only with a key or with a digest that was stored elsewhere.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { cp, rm, writeFile } from 'node:fs/promises';
@@ -10,8 +10,8 @@ import { test } from 'node:test';
 import { output } from './support/command_line.mjs';
 import { addKey, OPSBRAIN, post, run, startServer, temporaryFolder } from './support/harness.mjs';
 
-const UNPROTECTED = ['audit_is_not_changed', 'audit_is_kept', 'audit_anchors_are_not_changed', 'audit_anchors_are_kept'];
-const TEXTS = `request_id principal role client tool arguments phase outcome detail subject changed key_id`.split(' ');
+const TRIGGERS = ['audit_is_not_changed', 'audit_is_kept', 'audit_anchors_are_not_changed', 'audit_anchors_are_kept'];
+const TEXT_COLUMNS = `request_id principal role client tool arguments phase outcome detail subject changed key_id`.split(' ');
 
 const registration = (name) => ({
     jsonrpc: '2.0',
@@ -20,7 +20,7 @@ const registration = (name) => ({
     params: { name: 'deployment_register', arguments: { name, url: 'http://127.0.0.1:9' } },
 });
 
-// Makes a data folder whose server was used and stopped: {data, log}.
+// usedFolder(t, env): {data, log}: a data folder whose server was used and stopped, and what the server logged.
 async function usedFolder(t, env = {}) {
     const data = await temporaryFolder(t);
     const server = await startServer(t, { data, env });
@@ -39,7 +39,7 @@ async function edited(t, data, edit) {
     const copy = path.join(await temporaryFolder(t), 'data');
     await cp(data, copy, { recursive: true });
     const db = new DatabaseSync(path.join(copy, 'opsbrain.db'));
-    for (const trigger of UNPROTECTED) db.exec(`DROP TRIGGER ${trigger}`);
+    for (const trigger of TRIGGERS) db.exec(`DROP TRIGGER ${trigger}`);
     edit(db);
     db.close();
     return copy;
@@ -52,14 +52,14 @@ const number = (value) => {
 };
 const text = (value) => Buffer.concat([number(Buffer.byteLength(value)), Buffer.from(value)]);
 
-// Computes every digest again by its published description, which needs no key.
+// Computes every digest again, as store/audit/audit_chain.h describes it for a log without a key.
 function writeAnew(db) {
     let before = Buffer.alloc(32);
     db.exec("UPDATE audit SET key_id = ''");
     const rows = db.prepare('SELECT * FROM audit ORDER BY id').all();
     for (const row of rows) {
         const numbers = [row.id, row.at_ms, row.intent, row.times].map(number);
-        const message = [Buffer.from('opsbrain audit row 1'), before, ...numbers, ...TEXTS.map((name) => text(row[name]))];
+        const message = [Buffer.from('opsbrain audit row 1'), before, ...numbers, ...TEXT_COLUMNS.map((name) => text(row[name]))];
         before = createHash('sha256').update(Buffer.concat(message)).digest();
         db.prepare('UPDATE audit SET digest = ? WHERE id = ?').run(before, row.id);
     }
@@ -93,7 +93,7 @@ test('the audit log of a used server is intact, and every change to its rows is 
     }
 });
 
-test('a server reports at its start what was done to the audit log, and serves', async (t) => {
+test('a server reports at its start that the audit log was changed, and still serves', async (t) => {
     const { data } = await usedFolder(t);
     const copy = await edited(t, data, EDITS['the newest removed']);
     const server = await startServer(t, { data: copy });
@@ -103,7 +103,7 @@ test('a server reports at its start what was done to the audit log, and serves',
     assert.match((await verify(copy)).output, /reporting that another program wrote to the audit log: \d/);
 });
 
-test('a rewritten chain does not have the digest in the log or in an export', async (t) => {
+test('a rewritten chain looks intact, but does not have a digest that was exported before', async (t) => {
     const { data } = await usedFolder(t);
     const exported = await run(['audit-log', 'export', '--data', data]);
     const lines = exported.output.trim().split('\n').map(JSON.parse);
@@ -157,7 +157,7 @@ test('with a key, a rewritten chain is detected, and so is a missing or wrong ke
     assert.match((await verify(copy, env)).output, /IS NOT INTACT.*the newest row was written without one/);
     assert.match((await verify(data)).output, /audit_key names no file/);
     await writeFile(file, 'another key, of which there is no trace\n');
-    assert.match((await verify(data, env)).output, /IS NOT INTACT.*rows need it to be checked/);
+    assert.match((await verify(data, env)).output, /IS NOT INTACT.*rows that cannot be checked without it/);
     await rm(file);
     assert.match((await verify(data, env)).output, /audit_key: .* cannot be read/);
 });

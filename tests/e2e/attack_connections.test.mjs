@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients that keep idle connections, that close only their side, whose key was revoked, or that connect through a proxy: others
-// are served, nobody waits longer than necessary, and what is logged about a client is true.
+// Clients that keep idle connections, that close only their side of a connection, whose key was revoked, or that connect through a
+// proxy: other clients are served, nobody waits longer than necessary, and the log names the right client.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { chmod, writeFile } from 'node:fs/promises';
@@ -16,20 +16,21 @@ const ENVELOPE = {
 };
 
 // http(headers, body): a POST to /mcp as text.
-function http(headers, body, target = '/mcp') {
-    const lines = [`POST ${target} HTTP/1.1`, 'Host: localhost', 'Content-Type: application/json',
+function http(headers, body) {
+    const lines = ['POST /mcp HTTP/1.1', 'Host: localhost', 'Content-Type: application/json',
         'Accept: application/json, text/event-stream', ...headers, `Content-Length: ${Buffer.byteLength(body)}`];
     return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
+// listen(headers): a request that opens a stream of notifications, as text.
 function listen(headers = []) {
     const params = { notifications: { toolsListChanged: true }, _meta: ENVELOPE };
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params });
     return http(['MCP-Protocol-Version: 2026-07-28', 'Mcp-Method: subscriptions/listen', ...headers], body);
 }
 
-// open(t, port, bytes): a connection that has sent these bytes; .text is what it received, .over is true once the server has
-// closed it.
+// open(t, port, bytes, localAddress): a connection that has sent these bytes; .text is what it received, .over is true once the
+// server has ended it or it is closed.
 async function open(t, port, bytes = '', localAddress = '127.0.0.1') {
     const socket = net.connect({ port, host: '127.0.0.1', localAddress, allowHalfOpen: true }).setEncoding('utf8');
     const client = { socket, text: '', over: false };
@@ -49,18 +50,18 @@ async function withDescriptorLimit(t, limit) {
     return file;
 }
 
-const PASTIMES = {
+const BEHAVIOURS = {
     'say nothing': '',
-    'stop sending in their headers': 'GET /health HTTP/1.1\r\nHost: localhost\r\nX-',
+    'stop sending in the headers': 'GET /health HTTP/1.1\r\nHost: localhost\r\nX-',
     'stop sending in a body': 'POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{',
     'send one request and keep the connection': 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n',
 };
 
-for (const [what, bytes] of Object.entries(PASTIMES))
-    test(`known clients are served while strangers hold every connection and ${what}`, async (t) => {
+for (const [what, bytes] of Object.entries(BEHAVIOURS))
+    test(`clients are served, on an old connection and on new ones, while strangers hold all connections and ${what}`, async (t) => {
         const [options, many] = what.startsWith('say')
-            ? [{ file: await withDescriptorLimit(t, 160) }, 400] // the limit of descriptors
-            : [{ args: ['--connections', '32'] }, 64]; // the setting
+            ? [{ file: await withDescriptorLimit(t, 160) }, 400] // more than the process may open
+            : [{ args: ['--connections', '32'] }, 64]; // more than the setting allows
         const server = await startServer(t, options);
         const known = await open(t, server.port, http([], PING));
         await until('an answer', () => known.text.includes('200 OK'));

@@ -11,7 +11,8 @@ import { addKey, atEnd, OPSBRAIN, post, request, run, startServer, temporaryFold
 const FLOOD_MS = 800;
 const MIB = 1 << 20;
 
-async function exported(data) {
+// rowsOfEve(data): eve's rows of the audit log.
+async function rowsOfEve(data) {
     const { output } = await run(['audit-log', 'export', '--data', data]);
     return output
         .trim()
@@ -27,33 +28,33 @@ test('a viewer cannot fill the disk with refused calls', async (t) => {
     const counts = {};
     for (const [what, make] of Object.entries(FLOODS)) counts[what] = await flood(server.port, make, eve, FLOOD_MS);
     await server.stop();
-    const rows = await exported(data);
+    const rows = await rowsOfEve(data);
     const sent = Object.values(counts).reduce((sum, count) => sum + count);
     assert.ok(rows.length < 150, `${rows.length} rows of ${sent} requests`);
     const bytes = rows.reduce((sum, row) => sum + JSON.stringify(row).length, 0);
     assert.ok(bytes < 128 << 10, `${bytes} bytes`);
     assert.ok((await stat(path.join(data, 'opsbrain.db'))).size < 2 * MIB);
-    // Every refusal has a row of its own or is counted in one.
+    // A row stands for as many refusals as its `times` says; together the rows account for every refusal.
     const refused = rows.filter((row) => row.outcome !== 'ok').reduce((sum, row) => sum + row.times, 0);
     assert.equal(refused, sent - counts.sessions);
     assert.match((await run(['audit-log', 'verify', '--data', data])).output, /the audit log is intact/);
 });
 
 // A server on a disk of its own, which is small enough for a test to fill: {server, disk, data}. `disk` is where the disk is mounted,
-// and `data` is the data folder, both as this process sees them.
+// and `data` is the data folder, both as this process sees them. If nothing can be mounted, skips the test and returns undefined.
 async function serverOnSmallDisk(t, args = []) {
     const folder = await temporaryFolder(t);
     const script = path.join(folder, 'serve');
     const mounted = path.join(folder, 'disk');
-    const own = process.getuid() === 0 ? '-m' : '-rm';
+    const namespaces = process.getuid() === 0 ? '-m' : '-rm';
     const mount = `mkdir -p "${mounted}" && mount -t tmpfs -o size=32m none "${mounted}"`;
     try {
-        execFileSync('unshare', [own, 'sh', '-c', mount], { stdio: 'ignore' });
+        execFileSync('unshare', [namespaces, 'sh', '-c', mount], { stdio: 'ignore' });
     } catch {
         t.skip('no file system can be mounted here');
         return undefined;
     }
-    await writeFile(script, `#!/bin/sh\nexec unshare ${own} sh -c '${mount} && exec "$@"' sh "${OPSBRAIN}" "$@"\n`);
+    await writeFile(script, `#!/bin/sh\nexec unshare ${namespaces} sh -c '${mount} && exec "$@"' sh "${OPSBRAIN}" "$@"\n`);
     await chmod(script, 0o755);
     const server = await startServer(t, { data: path.join(mounted, 'data'), file: script, args: ['--auth', 'keys', ...args] });
     const root = `/proc/${server.program.child.pid}/root`;
@@ -67,9 +68,9 @@ async function fill(disk, left) {
 }
 
 test('while the disk is nearly full only admins may add data, and every refusal says why', async (t) => {
-    const place = await serverOnSmallDisk(t);
-    if (place === undefined) return;
-    const { server, disk, data } = place;
+    const started = await serverOnSmallDisk(t);
+    if (started === undefined) return;
+    const { server, disk, data } = started;
     const key = async (name, role) => bearer(await addKey(data, name, '--role', role));
     const otto = await key('otto', 'operator');
     const ada = await key('ada', 'admin');
@@ -95,7 +96,7 @@ test('while the disk is nearly full only admins may add data, and every refusal 
     assert.match(says(await register('c', otto)), /^c is stored/);
 });
 
-test('concurrent calls store no more than consecutive ones', async (t) => {
+test('concurrent calls store no more than consecutive calls do', async (t) => {
     const data = await temporaryFolder(t);
     const key = async (name) => bearer(await addKey(data, name, '--role', 'operator'));
     const [otto, otis] = [await key('otto'), await key('otis')];
@@ -114,33 +115,33 @@ test('concurrent calls store no more than consecutive ones', async (t) => {
     assert.equal(stored.filter(Boolean).length, most);
 });
 
-test('a full disk is reported to every caller who needs it', async (t) => {
-    const place = await serverOnSmallDisk(t);
-    if (place === undefined) return;
-    const { server, disk, data } = place;
+test('a full disk is reported to every caller that writes, and by /ready', async (t) => {
+    const started = await serverOnSmallDisk(t);
+    if (started === undefined) return;
+    const { server, disk, data } = started;
     const ada = bearer(await addKey(data, 'ada', '--role', 'admin'));
     const opening = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'n', version: '1' } };
     const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: opening };
-    const asked = [
+    const requests = [
         ['initialize', () => post(server.port, initialize, ada)],
         ['a tool', () => post(server.port, call('deployment_register', { name: random(), url: 'http://127.0.0.1:9' }), ada)],
         ['an upload', () => post(server.port, Buffer.alloc(MIB, 'a,b\n1,2\n'), ada, '/v1/imports?name=a.csv')],
         ['/ready', () => request(server.port, { path: '/ready' })],
     ];
     await fill(disk, 0);
-    // The last pages of the files are used up first.
+    // Writes succeed until the free pages inside the database files are used up.
     await until('the disk to be full', async () => {
         await post(server.port, call('deployment_register', { name: random(), url: 'http://127.0.0.1:9' }), ada);
-        return (await asked[0][1]()).status === 503;
+        return (await requests[0][1]()).status === 503;
     });
-    for (const [what, ask] of asked) {
+    for (const [what, ask] of requests) {
         const { body } = await ask();
         assert.match(body, /the disk of the data folder is (full|nearly full: 0\.)/, what);
         assert.doesNotMatch(body, /internal error/, what);
     }
     assert.equal((await post(server.port, call('audit_list'), ada)).status, 200);
     await unlink(path.join(disk, 'filler'));
-    await until('the disk to be used again', async () => (await asked[0][1]()).status === 200);
+    await until('the disk to be used again', async () => (await requests[0][1]()).status === 200);
     const { body } = await post(server.port, call('audit_list', { check: true }), ada);
     assert.match(JSON.parse(body).result.structuredContent.check, /the audit log is intact/);
     atEnd(t, () => assert.match(server.output(), /can be written again/));

@@ -17,8 +17,8 @@ function register(client, name) {
     return client.callTool('deployment_register', { name, url: 'http://127.0.0.1:9' });
 }
 
-// losesFiles(t, server, client, lose): `lose` moves or deletes files; the server must notice, refuse writes and continue to read.
-async function losesFiles(t, server, client, lose) {
+// loseFiles(server, client, lose): `lose` moves or deletes files; the server must notice, refuse writes and continue to read.
+async function loseFiles(server, client, lose) {
     assert.ok(!(await register(client, 'before')).isError);
     await lose(server.data);
     const refused = await register(client, 'after');
@@ -33,7 +33,7 @@ async function losesFiles(t, server, client, lose) {
     assert.equal(lines.length, 1, lines.join('\n'));
 }
 
-const WAYS = {
+const LOSSES = {
     'the folder is deleted': (data) => rm(data, { recursive: true }),
     'the database is deleted': (data) => unlink(path.join(data, 'opsbrain.db')),
     'only the write-ahead log is deleted': (data) => unlink(path.join(data, 'opsbrain.db-wal')),
@@ -42,14 +42,14 @@ const WAYS = {
         await cp(file, `${file}.copy`);
         await rename(`${file}.copy`, file);
     },
-    'the scrapes are deleted': (data) => unlink(path.join(data, 'scrapes.db')),
+    'the database of scrapes is deleted': (data) => unlink(path.join(data, 'scrapes.db')),
 };
 
-for (const [title, lose] of Object.entries(WAYS))
-    test(`${title} under the running server`, async (t) => {
+for (const [title, lose] of Object.entries(LOSSES))
+    test(`when ${title}, the running server refuses writes, and creates no file again`, async (t) => {
         const server = await startServer(t, { data: path.join(await temporaryFolder(t), 'data') });
         const client = await connect('2x-2026', server.url);
-        await losesFiles(t, server, client, lose);
+        await loseFiles(server, client, lose);
         const left = await readdir(path.dirname(server.data), { recursive: true });
         await server.stop();
         for (const name of await readdir(path.dirname(server.data), { recursive: true }))
@@ -73,34 +73,34 @@ test('the server notices that its folder was moved away, and that it is back', a
     assert.ok(!(await register(client, 'back')).isError);
 });
 
-test('without its folder a server that had keys does not start open', async (t) => {
+test('a server that had keys and lost its folder does not start without keys', async (t) => {
     const data = path.join(await temporaryFolder(t), 'data');
     const key = await addKey(data, 'alice', '--role', 'admin');
     const server = await startServer(t, { data });
     assert.equal((await stat(`${data}.keys`)).mode & 0o777, 0o600);
     assert.doesNotMatch(await readFile(`${data}.keys`, 'utf8'), /obk_|alice/);
     const client = await connect('2x-2026', server.url, { key });
-    await losesFiles(t, server, client, WAYS['the folder is deleted']);
+    await loseFiles(server, client, LOSSES['the folder is deleted']);
     await server.stop();
 
-    const open = ['serve', '--listen', `127.0.0.1:${await freePort()}`, '--data', data];
+    const serve = ['serve', '--listen', `127.0.0.1:${await freePort()}`, '--data', data];
     for (const folder of [data, `${data}/`, `${data}/../data`]) {
-        const refused = await run([...open.slice(0, -1), folder]);
+        const refused = await run([...serve.slice(0, -1), folder]);
         assert.notEqual(refused.code, 0, refused.output);
         assert.match(refused.output, /had API keys and now has none.*opsbrain key reset/);
     }
-    const closed = await startServer(t, { data, args: ['--auth', 'keys'] });
-    await assert.rejects(connect('2x-2026', closed.url, { key }), /401|[Uu]nauthorized|key/);
-    await closed.stop();
+    const withKeys = await startServer(t, { data, args: ['--auth', 'keys'] });
+    await assert.rejects(connect('2x-2026', withKeys.url, { key }), /401|[Uu]nauthorized|key/);
+    await withKeys.stop();
     const reset = await run(['key', 'reset', '--data', data]);
     assert.equal(reset.code, 0, reset.output);
     assert.notEqual((await run(['key', 'reset', '--data', data])).code, 0);
-    const opened = await startServer(t, { data });
-    await (await connect('2x-2026', opened.url)).call('deployment_list');
-    await opened.stop();
+    const withoutKeys = await startServer(t, { data });
+    await (await connect('2x-2026', withoutKeys.url)).call('deployment_list');
+    await withoutKeys.stop();
 });
 
-test('key reset does not open a folder that has keys', async (t) => {
+test('key reset refuses a folder that has keys, even if all are revoked', async (t) => {
     const data = path.join(await temporaryFolder(t), 'data');
     await addKey(data, 'alice', '--role', 'admin');
     await run(['key', 'revoke', 'alice', '--data', data]);

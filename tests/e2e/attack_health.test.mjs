@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A health check costs GPU time: callers whose role must not cause it get the result of a recent check.
+// A health check costs GPU time: viewers get the result of a recent check if there is one.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from './support/clients.mjs';
 import { addKey, startServer, startSimserve, temporaryFolder } from './support/harness.mjs';
 
-async function asked(model) {
+// completions(model): how many completions the model server was asked for.
+async function completions(model) {
     const text = await (await fetch(`${model.url}/sim/truth?limit=1000000`)).text();
     return text.split('\n').filter((line) => line.includes('"outcome"')).length;
 }
@@ -26,35 +27,35 @@ const check = (client) => client.call('model_health', { deployment: 'demo' });
 
 test('200 checks by viewers, at once or one after another, cause one completion', async (t) => {
     const { vera, viktor, model } = await team(t);
-    const before = await asked(model);
+    const before = await completions(model);
     const all = await Promise.all(Array.from({ length: 100 }, (_, i) => check(i % 2 ? vera : viktor).catch((e) => e)));
     const answers = all.filter(({ status }) => status === 'PASSED');
     assert.ok(answers.length >= 50, `${answers.length} answers`); // the others were refused, because too many calls ran at once
     for (let i = 0; i < 100; i++) assert.equal((await check(vera)).status, 'PASSED');
-    assert.equal((await asked(model)) - before, 1);
+    assert.equal((await completions(model)) - before, 1);
     assert.equal(answers.filter(({ asked_s_ago: age }) => age === undefined).length, 1);
 });
 
-test('an operator asks the model again, and viewers get that answer', async (t) => {
+test('the check of an operator asks the model again, and viewers then get its answer', async (t) => {
     const { olga, vera, model } = await team(t);
-    const before = await asked(model);
+    const before = await completions(model);
     assert.equal((await check(vera)).asked_s_ago, undefined);
     assert.equal((await check(olga)).asked_s_ago, undefined);
-    assert.equal((await asked(model)) - before, 2);
+    assert.equal((await completions(model)) - before, 2);
     assert.ok((await check(vera)).asked_s_ago >= 0);
-    assert.equal((await asked(model)) - before, 2);
+    assert.equal((await completions(model)) - before, 2);
 });
 
-test('a changed deployment is asked again, and so is one whose caller left', async (t) => {
+test('a changed deployment is asked again, even if the first caller leaves', async (t) => {
     const { olga, vera, viktor, model } = await team(t);
     await check(vera);
     await olga.call('deployment_update', { deployment: 'demo', labels: { team: 'search' } });
-    const before = await asked(model);
+    const before = await completions(model);
     const leaving = new AbortController();
     const left = vera.call('model_health', { deployment: 'demo' }, { signal: leaving.signal }).catch((e) => e);
     setTimeout(() => leaving.abort(), 100);
     const answer = await check(viktor);
     await left;
     assert.equal(answer.status, 'PASSED');
-    assert.ok((await asked(model)) > before);
+    assert.ok((await completions(model)) > before);
 });

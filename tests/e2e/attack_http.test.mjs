@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that a proxy and the server could read differently, targets that look like others, and bodies beyond
-// the limit: one clear refusal each, the connection is closed, and nothing that follows is read as a request.
+// Requests that a proxy and the server could read differently, targets that name other hosts, and bodies beyond
+// the limit: each gets one clear refusal, the connection is closed, and nothing that follows is read as a request.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { test } from 'node:test';
@@ -8,10 +8,11 @@ import { startServer } from './support/harness.mjs';
 
 const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 const HEAD = 'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
-const HIDDEN = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'; // 44 bytes
+const HIDDEN = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'; // 41 bytes
 const CHUNKED = `${HEAD}Transfer-Encoding: chunked\r\n\r\n`;
 
-// converse(port, bytes, {pieces}): sends all, and reads until the server closes; returns the statuses and the text.
+// converse(port, bytes, {pieces}): sends the bytes in that many pieces, and reads until the server closes the connection; returns
+// the statuses and the text.
 function converse(port, bytes, { pieces = 1 } = {}) {
     return new Promise((resolve, reject) => {
         const socket = net.connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
@@ -40,8 +41,8 @@ async function refused(port, request, status = 400) {
 
 const attacks = {
     'a blank before a colon': [
-        `${HEAD}Content-Length : 44\r\n\r\n`,
-        `${HEAD}Content-Length\t: 44\r\n\r\n`,
+        `${HEAD}Content-Length : 41\r\n\r\n`,
+        `${HEAD}Content-Length\t: 41\r\n\r\n`,
         `${HEAD}Transfer-Encoding : chunked\r\n\r\n`,
         `${HEAD}X-Any : a\r\n\r\n`,
     ],
@@ -53,20 +54,20 @@ const attacks = {
         'POST /mcp%00/x HTTP/1.1\r\nHost: localhost\r\n\r\n',
     ],
     'a bare CR or LF': [
-        `${HEAD}X: a\rContent-Length: 44\r\n\r\n`,
-        `${HEAD}X: a\nContent-Length: 44\r\n\r\n`,
+        `${HEAD}X: a\rContent-Length: 41\r\n\r\n`,
+        `${HEAD}X: a\nContent-Length: 41\r\n\r\n`,
         'POST /mcp\r HTTP/1.1\r\nHost: localhost\r\n\r\n',
         `${HEAD}X: a\r\r\n\r\n`,
     ],
     'an invalid name': [`${HEAD}X Y: a\r\n\r\n`, `${HEAD}: a\r\n\r\n`, `${HEAD}X\r\n\r\n`, `${HEAD}X(y): a\r\n\r\n`],
     'a value that continues on the next line': [
         `${HEAD}X: a\r\n b\r\n\r\n`,
-        `${HEAD}Content-Length: 44\r\n\t0\r\n\r\n`,
+        `${HEAD}Content-Length: 41\r\n\t0\r\n\r\n`,
         'POST /mcp HTTP/1.1\r\n Host: localhost\r\n\r\n',
     ],
     'an invalid length, or two lengths': [
-        `${HEAD}Content-Length: 2\r\nContent-Length: 46\r\n\r\n{}`,
-        `${HEAD}Content-Length: 2, 46\r\n\r\n{}`,
+        `${HEAD}Content-Length: 2\r\nContent-Length: 43\r\n\r\n{}`,
+        `${HEAD}Content-Length: 2, 43\r\n\r\n{}`,
         `${HEAD}Content-Length: +2\r\n\r\n{}`,
         `${HEAD}Content-Length: 0x2\r\n\r\n{}`,
         `${HEAD}Content-Length: 99999999999999999999\r\n\r\n{}`,
@@ -87,7 +88,7 @@ const attacks = {
         `${CHUNKED}2 \r\n{}\r\n0\r\n\r\n`,
         `${CHUNKED}2\r\n{}}\r\n0\r\n\r\n`,
         `${CHUNKED}ffffffffffffffff2\r\n{}\r\n0\r\n\r\n`,
-        `${CHUNKED}0\r\nContent-Length: 44\r\n\r\n`,
+        `${CHUNKED}0\r\nContent-Length: 41\r\n\r\n`,
     ],
     'a request line that is not three words with one space between them': [
         'POST  /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n',
@@ -95,7 +96,7 @@ const attacks = {
         'POST /mcp HTTP/1.1 \r\nHost: localhost\r\n\r\n',
         'POST /mcp\r\nHost: localhost\r\n\r\n',
     ],
-    'a host that is missing or came twice': [
+    'a host that is missing or comes twice': [
         'POST /mcp HTTP/1.1\r\n\r\n',
         `${HEAD}Host: localhost\r\n\r\n`,
         'POST http://localhost/mcp HTTP/1.1\r\n\r\n',
@@ -121,7 +122,7 @@ test('a request that two readers could read differently is refused', async (t) =
     });
 });
 
-test('a complete URI is accepted as the target, and its host is the one that counts', async (t) => {
+test('a complete URI is accepted as the target, and its host is checked instead of the header Host', async (t) => {
     const { port } = await startServer(t);
     const ask = async (target, host) => {
         const head = `POST ${target} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nConnection: close\r\n`;

@@ -55,7 +55,7 @@ test('keys and principals are listed with label and last use', async (t) => {
     assert.match(output, /\| ci +\| operator +\| 2 +\| 2 +\|/);
 });
 
-test('a command with the wrong folder says so and creates nothing', { skip: onPostgres && 'a database has no folder' }, async (t) => {
+test('a command with the wrong folder says so and creates nothing', { skip: onPostgres && 'PostgreSQL has no folder' }, async (t) => {
     const root = await temporaryFolder(t);
     await mkdir(path.join(root, 'empty'));
     await mkdir(path.join(root, 'others'));

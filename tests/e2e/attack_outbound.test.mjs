@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses that must never be called, and text that is not what it seems.
+// Addresses that must never be called, and text with invisible characters.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { connect, text } from './support/clients.mjs';
 import { atEnd, startServer, startSimserve, temporaryFolder, until } from './support/harness.mjs';
 
-const NAMED = /not among the servers that the setting allowed_servers names|the setting allowed_servers does not name/;
+const NOT_ALLOWED = /not among the servers that the setting allowed_servers names|the setting allowed_servers does not name/;
 
 test('no spelling of a metadata address is registered', async (t) => {
     const server = await startServer(t);
@@ -18,7 +18,7 @@ test('no spelling of a metadata address is registered', async (t) => {
         [fd00:ec2::254] [fd20:ce::254] [fd00:42::42] [fe80::a9fe:a9fe] 100.100.100.200 168.63.129.16`;
     for (const host of hosts.split(/\s+/)) {
         const sentence = await client.refusal('deployment_register', { name: 'x', url: `http://${host}:80` });
-        assert.match(sentence, /is a metadata, link-local, unspecified or multicast address/, host);
+        assert.match(sentence, /is a metadata, link-local, unspecified, multicast or reserved address/, host);
     }
     await client.close();
 });
@@ -44,16 +44,16 @@ test('with a list of servers no other server is called, whenever it was register
         ['sweep_start', { concurrency: [1], input_tokens: [8], output_tokens: [4], window_s: 1 }],
     ];
     for (const deployment of ['by-address', 'by-name'])
-        for (const [tool, args] of uses) assert.match(await client.refusal(tool, { deployment, ...args }), NAMED, tool);
+        for (const [tool, args] of uses) assert.match(await client.refusal(tool, { deployment, ...args }), NOT_ALLOWED, tool);
     const health = await client.callTool('model_health', { deployment: 'by-name' });
-    assert.match(text(health), NAMED);
+    assert.match(text(health), NOT_ALLOWED);
     await until('a scrape', async () => {
         const { watch } = await client.call('deployment_show', { deployment: 'by-name' });
-        return NAMED.test(watch.last_error ?? '');
+        return NOT_ALLOWED.test(watch.last_error ?? '');
     });
-    assert.match(await client.refusal('deployment_register', { name: 'x', url: 'http://192.168.1.1' }), NAMED);
+    assert.match(await client.refusal('deployment_register', { name: 'x', url: 'http://192.168.1.1' }), NOT_ALLOWED);
     const registered = await client.call('deployment_register', { name: 'y', url: `http://localhost:${model.port}/v2` });
-    assert.match(registered.problem, NAMED);
+    assert.match(registered.problem, NOT_ALLOWED);
     await client.close();
     await server.stop();
 

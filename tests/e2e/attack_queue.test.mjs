@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators who queue many sweeps: nobody else waits for more than one of them.
+// Operators who queue many sweeps: nobody else waits for more than one of these sweeps.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from './support/harness.mjs';
 import { LONG, SHORT, lineAt, queueMany, state, team, untilRunning } from './support/queue_team.mjs';
 import { waitForJob } from './support/sweep_by_client.mjs';
 
-test('60 sweeps in line at one endpoint do not delay a sweep on an idle one', async (t) => {
+test('60 sweeps in line at one endpoint do not delay a sweep at an idle endpoint', async (t) => {
     const { alice, bob } = await team(t);
     const jobs = await queueMany(alice, 'a', 60);
     const other = await bob.call('sweep_start', { deployment: 'b', ...LONG });
@@ -37,7 +37,7 @@ test('a new principal gets the next turn, and a sweep in line is cancelled at on
     assert.equal((await waitForJob(bob, late.job)).state, 'completed');
 });
 
-test('places in line survive kill -9, and a sweep that waits for an idle endpoint still runs', async (t) => {
+test('places in line survive kill -9, and a sweep at an idle endpoint still runs', async (t) => {
     const { server, alice, bob } = await team(t);
     await queueMany(alice, 'a', 20);
     await queueMany(bob, 'a', 20);
@@ -65,7 +65,7 @@ test('the number of sweeps of a principal is limited, and the refusal says so', 
     assert.deepEqual([again.started, again.job], [false, first.job]);
     await bob.call('sweep_start', { deployment: 'a', ...LONG });
     await alice.call('sweep_cancel', { sweep: first.sweep.id });
-    await until('room for one more', async () => {
+    await until('room for one more sweep', async () => {
         const answer = await alice.callTool('sweep_start', { deployment: 'a', ...LONG });
         return !answer.isError;
     });

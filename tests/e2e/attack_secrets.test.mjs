@@ -10,8 +10,8 @@ import { connect, text } from './support/clients.mjs';
 import { SECRET, tryEchoes } from './support/echo.mjs';
 import { addKey, atEnd, post, run, startServer, temporaryFolder, until } from './support/harness.mjs';
 
-// startThief(t): a model server that records every Authorization header that it receives; {url, port, received}.
-async function startThief(t) {
+// startRecorder(t): a model server that records every Authorization header that it receives; {url, port, received}.
+async function startRecorder(t) {
     const received = [];
     const server = http.createServer((request, response) => {
         if (request.headers.authorization) received.push(request.headers.authorization);
@@ -38,7 +38,7 @@ async function withTeam(t, options = {}) {
         clients[name] = await connect('2x-2026', server.url, { key });
         atEnd(t, () => clients[name].close());
     }
-    return { ...clients, server, data, keys, model: await startThief(t), thief: await startThief(t) };
+    return { ...clients, server, data, keys, model: await startRecorder(t), thief: await startRecorder(t) };
 }
 
 test('an operator cannot have a secret sent to a server of their own', async (t) => {
@@ -115,7 +115,7 @@ test('a secret with a file of origins is sent to no other origin', async (t) => 
     assert.deepEqual(thief.received, []);
 });
 
-test('a deployment of another principal cannot be moved, emptied or removed', async (t) => {
+test('a deployment of another principal cannot be changed, handed over, removed or registered again', async (t) => {
     const { ada, otto, olga, model, thief } = await withTeam(t);
     await otto.call('deployment_register', { name: 'lab', url: model.url });
     for (const [tool, args] of [
@@ -160,8 +160,8 @@ for (const kind of ['2x-legacy', '2x-2026']) test(`a new address is shown, confi
 });
 
 for (const names of [
-    ['whole', 'slashed', 'without its last'],
-    ['escaped', 'base64', 'without its first'],
+    ['whole', 'slashed', 'without its last character'],
+    ['escaped', 'base64', 'without its first character'],
 ])
     test(`a key that a server repeats is hidden (${names.join(', ')})`, async (t) => {
         await tryEchoes(t, [[names[0], ''], [names[1], ''], [names[2], 'status'], [names[0], 'inside']], 1);

@@ -17,7 +17,7 @@ async function stillServes(server) {
     assert.equal((await request(server.port, { path: '/health' })).status, 200);
 }
 
-test('a page of another site is refused, by Origin and by Host', async (t) => {
+test('a page of another site is refused by its Origin or Host, except at /health', async (t) => {
     const server = await startServer(t);
     for (const headers of [{ Origin: 'https://evil.example' }, { Host: 'evil.example' }]) {
         assert.equal((await post(server.port, PING, headers)).status, 403);
@@ -26,7 +26,7 @@ test('a page of another site is refused, by Origin and by Host', async (t) => {
     }
 });
 
-test('hosts and origins that are named are allowed', async (t) => {
+test('hosts and origins that the settings name are allowed', async (t) => {
     const server = await startServer(t, {
         args: ['--allowed-hosts', 'ops.example', '--allowed-origins', 'https://ops.example'],
     });
@@ -98,7 +98,7 @@ test('JSON that is not a request is refused', async (t) => {
     }
 });
 
-test('another content type, HTTP method or path is refused', async (t) => {
+test('a wrong content type, HTTP method or path is refused', async (t) => {
     const server = await startServer(t);
     assert.equal((await post(server.port, PING, { 'Content-Type': 'text/plain' })).status, 415);
     const put = await request(server.port, { method: 'PUT' });

@@ -8,7 +8,7 @@ import { startServer, startSimserve, until } from './support/harness.mjs';
 const LONG = { concurrency: [1], input_tokens: [16], output_tokens: [8], window_s: 60 };
 const QUERY = { prompt: 'Say something long.', max_tokens: 60 };
 
-// Two model servers, distinguished by their alphabets.
+// Two model servers, distinguished by the characters that they answer with.
 const ALPHABETS = {
     latin: { args: [], pattern: /^[ -~\n]+$/ },
     other: { args: ['--unicode-output'], pattern: /[^ -~\n]/ },
@@ -27,7 +27,8 @@ async function startSweeps(t) {
     return { server, sweeps };
 }
 
-// converse(server, kind, alphabet, sweep): makes one client's calls; every text that it receives must match its alphabet.
+// converse(server, kind, alphabet, sweep): makes one client's calls to the model server of that alphabet; every text that the
+// client receives must match the alphabet.
 async function converse(server, kind, alphabet, { sweep, job }) {
     const { pattern } = ALPHABETS[alphabet];
     const uri = `opsbrain://sweeps/${sweep.id}`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line as a client of a running server: in a pipe, on a terminal, and with a key.
+// The command line as a client of a running server (in a pipe, on a terminal, with a key), and without one.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFile, stat, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ const AT_A_TIME = 5;
 const tests = [];
 const sideBySide = (title, body) => tests.push([title, body]);
 
-sideBySide('a tool is a command by its short name and by its own, with operands, flags and rare options', async (t) => {
+sideBySide('a tool is a command by its short name and by its full name, with operands, flags and rare options', async (t) => {
     const { run } = await withDemo(t);
     const { deployments } = JSON.parse(await run.done('deployments', '--json'));
     assert.deepEqual(deployments.map(({ name }) => name), ['demo']);
@@ -66,7 +66,7 @@ sideBySide('every refusal is one sentence on standard error, with a status that 
     assert.equal((await run('benc')).stderr, 'opsbrain: there is no command "benc": did you mean opsbrain bench?\n');
 });
 
-sideBySide('a key is read without being shown, kept for its owner, and sent to its own server only', async (t) => {
+sideBySide('a key is read without being shown, stored for the user alone, and sent only to the server that it is for', async (t) => {
     const data = await temporaryFolder(t);
     const key = await addKey(data, 'alice', '--role', 'viewer');
     const server = await startServer(t, { data });
@@ -101,14 +101,14 @@ sideBySide('a key is read without being shown, kept for its owner, and sent to i
     assert.equal((await run('deployments')).code, 4);
 });
 
-sideBySide('import reads a file, and export and chart write theirs to standard output', async (t) => {
+sideBySide('import reads a file, and export and chart write to standard output', async (t) => {
     const { run } = await withDemo(t);
     const file = path.join(await temporaryFolder(t), 'results.csv');
     await writeFile(file, 'concurrency,input_tokens,output_tokens,ttft_p50_ms,output_tokens_per_s\n1,128,64,20,50\n4,128,64,21,200\n');
     const imported = await run.done('import', file, '--hardware', 'L4');
     const [id] = imported.match(/imp_\w+/);
     assert.match(imported, /results\.csv: imp_/);
-    assert.match(await run.done('import', file, '--hardware', 'L4'), /as before/);
+    assert.match(await run.done('import', file, '--hardware', 'L4'), /already stored/);
     const exported = await run('export', id);
     assert.match(exported.stdout, /^[a-z_,0-9]+\r\n/);
     assert.doesNotMatch(exported.stdout, /whole file/);
@@ -121,7 +121,7 @@ sideBySide('import reads a file, and export and chart write theirs to standard o
     assert.match(absent.stderr, /No such file/);
 });
 
-sideBySide('on a terminal tables fit its width, colours obey NO_COLOR, and the user is asked', async (t) => {
+sideBySide('on a terminal tables fit its width, colours obey NO_COLOR, and the user is asked before a removal', async (t) => {
     const { run } = await withDemo(t);
     for (const columns of [40, 80, 200]) {
         const { stdout } = await run.typed(columns, '', 'deployments');
@@ -188,13 +188,13 @@ sideBySide('bash completes commands, flags and choices', async (t) => {
     assert.deepEqual(await complete('bench', 'demo', '--use'), ['--users']);
 });
 
-// offeredByZsh(t, env, line, words): whether an interactive zsh shows these words after the line and two tabs.
-async function offeredByZsh(t, env, line, words) {
+// assertZshOffers(t, env, line, words): asserts that an interactive zsh shows these words after the line and two tabs.
+async function assertZshOffers(t, env, line, words) {
     const setup = 'PS1="> "; autoload -Uz compinit; compinit -u -D; source <(opsbrain completion zsh)';
     const child = spawn('script', ['-qec', 'stty rows 200 cols 80; exec zsh -f -i', '/dev/null'], { env: { ...process.env, ...env, TERM: 'dumb' } });
     let screen = '', typed = false;
     atEnd(t, () => child.kill('SIGKILL'));
-    child.stdin.write(`${setup}; echo re''ady\n`);
+    child.stdin.write(`${setup}; echo re''ady\n`); // the echo of this line does not contain "ready"
     child.stdout.setEncoding('utf8').on('data', (chunk) => {
         screen += chunk;
         if (!typed && /ready\r?\n/.test(screen)) typed = child.stdin.write(`${line}\t\t`) || true;
@@ -207,10 +207,10 @@ sideBySide('zsh completes commands, flags and choices', async (t) => {
     if ((await output('sh', ['-c', 'command -v zsh'])).code !== 0) return t.skip('there is no zsh here');
     await Promise.all([['opsbrain depl', 'deployments', 'deployment_list'], ['opsbrain plan demo --concur', '--concurrency'],
         ['opsbrain plan --arrival ', 'poisson', 'gamma'], ['opsbrain bench demo --ou', '--output-length', '--output-tokens'],
-    ].map(([line, ...words]) => offeredByZsh(t, env, line, words)));
+    ].map(([line, ...words]) => assertZshOffers(t, env, line, words)));
 });
 
-sideBySide('fish completes commands, flags and choices', async (t) => {
+sideBySide('fish completes commands, flags, choices and files', async (t) => {
     const env = { PATH: `${path.dirname(OPSBRAIN)}:${process.env.PATH}`, HOME: await temporaryFolder(t) };
     if ((await output('sh', ['-c', 'command -v fish'])).code !== 0) return t.skip('there is no fish here');
     const complete = async (line) => (await output('fish', ['-c', `opsbrain completion fish | source; complete -C '${line}'`], { env, cwd: env.HOME })).stdout.split('\n').slice(0, -1);
@@ -232,47 +232,47 @@ sideBySide('help needs no server', async () => {
 
 // ---- Slow tests ----
 
-const SHORT = ['--users', '1,4', '--context', '128', '--output-length', '16', '--window', '1', '--warmup-limit-s', '0'];
-const LONG = ['--users', '1', '--context', '128,256', '--output-length', '16', '--window', '1', '--warmup-limit-s', '0'];
+const TWO_LOADS = ['--users', '1,4', '--context', '128', '--output-length', '16', '--window', '1', '--warmup-limit-s', '0'];
+const TWO_CONTEXTS = ['--users', '1', '--context', '128,256', '--output-length', '16', '--window', '1', '--warmup-limit-s', '0'];
 
-sideBySide('bench asks about its plan, shows each cell, survives Ctrl-C, and ends with a status', async (t) => {
+sideBySide('bench asks before it starts, shows each cell, leaves the sweep running at Ctrl-C, and ends with a status', async (t) => {
     const { run } = await withDemo(t);
-    const unasked = await run('bench', 'demo', ...SHORT);
+    const unasked = await run('bench', 'demo', ...TWO_LOADS);
     assert.equal(unasked.code, 1);
-    assert.match(unasked.stderr, /Plan for demo .*2 cells[^]*no terminal to ask at: --yes/);
-    const { code, stdout } = await run.typed(80, 'y\n', 'bench', 'demo', ...SHORT);
+    assert.match(unasked.stderr, /Plan for demo .*2 cells[^]*no terminal to ask on: give --yes/);
+    const { code, stdout } = await run.typed(80, 'y\n', 'bench', 'demo', ...TWO_LOADS);
     assert.equal(code, 0, stdout);
     assert.match(stdout, /Start it\? \[y\/N\]/);
     assert.match(stdout, /\[[█░]+\] [012] of 2/);
     assert.match(stdout, / {5}1 {6}128 {6}16 +2\d/);
     assert.match(stdout, /is completed\.[^]*saturated/);
-    assert.equal((await run.typed(80, 'n\n', 'bench', 'demo', ...SHORT)).code, 130);
+    assert.equal((await run.typed(80, 'n\n', 'bench', 'demo', ...TWO_LOADS)).code, 130);
 
     const stopped = await run.with({ during: (child, { stdout }) => /^ +1 +128/m.test(stdout) && child.kill('SIGINT') },
-        'bench', 'demo', '--yes', ...LONG);
+        'bench', 'demo', '--yes', ...TWO_CONTEXTS);
     assert.equal(stopped.code, 130, stopped.stderr);
     const [, again] = stopped.stderr.match(/To see it again: opsbrain (bench swp_\w+);/);
     const shown = await run(...again.split(' '));
     assert.equal(shown.code, 0, shown.stderr);
     assert.equal(shown.stdout.match(/^ +1 +(128|256) /gm).length, 2);
 
-    let cancelled;
+    let cancelled; // the repetitions leave cells to cancel, even on a slow machine
     const ended = await run.with({ during: (child, { stdout }) => {
         if (/^ +1 +128/m.test(stdout)) cancelled ??= run('jobs', '--state', 'running', '--json')
             .then((jobs) => run('cancel', JSON.parse(jobs.stdout).jobs[0].id));
-    } }, 'bench', 'demo', '--yes', ...LONG, '--repetitions', '5'); // on a slow machine too, cells are left when the cancellation arrives
+    } }, 'bench', 'demo', '--yes', ...TWO_CONTEXTS, '--repetitions', '5');
     assert.equal((await cancelled).code, 0);
     assert.equal(ended.code, 5, ended.stdout);
     assert.match(ended.stdout, /cancelled/);
 });
 
-sideBySide('a URL needs no server: one command measures it and writes the report', async (t) => {
+sideBySide('bench with a URL needs no opsbrain server: one command measures and writes the report', async (t) => {
     const model = await startSimserve(t, QUICK);
     const folder = await temporaryFolder(t);
     const run = await commandLine(t, { url: '' });
     const data = path.join(folder, 'share/opsbrain');
     Object.assign(run.env, databaseSettings(['--data', data]), { XDG_DATA_HOME: path.join(folder, 'share') });
-    const first = await run.with({ cwd: folder }, 'bench', model.url, '--yes', ...SHORT);
+    const first = await run.with({ cwd: folder }, 'bench', model.url, '--yes', ...TWO_LOADS);
     assert.equal(first.code, 0, first.stderr);
     assert.match(first.stderr, /^Started a server for this benchmark/);
     assert.match(first.stdout, /^## Key takeaways$/m);
@@ -281,18 +281,18 @@ sideBySide('a URL needs no server: one command measures it and writes the report
     assert.ok((await readFile(path.join(folder, file), 'utf8')).includes(sweepOf(first.stdout)));
 
     const stopped = await run.with({ cwd: folder, during: (child, { stdout }) => /^ +1 +128/m.test(stdout) && child.kill('SIGINT') },
-        'bench', `${model.url}/v1/`, '--yes', ...LONG);
+        'bench', `${model.url}/v1/`, '--yes', ...TWO_CONTEXTS);
     assert.equal(stopped.code, 130, stopped.stderr);
     const [, again] = stopped.stderr.match(/To continue: opsbrain (bench swp_\w+ --data .*)/);
     const server = await startServer(t, { data });
-    const ended = await run(...again.split(' ')); // the server that now has the folder is called
+    const ended = await run(...again.split(' ')); // calls the server that now uses the folder
     assert.equal(ended.code, 0, ended.stderr);
     assert.doesNotMatch(ended.stderr, /Started a server/);
     run.env.OPSBRAIN_URL = server.url;
     assert.equal(JSON.parse(await run.done('deployments', '--json')).deployments.length, 1);
 });
 
-// The addresses have the forms in which users type them: with IPv6, with a path, without a scheme. Only the first leads to an engine.
+// The addresses have the forms in which users type them: with IPv6, with a path, without a scheme.
 sideBySide('bench measures what an address leads to, or says in one sentence why not', async (t) => {
     const model = await startSimserve(t, QUICK);
     const relay = await startRelay(t, model, '::1');
@@ -302,13 +302,13 @@ sideBySide('bench measures what an address leads to, or says in one sentence why
 
     const folder = await temporaryFolder(t);
     const run = await commandLine(t, { url: '' });
-    const bench = (url) => run.with({ cwd: folder }, 'bench', url, '--data', path.join(folder, 'data'), '--yes', '--users', '1', ...SHORT.slice(2));
-    const six = await bench(`http://[::1]:${relay.port}/v1/chat/completions`);
-    assert.equal(six.code, 0, six.stderr);
+    const bench = (url) => run.with({ cwd: folder }, 'bench', url, '--data', path.join(folder, 'data'), '--yes', '--users', '1', ...TWO_LOADS.slice(2));
+    const overIpv6 = await bench(`http://[::1]:${relay.port}/v1/chat/completions`);
+    assert.equal(overIpv6.code, 0, overIpv6.stderr);
     const cases = [
         [`https://[::1]:${relay.port}`, /^opsbrain: nothing was planned: .*tls/m],
         [`http://127.0.0.1:${locked.address().port}`, /^opsbrain: .* requires a token: .*opsbrain update with secret/m],
-        ['http://127.0.0.1:1', /^opsbrain: nothing was planned: .*127\.0\.0\.1:1: Failed to connect.*; start the model server, or name the address that it has$/m],
+        ['http://127.0.0.1:1', /^opsbrain: nothing was planned: .*127\.0\.0\.1:1: Failed to connect.*; start the model server, or correct the address$/m],
         ['ftp://127.0.0.1:18778', /^opsbrain: .*http/m],
         ['127.0.0.1:18778', /^opsbrain: .*http/m],
     ];
@@ -328,8 +328,8 @@ sideBySide('bench measures what an address leads to, or says in one sentence why
     assert.match(unwritable.stderr, /^opsbrain: the report cannot be written to .*none\/ \(No such file or directory\): name a file/);
     const server = await startServer(t, { data: path.join(folder, 'data') });
     run.env.OPSBRAIN_URL = server.url;
-    const names = JSON.parse(await run.done('deployments', '--json')).deployments.map(({ url }) => url);
-    assert.ok(!names.includes('http://127.0.0.1:1'), 'an address without a server is registered');
+    const urls = JSON.parse(await run.done('deployments', '--json')).deployments.map(({ url }) => url);
+    assert.ok(!urls.includes('http://127.0.0.1:1'), 'an address without a server is registered');
 });
 
 sideBySide('watch shows charts on a terminal until q, and lines in a pipe', async (t) => {

@@ -11,7 +11,7 @@ import { atEnd, OPSBRAIN, temporaryFolder } from './support/harness.mjs';
 
 const LIMIT_MS = 10_000;
 const SANITIZER = /ERROR: (Address|Leak)Sanitizer|runtime error:/;
-const OBEYED = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202e]/;
+const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202e]/;
 const EVIL = '\u001b]0;owned\u0007\u001b[2J\u009b31m\u202e';
 const SWEEP = 'swp_01hzzzzzzzzzzzzzzzzzzzzzzz';
 const CELL = { position: 0, concurrency: 1, input_tokens: 128, output_tokens: 16, state: 'measured', success_rate: 1, ttft_p50_ms: 20 };
@@ -19,7 +19,7 @@ const INTEGERS = { type: 'array', items: { type: 'integer' } };
 const TOOLS = [{ name: 'sweep_plan', inputSchema: { type: 'object', properties: { deployment: { type: 'string' }, concurrency: INTEGERS } } }];
 
 // The answers of a server to the calls of `opsbrain bench`. A test may replace one by a value, or by a function of the arguments
-// and the number of the call.
+// and the number of the call. The value 'hang' means that no answer comes, 'cut' that the connection is closed without one.
 const bench = (replaced = {}) => ({
     deployment_list: { deployments: [{ name: 'demo', url: 'http://127.0.0.1:1' }] },
     model_show: {},
@@ -31,8 +31,8 @@ const bench = (replaced = {}) => ({
     ...replaced,
 });
 
-// pretend(t, answers): starts a server with these answers; run(...args) runs a command on it, in a folder of its own;
-// run.typing(input, ...args) does so with something on standard input.
+// pretend(t, answers): starts a server with these answers, and returns a function: run(...args) runs a command against it, in a
+// folder of its own; run.typing(input, ...args) does so with this standard input.
 async function pretend(t, answers) {
     const folder = await temporaryFolder(t);
     const calls = {};
@@ -40,9 +40,9 @@ async function pretend(t, answers) {
         let body = '';
         for await (const chunk of request.setEncoding('utf8')) body += chunk;
         const { id, method, params } = JSON.parse(body);
-        const of = method === 'tools/list' ? { tools: TOOLS } : answers[params.name];
+        const answer = method === 'tools/list' ? { tools: TOOLS } : answers[params.name];
         if (method !== 'tools/list') calls[params.name] = (calls[params.name] ?? 0) + 1;
-        const structured = typeof of === 'function' ? of(params.arguments, calls[params.name]) : of;
+        const structured = typeof answer === 'function' ? answer(params.arguments, calls[params.name]) : answer;
         if (structured === 'hang') return;
         if (structured === 'cut') return void response.destroy();
         const result = method === 'tools/list' ? structured : { content: [{ type: 'text', text: EVIL }], structuredContent: structured };
@@ -68,14 +68,14 @@ async function pretend(t, answers) {
     return Object.assign(run, { calls, folder });
 }
 
-test('a sweep id that is not a valid name does not become a file', async (t) => {
+test('a sweep id that is not valid is refused, and no file gets its name', async (t) => {
     const ids = ['../../owned', EVIL, 'x'.repeat(64), 7];
     for (const id of ids) {
         const run = await pretend(t, bench({ sweep_start: { sweep: { id } } }));
         const { code, stdout, stderr } = await run('bench', 'http://127.0.0.1:1', '--yes');
         assert.equal(code, 3, stderr);
         assert.match(stderr, /^opsbrain: the server's answer has no sweep id$/m);
-        assert.doesNotMatch((stdout + stderr).replaceAll('\n', ''), OBEYED);
+        assert.doesNotMatch((stdout + stderr).replaceAll('\n', ''), CONTROLS);
         assert.deepEqual(await readdir(run.folder), []);
         assert.equal(run.calls.job_show, undefined);
     }
@@ -92,7 +92,7 @@ test('rows and the end of a benchmark cannot steer the terminal', async (t) => {
     }));
     const { code, stdout, stderr } = await run('bench', SWEEP);
     assert.equal(code, 5, stderr);
-    assert.doesNotMatch((stdout + stderr).replaceAll('\n', ''), OBEYED);
+    assert.doesNotMatch((stdout + stderr).replaceAll('\n', ''), CONTROLS);
     assert.equal(stdout.match(/owned/g).length, 6);
 });
 
@@ -110,7 +110,7 @@ test('a row names its deployment and repetition, and every figure is readable', 
     assert.match(stdout, /, 1 cell has no figures\./);
 });
 
-test('a server that is away between two requests is asked again', async (t) => {
+test('a request whose connection was cut is sent again', async (t) => {
     const lost = (answer) => (_, time) => (time === 1 ? 'cut' : answer);
     const answers = bench();
     for (const name of ['job_show', 'sweep_show']) {
@@ -121,7 +121,7 @@ test('a server that is away between two requests is asked again', async (t) => {
     }
 });
 
-test('Ctrl-C ends a benchmark and a live view at once, also while the server is silent', async (t) => {
+test('Ctrl-C ends a benchmark and a live view at once, even while the server does not answer', async (t) => {
     const cases = [
         [bench({ job_show: () => interrupt() }), ['bench', SWEEP], /To see it again: opsbrain bench swp_/],
         [{ metrics_show: (_, time) => (time === 1 ? { now: {} } : interrupt()) }, ['watch', 'demo'], /^$/],
@@ -181,5 +181,5 @@ test('a login without a key deletes the one that was stored', async (t) => {
     assert.match((await run.typing('\n', 'login')).stdout, /no key is stored/);
     assert.doesNotMatch(await stored(), /obk_old/);
     await writeFile(path.join(run.folder, 'opsbrain/login.json'), '[]');
-    assert.equal((await run.typing('\n', 'login')).code, 1, 'the command line was not wrong');
+    assert.equal((await run.typing('\n', 'login')).code, 1, 'a damaged login.json is not a wrong command line');
 });

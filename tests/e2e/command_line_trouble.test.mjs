@@ -7,17 +7,18 @@ import { test } from 'node:test';
 import { commandLine, QUICK, startRelay, sweepOf, withDemo } from './support/command_line.mjs';
 import { startServer, startSimserve, temporaryFolder } from './support/harness.mjs';
 
-const cellsOf = (contexts, window = '1') => ['--users', '1', '--context', contexts, '--output-length', '16', '--window', window, '--warmup-limit-s', '0', '--yes'];
-const TWO_CELLS = cellsOf('128,256');
-const THREE_CELLS = cellsOf('128,256,512');
+const flagsFor = (contexts, window = '1') => ['--users', '1', '--context', contexts, '--output-length', '16', '--window', window, '--warmup-limit-s', '0', '--yes'];
+const TWO_CELLS = flagsFor('128,256');
+const THREE_CELLS = flagsFor('128,256,512');
 const ROW = /^ +1 +128 .*$/m;
 const HINT = /To see it again: opsbrain (bench swp_\w+)/g;
 
-// firstTime(step): a function that runs the step only when it is first called.
+// firstTime(step): a function that runs the step only the first time that it is called.
 const firstTime = (step) => {
     let done = false;
     return (...args) => !done && (done = true) && step(...args);
 };
+// atFirstRow(step): for `during`: runs the step once the first cell's row is printed.
 const atFirstRow = (step) => {
     const carryOut = firstTime(step);
     return (child, kept) => ROW.test(kept.stdout.replaceAll('\r', '\n')) && carryOut(child, kept);
@@ -66,7 +67,7 @@ sideBySide('a live view gives the terminal back after q, Ctrl-C, SIGTERM and SIG
     }));
 });
 
-sideBySide('an engine that dies in the middle ends the benchmark in one sentence, and what was measured is kept', async (t) => {
+sideBySide('after an engine died, the measured cells are kept, and the next benchmark is refused in one sentence', async (t) => {
     const model = await startRelay(t, await startSimserve(t, QUICK), '127.0.0.1');
     const run = await commandLine(t, await startServer(t));
     await run.done('register', 'demo', `http://127.0.0.1:${model.port}`);
@@ -80,37 +81,37 @@ sideBySide('an engine that dies in the middle ends the benchmark in one sentence
     assert.match(await run.done('report', sweepOf(stdout)), /[12] of 3 points of the grid were measured, [12] failed/);
     const again = await run('bench', 'demo', ...TWO_CELLS);
     assert.equal(again.code, 1);
-    assert.match(again.stderr, /^opsbrain: nothing was planned: .*connect.*; start the model server, or name the address that it has\n$/);
+    assert.match(again.stderr, /^opsbrain: nothing was planned: .*connect.*; start the model server, or correct the address\n$/);
     assert.equal(again.stdout, '');
 });
 
 sideBySide('a model server with metrics that dies in the middle is waited for, and the bar says how long', async (t) => {
     const { run, model } = await withDemo(t);
     const end = firstTime(() => model.program.stop());
-    const interrupt = firstTime((child) => child.stdin.write('\x03')); // an echo must not lead to another key
+    const interrupt = firstTime((child) => child.stdin.write('\x03')); // once, although the message is drawn again
     const { code, stdout } = await run.onTerminal(80, { during: (child, kept) => {
         if (/128 tokens, measuring/.test(kept.stdout)) end();
         if (/no answer, waiting up to 60 s for/.test(kept.stdout)) interrupt(child);
-    } }, 'bench', 'demo', ...cellsOf('128', '4'));
+    } }, 'bench', 'demo', ...flagsFor('128', '4'));
     assert.equal(code, 130, stdout);
     await run.done('cancel', sweepOf(stdout));
 });
 
-// killer(server): {kill, back, restarted}: kill() ends the server with SIGKILL, back() starts it again, each only once; restarted()
-// waits for the start.
+// killer(server): {kill, restart, restarted}: kill() ends the server with SIGKILL, restart() starts it again, each only once;
+// restarted() waits for the start.
 function killer(server) {
     const kill = firstTime(() => (killed = server.program.kill()));
-    const back = firstTime(() => (started = killed.then(() => server.start())));
+    const restart = firstTime(() => (started = killed.then(() => server.start())));
     let killed, started;
-    return { kill, back, restarted: () => started };
+    return { kill, restart, restarted: () => started };
 }
 
 sideBySide('a server that is killed in the middle is waited for', async (t) => {
     const { run, server } = await withDemo(t);
-    const { kill, back, restarted } = killer(server);
+    const { kill, restart, restarted } = killer(server);
     const { code, stdout } = await run.onTerminal(80, { during: (child, kept) => {
         if (ROW.test(kept.stdout.replaceAll('\r', '\n'))) kill();
-        if (/the server does not answer; still trying/.test(kept.stdout)) back();
+        if (/the server does not answer; still trying/.test(kept.stdout)) restart();
     } }, 'bench', 'demo', ...TWO_CELLS);
     await restarted();
     assert.equal(code, 0, stdout);
@@ -119,12 +120,12 @@ sideBySide('a server that is killed in the middle is waited for', async (t) => {
 
 sideBySide('a live view continues once its server is back', async (t) => {
     const { run, server } = await withDemo(t);
-    const { kill, back, restarted } = killer(server);
+    const { kill, restart, restarted } = killer(server);
     const lines = (text) => text.split('\n').length;
     let before;
     const { code, stderr } = await run.with({ during: (child, kept) => {
         if (/running/.test(kept.stdout)) kill();
-        if (/no server answers/.test(kept.stderr)) back(), before ??= lines(kept.stdout);
+        if (/no server answers/.test(kept.stderr)) restart(), before ??= lines(kept.stdout);
         if (lines(kept.stdout) > before) child.kill('SIGINT');
     } }, 'watch', 'demo', '--interval', '0.2');
     await restarted();
@@ -133,7 +134,7 @@ sideBySide('a live view continues once its server is back', async (t) => {
         assert.match(line, /^opsbrain: (no server answers at http|http\S+ ended the (connection|answer))/);
 });
 
-sideBySide('a live view fits a terminal that is resized meanwhile', async (t) => {
+sideBySide('a live view and the progress bar fit a terminal that is resized meanwhile', async (t) => {
     const { run } = await withDemo(t);
     const resize = (stdout, columns) => execFileSync('stty', ['-F', stdout.match(/^\/dev\/\S+/)[0], 'cols', String(columns)]);
     const seen = {};

@@ -36,7 +36,8 @@ const OF_THE_PRODUCT = {
         'http-header-validation',
     ],
 };
-const NEEDS_FIXTURES = new Set([
+// The checks of these scenarios that nevertheless need the fixtures.
+const NEED_FIXTURES = new Set([
     'sep-2575-server-rejects-undeclared-capability',
     'sep-2575-missing-capability-http-400',
     'sep-2575-http-server-no-independent-requests-on-stream',
@@ -45,13 +46,13 @@ const NEEDS_FIXTURES = new Set([
     'sep-2575-server-sends-tools-list-changed-on-subscription',
 ]);
 
-// runSuite(t, url, args): {code, output, scenarios}, where scenarios maps the name of each to its checks.
+// runSuite(t, url, args): {code, output, scenarios}, where `scenarios` maps the name of each scenario to its checks.
 async function runSuite(t, url, args) {
     const folder = await temporaryFolder(t);
-    const nothing = path.join(folder, 'expected-failures.yml');
-    await writeFile(nothing, 'server: []\n');
+    const expectedFailures = path.join(folder, 'expected-failures.yml');
+    await writeFile(expectedFailures, 'server: []\n');
     const results = path.join(folder, 'results');
-    const words = [SUITE, 'server', '--url', url, '--expected-failures', nothing, '-o', results, ...args];
+    const words = [SUITE, 'server', '--url', url, '--expected-failures', expectedFailures, '-o', results, ...args];
     const { code, output } = await new Promise((resolve) => {
         execFile(process.execPath, words, { maxBuffer: 1 << 24 }, (error, stdout, stderr) =>
             resolve({ code: error?.code ?? 0, output: stdout + stderr }),
@@ -60,7 +61,7 @@ async function runSuite(t, url, args) {
     return { code, output, scenarios: await readResults(results) };
 }
 
-// The suite writes server-<scenario>-<time>/checks.json.
+// readResults(folder): the checks by scenario, from the files server-<scenario>-<time>/checks.json that the suite writes.
 async function readResults(folder) {
     const scenarios = new Map();
     for (const entry of await readdir(folder)) {
@@ -145,7 +146,7 @@ for (const [revision, args, expected] of [
     ['2025-11-25', ['--requirements', '2025-11-25'], 33],
     ['2026-07-28', ['--requirements', '2026-07-28'], 50],
 ])
-    test(`conforms to revision ${revision}`, async (t) => {
+    test(`the server with the fixtures conforms to ${revision}`, async (t) => {
         const server = await startConformanceServer(t);
         const { code, output, scenarios } = await runSuite(t, server.url, args);
         for (const [name, checks] of scenarios)
@@ -161,7 +162,7 @@ for (const [revision, names] of Object.entries(OF_THE_PRODUCT))
         const server = await startServer(t);
         const { scenarios } = await runSuite(t, server.url, everyScenario(revision));
         for (const name of names) {
-            const checks = scenarios.get(name).filter(({ id }) => !NEEDS_FIXTURES.has(id));
+            const checks = scenarios.get(name).filter(({ id }) => !NEED_FIXTURES.has(id));
             await testScenario(t, name, checks);
         }
     });

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every official client connects, lists the tools and calls them, with progress and cancelling.
+// Every official client connects, lists the tools and calls them, receives progress and cancels a call.
 import assert from 'node:assert/strict';
 import { connect, forEachClient } from './support/clients.mjs';
 import { inFlight, startServer, startSimserve, until } from './support/harness.mjs';
 
 const NOTICED_MS = 3000; // usually far less, but the machine may be busy
 
-forEachClient('connects, lists the tools and calls one', async (t, kind) => {
+forEachClient('a client connects, lists the tools and calls one', async (t, kind) => {
     const server = await startServer(t);
     const client = await connect(kind, server.url);
     assert.equal(client.serverInfo().name, 'opsbrain');
@@ -17,7 +17,7 @@ forEachClient('connects, lists the tools and calls one', async (t, kind) => {
     await client.close();
 });
 
-forEachClient('sees the text of a query arrive', async (t, kind) => {
+forEachClient('a client receives progress while the text of a query arrives', async (t, kind) => {
     const model = await startSimserve(t);
     const server = await startServer(t);
     const client = await connect(kind, server.url);
@@ -36,7 +36,7 @@ forEachClient('sees the text of a query arrive', async (t, kind) => {
     await client.close();
 });
 
-forEachClient('waits for a job with progress; giving up waiting leaves the job alone', async (t, kind) => {
+forEachClient('a client waits for a job with progress, and the job continues when the client stops waiting', async (t, kind) => {
     const model = await startSimserve(t);
     const server = await startServer(t);
     const client = await connect(kind, server.url);

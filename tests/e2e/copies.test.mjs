@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of backup, restore and move: while a server runs, when a move is killed at any moment, and how a copy is used.
+// Backup, restore and move: while a server runs, when a move is killed several times, and what a server does with a copy.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { OPSBRAIN, addKey, run, startServer, temporaryFolder } from './support/h
 const KEY = '0123456789abcdef0123456789abcdef';
 const KILLS = 4;
 
-// runOk(args, env): runs a command that must succeed; its output.
+// runOk(args, env): runs a command that must succeed; returns its output.
 async function runOk(args, env) {
     const { code, output } = await run(args, env);
     assert.equal(code, 0, output);
@@ -31,10 +31,10 @@ async function refusal(args, env) {
 // runJson(args, env): the JSON that a command prints.
 const runJson = async (args, env) => JSON.parse(await runOk([...args, '--json'], env));
 
-// nameForMove(data): the name of a database for `move`.
+// nameForMove(data): the folder's database, as `move` names it.
 const nameForMove = (data) => databaseSettings(['--data', data]).OPSBRAIN_DATABASE ?? data;
 
-// dump(data, name): {table: rows} of a file's tables that have rows; the rows are sorted.
+// dump(data, name): {table: rows} of those tables of a database file that have rows; the rows are sorted.
 function dump(data, name) {
     const database = new DatabaseSync(path.join(data, name), { readOnly: true });
     const tables = database.prepare(`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`).all();
@@ -44,7 +44,7 @@ function dump(data, name) {
     return rows;
 }
 
-// fill(t, data): starts a server, and stores something in its database; the running server.
+// fill(t, data): starts a server, stores something in its database, and returns the running server.
 async function fill(t, data) {
     await addKey(data, 'ada', '--role', 'admin');
     const key = await addKey(data, 'otto', '--role', 'operator');
@@ -81,41 +81,41 @@ test('a backup of a running server is restored, with keys and audit log', async 
 
 test('a move that was killed several times is complete in the end', async (t) => {
     const folder = await temporaryFolder(t);
-    const [from, over, to] = ['from', 'over', 'to'].map((name) => path.join(folder, name));
+    const [from, between, to] = ['from', 'between', 'to'].map((name) => path.join(folder, name));
     const server = await fill(t, from);
     await server.stop();
     if (onPostgres) await runOk(['move'], { OPSBRAIN_FROM: nameForMove(from), OPSBRAIN_TO: path.join(folder, 'files') });
     const source = onPostgres ? path.join(folder, 'files') : from;
-    const there = { OPSBRAIN_FROM: source, OPSBRAIN_TO: nameForMove(over) };
+    const env = { OPSBRAIN_FROM: source, OPSBRAIN_TO: nameForMove(between) };
     let killed = 0;
     for (let i = 0; i < KILLS; i++) {
-        const child = spawn(OPSBRAIN, ['move'], { env: { ...process.env, ...there }, stdio: 'ignore' });
+        const child = spawn(OPSBRAIN, ['move'], { env: { ...process.env, ...env }, stdio: 'ignore' });
         const ended = once(child, 'close');
         await Promise.race([sleep(10 + 40 * i), ended]);
         child.kill('SIGKILL');
         if ((await ended)[1] === 'SIGKILL') killed++;
     }
-    assert.ok(killed > 0, 'it was never killed');
-    if (killed === KILLS) assert.match(await runOk(['move'], there), /copied and compared/);
-    await runOk(['move'], { OPSBRAIN_FROM: nameForMove(over), OPSBRAIN_TO: to });
+    assert.ok(killed > 0, 'every move ended before it was killed');
+    if (killed === KILLS) assert.match(await runOk(['move'], env), /copied and compared/);
+    await runOk(['move'], { OPSBRAIN_FROM: nameForMove(between), OPSBRAIN_TO: to });
     for (const name of ['opsbrain.db', 'scrapes.db']) {
-        const { fleet_instance: place, ...rows } = dump(to, name);
-        const { fleet_instance: before, ...expected } = dump(source, name);
+        const { fleet_instance: instance, ...rows } = dump(to, name);
+        const { fleet_instance: expectedInstance, ...expected } = dump(source, name);
         assert.deepEqual(rows, expected);
-        assert.equal(place?.length, before?.length);
+        assert.equal(instance?.length, expectedInstance?.length);
     }
 });
 
 test('the counts of a copy are also available as JSON', async (t) => {
     const folder = await temporaryFolder(t);
-    const [data, copy, over, file] = ['data', 'copy', 'over', 'all.backup'].map((name) => path.join(folder, name));
+    const [data, copy, moved, file] = ['data', 'copy', 'moved', 'all.backup'].map((name) => path.join(folder, name));
     await addKey(data, 'ada', '--role', 'admin');
     const { bytes, encrypted, ...counted } = await runJson(['backup', file, '--data', data]);
     assert.equal(bytes, (await stat(file)).size);
     assert.equal(encrypted, false);
     assert.ok(counted.tables > 0 && counted.rows > 0, JSON.stringify(counted));
     assert.deepEqual(await runJson(['restore', file, '--data', copy]), { ...counted, only_reads_clouds: true });
-    const { only_reads_clouds: onlyReads, tables } = await runJson(['move'], { OPSBRAIN_FROM: nameForMove(copy), OPSBRAIN_TO: nameForMove(over) });
+    const { only_reads_clouds: onlyReads, tables } = await runJson(['move'], { OPSBRAIN_FROM: nameForMove(copy), OPSBRAIN_TO: nameForMove(moved) });
     assert.deepEqual([onlyReads, tables], [true, counted.tables]);
     for (const word of ['backup', 'restore', 'move']) assert.match(await runOk(['help', word]), /--json .*prints JSON/);
 });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server that a plan deployed can be queried, watched and measured without a further step: its key is bound to its
-// address, renewed while a sweep runs, and sent nowhere else.
+// A model server that a plan deployed can be queried, watched and measured without a further step: its key is bound to
+// its address, renewed while a sweep runs, and sent nowhere else.
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -13,12 +13,14 @@ import { startSweep, waitForJob } from './support/sweep_by_client.mjs';
 
 const FOR_AGENTS = ['agent_usd_per_hour=100', 'agent_usd_per_life=100'];
 
+// deploy(client, deployment, more): plans and applies a deployment.
 async function deploy(client, deployment, more) {
     const { plan: id, digest } = await planService(client, deployment, more);
     const { job } = await client.call('deployment_apply', { plan: id, confirm: digest });
     await done(client, job);
 }
 
+// done(client, job): waits for a job that must complete.
 async function done(client, job) {
     const ended = await waitForJob(client, job);
     assert.equal(ended.state, 'completed', JSON.stringify(ended));
@@ -38,12 +40,11 @@ async function start(t, { tokenMs = 3_600_000, agents = true, keys = false } = {
     return { google, server, client, key };
 }
 
-// The tokens last 3 s at most.
 test('a deployed service is queried, watched and swept, with tokens that expire within the sweep', async (t) => {
     const { google, server, client } = await start(t, { tokenMs: 3000 });
     await deploy(client, 'gemma', { overrides: ['min_instances=1'] });
     assert.match(text(await client.callTool('model_query', { deployment: 'gemma', prompt: 'Hello' })), /./);
-    await until('it is watched', async () => {
+    await until('the deployment to be watched', async () => {
         const { watch } = await client.call('deployment_show', { deployment: 'gemma' });
         return watch.interval_s === 15 && watch.last_at !== undefined && watch.last_error === undefined;
     });
@@ -72,7 +73,7 @@ test('a deployed service is queried, watched and swept, with tokens that expire 
 test('a service that scales to zero is not woken to be watched', async (t) => {
     const { google, client } = await start(t);
     await deploy(client, 'gemma');
-    await until('the reason is shown', async () => {
+    await until('the reason to be shown', async () => {
         const shown = await client.callTool('metrics_history', { deployment: 'gemma' });
         return /it scales to zero/.test(text(shown));
     });

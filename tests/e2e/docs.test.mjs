@@ -2,12 +2,13 @@
 // The documents: every command in them runs here unchanged, or is marked with the reason why not; every link, path, flag, setting
 // and bench that they name exists.
 //
-// A block of commands (sh, js, call) has a comment on the line before it:
+// A block of commands (sh, js, python, call) has a comment on the line before it:
 //     <!-- run -->                 it must succeed; a block of text that follows shows what it prints
 //     <!-- run with {...} -->      the same for a call, with these arguments added to make it shorter
-//     <!-- not run: REASON -->
-// A `call` is a tool with its arguments. Ids that end in "..." stand for the latest of their kind. Of printed text, each line must
-// begin with the words that are shown, whatever its numbers; "[...]" stands for any text.
+//     <!-- not run: REASON -->     the only choice for python
+// A `call` is a tool with its arguments. Ids that end in "..." stand for the latest of their kind. Each line that a document shows
+// must be the beginning of a printed line, in the same order; only its first words are compared, without numbers and ids, up to
+// "[...]", which stands for any text.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,7 +33,8 @@ const documents = await Promise.all(names.map(async (name) => ({ name, content: 
 
 // ---- Reading ----
 
-// blocks(content): the fenced blocks: {language, mark, body, line, output}; output is the text block right after it, or undefined.
+// blocks(content): the fenced blocks: {language, mark, body, line, end, output}; `mark` is the text of the comment before the block,
+// `output` the text block right after it; either may be undefined.
 function blocks(content) {
     const found = [];
     const lines = content.split('\n');
@@ -59,8 +61,8 @@ const inline = (content) => [...outsideBlocks(content).matchAll(/`([^`\n]+)`/g)]
 
 // ---- Running ----
 
-// A place in which one document's commands run: a server and the demo's model server, as ./run starts them.
-class Place {
+// What one document's commands run in: a folder, a server and the demo's model server, as ./run starts them.
+class Sandbox {
     constructor(t) {
         this.t = t;
         this.latest = {};
@@ -84,17 +86,18 @@ class Place {
         await put('.curlrc', 'fail-with-body\n');
     }
 
-    here(source) {
+    // atServer(source): the source with the server's address in place of the one that the documents name.
+    atServer(source) {
         return source.replaceAll('http://127.0.0.1:8080', new URL(this.server.url).origin);
     }
 
     async shell(source) {
-        return this.spawn('bash', ['-euo', 'pipefail', '-c', this.here(source)]);
+        return this.spawn('bash', ['-euo', 'pipefail', '-c', this.atServer(source)]);
     }
 
     async script(source) {
         const file = path.join(this.folder, 'script.mjs');
-        await writeFile(file, this.here(source));
+        await writeFile(file, this.atServer(source));
         return this.spawn(process.execPath, [file]);
     }
 
@@ -109,7 +112,7 @@ class Place {
         return output;
     }
 
-    // "run_..." is the run that was printed last; in a document without one, the import that is made for it.
+    // "run_..." is the run that was printed last; if none was printed yet, a file is imported to have one.
     async fill(source) {
         if (/"(run|imp)_\.\.\."/.test(source) && !this.latest.run)
             this.note(text(await this.client.callTool('run_import', { text: await readFile(
@@ -139,11 +142,11 @@ class Place {
     }
 }
 
-// Returns the first words of a line, without what differs from run to run: numbers, ids, and a model's words ("> ...").
+// Returns the first words of a line, without what changes each time: numbers, ids, and a model's words ("> ...").
 const words = (line) => line.replace(/^> .*/, '>').replace(/\b(run|swp|job|imp|dep|key)_[0-9a-z]{4,}/g, 'ID')
     .replace(/\b[0-9a-f]{64}\b/g, 'DIGEST').replace(/[-|:]{3,}/g, '-').replace(/[0-9][0-9.,:]*[~!]*/g, '0').trim().split(/\s+/).slice(0, WORDS_COMPARED).join(' ');
 
-// Checks that the lines occur in this order.
+// Checks that the printed lines begin with the lines shown, in this order.
 function checkOutput(shown, printed, where) {
     const lines = printed.split('\n').map(words);
     let at = 0;
@@ -171,17 +174,17 @@ async function runCommands(t, name, content) {
         assert.match(mark ?? 'no mark', /^(run|run with \{.*\}|not run: .+)$/, `${name}:${line}: is the block run by a test?`);
     const runnable = all.filter(({ mark }) => mark.startsWith('run'));
     if (runnable.length === 0) return;
-    const place = new Place(t);
-    await place.prepare();
-    for (const block of runnable) await runBlock(t, place, block, `${name}:${block.line}`);
-    await place.client.close();
+    const sandbox = new Sandbox(t);
+    await sandbox.prepare();
+    for (const block of runnable) await runBlock(t, sandbox, block, `${name}:${block.line}`);
+    await sandbox.client.close();
 }
 
-async function runBlock(t, place, block, where) {
+async function runBlock(t, sandbox, block, where) {
     const missing = await lacks(block.body);
     if (missing) return t.diagnostic(`${where} is skipped: there is no ${missing}`);
     const more = block.mark.startsWith('run with') ? JSON.parse(block.mark.slice('run with '.length)) : {};
-    const printed = await place.run(block, more).catch((error) => assert.fail(`${where}: ${error.message}`));
+    const printed = await sandbox.run(block, more).catch((error) => assert.fail(`${where}: ${error.message}`));
     if (block.output !== undefined) checkOutput(block.output, printed, where);
 }
 
@@ -190,14 +193,14 @@ test('the commands of the documents run', { concurrency: true }, (t) =>
 
 // ---- What the documents name ----
 
-// inEach(title, check): the same test of every document; check(name, content).
+// inEach(title, check): a test that calls check(name, content) for every document.
 function inEach(title, check) {
     test(title, async () => {
         for (const { name, content } of documents) await check(name, content);
     });
 }
 
-inEach('JSON is JSON', (name, content) => {
+inEach('blocks of JSON are valid', (name, content) => {
     for (const { language, body, line } of blocks(content))
         if (language === 'json') assert.doesNotThrow(() => JSON.parse(body), `${name}:${line}`);
 });
@@ -212,8 +215,8 @@ inEach('links lead somewhere', async (name, content) => {
     }
 });
 
-// A path begins with one of our folders, and ends with an extension or a slash: server/discover is a method. build/ and data/
-// are made by the program and its build: what is in them differs.
+// A path begins with one of our folders, and ends with an extension or a slash (server/discover is no path, but a method). Paths in
+// build/ and data/ are not checked, because the build and the program make these folders.
 inEach('paths exist', (name, content) => {
     const rooms = globSync('*/', { cwd: ROOT, exclude: ['build', 'data'] }).map((room) => room.replace(/\/$/, ''));
     for (const code of inline(content)) {
@@ -222,7 +225,7 @@ inEach('paths exist', (name, content) => {
     }
 });
 
-// Checks the documents that explain the source: `tool_call`, `struct call`; `x_create` stands for any name.
+// Checks names such as `tool_call` and `struct call` in the documents that explain the source; `x_create` stands for any name.
 test('names of functions, tables and structs exist', async () => {
     const sources = globSync('{base,store,jobs,bench,fleet,analysis,handlers,server,tests}/**/*.{c,h}', { cwd: ROOT });
     const texts = await Promise.all(sources.map((file) => readFile(path.join(ROOT, file), 'utf8')));
@@ -243,7 +246,7 @@ inEach('the arguments of ./run exist', async (name, content) => {
     }
 });
 
-// Checks every block of commands, also those that are not run: the names of targets and files, and what `./run test` is given.
+// Checks every sh block, even if it is not run: the names of test programs and test files, and the arguments of `./run test`.
 inEach('tests that commands name exist', (name, content) => {
     const isUnit = (test) => globSync(`tests/unit/**/test_${test}.c`, { cwd: ROOT }).length > 0;
     const isEndToEnd = (test) => globSync(`tests/e2e/${test}.test.mjs`, { cwd: ROOT }).length > 0;

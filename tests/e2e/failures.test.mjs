@@ -13,7 +13,7 @@ import { before, test } from 'node:test';
 import { connect, text } from './support/clients.mjs';
 import { atEnd, freePort, startServer, startSimserve } from './support/harness.mjs';
 
-// selfSigned(): {key, cert} of a self-signed certificate, or undefined without openssl.
+// selfSigned(): {key, cert} of a self-signed certificate; undefined if openssl cannot make one.
 function selfSigned() {
     const folder = mkdtempSync(path.join(tmpdir(), 'opsbrain-e2e-'));
     const [key, cert] = ['key.pem', 'cert.pem'].map((name) => path.join(folder, name));
@@ -28,6 +28,7 @@ function selfSigned() {
 let certificate;
 before(() => (certificate = selfSigned()));
 
+// listen(t, server, port): starts the server, and ends it with its connections when the test ends; returns its port.
 async function listen(t, server, port = 0) {
     const sockets = new Set();
     server.on('connection', (socket) => sockets.add(socket)).listen(port, '127.0.0.1');
@@ -42,79 +43,79 @@ async function listen(t, server, port = 0) {
 const answering = (status, type, body) => (request, response) =>
     response.writeHead(status, { 'Content-Type': type }).end(body);
 const PAGE = '<!DOCTYPE html><html><head><title>Chat for all</title></head><body>Hello</body></html>';
-const http1 = (t, ...answer) => listen(t, http.createServer(answering(...answer)));
+const webServer = (t, ...answer) => listen(t, http.createServer(answering(...answer)));
 const speaksTls = (t) => listen(t, https.createServer(certificate, answering(200, 'application/json', '{"data":[{"id":"m"}]}')));
 
-// [what, start(t): the port of the server, how the deployment is registered, class, remedy]
+// [what is wrong, start(t): the port of the server, how the deployment is registered, class, remedy]
 const CASES = [
     ['nobody listens', () => freePort(), {}, 'connect_refused', /Failed to connect|refused/],
     ['a certificate of an unknown authority', speaksTls, { scheme: 'https' }, 'tls', /self.signed.*SSL_CERT_FILE.*restart/],
     ['HTTP to a port that speaks TLS', speaksTls, {}, /reset|protocol/, /TLS there, its URL is https:\/\/127\.0\.0\.1:\d+/],
-    ['TLS to a port that speaks HTTP', (t) => http1(t, 200, 'text/html', ''), { scheme: 'https' }, 'tls',
+    ['TLS to a port that speaks HTTP', (t) => webServer(t, 200, 'text/html', ''), { scheme: 'https' }, 'tls',
         /plain HTTP there, its URL is http:\/\/127\.0\.0\.1:\d+/],
     ['TLS to a port that waits for HTTP', (t) => startSimserve(t).then(({ port }) => port), { scheme: 'https' },
         'connect_timeout', /plain HTTP there, its URL is http:\/\/127\.0\.0\.1:\d+/],
-    ['a proxy that says which port speaks TLS', (t) => http1(t, 400, 'text/html',
+    ['a proxy that says that the port speaks TLS', (t) => webServer(t, 400, 'text/html',
         '<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head></html>'), {}, 'refused_400',
     /it speaks TLS there: its URL is https:/],
     ['no token for a server that requires one', (t) => startSimserve(t, ['--api-key', 'right']).then(({ port }) => port), {}, 'auth',
         /requires a token.*OPSBRAIN_SECRET_<NAME>.*secret_bind <NAME> to http:\/\/127\.0\.0\.1:\d+.*deployment_update/],
     ['a wrong token', (t) => startSimserve(t, ['--api-key', 'right']).then(({ port }) => port), { secret: 'LAB' }, 'auth',
         /refuses the token it was sent.*deployment_update/],
-    ['a web page at any path', (t) => http1(t, 200, 'text/html', PAGE), {}, 'protocol', /this is a web page.*\/v1/],
-    ['a web page under a path', (t) => http1(t, 404, 'text/html', PAGE), { at: '/ui' }, 'not_found',
+    ['a web page at any path', (t) => webServer(t, 200, 'text/html', PAGE), {}, 'protocol', /this is a web page.*\/v1/],
+    ['a web page under a path', (t) => webServer(t, 404, 'text/html', PAGE), { at: '/ui' }, 'not_found',
         /404: Chat for all.*web page.*try http:\/\/127\.0\.0\.1:\d+\/v1/],
-    ['a page of a proxy whose server is down', (t) => http1(t, 502, 'text/html',
+    ['a page of a proxy whose server is down', (t) => webServer(t, 502, 'text/html',
         '<html><head><title>502 Bad Gateway</title></head></html>'), {}, 'server_error', /502: 502 Bad Gateway/],
     ['a redirect', (t) => listen(t, http.createServer((_, response) =>
         response.writeHead(301, { Location: 'https://elsewhere.example/v1/models?key=s3cret' }).end())), {}, 'protocol',
     /redirects to https:\/\/elsewhere\.example\/v1\/models;.*final URL/],
-    ['a model that it does not serve', (t) => startSimserve(t).then(({ port }) => port), { model: 'gpt-x' }, 'not_found',
+    ['a model that the server does not serve', (t) => startSimserve(t).then(({ port }) => port), { model: 'gpt-x' }, 'not_found',
         /the server is up, but has no model "gpt-x".*serves "simserve\/toy".*deployment_update/],
     ['a server that never answers', (t) => listen(t, net.createServer(() => {})), {}, 'total_timeout',
         /no answer came within \d/],
 ];
 
-const classOf = (given) => new RegExp(`\\b(${given.source ?? given})\\b`, 'g');
+const classPattern = (expected) => new RegExp(`\\b(${expected.source ?? expected})\\b`, 'g');
 
-// namedOnce(sentence, given, what): asserts that the sentence names the class `given` once, and no other class in parentheses.
-function namedOnce(sentence, given, what) {
-    assert.equal((sentence.match(classOf(given)) ?? []).length, 1, `${what}: ${sentence}`);
+// namedOnce(sentence, expected, what): asserts that the sentence names the expected class once, and no other class in parentheses.
+function namedOnce(sentence, expected, what) {
+    assert.equal((sentence.match(classPattern(expected)) ?? []).length, 1, `${what}: ${sentence}`);
     assert.equal((sentence.match(/\((?!foreign)[a-z_0-9]+\)/g) ?? []).length <= 1, true, `${what}: ${sentence}`);
 }
 
-test('each failure names one class, once, and says how to mend it', { timeout: 60_000 }, async (t) => {
+test('each failure names one class, once, and says what to do about it', { timeout: 60_000 }, async (t) => {
     const server = await startServer(t, { env: { OPSBRAIN_SECRET_LAB: 'the-wrong-token' } });
     const client = await connect('2x-2026', server.url);
-    const check = async ([what, start, { scheme = 'http', at = '', ...settings }, given, mends], i) => {
+    const check = async ([what, start, { scheme = 'http', at = '', ...settings }, expected, remedy], i) => {
         const name = `d${i}`;
         const url = `${scheme}://127.0.0.1:${await start(t)}${at}`;
         const { reachable, problem } = await client.call('deployment_register', { name, url, ...settings });
         assert.equal(reachable, false, what);
-        assert.match(problem, mends, what);
-        namedOnce(problem, given, what);
+        assert.match(problem, remedy, what);
+        namedOnce(problem, expected, what);
         const result = await client.callTool('model_health', { deployment: name, timeout_s: 2 });
         const health = result.structuredContent;
         assert.equal(health.status, 'FAILED', what);
-        assert.match(health.failure, classOf(given), what);
-        assert.match(health.problem, mends, what);
-        namedOnce(text(result), given, what);
+        assert.match(health.failure, classPattern(expected), what);
+        assert.match(health.problem, remedy, what);
+        namedOnce(text(result), expected, what);
         if (settings.secret) return;
         const refusal = await client.refusal('sweep_start', { deployment: name, concurrency: [1], input_tokens: [16] });
-        assert.match(refusal, mends, what);
-        namedOnce(refusal, given, what);
+        assert.match(refusal, remedy, what);
+        namedOnce(refusal, expected, what);
     };
-    const able = CASES.filter(([, start]) => certificate !== undefined || start !== speaksTls);
-    await Promise.all(able.map(check));
+    const possible = CASES.filter(([, start]) => certificate !== undefined || start !== speaksTls);
+    await Promise.all(possible.map(check));
     assert.ok(!server.output().includes('s3cret') && !server.output().includes('the-wrong-token'));
     await client.close();
 });
 
-test('a health check keeps its time limit with a server that hangs and with one that is slow', async (t) => {
+test('a health check ends in time with a server that hangs, and waits within its limit for a slow one', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const [hung, slow] = [await freePort(), await freePort()];
-    for (const [name, port] of Object.entries({ hung, slow })) // while nobody listens there, which is reported at once
+    for (const [name, port] of Object.entries({ hung, slow })) // while nobody listens there, so that no registration waits
         await client.call('deployment_register', { name, url: `http://127.0.0.1:${port}` });
     await listen(t, net.createServer(() => {}), hung);
     await listen(t, http.createServer((request, response) => {
@@ -125,7 +126,7 @@ test('a health check keeps its time limit with a server that hangs and with one 
     await client.call('model_health', { deployment: 'hung', timeout_s: 1 });
     assert.ok(performance.now() - begun < 2_500, `${performance.now() - begun} ms`);
     const { failure } = await client.call('model_health', { deployment: 'slow', timeout_s: 20 });
-    assert.equal(failure, 'not_found'); // it was asked for a completion after all
+    assert.equal(failure, 'not_found'); // so it was asked for a completion after its slow list of models
     await client.close();
 });
 
@@ -138,7 +139,7 @@ test("a refusal suggests opsbrain's name for another program's option, and trunc
         assert.match(await client.refusal('sweep_start', { [given]: 1 }), new RegExp(`did you mean "${ours}"`), given);
     const sentence = await client.refusal('sweep_plan', { zebra: 1 });
     const [, listed] = sentence.match(/it takes (.*?) and \d+ more$/);
-    for (const name of listed.split(', ')) // none of these arguments may be an object
+    for (const name of listed.split(', ')) // a truncated name would be refused as unknown
         assert.match(await client.refusal('sweep_plan', { [name]: {} }), new RegExp(`"${name}" is `));
     await client.close();
 });

@@ -11,19 +11,19 @@ import { OPSBRAIN, run, startServer, temporaryFolder } from './support/harness.m
 
 const ONLY_READS = /only reads the clouds until `opsbrain fleet resume`/;
 
-test('a copy of the data folder only reads the clouds until an administrator resumes it', { skip: onPostgres && 'a folder without a database' }, async (t) => {
+test('a copy of the data folder only reads the clouds until an administrator resumes it', { skip: onPostgres && 'PostgreSQL has no folder' }, async (t) => {
     const folder = await temporaryFolder(t);
     const data = path.join(folder, 'data');
     for (let start = 0; start < 2; start++) {
         const server = await startServer(t, { data });
-        assert.doesNotMatch(server.output(), ONLY_READS, 'a restart in its place');
+        assert.doesNotMatch(server.output(), ONLY_READS, 'a restart with the same folder');
         await server.stop();
     }
     const copy = path.join(folder, 'copy');
     await cp(data, copy, { recursive: true });
-    const moved = await startServer(t, { data: copy });
-    assert.match(moved.output(), ONLY_READS);
-    await moved.stop();
+    const copied = await startServer(t, { data: copy });
+    assert.match(copied.output(), ONLY_READS);
+    await copied.stop();
     const resume = (...flags) => output(OPSBRAIN, ['fleet', 'resume', '--data', copy, ...flags]);
     assert.match((await resume()).stdout, /changes what runs in its clouds again/);
     assert.deepEqual(JSON.parse((await resume('--json')).stdout), { resumed: true });
@@ -44,7 +44,7 @@ test('plan show and plan approve refuse an id that no plan has', async (t) => {
     }
 });
 
-// A plan as deployment_plan stores it, with a warning that would steer a terminal.
+// insertPlan(data, id): stores a plan as deployment_plan does, with a warning that would steer a terminal.
 function insertPlan(data, id) {
     const body = { script: 'x'.repeat(4000), account: 'at-the-end-of-it' };
     const step = { summary: 'make it', method: 'POST', url: 'https://cloud.example/v1', body };
@@ -98,6 +98,6 @@ test('plan show --json prints what the tool plan_show returns, and plan approve 
     const client = await connect('2x-2026', server.url);
     const { approvals, good_until: same, ...tool } = await client.call('plan_show', { plan: 'pln_one' });
     await client.close();
-    const alike = ({ next_step: step, foreign_text: foreign, page, ...rest }) => rest;
-    assert.deepEqual([same, alike(tool)], [until, alike(shown)]);
+    const comparable = ({ next_step: step, foreign_text: foreign, page, ...rest }) => rest;
+    assert.deepEqual([same, comparable(tool)], [until, comparable(shown)]);
 });

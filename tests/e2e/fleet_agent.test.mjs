@@ -4,14 +4,14 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { begin, isApplying, managed, NAME, planOf, rows, startFleet, tried } from '../clouds/clouds.mjs';
+import { begin, isApplying, managedState, NAME, planOf, rows, startFleet, triedProviders } from '../clouds/clouds.mjs';
 import { connect } from './support/clients.mjs';
 import { addKey, atEnd, startServer, temporaryFolder, until } from './support/harness.mjs';
 
-const PROVIDERS = tried();
+const PROVIDERS = triedProviders();
 
-// withAgent(t, provider): a target that grants agents nothing, an admin's client, the agent's, and that of a
-// user who can be asked.
+// withAgent(t, provider, target): a server with a target that grants agents nothing, unless `target` says otherwise, and the clients
+// of an admin, of the agent, and of a user who can be asked.
 async function withAgent(t, provider, target = {}) {
     const data = await temporaryFolder(t);
     const keys = {};
@@ -32,8 +32,8 @@ async function agrees({ requestedSchema }) {
     return { action: 'accept', content };
 }
 
-// untouched(cloud): nothing was created, and others' resources are unchanged.
-async function untouched(cloud, what) {
+// assertUntouched(cloud): asserts that nothing was created, and that others' resources are unchanged.
+async function assertUntouched(cloud, what) {
     const { made, touched } = await cloud.call('/state');
     assert.deepEqual({ made, touched }, { made: [], touched: null }, what);
 }
@@ -50,7 +50,7 @@ const ATTEMPTS = {
             ['plan_approve', { plan, confirm: digest }],
         ])
             assert.match(await agent.refusal(tool, args), /person|digest|go-ahead|confirm|unknown|argument/i, tool);
-        await untouched(cloud);
+        await assertUntouched(cloud);
     },
     'overrides stay inside what the recipe opens': async ({ agent, cloud }) => {
         const one = { deployment: NAME, target: cloud.target.name, recipe: cloud.recipe, life_s: 7200 };
@@ -63,9 +63,9 @@ const ATTEMPTS = {
         ])
             await agent.refusal('deployment_plan', { ...one, overrides: [override] });
         await agent.refusal('deployment_plan', { ...one, overrides: { image: 'evil/miner:1' } });
-        await untouched(cloud);
+        await assertUntouched(cloud);
     },
-    'names, places and ends are checked before the cloud is called': async ({ agent, cloud }) => {
+    'names, places and ends are checked before the cloud is asked to change anything': async ({ agent, cloud }) => {
         const one = { deployment: NAME, target: cloud.target.name, recipe: cloud.recipe, life_s: 7200 };
         const before = (await cloud.call('/log')).length;
         for (const more of [
@@ -77,9 +77,9 @@ const ATTEMPTS = {
             await agent.refusal('deployment_plan', { ...one, ...more });
         const changes = (await cloud.call('/log')).slice(before).filter(({ method }) => method !== 'GET');
         assert.deepEqual(changes, []);
-        await untouched(cloud);
+        await assertUntouched(cloud);
     },
-    'targets, recipes and adoption need an admin': async ({ agent, admin, cloud }) => {
+    'targets, recipes, adoption and secrets need an admin': async ({ agent, admin, cloud }) => {
         const [recipe] = (await admin.call('recipe_list', { limit: 1 })).recipes;
         const foreign = 'gemma-1';
         for (const [tool, args] of [
@@ -93,13 +93,13 @@ const ATTEMPTS = {
             assert.match(await agent.refusal(tool, args), /role admin|admin/, tool);
         for (const tool of ['deployment_stop', 'deployment_destroy'])
             assert.match(await agent.refusal(tool, { deployment: foreign, confirm: foreign }), /not managed/, tool);
-        await untouched(cloud);
+        await assertUntouched(cloud);
     },
     'an agent cannot change what a user deployed': async ({ agent, user, cloud, server }) => {
         const { plan } = await planOf(user, cloud, 'create');
         await user.call('deployment_apply', { plan });
         await until('the deployment to run', () => !isApplying(server), 60_000);
-        assert.equal(managed(server), 'running');
+        assert.equal(managedState(server), 'running');
         const { made } = await cloud.call('/state');
         for (const [tool, args] of [
             ['deployment_stop', { confirm: NAME }],
@@ -125,13 +125,13 @@ for (const provider of PROVIDERS)
         for (const [title, attempt] of Object.entries(ATTEMPTS)) await t.test(title, () => attempt(team));
     });
 
-test('a registered name is not taken over by a plan, nor a planned one by a registration', async (t) => {
+test('a registered name is not taken over by a plan', async (t) => {
     const { agent, user, cloud, server } = await withAgent(t, PROVIDERS[0]);
     await agent.call('deployment_register', { name: NAME, url: 'http://127.0.0.1:9' });
     const { plan } = await planOf(user, cloud, 'create');
     assert.match(await user.refusal('deployment_apply', { plan }), /already registered/);
-    assert.equal(managed(server), 'gone');
-    await untouched(cloud);
+    assert.equal(managedState(server), 'gone');
+    await assertUntouched(cloud);
 });
 
 test('an agent cannot exceed its grant, however it divides the work', async (t) => {
@@ -148,7 +148,7 @@ test('an agent cannot exceed its grant, however it divides the work', async (t) 
     assert.equal(rows(server, "SELECT 1 FROM fleet_managed WHERE state <> 'gone'").length, 1);
 });
 
-test('this machine runs nothing that an agent names', async (t) => {
+test('this machine runs nothing that an agent names, and a target accepts no path as its credential file', async (t) => {
     const data = await temporaryFolder(t);
     const key = await addKey(data, 'otto', '--role', 'operator');
     const root = await addKey(data, 'ada', '--role', 'admin');

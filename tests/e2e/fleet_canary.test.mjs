@@ -9,13 +9,13 @@ import http from 'node:http';
 import https from 'node:https';
 import path from 'node:path';
 import { test } from 'node:test';
-import { begin, isApplying, NAME, planOf, startCloud, startFleet, tried, withClient } from '../clouds/clouds.mjs';
+import { begin, isApplying, NAME, planOf, startCloud, startFleet, triedProviders, withClient } from '../clouds/clouds.mjs';
 import { atEnd, OPSBRAIN, startSimserve, temporaryFolder, until } from './support/harness.mjs';
 
 const KEY = JSON.parse(await readFile('tests/data/clouds/service-account.json', 'utf8'));
 const CLIENT_KEY = Buffer.from('-----BEGIN PRIVATE KEY-----\ncanary-client-key\n-----END PRIVATE KEY-----\n').toString('base64');
 
-// The contents of a credential file, and which of its words are secret.
+// Credential files: the target that uses the file, its content, the parts that are secret, and the clouds for which it fits.
 const FILES = {
     'service-account.json': {
         target: { credential: 'service_account_file', credential_file: 'service-account.json' },
@@ -32,12 +32,12 @@ const FILES = {
     },
 };
 
-for (const provider of tried())
+for (const provider of triedProviders())
     test(`${provider}: a credential is sent to its own cloud only`, { timeout: 120_000 }, async (t) => {
         await tryCredential(t, provider, {}, tryFiles);
     });
 
-const POD_TOKEN = 'canary-kubernetes'; // the token that the fake accepts
+const POD_TOKEN = 'canary-kubernetes'; // the token that the fake cloud accepts
 const noMounts = spawnSync('unshare', ['-m', 'true']).status === 0 ? false : 'nothing can be mounted here (unshare -m)';
 
 test("the token of opsbrain's own pod is sent to its cluster only", { timeout: 120_000, skip: noMounts }, async (t) => {
@@ -49,8 +49,8 @@ test("the token of opsbrain's own pod is sent to its cluster only", { timeout: 1
     assert.deepEqual(tokens, [POD_TOKEN]);
 });
 
-// tryCredential(...): checks that nothing secret is answered, logged, stored or requested; returns the tokens that the cloud
-// received.
+// tryCredential(...): uses the cloud, calls more(client, cloud, secrets), and checks that nothing secret is answered, logged, stored,
+// or sent other than as the bearer token; returns the tokens that the cloud received.
 async function tryCredential(t, provider, options, more = () => {}) {
     const model = await startSimserve(t);
     const env = { ...options.env, OPSBRAIN_SECRET_LAB: 'canary-lab' };
@@ -84,7 +84,7 @@ async function tryCredential(t, provider, options, more = () => {}) {
     return tokens;
 }
 
-// podOf(t, cloud): opsbrain as a pod of the cloud, which is reached over TLS: {file, env}.
+// podOf(t, cloud): a script that runs opsbrain as in a pod of the cloud, which it reaches over TLS, and its environment: {file, env}.
 async function podOf(t, cloud) {
     const folder = await temporaryFolder(t);
     const account = path.join(folder, 'account');
@@ -117,7 +117,7 @@ async function podOf(t, cloud) {
     return { file, env: { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT_HTTPS: String(front.address().port) } };
 }
 
-// live(...): runs a deployment from its creation to its end, and calls every tool that shows it.
+// live(...): creates a deployment, calls tools that show it, and destroys it.
 async function live(client, server, cloud, model) {
     await client.call('deployment_register', { name: 'sim', url: model.url, secret: 'LAB' });
     await client.call('model_show', { deployment: 'sim' });
@@ -139,7 +139,7 @@ async function live(client, server, cloud, model) {
     await until('the deployment to be destroyed', () => !isApplying(server), 60_000);
 }
 
-// disturb(...): the cloud's errors repeat the credentials that it received.
+// disturb(...): lets the cloud answer with errors that repeat the newest token that it received.
 async function disturb(client, cloud) {
     const { bearer } = (await cloud.call('/log')).findLast((each) => each.bearer) ?? { bearer: 'none' };
     const message = `the token ${bearer} is wrong`;
@@ -151,7 +151,7 @@ async function disturb(client, cloud) {
     await cloud.call('/reset');
 }
 
-// tryFiles(...): valid files, and the same files truncated.
+// tryFiles(...): registers targets with valid credential files and with damaged ones.
 async function tryFiles(client, cloud, secrets) {
     for (const [name, { target, content, fits }] of Object.entries(FILES)) {
         if (!fits(cloud)) continue;

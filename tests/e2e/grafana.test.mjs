@@ -11,7 +11,7 @@ const OUR_SERIES = /\b(?:opsbrain|process)_[a-z_]+/g;
 
 const expressions = [...dashboard.panels.flatMap(({ targets = [] }) => targets), ...dashboard.annotations.list].map(({ expr }) => expr);
 
-// familiesOf(page): every family, with the labels of its series and their values.
+// familiesOf(page): every family of metrics on the page, with the labels of its series and their values.
 function familiesOf(page) {
     const families = new Map([...page.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => [name, new Map()]));
     for (const [, name, labels] of page.matchAll(/^([a-z_]+)(?:\{(.*)\})? /gm)) {
@@ -36,6 +36,7 @@ test('every name and label of the dashboard is served, and every family is on it
     const families = familiesOf(await (await fetch(new URL('/metrics', server.url))).text());
     const base = (name) => (families.has(name) ? name : name.replace(/_(bucket|sum|count)$/, ''));
     const shown = new Set(expressions.flatMap((expression) => expression.match(OUR_SERIES)).map(base));
+    // opsbrain_audit_whole is served once the audit log was checked.
     const notServed = [...shown].filter((name) => !families.has(name) && name !== 'opsbrain_audit_whole');
 
     assert.deepEqual(notServed, [], 'not served');
@@ -43,7 +44,7 @@ test('every name and label of the dashboard is served, and every family is on it
     for (const expression of expressions)
         for (const [, name, labels] of expression.matchAll(/\b((?:opsbrain|process)_[a-z_]+)\{([^}]*)\}/g))
             for (const [, label, value] of labels.matchAll(/([a-z_]+)=~?"([^"]*)"/g)) {
-                if (label === 'instance') continue; /* Prometheus' own */
+                if (label === 'instance') continue; // Prometheus adds it
                 const values = [...(families.get(base(name)).get(label) ?? [])];
                 assert.ok(values.some((one) => new RegExp(`^(?:${value})$`).test(one)), `${name}{${label}} is never ${value}: ${values}`);
             }

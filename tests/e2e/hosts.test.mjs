@@ -6,23 +6,25 @@ import Ajv2020 from 'ajv/dist/2020.js';
 import { connect, text } from './support/clients.mjs';
 import { startServer, startSimserve } from './support/harness.mjs';
 import { TASKS } from './support/host_tasks.mjs';
-import { asOpenAi, toGemini, toOpenAi } from './support/hosts.mjs';
+import { geminiSchema, openAiArguments, openAiSchema } from './support/hosts.mjs';
 
 const ajv = new Ajv2020({ strict: false, allowUnionTypes: true });
 
-// What models send for an argument without a value, if the host requires one.
+// What models send for an argument that they would omit, if the host does not let them.
 const BLANKS = { string: '', array: [], number: null, integer: null, boolean: null };
+// `convert` makes the host's schema of a tool, asSent(schema, args) the arguments as the host's model sends them.
+// The arguments of the tool `skip` are sent unchanged.
 const HOSTS = {
-    'OpenAI strict, null for what is absent': { convert: toOpenAi, say: (schema, args) => asOpenAi(schema, args, () => null) },
+    'OpenAI strict, null for what is absent': { convert: openAiSchema, asSent: (schema, args) => openAiArguments(schema, args, () => null) },
     'OpenAI strict, "" and [] for what is absent': {
-        convert: toOpenAi,
-        say: (schema, args) => asOpenAi(schema, args, ({ type: [type] = [], enum: choices }) => (choices ? null : BLANKS[type])),
-        skip: 'deployment_update', // where "" clears
+        convert: openAiSchema,
+        asSent: (schema, args) => openAiArguments(schema, args, ({ type: [type] = [], enum: choices }) => (choices ? null : BLANKS[type])),
+        skip: 'deployment_update', // there, "" clears a value
     },
-    Gemini: { convert: toGemini, say: (schema, args) => args },
+    Gemini: { convert: geminiSchema, asSent: (schema, args) => args },
 };
 
-for (const [host, { convert, say, skip }] of Object.entries(HOSTS))
+for (const [host, { convert, asSent, skip }] of Object.entries(HOSTS))
     test(`sixty tasks can be done through ${host}`, async (t) => {
         const model = await startSimserve(t, ['--ttft-ms', '5', '--step-ms', '1']);
         const server = await startServer(t);
@@ -34,7 +36,7 @@ for (const [host, { convert, say, skip }] of Object.entries(HOSTS))
         for (const [task, name, argsOf, learn] of TASKS) {
             const schema = schemas.get(name);
             const plain = argsOf(seen);
-            const args = name === skip ? plain : say(schema, plain);
+            const args = name === skip ? plain : asSent(schema, plain);
             const expressible = ajv.compile(schema);
             if (name !== skip && !expressible(args)) problems.push(`${task}: ${ajv.errorsText(expressible.errors)}`);
             const result = await client.callTool(name, args);
@@ -42,6 +44,6 @@ for (const [host, { convert, say, skip }] of Object.entries(HOSTS))
             else if (learn) seen = { ...seen, ...learn(result.structuredContent) };
         }
         assert.deepEqual(problems, []);
-        assert.deepEqual([...new Set(TASKS.map(([, name]) => name))].sort(), [...schemas.keys()].sort(), 'every tool is needed');
+        assert.deepEqual([...new Set(TASKS.map(([, name]) => name))].sort(), [...schemas.keys()].sort(), 'every tool has a task');
         await client.close();
     });

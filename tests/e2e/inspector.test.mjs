@@ -14,14 +14,14 @@ const INSPECTOR = path.resolve(
 const VERSIONS = { legacy: '2025-11-25', auto: '2026-07-28', modern: '2026-07-28' };
 const TOOL_IS_ERROR = 5;
 
-// inspector(t, era): a function (method, ...options) that runs it on a new server and returns {code, result, error}.
+// inspector(t, era): starts a server; returns a function (method, ...options) that runs the Inspector on it: {code, result, error}.
 async function inspector(t, era) {
     const server = await startServer(t);
     const home = await temporaryFolder(t);
-    const usual = ['--cli', server.url, '--transport', 'http', '--protocol-era', era];
-    const quiet = ['--format', 'json', '--stored-auth-only'];
+    const target = ['--cli', server.url, '--transport', 'http', '--protocol-era', era];
+    const forScripts = ['--format', 'json', '--stored-auth-only'];
     return async (method, ...options) => {
-        const args = [INSPECTOR, ...usual, ...quiet, '--method', method, ...options];
+        const args = [INSPECTOR, ...target, ...forScripts, '--method', method, ...options];
         const run = promisify(execFile)(process.execPath, args, { env: { ...process.env, HOME: home } });
         const { code = 0, stdout, stderr } = await run.catch((error) => error);
         const error = stderr.split('\n').find((line) => line.startsWith('{"error"'));
@@ -46,7 +46,7 @@ for (const [era, version] of Object.entries(VERSIONS))
     });
 
 for (const era of Object.keys(VERSIONS))
-    test(`the Inspector calls tools and gets prompts (${era})`, async (t) => {
+    test(`the Inspector calls tools, gets prompts and, in the legacy era, sets the log level (${era})`, async (t) => {
         const inspect = await inspector(t, era);
         const register = ['--tool-arg', 'name=sim', 'url=http://127.0.0.1:9'];
         const registered = await inspect('tools/call', '--tool-name', 'deployment_register', ...register);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What official clients keep when their connections are interrupted or the server restarts. With the older protocols they keep
-// everything, since sessions and streams continue; a stateless client repeats its requests.
+// What official clients keep when their connections are interrupted or the server restarts. With the older protocols they keep the
+// session, its subscriptions, and answers that were ready before a crash; a stateless client repeats its requests.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KINDS, connect, forEachClient, isStateless } from './support/clients.mjs';
@@ -9,7 +9,7 @@ import { watchCalls } from './support/ledger.mjs';
 
 const LONG = { deployment: 'sim', concurrency: [1], input_tokens: [16], output_tokens: [8], window_s: 60 };
 
-// start(t, kind): a client, connected through a proxy, that is notified of changes of a running sweep.
+// start(t, kind): a client that is connected through a proxy and notified of changes of a running sweep.
 async function start(t, kind) {
     const model = await startSimserve(t);
     const server = await startServer(t);
@@ -30,7 +30,7 @@ async function start(t, kind) {
     return { server, proxy, client, uri, job, untilNotified };
 }
 
-forEachClient('after a cut connection the answer still arrives in a session, and updates arrive at every client', async (t, kind) => {
+forEachClient('after a cut connection the answer still arrives in a session, and every client gets updates again', async (t, kind) => {
     const { proxy, client, uri, job, untilNotified } = await start(t, kind);
     let cut = false;
     const onprogress = () => {
@@ -39,7 +39,7 @@ forEachClient('after a cut connection the answer still arrives in a session, and
     };
     const waiting = client.callTool('job_show', { job, wait_s: 5 }, { onprogress, timeout: 30_000 });
     await until('the connection to be cut', () => cut);
-    if (isStateless(kind)) waiting.catch(() => {}); // the client notices the loss when the connection closes
+    if (isStateless(kind)) waiting.catch(() => {}); // the call is lost with its connection
     else assert.equal((await waiting).structuredContent.job.id, job);
 
     // The first request may be sent on a connection that is being closed.
@@ -50,7 +50,7 @@ forEachClient('after a cut connection the answer still arrives in a session, and
     await client.close();
 });
 
-forEachClient('a restart of the server keeps the session and its subscriptions', async (t, kind) => {
+forEachClient('a restart keeps the session and its subscriptions; a stateless client subscribes again', async (t, kind) => {
     const { server, proxy, client, uri, job, untilNotified } = await start(t, kind);
     const { sessionId } = client.transport;
     await proxy.during(() => server.stop().then(() => server.start()));
@@ -63,14 +63,14 @@ forEachClient('a restart of the server keeps the session and its subscriptions',
     await client.close();
 });
 
-// untilNoneRuns(server, client): until the answer of each of the client's calls is stored.
-async function untilNoneRuns(server, { transport }) {
+// untilAnswersAreStored(server, client): waits until the answer of each of the client's calls is stored.
+async function untilAnswersAreStored(server, { transport }) {
     const watch = watchCalls(server.data, transport.sessionId);
     await until('the answers to be stored', () => watch.calls().every((call) => call.ended_ms), 60_000);
     watch.close();
 }
 
-// begin(client, job, wait_s): starts a call that lasts `wait_s` seconds; returns {answer} once its stream has begun.
+// begin(client, job, wait_s): starts a call that lasts `wait_s` seconds; returns {answer}, its promise, once its stream has begun.
 async function begin(client, job, wait_s) {
     let answer;
     await new Promise((onprogress) => {
@@ -85,7 +85,7 @@ for (const kind of KINDS.filter((each) => !isStateless(each))) {
         const { server, proxy, client, job } = await start(t, kind);
         const { answer } = await begin(client, job, 5);
         const back = proxy.during(async () => {
-            await untilNoneRuns(server, client);
+            await untilAnswersAreStored(server, client);
             await server.killAndRestart();
         });
         proxy.cut();
@@ -94,7 +94,7 @@ for (const kind of KINDS.filter((each) => !isStateless(each))) {
         await client.close();
     });
 
-    test(`a call that was lost with the server is answered as lost (${kind})`, async (t) => {
+    test(`a call that was running when the server was killed is answered: outcome unknown (${kind})`, async (t) => {
         const { server, proxy, client, job } = await start(t, kind);
         const { answer } = await begin(client, job, 50);
         await proxy.during(() => server.killAndRestart());

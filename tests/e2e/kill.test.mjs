@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // kill -9 of the server at every kind of moment of a sweep: no measured cell is lost, none is measured again, and the
-// table agrees with that of an undisturbed sweep.
+// figures agree with those of an undisturbed sweep.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,8 +8,8 @@ import { connect } from './support/clients.mjs';
 import { startServer, startSimserve, until } from './support/harness.mjs';
 import { readLedger, watchLedger } from './support/ledger.mjs';
 
-// `./run kill` has more cells, longer windows and the figures of an optimized build on a quiet machine; under sanitizers
-// and beside other work a stall of the machine is not a fault, so figures are only compared roughly.
+// With 50 kills or more, as in `./run kill`, there are more cells and longer windows, and the figures must agree closely. With
+// fewer, as in `./run test`, sanitizers and other work may stall the program, so the figures are compared only roughly.
 const KILLS = Number(process.env.OPSBRAIN_KILLS ?? 6);
 const FULL = KILLS >= 50;
 const WINDOW_S = FULL ? 3 : 1;
@@ -27,7 +27,7 @@ const PLAN = {
 };
 const SWEEP_MS = 240_000;
 
-// The moments at which the server is killed: each waits for its moment. `typical` is how long an attempt takes.
+// The moments at which the server is killed: each function waits for its moment. `typical` is how many milliseconds an attempt takes.
 const MOMENTS = {
     'at any time': async () => sleep(Math.random() * 1500 * WINDOW_S),
     'as an attempt begins': async (watch) => untilCount(watch, 'running', (before, now) => now > 0),
@@ -38,6 +38,8 @@ const MOMENTS = {
     },
 };
 
+// untilCount(watch, state, reached): waits until reached(before, now) is true of the number of attempts in this state, or the sweep
+// is done.
 async function untilCount({ counts, done }, state, reached) {
     const before = counts()[state] ?? 0;
     await until(`an attempt to be ${state}`, () => reached(before, counts()[state] ?? 0) || done(), 60_000);
@@ -59,9 +61,9 @@ test(`${KILLS} kills lose no cell, repeat none and change no figure`, { timeout:
         kills += await killUntilDone(server, sweep, KILLS - kills, typical, kills);
         const ledger = await finish(server, sweep);
         compare(ledger, reference);
-        const cut = ledger.attempts.filter(({ state }) => state === 'interrupted').length;
-        assert.equal(await countInterrupted(server, sweep), cut);
-        interrupted += cut;
+        const marked = ledger.attempts.filter(({ state }) => state === 'interrupted').length;
+        assert.equal(await countInterrupted(server, sweep), marked);
+        interrupted += marked;
     }
     t.diagnostic(`${interrupted} attempts were interrupted`);
     assert.ok(interrupted > 0);
@@ -78,7 +80,7 @@ test('a kill after the last cell costs no result, although the model server is g
     assert.equal(cells[0].state, 'measured');
 });
 
-test('after a reboot too, a sweep waits until its model server is up', async (t) => {
+test('a sweep whose model server is down after a kill, as after a reboot, waits until it is up', async (t) => {
     const { server, model, sweep } = await startShort(t, [1, 2]);
     const watch = watchLedger(server.data, sweep);
     await untilCount({ ...watch, done: () => false }, 'accepted', (before, now) => now === 1);
@@ -98,7 +100,7 @@ test('after a reboot too, a sweep waits until its model server is up', async (t)
     assert.deepEqual(cells.map(({ state }) => state), ['measured', 'measured']);
 });
 
-// startShort(t, concurrency): a sweep of one short cell for each of these.
+// startShort(t, concurrency): a sweep with one short cell for each of these numbers of users.
 async function startShort(t, concurrency) {
     const model = await startSimserve(t);
     const server = await startServer(t);
@@ -121,14 +123,14 @@ async function start(server, plan = PLAN) {
 }
 
 // killUntilDone(...): kills the server at one moment after the other until the sweep is done or there were `enough` kills; returns
-// their number.
-async function killUntilDone(server, sweep, enough, typical, first) {
+// the number of kills. `earlier` is the number of kills in earlier sweeps, after which the moments continue.
+async function killUntilDone(server, sweep, enough, typical, earlier) {
     const names = Object.keys(MOMENTS);
     for (let kills = 0; kills < enough; kills++) {
         const total = PLAN.concurrency.length * PLAN.input_tokens.length;
         const watch = watchLedger(server.data, sweep);
         watch.done = () => (watch.counts().accepted ?? 0) === total;
-        const moment = names[(first + kills) % names.length];
+        const moment = names[(earlier + kills) % names.length];
         await MOMENTS[moment](watch, typical);
         const done = watch.done();
         watch.close();
@@ -160,7 +162,7 @@ function checkNothingLost(moment, before, after) {
         assert.deepEqual(after.cells[cell.position], cell, `killed ${moment}`);
 }
 
-// finish(server, sweep): waits for the end of a sweep and reads what it left.
+// finish(server, sweep): waits until the sweep is completed; returns its ledger.
 async function finish(server, sweep) {
     const client = await connect('2x-2026', server.url);
     await until(
@@ -176,7 +178,7 @@ async function finish(server, sweep) {
     return readLedger(server.data, sweep);
 }
 
-// countInterrupted(server, sweep): how many interrupted attempts an agent is shown.
+// countInterrupted(server, sweep): how many interrupted attempts sweep_show lists.
 async function countInterrupted(server, sweep) {
     const client = await connect('2x-2026', server.url);
     const { interrupted } = await client.call('sweep_show', { sweep });
@@ -192,7 +194,7 @@ function compare(ledger, reference) {
         const where = `concurrency ${cell.concurrency}, ${cell.input_tokens} tokens`;
         assert.equal(cell.state, 'measured', where);
         assert.equal(cell.number, cell.attempts, `measured again: ${where}`);
-        assert.equal(cell.workload_digest, reference.cells[i].workload_digest, `other prompts: ${where}`);
+        assert.equal(cell.workload_digest, reference.cells[i].workload_digest, `different prompts: ${where}`);
         compareFigures(JSON.parse(cell.measurement), JSON.parse(reference.cells[i].measurement), cell.concurrency, where);
     }
     for (const attempt of ledger.attempts) assert.match(attempt.state, /^(accepted|interrupted)$/);
@@ -209,7 +211,7 @@ function compareFigures(one, other, users, where) {
 
 function near(one, other, least, what) {
     const allowed = Math.max(least, Math.abs(other) * ALLOWED.share);
-    assert.ok(Math.abs(one - other) <= allowed, `${what}: ${one} and ${other} undisturbed`);
+    assert.ok(Math.abs(one - other) <= allowed, `${what}: ${one}, but ${other} in the undisturbed sweep`);
 }
 
 function median(values) {

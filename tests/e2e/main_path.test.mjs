@@ -15,7 +15,7 @@ const GRID = {
     warmup_limit_s: 1,
 };
 
-forEachClient('registers, checks, plans, sweeps and reports', async (t, kind) => {
+forEachClient('a client registers, checks, plans, sweeps and reports', async (t, kind) => {
     const model = await startSimserve(t, ['--ttft-ms', '30', '--step-ms', '10']);
     const server = await startServer(t);
     const client = await connect(kind, server.url);
@@ -77,7 +77,7 @@ test('a second sweep on an endpoint waits in line and says what it waits for', a
     await client.call('deployment_register', { name: 'sim', url: model.url });
     const first = await client.call('sweep_start', { ...GRID, window_s: 60 });
     const second = await client.call('sweep_start', GRID);
-    const message = await until('the second to wait in line', async () => {
+    const message = await until('the second sweep to wait in line', async () => {
         const { job } = await client.call('job_show', { job: second.job });
         return job.message?.includes(`held by local for ${first.sweep.id}`) && job.message;
     });

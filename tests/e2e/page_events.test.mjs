@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stream of an open tab, which names what changed.
+// The stream of events of an open browser tab: each event names what changed; "*" means that anything may have changed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Browser } from './support/browser.mjs';
 import { connect } from './support/clients.mjs';
 import { addKey, request, run, startServer, startSimserve, temporaryFolder } from './support/harness.mjs';
 
-// events(server, headers): yields the names in each event as it arrives, until the stream ends.
+// events(server, headers): yields the names in each event, or [] for a comment, as it arrives, until the stream ends.
 async function* events(server, headers = {}) {
     const answer = await fetch(`http://127.0.0.1:${server.port}/events`, { headers, redirect: 'manual' });
     assert.equal(answer.status, 200);
@@ -21,11 +21,12 @@ async function* events(server, headers = {}) {
     }
 }
 
-// Reads a stream to its end.
+// ended(stream): reads a stream to its end.
 async function ended(stream) {
     while (!(await stream.next().catch(() => ({ done: true }))).done);
 }
 
+// nextNaming(stream, name): the names in the next event that contains this name.
 async function nextNaming(stream, name) {
     for (;;) {
         const { value, done } = await stream.next();
@@ -34,7 +35,7 @@ async function nextNaming(stream, name) {
     }
 }
 
-test('a tab receives only the name of the deployment that changed', async (t) => {
+test('a tab receives the name of the deployment that changed, and at most "*" besides', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const stream = events(server);
@@ -53,7 +54,7 @@ test('a tab is notified when metrics were scraped, and the overview then shows t
     await client.call('deployment_register', { name: 'sim', url: sim.url });
     const before = await browser.get('/');
     assert.match(before.body, /data-follows="\* \*load"/);
-    assert.match(before.body, /<li class="soft">no load data yet</);
+    assert.match(before.body, /<li class="soft">no recent load data</);
     const stream = events(server);
     await client.call('metrics_watch', { deployment: 'sim', interval_s: 1 });
     await nextNaming(stream, '*load');
@@ -69,7 +70,7 @@ test('a stream is for those who are signed in, and ends with their key', async (
     const browser = new Browser(server.port);
     assert.equal((await browser.get('/events')).status, 303);
     const asked = await request(server.port, { path: '/events', headers: { Accept: 'text/event-stream' } });
-    assert.deepEqual([asked.status, asked.body], [204, ''], 'a page would be an error in the console');
+    assert.deepEqual([asked.status, asked.body], [204, ''], 'the browser would log a page as an error');
     await browser.signIn(key);
     const stream = events(server, { Cookie: [...browser.cookies].map((pair) => pair.join('=')).join('; ') });
     await stream.next();

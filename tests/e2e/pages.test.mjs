@@ -9,7 +9,7 @@ import { connect } from './support/clients.mjs';
 import { addKey, atEnd, startServer, startSimserve, temporaryFolder, until } from './support/harness.mjs';
 
 const HOSTILE = '<script>alert(1)</script>"\'><img src=x onerror=alert(1)>javascript:alert(1)\u001b[31m\u202e&amp;';
-const PLAIN = HOSTILE.replace(/[\u001b\u202e]/g, ''); // what a registration accepts
+const PLAIN = HOSTILE.replace(/[\u001b\u202e]/g, ''); // without the characters that a registration refuses
 const PAGES = ['/', '/deployments', '/deployments/sim', '/history?deployment=sim', '/jobs', '/leases', '/audit-log', '/imports', '/runs', '/sweeps'];
 const FORMS = ['/register', '/sweeps/new?deployment=sim'];
 
@@ -54,12 +54,12 @@ test('foreign text is never markup on any page', async (t) => {
     assertHarmless(refused.body, 'the form again');
 });
 
-// Returns the arguments that the tool needs, with foreign text as the argument `name`; undefined if that one cannot be text.
-function hostileArguments({ properties, required = [] }, name, world) {
+// Returns the arguments that a tool requires, with foreign text as the argument `name`; undefined if that argument cannot hold text.
+function hostileArguments({ properties, required = [] }, name, usual) {
     const { type, items } = properties[name];
     const text = type === 'string' ? HOSTILE : type === 'array' && items?.type === 'string' ? [HOSTILE] : undefined;
     if (text === undefined && type !== 'object') return undefined;
-    const needed = Object.fromEntries(required.map((each) => [each, world[each] ?? 'sim']));
+    const needed = Object.fromEntries(required.map((each) => [each, usual[each] ?? 'sim']));
     return { ...needed, [name]: text ?? { [HOSTILE]: HOSTILE } };
 }
 
@@ -69,10 +69,10 @@ test('foreign text is never markup, whichever parameter of a tool it came in', a
     await client.call('deployment_register', { name: 'sim', url: sim.url });
     const { run } = await client.call('run_import', { text: 'concurrency,input_len,output_tok_per_s\n1,64,100\n' });
     const { sweep, job } = await client.call('sweep_start', { deployment: 'sim', concurrency: [1], window_s: 1 });
-    const world = { url: sim.url, run: run.id, sweep: sweep.id, job, text: 'a,b\n1,2\n', prompt: 'a' };
+    const usual = { url: sim.url, run: run.id, sweep: sweep.id, job, text: 'a,b\n1,2\n', prompt: 'a' };
     const calls = (await client.listTools()).flatMap(({ name, inputSchema }) =>
         Object.keys(inputSchema.properties)
-            .map((parameter) => hostileArguments(inputSchema, parameter, world))
+            .map((parameter) => hostileArguments(inputSchema, parameter, usual))
             .filter((args) => args !== undefined)
             .map((args) => client.callTool(name, args).catch(() => undefined)),
     );
@@ -81,8 +81,8 @@ test('foreign text is never markup, whichever parameter of a tool it came in', a
     await client.close();
 
     const browser = new Browser(server.port);
-    const things = [`/sweeps/${sweep.id}`, `/jobs/${job}`, `/runs/${run.id}`, `/compare?a=${run.id}&b=${sweep.id}`];
-    for (const path of [...PAGES, ...FORMS, ...things]) {
+    const results = [`/sweeps/${sweep.id}`, `/jobs/${job}`, `/runs/${run.id}`, `/compare?a=${run.id}&b=${sweep.id}`];
+    for (const path of [...PAGES, ...FORMS, ...results]) {
         let next = path;
         for (let pages = 0; next && pages < 20; pages++) {
             const { body } = await browser.get(next);
@@ -110,14 +110,14 @@ test('forms are explained in plain words, without the names of tools and paramet
         assert.deepEqual(words.filter((word) => names.includes(word)), [], hint);
     }
     const text = shown.join('\n');
-    assert.match(text, /Users at once, as 1, 4, 16, 64; without/);
+    assert.match(text, /Users at once, as 1, 4, 16, 64; omitted/);
     assert.match(text, /four times “Window, s”/);
     const { body } = await new Browser(server.port).get('/sweeps/new');
     assert.match(body, /<label>Limit TTFT, ms</);
     assert.match(body, /name="output_tokens" placeholder="128"/);
 });
 
-test('a viewer sees no button that is refused, and is refused without one', async (t) => {
+test('a viewer sees no button for what only others may do, and is refused when sending the form anyway', async (t) => {
     const data = await temporaryFolder(t);
     const keys = { eve: await addKey(data, 'eve', '--role', 'viewer'), otto: await addKey(data, 'otto', '--role', 'operator') };
     const server = await startServer(t, { data });
@@ -168,7 +168,7 @@ test('the page of a refusal has the navigation, and whoever is signed in may sig
     assert.equal((await eve.post('/sign-out', { token: await eve.token('/register') })).headers.location, '/sign-in');
 });
 
-test('a deployment is registered, planned, measured and cancelled with forms alone', async (t) => {
+test('a deployment is registered, and a sweep is planned, started once and cancelled, with forms alone', async (t) => {
     const sim = await startSimserve(t);
     const server = await startServer(t);
     const browser = new Browser(server.port);
@@ -198,7 +198,7 @@ test('a deployment is registered, planned, measured and cancelled with forms alo
     await until('the job to be cancelled', async () => /class="state warn">cancelled/.test((await browser.get('/jobs')).body));
 });
 
-test('a dropped file is imported, and what was not read is shown', async (t) => {
+test('an uploaded file is imported, and what was not read is shown', async (t) => {
     const server = await startServer(t);
     const browser = new Browser(server.port);
     const token = await browser.token('/imports');
@@ -246,7 +246,7 @@ test('the overview says why a job failed', async (t) => {
     assert.match(body, /Failed in the last 24 hours.*<td[^>]*><bdi>[^<]*out of paper/s);
 });
 
-test('a deployment may be called new', async (t) => {
+test('a deployment may have the name "new"', async (t) => {
     const server = await startServer(t);
     const browser = new Browser(server.port);
     const client = await connect('2x-2026', server.url);
@@ -267,7 +267,7 @@ test('the link that forces a comparison keeps the options of the request', async
     assert.match(body, /href="\/compare\?a=[^"]*&amp;keep_wrong=1">compare all the same/);
 });
 
-test('lists have pages, and their filters are in the query', async (t) => {
+test('lists have pages, their filters are in the query, and HEAD gets no body', async (t) => {
     const server = await startServer(t);
     const browser = new Browser(server.port);
     const client = await connect('2x-2026', server.url);

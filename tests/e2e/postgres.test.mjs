@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two processes at one PostgreSQL database, and a pooler in front of one.
+// Two processes at one PostgreSQL database, and a pooler in front of a database.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { connect } from './support/clients.mjs';
-import { onPostgres, placeFor, query } from './support/database.mjs';
+import { onPostgres, prepareDatabase, query } from './support/database.mjs';
 import { atEnd, request, run, startServer, temporaryFolder } from './support/harness.mjs';
 import { POOLER, startPooler } from './support/postgres_server.mjs';
 
-const HOLD_MS = 12_000;
+const HOLD_MS = 12_000; // how long a holder keeps the database without renewing its claim
 const skip = onPostgres ? false : 'OPSBRAIN_TEST_DATABASE is not set';
 
 async function register(server, name) {
@@ -21,8 +21,8 @@ async function register(server, name) {
     }
 }
 
-// startAt(t, data): a server at the database of `data`, with a folder of its own.
-const startAt = (t, data) => startServer(t, { env: { OPSBRAIN_DATABASE: placeFor(data) } });
+// startAt(t, data): a server at the PostgreSQL database of the folder `data`, with a data folder of its own.
+const startAt = (t, data) => startServer(t, { env: { OPSBRAIN_DATABASE: prepareDatabase(data) } });
 
 // moveAway(data): pretends that the process which holds the database is on another machine, where it may still be running.
 const moveAway = (data) => query(data, `UPDATE opsbrain_holder SET process = ''`);
@@ -73,7 +73,7 @@ const noPooler = skip || (existsSync(POOLER) ? false : 'pgbouncer is not install
 
 test('pgbouncer in transaction mode works in front of the database', { skip: noPooler }, async (t) => {
     const data = await temporaryFolder(t);
-    placeFor(data);
+    prepareDatabase(data);
     const [schema, folder, port] = query(data, `SELECT current_schema(), split_part(current_setting('unix_socket_directories'), ',', 1),
                                                 current_setting('port')`).trim().split('|');
     query(data, `CREATE ROLE p${schema} LOGIN; ALTER SCHEMA ${schema} OWNER TO p${schema}; ALTER ROLE p${schema} SET search_path = ${schema}`);
@@ -89,7 +89,7 @@ test('pgbouncer in transaction mode works in front of the database', { skip: noP
     await server.stop();
 });
 
-test('the commands of keys ask the database, not the data folder', { skip }, async (t) => {
+test('the key commands use the database, not the data folder', { skip }, async (t) => {
     const data = path.join(await temporaryFolder(t), 'data');
     const added = await run(['key', 'add', 'alice', '--role', 'admin', '--data', data]);
     assert.equal(added.code, 0, added.output);

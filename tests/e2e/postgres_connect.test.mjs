@@ -9,14 +9,14 @@ import { request, run, startServer, temporaryFolder, until } from './support/har
 import { findPostgres, startPostgres } from './support/postgres_server.mjs';
 
 const PASSWORD = 'p@ss/word';
-const NAMED = 'postgresql://alice:p%40ss%2Fword@';
-const BARE = 'postgresql://alice@';
+const LOGIN = 'postgresql://alice:p%40ss%2Fword@'; // the user with the password
+const USER = 'postgresql://alice@'; // the user without it
 const ACCESS = `local all all trust
-hostssl crypted alice 0.0.0.0/0 scram-sha-256
+hostssl tls_only alice 0.0.0.0/0 scram-sha-256
 host plain alice 0.0.0.0/0 scram-sha-256
 `;
 
-// certify(folder, {uid, gid}): creates an authority and its certificate for db.test, and writes pg_hba.conf.
+// certify(folder, {uid, gid}): creates a certificate authority and a certificate for db.test, and writes pg_hba.conf.
 async function certify(folder, { uid, gid }) {
     const openssl = (...args) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
     const key = ['-newkey', 'rsa:2048', '-nodes', '-keyout'];
@@ -32,11 +32,11 @@ async function startWithTls(t) {
     const settings = ['listen_addresses=127.0.0.1,127.0.0.2', 'ssl=on', 'ssl_cert_file=../server.crt', 'ssl_key_file=../server.key'];
     const server = await startPostgres(t, await findPostgres(), { settings, prepare: certify });
     server.query(`CREATE ROLE alice LOGIN PASSWORD '${PASSWORD}'`);
-    for (const name of ['crypted', 'plain']) server.query(`CREATE DATABASE ${name} OWNER alice`);
+    for (const name of ['tls_only', 'plain']) server.query(`CREATE DATABASE ${name} OWNER alice`);
     return server;
 }
 
-// passwordFile(t, text, mode): writes a password file; its path.
+// passwordFile(t, text, mode): writes a password file; returns its path.
 async function passwordFile(t, text, mode) {
     const file = path.join(await temporaryFolder(t), 'password');
     await writeFile(file, text, { mode });
@@ -45,7 +45,7 @@ async function passwordFile(t, text, mode) {
 
 const skip = (await findPostgres()) ? false : 'PostgreSQL is not installed';
 
-test('each way to connect works, or says why not', { skip }, async (t) => {
+test('each way to connect works, or is refused with the reason', { skip }, async (t) => {
     const server = await startWithTls(t);
     const authority = path.join(server.folder, 'ca.crt');
     const data = await temporaryFolder(t);
@@ -61,45 +61,45 @@ test('each way to connect works, or says why not', { skip }, async (t) => {
         assert.doesNotMatch(output, /p@ss|p%40ss|hunter2/, way[0]);
     };
 
-    for (const mode of ['require', 'verify-ca', 'verify-full']) await works(NAMED + there('crypted', `${trusted}&sslmode=${mode}`));
-    for (const mode of ['allow', 'prefer', 'require']) await works(NAMED + there('crypted', `&sslmode=${mode}`));
-    for (const mode of ['disable', 'verify-full']) await works(NAMED + there('plain', `${trusted}&sslmode=${mode}`));
-    await works(NAMED + there('crypted'), { PGSSLROOTCERT: authority });
-    await works(`${NAMED}${here}/plain`);
-    await works(`${BARE}${here}/plain`, { PGPASSWORD: PASSWORD });
-    await works(`${BARE}${here}/plain`, { PGPASSFILE: await passwordFile(t, line, 0o600) });
-    await works(`${BARE}${here}/plain`, { OPSBRAIN_DATABASE_PASSWORD_FILE: await passwordFile(t, `${PASSWORD}\n`, 0o644) });
-    await works(`${BARE}${here}/plain?passfile=${await passwordFile(t, line, 0o600)}`);
+    for (const mode of ['require', 'verify-ca', 'verify-full']) await works(LOGIN + there('tls_only', `${trusted}&sslmode=${mode}`));
+    for (const mode of ['allow', 'prefer', 'require']) await works(LOGIN + there('tls_only', `&sslmode=${mode}`));
+    for (const mode of ['disable', 'verify-full']) await works(LOGIN + there('plain', `${trusted}&sslmode=${mode}`));
+    await works(LOGIN + there('tls_only'), { PGSSLROOTCERT: authority });
+    await works(`${LOGIN}${here}/plain`);
+    await works(`${USER}${here}/plain`, { PGPASSWORD: PASSWORD });
+    await works(`${USER}${here}/plain`, { PGPASSFILE: await passwordFile(t, line, 0o600) });
+    await works(`${USER}${here}/plain`, { OPSBRAIN_DATABASE_PASSWORD_FILE: await passwordFile(t, `${PASSWORD}\n`, 0o644) });
+    await works(`${USER}${here}/plain?passfile=${await passwordFile(t, line, 0o600)}`);
     await works(`postgresql://postgres@/plain?host=${server.folder}&port=${server.port}`);
 
     const untrusted = /the database's certificate cannot be verified: name the file of its authority, sslrootcert=FILE/;
-    for (const more of ['', '&sslmode=verify-ca', '&sslmode=verify-full']) await fails(untrusted, NAMED + there('crypted', more));
-    await fails(/certificate is for another name: connect to the name that it has/, `${NAMED}127.0.0.2:${server.port}/crypted?${trusted.slice(1)}`);
-    await fails(/the file of sslrootcert cannot be read/, NAMED + there('crypted', '&sslrootcert=/none.crt'));
-    await fails(/sslmode must be disable, allow, prefer, require, verify-ca or verify-full/, NAMED + there('crypted', '&sslmode=strange'));
-    await fails(/does not let this user in.*pg_hba\.conf/, NAMED + there('crypted', '&sslmode=disable'));
+    for (const more of ['', '&sslmode=verify-ca', '&sslmode=verify-full']) await fails(untrusted, LOGIN + there('tls_only', more));
+    await fails(/certificate is for another name: connect to the name that it has/, `${LOGIN}127.0.0.2:${server.port}/tls_only?${trusted.slice(1)}`);
+    await fails(/the file of sslrootcert cannot be read/, LOGIN + there('tls_only', '&sslrootcert=/none.crt'));
+    await fails(/sslmode must be disable, allow, prefer, require, verify-ca or verify-full/, LOGIN + there('tls_only', '&sslmode=strange'));
+    await fails(/does not let this user in.*pg_hba\.conf/, LOGIN + there('tls_only', '&sslmode=disable'));
     await fails(/refuses the user or the password/, `postgresql://alice:hunter2@${here}/plain`);
 
-    const unasked = /the database asks for a password, and there is none: .*PGPASSWORD.*PGPASSFILE.*HOST:PORT:DATABASE:USER:PASSWORD.*mode 0600/;
-    await fails(unasked, `${BARE}${here}/plain`);
-    await fails(unasked, `${BARE}${here}/plain`, { PGPASSFILE: await passwordFile(t, line, 0o644) });
-    await fails(unasked, `${BARE}${here}/plain`, { PGPASSFILE: await passwordFile(t, `${PASSWORD}\n`, 0o600) });
+    const without = /the database asks for a password, and there is none: .*PGPASSWORD.*PGPASSFILE.*HOST:PORT:DATABASE:USER:PASSWORD.*mode 0600/;
+    await fails(without, `${USER}${here}/plain`);
+    await fails(without, `${USER}${here}/plain`, { PGPASSFILE: await passwordFile(t, line, 0o644) });
+    await fails(without, `${USER}${here}/plain`, { PGPASSFILE: await passwordFile(t, `${PASSWORD}\n`, 0o600) });
 
     const backup = path.join(await temporaryFolder(t), 'backup');
     const file = await passwordFile(t, PASSWORD, 0o600);
-    const { code, output } = await run(['backup', backup, '--database', `${BARE}${here}/plain`, '--database-password-file', file], {});
+    const { code, output } = await run(['backup', backup, '--database', `${USER}${here}/plain`, '--database-password-file', file], {});
     assert.equal(code, 0, output);
 
-    await fails(/OPSBRAIN_DATABASE_PASSWORD_FILE \/none cannot be read/, `${BARE}${here}/plain`, { OPSBRAIN_DATABASE_PASSWORD_FILE: '/none' });
-    await fails(/the address of the database has a line break/, `${NAMED}${here}/plain\n`);
-    await fails(/cannot be reached: check that it runs, and its address/, `${NAMED}127.0.0.1:1/plain`);
-    await fails(/cannot be reached: check that it runs, and its address/, `${NAMED}nowhere.invalid/plain`);
+    await fails(/OPSBRAIN_DATABASE_PASSWORD_FILE \/none cannot be read/, `${USER}${here}/plain`, { OPSBRAIN_DATABASE_PASSWORD_FILE: '/none' });
+    await fails(/the address of the database has a line break/, `${LOGIN}${here}/plain\n`);
+    await fails(/cannot be reached: check that it runs, and its address/, `${LOGIN}127.0.0.1:1/plain`);
+    await fails(/cannot be reached: check that it runs, and its address/, `${LOGIN}nowhere.invalid/plain`);
 });
 
 test('a password that is changed while a server runs is read again', { skip }, async (t) => {
     const postgres = await startWithTls(t);
     const file = await passwordFile(t, PASSWORD, 0o600);
-    const args = ['--database', `${BARE}127.0.0.1:${postgres.port}/plain`, '--database-password-file', file];
+    const args = ['--database', `${USER}127.0.0.1:${postgres.port}/plain`, '--database-password-file', file];
     const server = await startServer(t, { args });
     postgres.query(`ALTER ROLE alice PASSWORD 'changed'`);
     await writeFile(file, 'changed');

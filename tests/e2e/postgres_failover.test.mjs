@@ -12,6 +12,7 @@ import { findPostgres, startPostgres } from './support/postgres_server.mjs';
 const bin = await findPostgres();
 const skip = bin ? false : 'PostgreSQL is not installed';
 
+// register(server, name): registers a deployment; returns the list of deployments as JSON.
 async function register(server, name) {
     const client = await connect('2x-2026', server.url);
     try {

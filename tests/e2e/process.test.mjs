@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting, refusing to start, and stopping.
+// Starting, refusing to start, stopping, and metrics.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { test } from 'node:test';
 import { connect } from './support/clients.mjs';
 import { atEnd, freePort, request, run, startServer, temporaryFolder } from './support/harness.mjs';
 
-// refusesToStart(args, pattern): `opsbrain serve` ends at once with one sentence.
+// refusesToStart(args, pattern): asserts that `opsbrain serve` fails, with output that matches the pattern.
 async function refusesToStart(args, pattern) {
     const { code, output } = await run(['serve', ...args]);
     assert.notEqual(code, 0, output);
@@ -73,7 +73,7 @@ test('an unknown command fails, and --help prints help', async () => {
     assert.match(help.output, /serve/);
 });
 
-test('SIGTERM ends the server in time while clients listen and wait', async (t) => {
+test('SIGTERM ends the server in time while clients are connected', async (t) => {
     const server = await startServer(t);
     const clients = await Promise.all(['legacy-1x', '2x-legacy', '2x-2026'].map((kind) => connect(kind, server.url)));
     const began = performance.now();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrong calls are refused in one sentence that names the field, the value and what to do; they leave only a row of the audit
-// log.
+// Wrong calls are refused in one sentence that says what is wrong, and store nothing but a row of the audit log; model servers that
+// fail are reported.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from './support/clients.mjs';
@@ -8,7 +8,7 @@ import { freePort, post, startServer, startSimserve, until } from './support/har
 
 const GRID = { deployment: 'sim', concurrency: [1], input_tokens: [16], output_tokens: [8], window_s: 1 };
 
-// withClient(t, modelArgs): a server that knows the model server `sim`, and a client of it.
+// withClient(t, modelArgs, serverOptions): a server with the deployment `sim`, its model server, and a client.
 async function withClient(t, modelArgs = [], serverOptions = {}) {
     const model = await startSimserve(t, modelArgs);
     const server = await startServer(t, serverOptions);
@@ -44,7 +44,7 @@ test('arguments that do not fit their schema are refused', async (t) => {
     await client.close();
 });
 
-test('the refusal of a grid that is too large names the limits and the number of cells', async (t) => {
+test('the refusal of a grid that is too large names the number of cells', async (t) => {
     const { client } = await withClient(t);
     const many = Array.from({ length: 64 }, (_, i) => i + 1);
     const sentence = await client.refusal('sweep_start', {
@@ -98,7 +98,7 @@ test('a deployment that is down is stored, and reported as down', async (t) => {
     await client.close();
 });
 
-test('a model server that wants another token is reported as such', async (t) => {
+test('a token that the model server refuses is reported, but not shown', async (t) => {
     const secret = 'not-the-right-one-at-all';
     const { client, model } = await withClient(t, ['--api-key', 'right'], { env: { OPSBRAIN_SECRET_LAB: secret } });
     await client.call('deployment_register', { name: 'locked', url: model.url, secret: 'LAB' });
@@ -124,7 +124,7 @@ test('a correct secret is used and never shown', async (t) => {
     await client.close();
 });
 
-test('a model that does not exist and a prompt over the context have classes of their own', async (t) => {
+test('a missing model and a prompt longer than the context are each reported with a class', async (t) => {
     const { client, model } = await withClient(t, ['--max-model-len', '64']);
     await client.call('deployment_register', { name: 'other', url: model.url, model: 'nope' });
     assert.match(await client.refusal('model_query', { deployment: 'other', prompt: 'Hi' }), /nope.*not_found/s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages of runs and comparisons, and the files after their URLs: what they answer, and that their figures are those
-// of the tools. tests/browser/ looks at them in a browser.
+// Tests the pages of runs and comparisons, and the files that are served at the same URLs with an ending such as .html,
+// .svg or .csv: their statuses, and that their figures are those of the tools. tests/browser/ opens the pages in a browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Browser } from './support/browser.mjs';
@@ -12,7 +12,7 @@ const PAGE_BYTES = 150_000; // with its style sheets and scripts
 const SCRIPT_BYTES = 25_000;
 const REPORT_BYTES = 400_000;
 
-const GRID = (factor) =>
+const gridCsv = (factor) =>
     'concurrency,context_len,success_rate,avg_latency_s,req_per_sec,status\n' +
     [1, 4, 16]
         .flatMap((users) =>
@@ -27,11 +27,11 @@ async function importedTwice(t, server) {
     t.after(() => client.close());
     const ids = [];
     for (const factor of [2, 3])
-        ids.push((await client.call('run_import', { text: GRID(factor), name: `${factor}.csv` })).run.id);
+        ids.push((await client.call('run_import', { text: gridCsv(factor), name: `${factor}.csv` })).run.id);
     return { client, ids };
 }
 
-test('a run has a page and files, with the figures of run_show', async (t) => {
+test('a run has a page with the figures of run_show, and files', async (t) => {
     const server = await startServer(t);
     const { client, ids } = await importedTwice(t, server);
     const page = await get(server, `/runs/${ids[0]}`);
@@ -71,7 +71,7 @@ test('a run has a page and files, with the figures of run_show', async (t) => {
     assert.equal(whole.next_cursor, undefined);
 });
 
-test('a chart is drawn once, and sent again only if it changed', async (t) => {
+test('a chart is drawn once, and is not sent again to a browser that names its ETag', async (t) => {
     const server = await startServer(t);
     const { ids } = await importedTwice(t, server);
     const browser = new Browser(server.port);
@@ -99,7 +99,7 @@ test('a chart is drawn once, and sent again only if it changed', async (t) => {
     assert.equal((await browser.get(`/runs/${ids[0]}`)).headers['cache-control'], 'no-store', 'a page shows who is signed in');
 });
 
-test('the page of 156 cells is small, with all that a browser fetches before it is shown', async (t) => {
+test('the page of a run with 156 cells is small, with its style sheets and scripts, and so is its report', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const { run } = await client.call('run_import', { text: gridFile(), name: 'study.json' });
@@ -117,20 +117,20 @@ test('the page of 156 cells is small, with all that a browser fetches before it 
     assert.ok(all <= PAGE_BYTES && scripts <= SCRIPT_BYTES && report <= REPORT_BYTES);
 });
 
-test('a refused comparison says first what differs, and links to the forced one', async (t) => {
+test('a refused comparison names the unknown facts, and links to the forced comparison', async (t) => {
     const server = await startServer(t);
     const { ids } = await importedTwice(t, server);
     const page = await get(server, `/compare?a=${ids[0]}&b=${ids[1]}`);
     assert.match(page.body, /cannot be compared with/);
     assert.ok(page.body.indexOf('Known for neither side, which rules the comparison out') > 0);
-    const way = page.body.match(/href="([^"]+)">compare all the same/)[1].replaceAll('&amp;', '&');
-    const compared = await get(server, way);
+    const forced = page.body.match(/href="([^"]+)">compare all the same/)[1].replaceAll('&amp;', '&');
+    const compared = await get(server, forced);
     assert.equal(compared.status, 200);
     assert.doesNotMatch(compared.body, /rules the comparison out/);
-    assert.equal((await get(server, way.replace('/compare?', '/compare.html?'))).status, 200);
+    assert.equal((await get(server, forced.replace('/compare?', '/compare.html?'))).status, 200);
 });
 
-test('unknown runs and invalid parameters are refused', async (t) => {
+test('unknown ids and paths get 404, missing and invalid parameters 400; lists and the empty comparison get 200', async (t) => {
     const server = await startServer(t);
     const expected = {
         '/runs/run_nothing': 404, '/runs/imp_nothing.html': 404, '/runs/run_nothing.csv': 404, '/runs/run_nothing.json': 404,

@@ -7,7 +7,7 @@ import { post, startServer, startSimserve, until } from './support/harness.mjs';
 
 const GRID = { deployment: 'sim', concurrency: [1, 2], input_tokens: [16], output_tokens: [8], window_s: 1 };
 
-// The newer client reports the older eras' -32002 to its callers as -32602.
+// The newer client reports -32002, the code of the older era, to its callers as -32602.
 const NOT_FOUND = { 'legacy-1x': -32002, '2x-legacy': -32602, '2x-auto': -32602, '2x-2026': -32602 };
 
 // listAll(client): every resource, page by page.
@@ -32,7 +32,7 @@ async function start(t, kind) {
 
 const contents = async (client, uri) => (await client.readResource({ uri })).contents[0];
 
-forEachClient('measurements can be listed, read and completed', async (t, kind) => {
+forEachClient('resources can be listed and read, and their ids completed', async (t, kind) => {
     const { connection, client } = await start(t, kind);
     const capabilities = client.getServerCapabilities();
     assert.deepEqual(capabilities.resources, { subscribe: true, listChanged: true });
@@ -104,7 +104,7 @@ forEachClient('measurements can be listed, read and completed', async (t, kind) 
     await connection.close();
 });
 
-forEachClient('prompts are listed, completed and made for their arguments', async (t, kind) => {
+forEachClient('prompts are listed and filled in, and their arguments completed', async (t, kind) => {
     const { connection, client } = await start(t, kind);
     const { prompts } = await client.listPrompts();
     assert.deepEqual(
@@ -142,7 +142,7 @@ forEachClient('unknown resources are refused with the error code of the era', as
     await connection.close();
 });
 
-// Counts what a session receives on its stream while a sweep runs.
+// Only these kinds of clients have a session, whose stream carries the notifications.
 for (const kind of ['legacy-1x', '2x-legacy'])
     test(`a running sweep notifies its subscribers, at most once a second (${kind})`, async (t) => {
         const { connection, client } = await start(t, kind);
@@ -155,8 +155,8 @@ for (const kind of ['legacy-1x', '2x-legacy'])
         const updates = () => received.filter((one) => one.method === 'notifications/resources/updated');
         await until('a second update', () => updates().length >= 2);
         await connection.call('job_show', { job, wait_s: 40 });
-        const over = performance.now();
-        await until('the update of the end', () => updates().at(-1).at > over - 300, 3000);
+        const overAt = performance.now();
+        await until('the last update', () => updates().at(-1).at > overAt - 300, 3000);
         for (const one of updates()) assert.equal(one.uri, uri);
         for (const [i, one] of updates().entries())
             if (i > 0) assert.ok(one.at - updates()[i - 1].at > 900, 'more than one a second');
@@ -185,7 +185,7 @@ test('a listening stream receives what it asked for and nothing else', async (t)
     await connection.close();
 });
 
-// listen(t, port, notifications): the messages of a subscriptions/listen, as they arrive.
+// listen(t, port, notifications): an array to which the messages of a subscriptions/listen are added as they arrive.
 async function listen(t, port, notifications) {
     const events = [];
     const abort = new AbortController();
@@ -230,7 +230,7 @@ async function read(body, events) {
     }
 }
 
-test('results of 2026-07-28 say their type and how long they may be kept', async (t) => {
+test('results of 2026-07-28 say their type and how long they may be kept; resources/subscribe is unknown', async (t) => {
     const { server, connection } = await start(t, '2x-2026');
     const ask = async (method, params, name) => {
         const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method };

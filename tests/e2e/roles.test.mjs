@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { connect, forEachClient } from './support/clients.mjs';
 import { addKey, post, request, run, startServer, temporaryFolder } from './support/harness.mjs';
 
-forEachClient('a key is required and gives its role', async (t, kind) => {
+forEachClient('a key is required, and its role decides what a call may do', async (t, kind) => {
     const data = await temporaryFolder(t);
     const viewer = await addKey(data, 'eve', '--role', 'viewer');
     const operator = await addKey(data, 'otto', '--role', 'operator');
@@ -42,14 +42,14 @@ test('without a key the answer is 401 and says how to authenticate', async (t) =
     assert.match(answer.headers['www-authenticate'], /^Bearer/);
 });
 
-test('a session id of one principal is useless to another', async (t) => {
+test('the session and event ids of one principal are useless to another', async (t) => {
     const data = await temporaryFolder(t);
     const keys = {};
     for (const name of ['alice', 'bob']) keys[name] = await addKey(data, name, '--role', 'admin');
     const server = await startServer(t, { data });
     const alice = await connect('legacy-1x', server.url, { key: keys.alice });
     const bob = await connect('legacy-1x', server.url, { key: keys.bob });
-    // What a principal's client would send in a session, its own or not.
+    // The headers of a request that the named principal sends in the session, which may be another principal's.
     const as = (name, session, more) => ({
         Authorization: `Bearer ${keys[name]}`,
         Accept: 'application/json, text/event-stream',
@@ -68,10 +68,10 @@ test('a session id of one principal is useless to another', async (t) => {
     const params = { name: 'deployment_register', arguments: { name: 'sim', url: 'http://127.0.0.1:9' } };
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { ...params, _meta: { progressToken: 1 } } };
     const { body } = await post(server.port, call, as('alice', alice));
-    const event = body.match(/^id: (.+)$/m)?.[1];
-    assert.ok(event, body);
+    const eventId = body.match(/^id: (.+)$/m)?.[1];
+    assert.ok(eventId, body);
     for (const session of [alice, bob]) {
-        const { status } = await request(server.port, { headers: as('bob', session, { 'Last-Event-ID': event }) });
+        const { status } = await request(server.port, { headers: as('bob', session, { 'Last-Event-ID': eventId }) });
         assert.equal(status, session === alice ? 404 : 400);
     }
     await alice.call('deployment_list');
@@ -79,7 +79,7 @@ test('a session id of one principal is useless to another', async (t) => {
     await bob.close();
 });
 
-test('a key ends when it is revoked, while the server runs', async (t) => {
+test('a revoked key is refused while the server runs; key list and the log never show a key', async (t) => {
     const data = await temporaryFolder(t);
     const key = await addKey(data, 'alice', '--role', 'admin');
     await addKey(data, 'bob', '--role', 'viewer');
@@ -93,7 +93,7 @@ test('a key ends when it is revoked, while the server runs', async (t) => {
     const list = await run(['key', 'list', '--data', data]);
     assert.match(list.output, /alice/);
     assert.match(list.output, /bob/);
-    assert.ok(!list.output.includes(key), 'a key is shown once');
+    assert.ok(!list.output.includes(key), 'a key is shown only when it is added');
     assert.ok(!server.output().includes(key), 'a key is never logged');
 });
 

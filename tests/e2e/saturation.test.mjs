@@ -9,7 +9,7 @@ import { atEnd, inFlight, startServer, startSimserve, until } from './support/ha
 
 const RUNS_AT_ONCE = 3;
 
-// An answer of this model takes 16 ms, so that even a window of one second has many.
+// An answer of this model takes 20 ms, so that even a window of one second has many answers.
 const MODEL = ['--ttft-ms', '5', '--step-ms', '1', '--max-running', `${RUNS_AT_ONCE}`];
 
 for (const kind of ['legacy-1x', '2x-2026'])
@@ -40,7 +40,7 @@ for (const kind of ['legacy-1x', '2x-2026'])
         await client.close();
     });
 
-// The sweep's first request is never answered; the server's clock is moved meanwhile, so that a wait of minutes takes seconds.
+// The model never answers a completion; the test moves the server's clock forward, so that a wait of minutes takes seconds.
 test('job_show waits at most 50 seconds without a progress token, and longer with one', { skip: NO_FAKED_CLOCK }, async (t) => {
     const clock = await fakedClock(t, { monotonic: true });
     const model = http.createServer((request, response) => {
@@ -77,7 +77,7 @@ test('job_show waits at most 50 seconds without a progress token, and longer wit
     await server.killAndRestart();
 });
 
-test('the default grid needs no go-ahead', async (t) => {
+test('the default plan has the search climb, and needs no go-ahead', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const model = await startSimserve(t, ['--ttft-ms', '100']);
@@ -88,7 +88,7 @@ test('the default grid needs no go-ahead', async (t) => {
     await client.close();
 });
 
-test('where nothing can be measured the verdict says so, and why', async (t) => {
+test('a short context gets shorter prompts by default; if nothing is measured, the answer says so and why', async (t) => {
     const model = await startSimserve(t, ['--ttft-ms', '5', '--step-ms', '1', '--max-model-len', '256']);
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);

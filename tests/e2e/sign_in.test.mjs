@@ -54,7 +54,7 @@ test('with keys, a page asks for a sign-in and is shown after it', async (t) => 
     assert.equal((await browser.get('/')).status, 303);
 });
 
-test('a signed-out cookie is worth nothing, and nothing of it or of the key is stored', async (t) => {
+test('a signed-out cookie is refused; sign-in and sign-out are audited; cookie and key are never stored or logged', async (t) => {
     const { data, server, keys } = await startWithKeys(t, { ada: 'admin' });
     const browser = new Browser(server.port);
     await browser.signIn(keys.ada);
@@ -76,7 +76,7 @@ test('a signed-out cookie is worth nothing, and nothing of it or of the key is s
     assert.equal((await auditRows(server, keys.ada, 'sign_out')).length, 1);
 });
 
-test('a cookie opens pages only, a key in a URL opens nothing', async (t) => {
+test('a cookie opens pages only; a key opens them in the Authorization header, but not in a URL', async (t) => {
     const { server, keys } = await startWithKeys(t, { ada: 'admin' });
     const browser = new Browser(server.port);
     await browser.signIn(keys.ada);
@@ -93,7 +93,7 @@ test('a cookie opens pages only, a key in a URL opens nothing', async (t) => {
     assert.equal((await request(server.port, { path: '/', headers: wrong })).status, 401);
 });
 
-test('a sign-in ends with its key, and survives a restart', async (t) => {
+test('a sign-in survives a restart, and ends when its key is revoked or the role changes', async (t) => {
     const { data, server, keys } = await startWithKeys(t, { ada: 'admin', otto: 'operator', eve: 'operator' });
     const [otto, eve] = [new Browser(server.port), new Browser(server.port)];
     await otto.signIn(keys.otto);
@@ -106,7 +106,7 @@ test('a sign-in ends with its key, and survives a restart', async (t) => {
     assert.equal((await eve.get('/')).status, 303);
 });
 
-test('wrong keys are refused, counted and slowed down', async (t) => {
+test('wrong keys are refused, then limited, and the refusals are in the audit log', async (t) => {
     const { server, keys } = await startWithKeys(t, { ada: 'admin' });
     const browser = new Browser(server.port);
     const token = await browser.token('/sign-in');
@@ -118,7 +118,7 @@ test('wrong keys are refused, counted and slowed down', async (t) => {
     }
     assert.equal(statuses[0], 403);
     assert.equal(statuses.at(-1), 429);
-    await server.stop(); // which writes the counted refusals
+    await server.stop(); // the server counts refusals, and writes them to the audit log when it stops
     await server.start();
     const [row] = await auditRows(server, keys.ada, 'login');
     assert.deepEqual([row.principal, row.outcome, row.subject], ['(nobody)', 'unauthenticated', '127.0.0.1']);
@@ -154,7 +154,7 @@ test('forms are accepted only from pages of this server, with their token', asyn
     assert.equal((await browser.post('/sign-out', { token }, { 'Sec-Fetch-Site': undefined })).status, 303);
 });
 
-test('no page of another origin may read a page, and every answer keeps other sites and scripts out', async (t) => {
+test('other origins may not read pages, a foreign Host is refused, and answers forbid foreign scripts and framing', async (t) => {
     const server = await startServer(t, { args: ['--allowed-origins', '*'] });
     for (const origin of ['https://evil.example', 'http://localhost:3000']) {
         const answer = await request(server.port, { path: '/', headers: { Origin: origin } });
@@ -172,22 +172,23 @@ test('no page of another origin may read a page, and every answer keeps other si
     }
 });
 
-test('after a sign-in the browser is sent to a path of this server only, even from a link on another site', async (t) => {
+test('a sign-in leads only to paths of this server; a page that another site links to is loaded once more', async (t) => {
     const { server, keys } = await startWithKeys(t, { ada: 'admin' });
     for (const to of ['//evil.example', 'https://evil.example', '/\\evil.example', 'javascript:alert(1)', '/a\r\nX-A: b', '']) {
         const answer = await new Browser(server.port).signIn(keys.ada, to);
         assert.equal(answer.headers.location, '/', to);
         assert.equal(answer.headers['x-a'], undefined);
     }
-    // The first request from another site has no cookie, because the cookie is SameSite=Strict; the next one has it.
+    // A browser that follows a link on another site does not send the cookie, which is SameSite=Strict; the reload sends it.
     const elsewhere = { Accept: 'text/html', 'Sec-Fetch-Site': 'cross-site' };
     const first = await request(server.port, { path: '/sign-in?to=/jobs', headers: elsewhere });
     assert.match(first.body, /<meta http-equiv="refresh" content="0">/);
-    const second = await request(server.port, { path: '/sign-in?to=/jobs', headers: { ...elsewhere, 'Sec-Fetch-Site': 'same-origin' } });
+    const reload = { ...elsewhere, 'Sec-Fetch-Site': 'same-origin' };
+    const second = await request(server.port, { path: '/sign-in?to=/jobs', headers: reload });
     assert.doesNotMatch(second.body, /http-equiv/);
 });
 
-test('only a trusted proxy can state that a request came over TLS', async (t) => {
+test('a trusted proxy or the setting public_url states that browsers use TLS', async (t) => {
     const { server, keys } = await startWithKeys(t, { ada: 'admin' }, ['--trusted-proxies', '127.0.0.1']);
     const browser = new Browser(server.port, { 'X-Forwarded-Proto': 'http, https', 'X-Forwarded-For': '203.0.113.9' });
     browser.origin = `https://127.0.0.1:${server.port}`;
@@ -197,7 +198,7 @@ test('only a trusted proxy can state that a request came over TLS', async (t) =>
     const plain = new Browser(server.port, { 'X-Forwarded-Proto': 'https, http' });
     plain.cookies = new Map(browser.cookies);
     assert.equal((await plain.get('/')).status, 303);
-    // Where the proxy is not trusted, the setting public_url says what its origin is.
+    // Without a trusted proxy, the setting public_url states the origin at which browsers see the pages.
     const known = await startServer(t, { args: ['--public-url', 'https://ops.example/x', '--allowed-hosts', 'ops.example'] });
     const behind = new Browser(known.port, { Host: 'ops.example' });
     const { headers } = await behind.get('/register');
@@ -210,7 +211,7 @@ test('only a trusted proxy can state that a request came over TLS', async (t) =>
         assert.equal(await status(origin), 403, origin);
 });
 
-test('without keys everybody is local, and forms are bound to a cookie', async (t) => {
+test('without keys everybody is local, and the first page sets a cookie for the forms', async (t) => {
     const server = await startServer(t);
     const browser = new Browser(server.port);
     const page = await browser.get('/');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A benchmark as a task: followed with the official client's raw requests, across kill -9 of the server. The client
-// itself does not know the result type of a call that became a task yet, so the call is made by hand.
+// does not yet know the result of a call that became a task, so the tests send such a call themselves.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -14,10 +14,10 @@ const ENVELOPE = {
     'io.modelcontextprotocol/clientCapabilities': CAPABILITIES,
 };
 const GRID = { deployment: 'sim', concurrency: [1, 2, 4], input_tokens: [16], output_tokens: [8], window_s: 1 };
-const AS_IT_IS = { '~standard': { version: 1, vendor: 'end-to-end', validate: (value) => ({ value }) } };
+const ANY_RESULT = { '~standard': { version: 1, vendor: 'end-to-end', validate: (value) => ({ value }) } };
 const SWEEP_MS = 120_000;
 
-async function connectKnowingTasks(url) {
+async function connectForTasks(url) {
     const options = { versionNegotiation: { mode: { pin: '2026-07-28' } }, capabilities: CAPABILITIES };
     const client = new Client({ name: 'end-to-end', version: '1.0.0' }, options);
     await client.connect(new StreamableHTTPClientTransport(new URL(url)));
@@ -40,7 +40,7 @@ async function callTool(server, name, args) {
     return JSON.parse(json).result;
 }
 
-const ask = (client, method, params) => client.request({ method, params }, AS_IT_IS);
+const ask = (client, method, params) => client.request({ method, params }, ANY_RESULT);
 
 async function untilTask(client, taskId, what, reached) {
     return until(what, async () => {
@@ -66,7 +66,7 @@ test('a sweep is a task that survives kill -9', async (t) => {
     assert.equal(begun.status, 'working');
     const { taskId } = begun;
 
-    let client = await connectKnowingTasks(server.url);
+    let client = await connectForTasks(server.url);
     assert.deepEqual(client.getServerCapabilities().extensions, { [TASKS]: {} });
     const working = await untilTask(client, taskId, 'the second cell', ({ statusMessage }) =>
         statusMessage?.startsWith('cell 2 of 3'),
@@ -75,7 +75,7 @@ test('a sweep is a task that survives kill -9', async (t) => {
     await client.close();
     await server.killAndRestart();
 
-    client = await connectKnowingTasks(server.url);
+    client = await connectForTasks(server.url);
     const done = await untilTask(client, taskId, 'the end', ({ status }) => status !== 'working');
     assert.equal(done.status, 'completed');
     assert.equal(done.createdAt, begun.createdAt);
@@ -93,14 +93,14 @@ test('a sweep is a task that survives kill -9', async (t) => {
     await client.close();
 
     await server.killAndRestart();
-    client = await connectKnowingTasks(server.url);
+    client = await connectForTasks(server.url);
     assert.deepEqual(await ask(client, 'tasks/get', { taskId }), done);
     await client.close();
 });
 
-test('a sweep is cancelled as a task, and the same call returns the same task', async (t) => {
+test('a sweep is cancelled as a task, the same call returns the same task, and an unknown task is refused', async (t) => {
     const { server } = await start(t);
-    const client = await connectKnowingTasks(server.url);
+    const client = await connectForTasks(server.url);
     const args = { ...GRID, window_s: 30, idempotency_key: 'once' };
     const { taskId } = await callTool(server, 'sweep_start', args);
     await untilTask(client, taskId, 'the first cell', ({ statusMessage }) => statusMessage?.startsWith('cell 1 of 3'));

@@ -10,7 +10,7 @@ import { connect } from './support/clients.mjs';
 import { atEnd, freePort, OPSBRAIN, request, SIMSERVE, startServer, temporaryFolder, until } from './support/harness.mjs';
 import { apply, endNow, HERE, plan } from './support/this_machine.mjs';
 
-// A folder with a recipe for simserve, and the flags that allow it.
+// Makes a folder with a recipe for simserve. `args` are the flags that let opsbrain run this recipe.
 async function simserveHere(t) {
     const folder = await temporaryFolder(t);
     const program = await realpath(SIMSERVE);
@@ -34,7 +34,7 @@ async function answers(port) {
     return (await request(port, { path: '/health' }).catch(() => ({}))).status === 200;
 }
 
-test('nothing is deployed on this machine until the settings allow it, and no tool can change them', async (t) => {
+test('nothing is deployed on this machine until the settings allow it, and no tool changes settings', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const { tools } = await client.client.listTools();
@@ -62,7 +62,7 @@ test('opsbrain does not start with the setting this_machine on Cloud Run or in a
     }
 });
 
-test('a server outlives opsbrain, is found again, and ends at its time without it', async (t) => {
+test('a server outlives opsbrain, is found again, and ends at its time without opsbrain', async (t) => {
     const { data, args, port } = await simserveHere(t);
     const server = await startServer(t, { data, args });
     let client = await connect('2x-2026', server.url);
@@ -78,7 +78,7 @@ test('a server outlives opsbrain, is found again, and ends at its time without i
     await client.close();
 
     await server.killAndRestart();
-    assert.ok(await answers(port), 'it ran on');
+    assert.ok(await answers(port), 'the server ran on');
     client = await connect('2x-2026', server.url);
     const { servers } = await client.call('deployment_discover', { target: 'here' });
     const [found] = servers.filter(({ name }) => name === 'gemma');
@@ -91,7 +91,7 @@ test('a server outlives opsbrain, is found again, and ends at its time without i
     await server.start();
 });
 
-test("an agent's approval, an imported recipe and a foreign server run nothing here", async (t) => {
+test("an agent's approval, an imported recipe, a program that is not listed and overrides run nothing here", async (t) => {
     const { data, args, port } = await simserveHere(t);
     const server = await startServer(t, { data, args });
     const client = await connect('2x-2026', server.url);

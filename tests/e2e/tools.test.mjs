@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every tool must have: a title, a description, hints, schemas, and answers that conform to them.
+// What every tool must have (a title, a description, hints and schemas), and which tools there must be.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Ajv2020 from 'ajv/dist/2020.js';
 import { connect } from './support/clients.mjs';
 import { startServer } from './support/harness.mjs';
 
-// Tools whose arguments with a default are described by another tool, which their description names.
+// Tools that leave the description of some arguments to a different tool, which their own description names.
 const DESCRIBED_ELSEWHERE = { sweep_start: 'sweep_plan', deployment_update: 'deployment_register' };
 
 // The other two hints mean nothing for a tool that only reads.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A data folder of the version before the audit log's chain and the secrets' origins (tests/data/upgrade) is still served:
-// nothing in it is lost, its keys work, its secrets are bound where an admin had set them, and the others are listed.
+// A data folder of a version whose audit log had no chain of digests and whose secrets were not bound to an origin
+// (tests/data/upgrade) is still served: nothing in it is lost, its keys work, each secret that an admin had last set for a
+// deployment is bound to that deployment's address, and `secret list` names a deployment whose secret is bound nowhere.
 import assert from 'node:assert/strict';
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -17,8 +18,8 @@ const KEYS = {
 };
 const SECRETS = { OPSBRAIN_SECRET_ALPHA: 'alpha-secret-value-1', OPSBRAIN_SECRET_BETA: 'beta-secret-value-22', OPSBRAIN_SECRET_GAMMA: 'gamma-secret-value-3' };
 const RUN = 'run_4w5ae1pyffgavs8zr1041q8vc4';
-const MOVES = new Set(['sessions']); // tables whose rows come and go
-const NOTES = new Set(['last_used_ms']); // columns that a use of a key changes
+const VOLATILE_TABLES = new Set(['sessions']); // tables whose rows come and go
+const VOLATILE_COLUMNS = new Set(['last_used_ms']); // columns that each use of a key changes
 
 async function oldFolder(t) {
     const data = path.join(await temporaryFolder(t), 'data');
@@ -31,7 +32,7 @@ async function oldFolder(t) {
     return data;
 }
 
-// rowsOf(file): {table: {columns, rows}} of each table.
+// rowsOf(file): {table: rows}, with every table of the database.
 function rowsOf(file) {
     const database = new DatabaseSync(file, { readOnly: true });
     const tables = database.prepare(`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`).all();
@@ -40,15 +41,15 @@ function rowsOf(file) {
     return found;
 }
 
-// holds(table, after, before): checks that every old row is there, with its old columns unchanged.
-function holds(table, after, before) {
-    const columns = Object.keys(before[0] ?? {}).filter((name) => !NOTES.has(name));
+// checkKept(table, after, before): checks that every old row is still there, with its old columns unchanged.
+function checkKept(table, after, before) {
+    const columns = Object.keys(before[0] ?? {}).filter((name) => !VOLATILE_COLUMNS.has(name));
     const written = (row) => JSON.stringify(columns.map((name) => String(row[name])));
     const rows = new Set(after.map(written));
     for (const row of before) assert.ok(rows.has(written(row)), `${table} lost or changed ${written(row)}`);
 }
 
-test('the history of an older version is still served', async (t) => {
+test('a data folder of an older version is still served, and loses nothing', async (t) => {
     const data = await oldFolder(t);
     const before = rowsOf(path.join(data, 'opsbrain.db'));
     const server = await startServer(t, { data, env: SECRETS });
@@ -77,5 +78,5 @@ test('the history of an older version is still served', async (t) => {
     const verified = await run(['audit-log', 'verify', '--data', data]);
     assert.equal(verified.code, 0, verified.output);
     const after = rowsOf(path.join(data, 'opsbrain.db'));
-    for (const [table, rows] of Object.entries(before)) if (!MOVES.has(table)) holds(table, after[table] ?? [], rows);
+    for (const [table, rows] of Object.entries(before)) if (!VOLATILE_TABLES.has(table)) checkKept(table, after[table] ?? [], rows);
 });

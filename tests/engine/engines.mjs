@@ -9,7 +9,7 @@ import { atEnd, freePort, temporaryFolder, until } from '../e2e/support/harness.
 
 const HOME = path.resolve('build/engine');
 const HERE = import.meta.dirname;
-const START_MS = 300_000; // vLLM imports for a minute on an idle machine
+const START_MS = 300_000; // vLLM's imports take a minute even on an idle machine
 export const MODEL = 'tiny';
 
 const python = (environment) => path.join(HOME, environment, 'bin/python');
@@ -21,7 +21,7 @@ async function answers(url) {
     return (await fetch(url).catch(() => ({}))).ok;
 }
 
-// Starts a program in a process group of its own, which is ended with the test.
+// Starts a program in a process group of its own, which is ended with the test, and waits until the program is ready.
 async function start(t, name, file, args, { env = {}, url, ready }) {
     await mkdir('build/log', { recursive: true });
     const log = openSync(`build/log/engine-${name}.log`, 'a');

@@ -9,6 +9,7 @@ import { canCapture, capture, timesOf } from './packets.mjs';
 
 const OUTPUT = 24;
 const PLAN = { deployment: 'engine', output_tokens: [OUTPUT], window_s: 3, warmup_limit_s: 2 };
+// Grids by their number of cells.
 const GRIDS = {
     20: { concurrency: [1, 2, 4, 6, 8], input_tokens: [32, 256], repetitions: 2 },
     10: { concurrency: [1, 2, 4, 6, 8], input_tokens: [32, 256], repetitions: 1 },
@@ -81,7 +82,7 @@ const engine = (name) => ({ witness }) => witness?.[name];
 const COLUMNS = {
     'path': ({ path }) => path,
     'clean cells marked': ({ calm }) => `${marked(calm)} of ${calm.cells.length}`,
-    'of tries': ({ calm }) => calm.cells.length + calm.rejected.length,
+    'of attempts': ({ calm }) => calm.cells.length + calm.rejected.length,
     'foreign cells marked': ({ shared }) => `${marked(shared)} of ${shared.cells.length}`,
     'uneven': ({ calm }) => calm.cells.filter((cell) => cell.uneven).length,
     'not measured': ({ calm, shared }) => unmeasured(calm) + unmeasured(shared),
@@ -120,7 +121,8 @@ const PATHS = {
     },
 };
 
-// The harness ends what it started through a test's `after`.
+// Calls work(t) with a stand-in for a test. The harness registers the steps that end its programs with t.after; they run when
+// the work is over.
 async function within(work) {
     const endings = [];
     try {
@@ -132,14 +134,14 @@ async function within(work) {
 
 const asked = process.argv.slice(2);
 const isAsked = (...names) => asked.length === 0 || names.some((name) => asked.includes(name));
-const known = Object.keys(ENGINES).flatMap((name) => [name, ...Object.keys(PATHS).map((way) => `${name}/${way}`)]);
+const known = Object.keys(ENGINES).flatMap((name) => [name, ...Object.keys(PATHS).map((path) => `${name}/${path}`)]);
 for (const name of asked.filter((each) => !known.includes(each)))
-    throw new Error(`there is no '${name}': it is one of ${known.join(', ')}`);
+    throw new Error(`there is no '${name}': choose from ${known.join(', ')}`);
 const results = [];
 for (const [name, engine] of Object.entries(ENGINES))
-    for (const [way, { needs = [], start }] of Object.entries(PATHS)) {
-        if (!isAsked(name, `${name}/${way}`)) continue;
-        const title = `${engine.title}, ${way}`;
+    for (const [pathName, { needs = [], start }] of Object.entries(PATHS)) {
+        if (!isAsked(name, `${name}/${pathName}`)) continue;
+        const title = `${engine.title}, ${pathName}`;
         const missing = [name, ...needs].filter((each) => !has(each));
         if (missing.length > 0) {
             console.log(`${title}: skipped, ${missing.join(' and ')} not installed`);
@@ -148,7 +150,8 @@ for (const [name, engine] of Object.entries(ENGINES))
         await within(async (t) => {
             const { front, engines = [front] } = await start(t, engine);
             const path = { title, front, engines, counter: engine.counter };
-            results.push(await measure(t, path, way === 'direct' ? 20 : 10, way === 'direct' ? 10 : 5));
+            const [clean, foreign] = pathName === 'direct' ? [20, 10] : [10, 5];
+            results.push(await measure(t, path, clean, foreign));
         });
         printResults(results.slice(-1));
     }

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a tiny llama model with random weights as GGUF, so that a real engine can serve it without downloads.
 
-python make_tiny_gguf.py OUT.gguf [--context 8192]
+python make_tiny_gguf.py OUT.gguf [--context 8192] [--layers 2] [--width 64]
 
-The words it says mean nothing; its tokenizer, context limit, chat template and streaming are the engine's own.
+The model's output means nothing, but the engine tokenizes, applies the chat template, limits the context and streams
+with the code that it uses for any model.
 """
 
 import argparse
@@ -11,8 +12,9 @@ import argparse
 import gguf
 import numpy as np
 
-LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789.,:;!?'\"()-_/\n"
-BLOCK = "\N{LOWER ONE EIGHTH BLOCK}"  # how SentencePiece writes a blank
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+CHARACTERS = LETTERS + "0123456789.,:;!?'\"()-_/\n"
+BLOCK = "\N{LOWER ONE EIGHTH BLOCK}"  # how SentencePiece writes a space
 TEMPLATE = (
     "{% for message in messages %}{{ '<|' + message['role'] + '|>' + message['content'] + '\\n' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}"
@@ -20,14 +22,14 @@ TEMPLATE = (
 
 
 def vocabulary():
-    """Tokens, scores and types: specials, bytes, letters, letters after a blank, and all pairs of letters."""
+    """Tokens, scores and types: specials, bytes, characters, letters after a space, and all pairs of letters."""
     rows = [("<unk>", 0.0, gguf.TokenType.UNKNOWN), ("<s>", 0.0, gguf.TokenType.CONTROL),
             ("</s>", 0.0, gguf.TokenType.CONTROL)]
     rows += [(f"<0x{byte:02X}>", 0.0, gguf.TokenType.BYTE) for byte in range(256)]
     rows += [(BLOCK, -1000.0, gguf.TokenType.NORMAL)]
-    rows += [(letter, -1000.0, gguf.TokenType.NORMAL) for letter in LETTERS]
-    rows += [(BLOCK + letter, -1.0, gguf.TokenType.NORMAL) for letter in LETTERS[:26]]
-    rows += [(a + b, -2.0, gguf.TokenType.NORMAL) for a in LETTERS[:26] for b in LETTERS[:26]]
+    rows += [(character, -1000.0, gguf.TokenType.NORMAL) for character in CHARACTERS]
+    rows += [(BLOCK + letter, -1.0, gguf.TokenType.NORMAL) for letter in LETTERS]
+    rows += [(a + b, -2.0, gguf.TokenType.NORMAL) for a in LETTERS for b in LETTERS]
     return rows
 
 

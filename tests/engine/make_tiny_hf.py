@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a tiny Llama with random weights as a folder of Hugging Face's form, tokenizer included, without downloads.
+"""Makes a tiny Llama with random weights as a folder in Hugging Face's format, tokenizer included, without downloads.
 
 python make_tiny_hf.py FOLDER [--context 4096]
 
-The words it says mean nothing; batching, limits, streaming and counters are the engine's own.
+The model's output means nothing, but the engine batches, limits, streams and counts as with any model.
 """
 
 import argparse
@@ -22,7 +22,7 @@ TEMPLATE = (
 
 
 def make_tokenizer():
-    """Returns a tokenizer trained on pairs and triples of letters: the bytes, and about two thousand tokens."""
+    """Returns a tokenizer with at most 2048 tokens (SPECIALS, bytes, merged pieces), trained on words of three letters."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()

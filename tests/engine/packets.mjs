@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The times of requests as the packets on the loopback show them, by tcpdump.
+// The times of requests as shown by the packets that tcpdump captures on the loopback interface.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -7,14 +7,15 @@ import path from 'node:path';
 import { temporaryFolder } from '../e2e/support/harness.mjs';
 
 const CONTENT = /"(?:text|content)":"[^"]/;
-const ETHERNET = 14; // bytes of its header; the loopback has one too
+const ETHERNET = 14; // bytes of its header, which packets on the loopback interface have, too
 
 // canCapture(): whether tcpdump is installed and may capture.
 export function canCapture() {
     return spawnSync('tcpdump', ['-i', 'lo', '-d', 'tcp']).status === 0;
 }
 
-// capture(t, port): captures from now on; stop() returns the requests to that port, {sent_ms, first_ms, end_ms}.
+// capture(t, port): captures packets from now on; returns a function that stops capturing and returns the requests to that port as
+// {sent_ms, first_ms, end_ms}.
 export async function capture(t, port) {
     const file = path.join(await temporaryFolder(t), 'capture.pcap');
     const args = ['-i', 'lo', '-s', '0', '-B', '65536', '-U', '-w', file, `tcp port ${port}`];
@@ -28,7 +29,7 @@ export async function capture(t, port) {
     };
 }
 
-// Every TCP segment with bytes in it: {at_ms, key, toServer, bytes}; retransmitted ones occur once.
+// Every TCP segment with bytes in it: {at_ms, clientPort, toServer, bytes}; retransmitted segments occur once.
 function* segments(file, port) {
     const nanoseconds = file.readUInt32LE(0) === 0xa1b23c4d;
     const seen = new Set();
@@ -40,24 +41,24 @@ function* segments(file, port) {
         const data = tcp + (file[tcp + 12] >> 4) * 4;
         const bytes = file.subarray(data, ip + file.readUInt16BE(ip + 2));
         const toServer = file.readUInt16BE(tcp + 2) === port;
-        const key = file.readUInt16BE(toServer ? tcp : tcp + 2);
-        const id = `${key} ${toServer} ${file.readUInt32BE(tcp + 4)}`;
+        const clientPort = file.readUInt16BE(toServer ? tcp : tcp + 2);
+        const id = `${clientPort} ${toServer} ${file.readUInt32BE(tcp + 4)}`;
         at += 16 + length;
         if (bytes.length === 0 || seen.has(id)) continue;
         seen.add(id);
-        yield { at_ms, key, toServer, bytes: bytes.toString('latin1') };
+        yield { at_ms, clientPort, toServer, bytes: bytes.toString('latin1') };
     }
 }
 
 function requestsOf(file, port) {
     const requests = [];
     const open = new Map(); // by the client's port
-    for (const { at_ms, key, toServer, bytes } of segments(file, port)) {
+    for (const { at_ms, clientPort, toServer, bytes } of segments(file, port)) {
         if (toServer && bytes.startsWith('POST /v1/')) {
-            open.set(key, { sent_ms: at_ms, last: '' });
-            requests.push(open.get(key));
+            open.set(clientPort, { sent_ms: at_ms, last: '' });
+            requests.push(open.get(clientPort));
         }
-        const request = open.get(key);
+        const request = open.get(clientPort);
         if (toServer || !request || request.end_ms) continue;
         const text = request.last + bytes;
         if (!request.first_ms && CONTENT.test(text)) request.first_ms = at_ms;

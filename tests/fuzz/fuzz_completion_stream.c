@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* completion_stream_feed: any bytes are read as a stream, perhaps a broken one; the events are the
  * same however the bytes are split, whether or not the text is wanted and whatever the stream read
- * before; and the fast scan never differs from the JSON library. */
+ * before; and the fast scan accepts nothing that the JSON library reads differently. */
 #include <string.h>
 
 #include "base/core/text.h"
@@ -56,7 +56,8 @@ static void read_stream(const uint8_t *data, size_t size, size_t piece, struct t
     completion_stream_destroy(stream);
 }
 
-/* Without the text, which a load does not need, everything else is the same. */
+/* Checks that everything else is the same when the text, which a load does not need, is left out.
+ */
 static void check_without_text(const uint8_t *data, size_t size)
 {
     struct completion_stream *with = completion_stream_create(true);
@@ -71,7 +72,8 @@ static void check_without_text(const uint8_t *data, size_t size)
     completion_stream_destroy(without);
 }
 
-/* Data of two lines must be parsed by the library, because the first line alone is not JSON. */
+/* Feeds JSON that begins with '{' as two data lines. The stream must then parse it with the
+ * library, because the first line alone is not JSON. */
 static void read_by_library(const uint8_t *data, size_t size, struct text *out)
 {
     struct completion_stream *stream = completion_stream_create(true);
@@ -84,8 +86,8 @@ static void read_by_library(const uint8_t *data, size_t size, struct text *out)
     completion_stream_destroy(stream);
 }
 
-/* What the fast scan accepts is JSON, does not need the library, and means what the library says.
- */
+/* Checks that what the fast scan accepts is JSON without an error or a finish reason, and that the
+ * library reads the same from it. */
 static void check_scan(const uint8_t *data, size_t size)
 {
     struct completion_event event;
@@ -102,7 +104,7 @@ static void check_scan(const uint8_t *data, size_t size)
     must(fast.length == library.length && memcmp(fast.data, library.data, fast.length) == 0);
 }
 
-/* Checks each line in the same way, if the input is a stream. */
+/* Checks what follows "data: " in each line of the input, too. */
 static void check_lines(const uint8_t *data, size_t size)
 {
     const uint8_t *end = data + size, *next;

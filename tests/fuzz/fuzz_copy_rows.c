@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size == 0)
         return 0;
-    const struct sql_table *table = tables->rows[data[0] % tables->count].columns;
+    const struct sql_table *table = tables->list[data[0] % tables->count].schema;
     while (at < end && copy_rows_read(table, &at, end, values, &error)) {
         must(at > before && at <= end);
         for (size_t i = 0; i < table->column_count; i++)

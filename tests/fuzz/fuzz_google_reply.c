@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any answer of Google's services, as a reply to each request of each verb, and as an observed
- * resource. The first byte chooses the platform and, from 128 on, the internal address; the second
+/* Reads any answer of Google's services as a reply to a request, and as an observed resource. The
+ * first byte chooses the platform and, from 128 on, that the internal address is read; the second
  * chooses the request, the third the status. */
 #include "fleet/providers/cloud_run.h"
 #include "fleet/providers/compute.h"

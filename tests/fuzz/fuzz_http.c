@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The HTTP request path end to end: a real server gets the bytes on one connection, in two pieces.
- * Whatever they are, it answers in HTTP or closes, JSON is valid, the connection ends once the
- * client stops sending or, if it has a stream, disconnects, and other clients are served.
+ * Whatever the bytes are, the server answers in HTTP or closes the connection, an answer in JSON is
+ * valid, the connection ends once the client stops sending (or, if it has a stream, disconnects),
+ * and other clients are served.
  * "{session}" in the input is the id of an existing session. */
 #include <string.h>
 
@@ -63,8 +64,8 @@ static void stop(void)
     served_destroy(&served);
 }
 
-/* Opens a new session. Tries again as long as the queue is full of calls whose clients have
- * disconnected. */
+/* Opens a new session. Tries again for 20 s, because the queue may be full of calls whose clients
+ * have disconnected. */
 static void renew_session(void)
 {
     free(session);
@@ -104,13 +105,14 @@ static void fill_in(const char *bytes, size_t length, struct text *out)
     text_add_bytes(out, bytes, (size_t)(end - bytes));
 }
 
-/* The same thread serves this connection, so that it has read what was sent before. */
+/* The server has one HTTP thread: once this thread answers the probe, it has read what the client
+ * sent before. */
 static void must_be_served(void)
 {
     must(http_exchange(&probe, "GET", "/health", NULL, NULL, NULL) == 200);
 }
 
-/* Checks the first answer; must_end() drops those to further requests. */
+/* Checks the first answer; must_end() drops the answers to further requests. */
 static void check_answer(struct http_client *client, bool has_body)
 {
     TEXT_AUTO body = { 0 };
@@ -129,7 +131,7 @@ static void check_answer(struct http_client *client, bool has_body)
         must(json_parse(text_string(&body), body.length, &json, &error));
 }
 
-static bool is_over(int64_t begun_ns)
+static bool is_too_late(int64_t begun_ns)
 {
     return clock_monotonic_ns() - begun_ns > INT64_C(60000000000);
 }
@@ -148,12 +150,12 @@ static void must_end(struct http_client *client)
         text_clear(&client->received);
         if (!http_receive(client) && errno != EAGAIN)
             break;
-        must(!is_over(begun_ns));
+        must(!is_too_late(begun_ns));
     } while (atomic_load(&served.server->http->open_streams) == 0);
     setsockopt(client->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     http_close(client);
     while (atomic_load(&served.server->http->open_connections) > 1) {
-        must(!is_over(begun_ns));
+        must(!is_too_late(begun_ns));
         served_sleep_ms(1);
     }
 }

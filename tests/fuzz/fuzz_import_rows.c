@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* import_read_file of rows of JSON, also with columns that the caller states. */
+/* Fuzzes import_read_file with the format rows, without and with columns that the caller names. */
 #include "tests/fuzz/fuzz_import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

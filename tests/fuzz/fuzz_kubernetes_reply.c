@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any answer of a Kubernetes API server, as a reply to each request of each verb, and as an
- * observed Deployment with its pods and the last lines of a log. The first byte chooses the
+/* Reads any answer of a Kubernetes API server as a reply to a request, and as an observed
+ * Deployment with its pods and the last lines of a log. The first byte chooses the
  * request, the second the status; then follow the answer, the pods and the log, separated by NUL
  * bytes. */
 #include "fleet/providers/kubernetes.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* form_read and multipart_read: values are printable UTF-8 within their bounds, and a file lies
- * within the bytes. */
+/* form_read and multipart_read: values are UTF-8 within their bounds, without carriage returns and
+ * escapes, and a file lies within the bytes. */
 #include <string.h>
 
 #include "base/core/text.h"

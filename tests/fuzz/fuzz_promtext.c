@@ -30,7 +30,7 @@ static bool read_back(void *context, const struct promtext_sample *sample)
          && memcmp(sample->labels, written->labels, written->labels_length) == 0);
     must(sample->value == written->value || isnan(written->value));
     must(isnan(sample->value) == isnan(written->value));
-    return false; /* ends the reading, which promtext_read reports: there was a sample */
+    return false; /* so promtext_read returns false, which shows that there was a sample */
 }
 
 static void check_writing(const struct promtext_sample *sample)

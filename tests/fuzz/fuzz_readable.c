@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* readable_add_text: whatever a server wrote, no escape sequence of it reaches the terminal, and no
- * line is wider than the terminal unless a single word is. */
+/* readable_add_text: whatever a server wrote, no escape sequence reaches the terminal, and no line
+ * is wider than the terminal, unless the line is a single word. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recipe that is accepted can be read again, has a command, and accepts its own values as
- * overrides, but no override that it does not list. */
+/* A recipe that is accepted has a command and accepts its own values as overrides, which change
+ * nothing, but no override that it does not list. */
 #include "fleet/recipes/recipe.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks what providers read from replies, for the fuzz programs of these readers. */
+/* Checks what providers read from replies, for fuzz_google_reply.c and fuzz_kubernetes_reply.c. */
 #pragma once
 
 #include <string.h>
@@ -76,8 +76,9 @@ static inline void reply_steps_make(struct reply_steps *out, const struct fleet_
     must(out->counts[VERB_CREATE] > 0 && out->counts[VERB_DESTROY] > 0);
 }
 
-/* Judges a reply to one of the steps: its state is valid, there is a sentence unless the step is
- * done or waits, and a step that waits has a URL to poll, which is a path or one of Google's. */
+/* Passes a reply to one of the steps, and checks the outcome: the state is valid, there is a
+ * message unless the step is done or waits, and a step that waits has a URL to poll, which is a
+ * path or leads to Google. `which` chooses the step and the verdict. */
 static inline void reply_try_outcome(const struct reply_steps *all, uint8_t which, long status,
                                      json_t *body)
 {

@@ -13,9 +13,10 @@ struct bytes {
     const char *at, *end;
 };
 
+/* What the simple reader has found in a request. */
 struct plain {
-    bool good; /* so far */
-    bool is_old;
+    bool good;        /* so far */
+    bool is_old;      /* HTTP/1.0 */
     long long length; /* of the body; -1: not stated */
     bool chunked;
 };
@@ -71,7 +72,7 @@ static void read_length(const char *value, struct plain *out)
     out->length = out->good ? atoll(value) : 0;
 }
 
-/* Returns a header's value without the blanks around it; the caller frees it. */
+/* Returns a header's value without the spaces and tabs around it; the caller frees it. */
 static char *value_of(const char *text, size_t length)
 {
     struct text value = { 0 };
@@ -104,7 +105,7 @@ static void read_header(const struct text *line, bool in_trailer, struct plain *
     out->chunked |= is_coding;
 }
 
-/* Returns false if the headers do not end here. */
+/* Reads headers and the empty line after them; returns false if they are faulty or incomplete. */
 static bool read_headers(struct bytes *bytes, bool in_trailer, struct plain *out)
 {
     TEXT_AUTO line = { 0 };
@@ -119,10 +120,10 @@ static bool read_headers(struct bytes *bytes, bool in_trailer, struct plain *out
 
 static bool skip(struct bytes *bytes, unsigned long long length)
 {
-    bool here = (unsigned long long)(bytes->end - bytes->at) >= length;
+    bool complete = (unsigned long long)(bytes->end - bytes->at) >= length;
 
-    bytes->at = here ? bytes->at + length : bytes->end;
-    return here;
+    bytes->at = complete ? bytes->at + length : bytes->end;
+    return complete;
 }
 
 static bool read_chunk_line(struct bytes *bytes, unsigned long long *size, struct plain *out)
@@ -183,8 +184,8 @@ static bool is_too_long(const struct request_guard *guard)
     return guard->fault != NULL && guard->fault->status == 431;
 }
 
-/* Bytes in pieces must get the same verdict, unless a head is too long: if it is only just too
- * long, or has another fault as well, the two verdicts may differ. */
+/* Bytes in pieces must get the same verdict as the whole, unless a head is too long: if it is only
+ * just too long, or has a second fault, the two verdicts may differ. */
 static void check_pieces(const char *data, size_t size, const struct request_guard *whole)
 {
     for (size_t piece = 1; piece < size; piece = piece * 2 + 1) {
@@ -202,19 +203,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct bytes bytes = { (const char *)data, (const char *)data + size };
     struct request_guard guard = { 0 };
     struct plain plain;
-    size_t good, passed = 0;
-    const char *whole = bytes.at;
+    size_t good_bytes, passed = 0;
+    const char *requests_end = bytes.at;
 
-    good = request_guard_check(&guard, bytes.at, size);
+    good_bytes = request_guard_check(&guard, bytes.at, size);
     check_pieces(bytes.at, size, &guard);
     while (read_request(&bytes, &plain)) {
         passed++;
-        whole = bytes.at;
+        requests_end = bytes.at;
     }
     if (is_too_long(&guard))
-        return 0; /* the plain reader has no limit */
+        return 0; /* the simple reader has no limit */
     must(guard.passed == passed);
     must(plain.good || guard.fault != NULL);
-    must(guard.fault == NULL ? good == size : (const char *)data + good == whole);
+    must(guard.fault == NULL ? good_bytes == size
+                             : (const char *)data + good_bytes == requests_end);
     return 0;
 }

@@ -19,7 +19,7 @@ static bool opens(const char *sealed, struct request_state *out)
     return open;
 }
 
-/* Checks that both are equal, down to the digits of their numbers. */
+/* Checks that both values are equal, down to the digits of their numbers. */
 static void check_same(const json_t *a, const json_t *b)
 {
     FREE_AUTO char *one = json_write_canonical(a);
@@ -28,7 +28,7 @@ static void check_same(const json_t *a, const json_t *b)
     must(strcmp(one, other) == 0);
 }
 
-/* Seals the input as the answers of a valid state, which must be unchanged when it is opened. */
+/* Seals the answers in a valid state; they must be unchanged when the state is opened. */
 static void seal_and_open(json_t *answers)
 {
     struct request_state in = { "rnd_1", "ann", "d1", 2000, answers }, out;
@@ -38,7 +38,7 @@ static void seal_and_open(json_t *answers)
     if (!request_state_seal(key, &in, &sealed, &error))
         return;
     if (!opens(sealed, &out))
-        return; /* too deep */
+        return; /* the answers are nested too deeply */
     check_same(out.answers, answers);
     must(strcmp(out.nonce, "rnd_1") == 0);
     json_decref(out.answers);

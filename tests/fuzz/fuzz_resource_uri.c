@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resource_match: an accepted URI can be rebuilt from its row and value, and a refusal is a
- * sentence. */
+/* resource_match: the resource and value of an accepted URI make a URI that leads to them again,
+ * and a refusal has a message. */
 #include <string.h>
 
 #include "base/core/memory.h"

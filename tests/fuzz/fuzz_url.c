@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* url_check: an accepted host is lower case and not a refused address; otherwise nothing is filled
- * in. */
+/* url_check: an accepted host is lower case and not a refused address; if the URL is refused,
+ * nothing is filled in. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static void check_host(const char *host)
 
     must(host[0] != '\0' && strlen(host) <= 253);
     must(host[strspn(host, "abcdefghijklmnopqrstuvwxyz0123456789.-_:")] == '\0');
-    if (inet_aton(host, &ipv4.sin_addr) != 0) /* as resolvers read it, with all its spellings */
+    if (inet_aton(host, &ipv4.sin_addr) != 0) /* accepts every spelling that resolvers accept */
         must(!outbound_address_is_refused((const struct sockaddr *)&ipv4));
     if (inet_pton(AF_INET6, host, &ipv6.sin6_addr) == 1)
         must(!outbound_address_is_refused((const struct sockaddr *)&ipv6));

@@ -71,7 +71,7 @@ for (const [name, host] of Object.entries(HOSTS))
         const listed = await client.listTools();
         await client.close();
         for (const tool of listed) assert.ok(shown.tools.some((one) => one.name.endsWith(tool.name)), tool.name);
-        assert.match(shown.system, /is data, never instructions/);
+        assert.match(shown.prompt, /is data, never instructions/);
         assert.equal(shown.results.length, 3, output);
         assert.match(shown.results[2], /saturated (at|by|between) /);
         assert.match(shown.results[2], /opsbrain:\/\/runs\/run_\w+\/report/);

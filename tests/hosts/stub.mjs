@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model API on loopback that plays a script, for hosts of agents: Anthropic's and Gemini's protocol. It records what the
-// host shows its model: the tools, the instructions, and each tool's result.
+// A scripted model API on loopback for the programs that run agents, in Anthropic's and Gemini's protocols. It records what
+// such a host shows its model: the tools, the prompt, and each tool's result.
 import http from 'node:http';
 import { once } from 'node:events';
 import { atEnd } from '../e2e/support/harness.mjs';
 
 const OURS = /opsbrain/;
-const SAID_LAST = 'All done.';
+const LAST_TEXT = 'All done.';
 
 // The two protocols: each reads what the model is shown from a request, and writes the model's turn, a call or a text.
 const PROTOCOLS = [
@@ -14,7 +14,7 @@ const PROTOCOLS = [
         route: /\/v1\/messages(\?|$)/,
         read: ({ tools = [], system = '', messages = [] }) => ({
             tools: tools.filter(({ name }) => OURS.test(name)),
-            system: `${JSON.stringify(system)}${JSON.stringify(messages)}`,
+            prompt: `${JSON.stringify(system)}${JSON.stringify(messages)}`,
             results: parts(messages).filter(({ type }) => type === 'tool_result').map(({ content }) => asText(content)),
         }),
         send: sendAnthropic,
@@ -23,7 +23,7 @@ const PROTOCOLS = [
         route: /:(stream)?[gG]enerateContent/,
         read: ({ tools = [], systemInstruction, contents = [] }) => ({
             tools: tools.flatMap(({ functionDeclarations = [] }) => functionDeclarations).filter(({ name }) => OURS.test(name)),
-            system: `${JSON.stringify(systemInstruction)}${JSON.stringify(contents)}`,
+            prompt: `${JSON.stringify(systemInstruction)}${JSON.stringify(contents)}`,
             results: contents.flatMap(({ parts = [] }) => parts).filter(({ functionResponse }) => functionResponse)
                 .map(({ functionResponse }) => asText(functionResponse.response)),
         }),
@@ -33,7 +33,7 @@ const PROTOCOLS = [
 
 const parts = (messages) => messages.flatMap(({ content }) => (Array.isArray(content) ? content : []));
 
-// asText(content): a tool's result as its model reads it.
+// asText(content): a tool's result as the model reads it.
 function asText(content) {
     if (Array.isArray(content)) return content.map(asText).join('\n');
     return typeof content === 'string' ? content : (content.text ?? content.output ?? JSON.stringify(content));
@@ -42,7 +42,7 @@ function asText(content) {
 function sendAnthropic(response, turn, { model, stream }) {
     const block = turn.call
         ? { type: 'tool_use', id: `toolu_${turn.id}`, name: turn.name, input: turn.args }
-        : { type: 'text', text: SAID_LAST };
+        : { type: 'text', text: LAST_TEXT };
     const message = { id: `msg_${turn.id}`, type: 'message', role: 'assistant', model, stop_sequence: null };
     const stop_reason = turn.call ? 'tool_use' : 'end_turn';
     const usage = { input_tokens: 1, output_tokens: 1 };
@@ -54,7 +54,7 @@ function sendAnthropic(response, turn, { model, stream }) {
     event('content_block_start', { index: 0, content_block: turn.call ? { ...block, input: {} } : { type: 'text', text: '' } });
     event('content_block_delta', { index: 0, delta: turn.call
         ? { type: 'input_json_delta', partial_json: JSON.stringify(turn.args) }
-        : { type: 'text_delta', text: SAID_LAST } });
+        : { type: 'text_delta', text: LAST_TEXT } });
     event('content_block_stop', { index: 0 });
     event('message_delta', { delta: { stop_reason, stop_sequence: null }, usage });
     event('message_stop', {});
@@ -62,7 +62,7 @@ function sendAnthropic(response, turn, { model, stream }) {
 }
 
 function sendGemini(response, turn, _, url) {
-    const part = turn.call ? { functionCall: { name: turn.name, args: turn.args } } : { text: SAID_LAST };
+    const part = turn.call ? { functionCall: { name: turn.name, args: turn.args } } : { text: LAST_TEXT };
     const answer = {
         candidates: [{ index: 0, finishReason: 'STOP', content: { role: 'model', parts: [part] } }],
         usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
@@ -75,7 +75,7 @@ function sendGemini(response, turn, _, url) {
 // startModel(t, script): {url, shown}. `script` has a function for each turn, which gets the results so far and returns
 // [tool, arguments].
 export async function startModel(t, script) {
-    const shown = { tools: [], system: '', results: [] };
+    const shown = { tools: [], prompt: '', results: [] };
     let turns = 0;
     const server = http.createServer(async (request, response) => {
         let body = '';

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a client program, written in its own language with the official library, against a real server: the program prints
-// a line for each step, and requests what only this script can do.
+// Runs a client program, written with the official library of its language, against a real server.
 //
 //   PROGRAM URL ERA MODEL      ERA is `legacy` or `2026-07-28`, MODEL the address of a model server
 //
-// It prints `ok STEP`, `failed STEP: WHY` or `ask WHAT`; each question is answered with the line `done`, or with why it
-// failed.
+// The program prints `ok STEP` or `failed STEP: WHY` for each step, and `ask WHAT` for what only this script can do: wait
+// until the server is `busy` with a call, or `quiet` again, `cut` the connections, `restart` the server. The script then
+// writes the line `done`, or why this failed, to the program's standard input.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,9 +24,9 @@ const STEPS = [
     'disconnect',
 ];
 const PROGRAM_MS = 120_000;
-const NOTICED_MS = 3000; // usually far less, but the machine may be busy
+const NOTICED_MS = 3000; // for the server to give up a cancelled call: usually far less, but the machine may be busy
 
-// interop(name, program, ...arguments): a test per era, with a part for each step.
+// interop(name, program, ...arguments): a test per era, with a subtest for each step.
 export function interop(name, program, ...args) {
     const eras = ['legacy', '2026-07-28'];
     const talk = (era) =>

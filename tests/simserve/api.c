@@ -98,9 +98,9 @@ static void metrics(struct connection *connection)
     respond_text(connection, "text/plain; version=0.0.4; charset=utf-8", &body);
 }
 
-/* Reads the body's prompt or, if `ids` is set, its token ids. On failure, answers 400 and returns
+/* Reads the body's prompt or, with `wants_ids`, its token ids. On failure, answers 400 and returns
  * false. The caller releases *out with body_finish in either case. */
-static bool read_tokens(struct connection *connection, bool ids, struct body *out)
+static bool read_tokens(struct connection *connection, bool wants_ids, struct body *out)
 {
     struct server *server = connection->server;
     struct error error;
@@ -111,10 +111,10 @@ static bool read_tokens(struct connection *connection, bool ids, struct body *ou
         api_respond_failure(connection, &error);
         return false;
     }
-    if (out->given != BODY_NOTHING && (out->given == BODY_IDS) == ids)
+    if (out->given != BODY_NOTHING && (out->given == BODY_IDS) == wants_ids)
         return true;
     api_respond_error(connection, 400, "BadRequestError",
-                      ids ? "\"tokens\" is missing" : "\"prompt\" or \"messages\" is missing",
+                      wants_ids ? "\"tokens\" is missing" : "\"prompt\" or \"messages\" is missing",
                       NULL);
     return false;
 }

@@ -9,15 +9,17 @@
 /* Answers the connection's request, now or when the model has finished. */
 void api_dispatch(struct connection *connection);
 
-/* Each of these functions answers the current request. `extra`: further header lines, or NULL. */
+/* Each of the functions api_respond* answers the current request. `extra`: further header lines, or
+ * NULL. */
 
 void api_respond(struct connection *connection, int status, const char *type, const char *extra,
                  const char *body, size_t length);
 void api_respond_json_take(struct connection *connection, int status, json_t *body);
-/* Answers with vLLM's error object. */
+/* Answers with vLLM's error object, which has only a message if the status is 401. */
 void api_respond_error(struct connection *connection, int status, const char *type,
                        const char *message, const char *extra);
 /* Answers with vLLM's error object, with status 404 or 400 by the error's kind. */
 void api_respond_failure(struct connection *connection, const struct error *error);
-/* Parses the body as JSON. On failure, answers 400 and returns false. The caller releases *out. */
+/* Parses the request's body as JSON; the caller releases *out. On failure, answers 400 and returns
+ * false. */
 bool api_read_json(struct connection *connection, json_t **out);

@@ -64,7 +64,7 @@ static bool read_boolean(const struct reader *reader, const struct field *field,
     return true;
 }
 
-/* Refuses an explicit max_tokens of 0, since 0 means absent in struct body. */
+/* Refuses 0, except for min_tokens: an absent max_tokens is 0 in struct body. */
 static bool read_integer(const struct reader *reader, const struct field *field,
                          enum json_scan_token token, int64_t *out)
 {

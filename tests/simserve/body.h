@@ -13,10 +13,10 @@ struct body {
     struct tokens tokens;
     char model[CONFIG_TEXT_SIZE]; /* empty if absent */
     char cache_salt[CONFIG_TEXT_SIZE];
-    int64_t max_tokens; /* 0 if absent */
-    int64_t max_completion_tokens;
+    int64_t max_tokens;            /* 0 if absent */
+    int64_t max_completion_tokens; /* 0 if absent */
     int64_t min_tokens;
-    int64_t n;
+    int64_t n; /* 1 if absent */
     bool stream;
     bool ignore_eos;
     bool has_stream_options;
@@ -26,8 +26,9 @@ struct body {
 
 #define BODY_AUTO __attribute__((cleanup(body_finish))) struct body
 
-/* Skips members that struct body does not have. The caller releases *out with body_finish, also
- * after a failure. */
+/* Reads a request's body, and skips the members that struct body does not have. INVALID: the body
+ * is not JSON, or a member has a wrong value. The caller releases *out with body_finish, also after
+ * a failure. */
 bool body_read(struct tokenizer *tokenizer, const struct config *config, const char *bytes,
                size_t length, struct body *out, struct error *error);
 void body_finish(struct body *body);

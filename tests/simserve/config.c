@@ -19,7 +19,7 @@ struct row {
     size_t offset;
     enum row_type type;
     enum row_when when;
-    const char *initial; /* NULL if another row of the same member has it */
+    const char *initial; /* NULL if another row sets the same member */
     double low, high;
     const char *help;
 };
@@ -45,9 +45,9 @@ static const struct row rows[] = {
     { BOOLEAN(ends_at_context), ANY_TIME, "false", 0, 0,
       "an output that exceeds the context is shortened, not refused (llama.cpp)" },
 
-    { NUMBER(ttft_ms), ANY_TIME, "20", 0, 1e7, "prefill time of any prompt" },
+    { NUMBER(ttft_ms), ANY_TIME, "20", 0, 1e7, "fixed part of the prefill time" },
     { NUMBER(prefill_tokens_per_s), ANY_TIME, "0", 0, 1e12,
-      "prefill speed; adds to ttft_ms; 0 = the length costs no time" },
+      "prefill speed; its time is added to ttft_ms; 0 = the length costs no time" },
     { BOOLEAN(prefill_serial), ANY_TIME, "false", 0, 0, "prefills run one after the other" },
     { NUMBER(cached_token_cost), ANY_TIME, "0", 0, 1,
       "prefill time of a cached token, relative to a computed one" },
@@ -75,7 +75,7 @@ static const struct row rows[] = {
     { INTEGER(draft_tokens), ANY_TIME, "0", 0, 64,
       "tokens drafted per step; 0 = as many as tokens_per_chunk needs" },
     { INTEGER(natural_tokens), ANY_TIME, "128", 0, 1e8,
-      "output tokens without ignore_eos; 0 = up to max_tokens" },
+      "at most so many output tokens without ignore_eos; 0 = up to max_tokens" },
     { BOOLEAN(unicode_output), ANY_TIME, "false", 0, 0,
       "the output has words outside ASCII, still of one token each" },
     { BOOLEAN(role_chunk), ANY_TIME, "true", 0, 0, "chat streams begin with a role-only chunk" },
@@ -84,7 +84,8 @@ static const struct row rows[] = {
     { BOOLEAN(finish_joined), ANY_TIME, "false", 0, 0,
       "finish_reason is in the last content chunk, not in a chunk of its own" },
     { BOOLEAN(cached_tokens_in_usage), ANY_TIME, "false", 0, 0,
-      "usage has prompt_tokens_details (vLLM's --enable-prompt-tokens-details)" },
+      "usage.prompt_tokens_details has cached_tokens, instead of being null (vLLM's "
+      "--enable-prompt-tokens-details)" },
     { BOOLEAN(reasoning_tokens_in_usage), ANY_TIME, "false", 0, 0,
       "usage has completion_tokens_details, with one token per reasoning chunk" },
 
@@ -101,7 +102,8 @@ static const struct row rows[] = {
     { NUMBER(stall_ms), ANY_TIME, "3600000", 0, 1e9, "duration of a stall" },
     { INTEGER(retry_after_s), ANY_TIME, "1", 0, 1e6, "Retry-After of 429 and 503" },
     { NUMBER(slow_headers_ms), ANY_TIME, "200", 0, 1e9, "delay of slow headers" },
-    { INTEGER(reasoning_chunks), ANY_TIME, "3", 0, 1e9, "chunks of reasoning before the content" },
+    { INTEGER(reasoning_chunks), ANY_TIME, "3", 0, 1e9,
+      "reasoning chunks before the content, with the fault reasoning_first" },
     { TEXT(reasoning_field), ANY_TIME, "reasoning_content", 0, 0,
       "name of the member with the reasoning (newer vLLM: reasoning)" },
     { NUMBER(split_pause_ms), ANY_TIME, "0.5", 0, 1e6, "pause between the parts of a split event" },
@@ -147,7 +149,7 @@ static bool text_store(const struct row *row, const char *value, char *out, stru
                          CONFIG_TEXT_SIZE - 1);
     if (!text_is_utf8(value, strlen(value)) || strpbrk(value, "\"\\\r\n"))
         return error_set(error, ERROR_INVALID,
-                         "\"%s\" must be UTF-8 without quotes, backslashes and line ends",
+                         "\"%s\" must be UTF-8 without double quotes, backslashes or line ends",
                          row->name);
     text_copy(out, CONFIG_TEXT_SIZE, value);
     return true;
@@ -186,7 +188,7 @@ static bool row_set_json(const struct row *row, const json_t *value, struct conf
                          struct error *error)
 {
     if (row->when == AT_START)
-        return error_set(error, ERROR_INVALID, "\"%s\" can only be set at start", row->name);
+        return error_set(error, ERROR_INVALID, "\"%s\" can only be set at the start", row->name);
     if (row->type == ROW_TEXT && json_is_string(value))
         return text_store(row, json_string_value(value), field(row, config), error);
     if (row->type == ROW_BOOLEAN && json_is_boolean(value)) {
@@ -222,7 +224,7 @@ void config_init(struct config *config)
             abort();
 }
 
-/* Applies the value of --fault: "name=probability" or "name/period". */
+/* Applies the value of --fault: "name=probability", "name/period", or "name" (probability 1). */
 static bool fault_flag(struct config *config, const char *value, struct error *error)
 {
     size_t length = strcspn(value, "=/");

@@ -67,11 +67,11 @@ struct config {
 
 void config_init(struct config *config);
 /* Applies flags: `--name value`, `--name` alone for a boolean setting, `--fault name=probability`,
- * or `--fault name/period`. */
+ * `--fault name/period`, or `--fault name` (probability 1). */
 bool config_read_flags(struct config *config, int argc, char **argv, struct error *error);
 /* Applies all members of an object, or none if one of them is wrong. The member "faults" maps names
  * of faults to {"probability": p, "period": n}. */
 bool config_apply(struct config *config, json_t *object, struct error *error);
-/* Returns all settings but the API key; the caller releases it. */
+/* Returns an object of all settings but the API key; the caller releases the object. */
 json_t *config_show(const struct config *config);
 void config_help(FILE *out);

@@ -159,7 +159,7 @@ void connection_done(struct connection *connection)
                   clock_monotonic_ns() + (int64_t)(idle_ms * 1e6));
 }
 
-/* Reads available bytes. False: there are none at present, or the connection is closed now. */
+/* Reads available bytes. False: there are none at present, or the connection is now closed. */
 static bool receive(struct connection *connection)
 {
     struct server *server = connection->server;
@@ -246,7 +246,7 @@ void connection_on_events(struct connection *connection, uint32_t events)
 {
     if (connection->dead)
         return;
-    /* A peer that closed its side may have sent a request before. If that request is already being
+    /* A peer may have sent a request before it closed its side. If that request is already being
      * answered, the peer has given up. */
     if ((events & (EPOLLERR | EPOLLHUP)) || ((events & EPOLLRDHUP) && connection->busy)) {
         connection_close(connection);

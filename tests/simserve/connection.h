@@ -12,10 +12,10 @@ struct connection {
     bool busy;             /* a request is being answered */
     bool closing;          /* the connection closes once `output` is sent */
     bool broken;           /* the peer is gone; nothing more can be sent */
-    bool dead;             /* closed; freed at the end of the turn */
+    bool dead;             /* closed; freed at the end of the event loop's turn */
     bool is_ready;         /* on the server's list `ready` */
     bool close_after_this; /* closes, unannounced, after the current answer */
-    int64_t read_ns;       /* when the last bytes were read, CLOCK_MONOTONIC */
+    int64_t read_ns;       /* when the socket was last read, CLOCK_MONOTONIC */
     int64_t requests;
     struct text output; /* bytes that the socket did not accept at once */
     size_t sent;        /* bytes of `output` that are sent */
@@ -27,18 +27,19 @@ struct connection {
     struct http_request request;
 };
 
-/* Adds a connection to the server. It owns `fd`, and closes it at its end. */
+/* Adds a connection to the server. The connection owns `fd`: connection_close closes it. */
 void connection_create(struct server *server, int fd);
 /* Handles what epoll reported. */
 void connection_on_events(struct connection *connection, uint32_t events);
-/* Reads and dispatches requests until none is complete. */
+/* Reads and dispatches requests until one cannot be answered at once, or none is complete. */
 void connection_process(struct connection *connection);
 
-/* Sends what the socket accepts now, and the other bytes as soon as it accepts them. A failure sets
- * `broken`. */
+/* Sends the bytes that the socket accepts now, and the rest as soon as the socket accepts more. A
+ * failure sets `broken`. */
 void connection_send(struct connection *connection, const char *bytes, size_t length);
 size_t connection_unsent_bytes(const struct connection *connection);
-/* Call it when the current request is answered: continues with the next one, or closes. */
+/* Call this when the current request is answered: continues with the next request, or closes the
+ * connection. */
 void connection_done(struct connection *connection);
 /* Closes the connection and aborts its generation. Its memory is valid until the end of the turn.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers the requests under /sim: the settings, and the record of what really happened. */
+/* Answers the requests under /sim: the settings, the record of what really happened, and a reset.
+ */
 #pragma once
 
 #include "tests/simserve/connection.h"

@@ -56,9 +56,9 @@ enum fault {
 struct fault_kind {
     const char *name;
     const char *help;
-    int status; /* of the refusal; 0 = no refusal */
-    const char *type;
-    const char *message;
+    int status;          /* of the refusal; 0 = no refusal */
+    const char *type;    /* of the error that the refusal reports */
+    const char *message; /* NULL if it is composed for each request */
 };
 
 /* When a fault strikes: every period-th request, or with a probability, or both. */

@@ -13,8 +13,8 @@
 
 #define DEFAULT_COMPLETION_TOKENS 16 /* tokens of a completion without max_tokens, as in vLLM */
 
-/* Sets the request's id: the client's, with "_" for each character but ASCII letters, digits and
- * "-_.:", or a new one. */
+/* Sets the request's id: the client's, in which "_" replaces all characters except ASCII letters,
+ * digits and "-_.:"; or a new one if the client sent none. */
 static void set_request_id(struct sequence *sequence)
 {
     const char *given = sequence->connection->request.request_id;
@@ -99,7 +99,7 @@ static bool fail_too_long(const struct sequence *sequence, int64_t output_tokens
                      sequence->chat ? "messages" : "prompt");
 }
 
-/* Moves the prompt's tokens out of `body`, and mixes its cache salt into the sequence's. */
+/* Moves the prompt's tokens out of `body`, and mixes the cache salt into the sequence's salt. */
 static bool move_prompt(struct sequence *sequence, struct body *body, struct error *error)
 {
     if (body->given != (sequence->chat ? BODY_MESSAGES : BODY_PROMPT))
@@ -115,7 +115,8 @@ static bool move_prompt(struct sequence *sequence, struct body *body, struct err
     return true;
 }
 
-/* Shortens the output to `natural_tokens`, as a model does that ends its answer by itself. */
+/* Shortens the output to `natural_tokens` (or min_tokens, if that is more), as if the model ended
+ * its answer by itself. */
 static void apply_natural_end(struct sequence *sequence, const struct body *body)
 {
     int64_t natural = sequence->server->config.natural_tokens;
@@ -217,9 +218,9 @@ static void run(struct sequence *sequence)
         model_submit(sequence, sequence->record.read_ns);
 }
 
-/* Refuses or resets the request if one of its faults demands it, or if too many requests wait.
- * Returns true if it has. */
-static bool refuse_for_fault(struct sequence *sequence)
+/* Refuses the request, or resets its connection, if one of its faults demands that or too many
+ * requests wait. Returns whether the request is over. */
+static bool refuse_unread(struct sequence *sequence)
 {
     const struct fault_kind *refusal = faults_refusal(sequence->faults);
     struct connection *connection = sequence->connection;
@@ -260,7 +261,7 @@ static void generate(struct connection *connection, bool chat)
         refuse_failure(sequence, &error);
         return;
     }
-    if (refuse_for_fault(sequence))
+    if (refuse_unread(sequence))
         return;
     if (read_request(sequence, &error))
         run(sequence);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers POST /v1/chat/completions and /v1/completions: reads the JSON body, and lets the
- * simulated model generate what it asks for. */
+ * simulated model generate what the request asks for. */
 #pragma once
 
 #include "tests/simserve/connection.h"

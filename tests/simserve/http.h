@@ -26,7 +26,7 @@ struct http_request {
     bool chunked;
     size_t head_bytes; /* 0 until the head is complete */
     size_t body_bytes; /* the declared length or, if `chunked`, the bytes decoded so far */
-    size_t consumed;   /* bytes of the input that belong to the request (chunked: so far) */
+    size_t consumed;   /* bytes of the input, parsed so far, that belong to the request */
 };
 
 /* Parses `input`, which begins with the request's first byte and may grow between calls. Decodes a
@@ -38,5 +38,6 @@ const char *http_status_text(int status);
  * "name: value\r\n", or NULL. A negative body_bytes means a chunked body. */
 void http_add_head(struct text *out, int status, const char *type, const char *extra,
                    int64_t body_bytes);
-/* Returns an integer of a query such as "a=1&b=2"; `fallback` if it is missing or no integer. */
+/* Returns an integer of a query such as "a=1&b=2"; `fallback` if the name is missing or its
+ * value is not an integer. */
 int64_t http_query_integer(const char *query, const char *name, int64_t fallback);

@@ -8,7 +8,8 @@
 
 #include "tests/simserve/server.h"
 
-/* Allows as many connections as the system does. */
+/* Raises the soft limit of open files to the hard limit: each connection needs a file descriptor.
+ */
 static void raise_file_limit(void)
 {
     struct rlimit limit;

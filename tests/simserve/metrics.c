@@ -76,7 +76,7 @@ void metrics_finished(struct metrics *metrics, const struct truth_record *record
                       const char *finish_reason)
 {
     if (record->admitted_ns == 0)
-        return; /* it never ran, and vLLM counts only requests that ran */
+        return; /* the request never ran, and vLLM counts only requests that ran */
     if (record->outcome == OUTCOME_STREAM_ERROR) {
         metrics->finished_error++;
         return;

@@ -60,8 +60,9 @@ static double jittered(struct sequence *sequence, double ms)
     return ms;
 }
 
-/* Returns the additional prefill time of a prompt that is the first one with a length between the
- * same two powers of two, as if the engine compiled a kernel for that size; otherwise 0. */
+/* Returns the additional prefill time of the first prompt of each size class, as if the engine
+ * compiled a kernel for that class; 0 for the prompts after it. A class goes from one power of two
+ * to the next. */
 static double cold_ms(struct server *server, int64_t prompt_tokens)
 {
     uint64_t shape = UINT64_C(1) << (63 - __builtin_clzll((uint64_t)prompt_tokens | 1));
@@ -262,7 +263,7 @@ static void produce(struct sequence *sequence)
     stream_content(sequence, tokens, sequence->produced_tokens + tokens == sequence->limit_tokens);
 }
 
-/* Ends the sequence if a fault should end it here. Returns true if it has. */
+/* Ends the sequence if one of its faults is due now. Returns whether the sequence has ended. */
 static bool end_by_fault(struct sequence *sequence)
 {
     const struct config *config = &sequence->server->config;
@@ -300,7 +301,7 @@ static void plan_next(struct sequence *sequence, int64_t due_ns)
     timer_set(&server->timers, &sequence->step, due_ns);
 }
 
-static bool reader_is_gone(const struct connection *connection)
+static bool reader_is_gone_or_stuck(const struct connection *connection)
 {
     return connection->broken || connection_unsent_bytes(connection) > UNSENT_LIMIT_BYTES;
 }
@@ -312,7 +313,7 @@ static void step(void *owner)
 
     __builtin_prefetch(sequence->head.data);
     __builtin_prefetch(sequence->record.times.offset_us + sequence->record.times.count);
-    if (reader_is_gone(sequence->connection)) {
+    if (reader_is_gone_or_stuck(sequence->connection)) {
         connection_reset(sequence->connection);
         return;
     }

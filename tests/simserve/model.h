@@ -34,7 +34,7 @@ struct sequence {
     struct server *server;
     struct connection *connection;
     uint64_t faults;
-    uint64_t word; /* position in the word list at which the output begins */
+    uint64_t word; /* where in the word list the output begins, modulo its length */
     bool chat;
     bool stream;
     bool usage_at_end;
@@ -56,7 +56,7 @@ struct sequence {
     struct {
         int64_t events;   /* complete events in `held` */
         int64_t contents; /* content chunks among them */
-        int64_t due_ns;   /* when they were planned to be sent */
+        int64_t due_ns;   /* when the newest event in `held` was planned to be sent */
     } holding;
 
     TAILQ_ENTRY(sequence) link;
@@ -74,13 +74,13 @@ void model_init(struct model *model);
 struct sequence *model_sequence_create(struct connection *connection);
 /* Runs the sequence from now_ns on, or queues it; answers and frees it when it has finished. */
 void model_submit(struct sequence *sequence, int64_t now_ns);
-/* After delay_ms, submits the sequence and releases its held-back output. */
+/* After delay_ms, sends the output that was held back, and submits the sequence. */
 void model_submit_later(struct sequence *sequence, double delay_ms);
 /* Starts as many waiting sequences as the limits, which may have changed, allow. */
 void model_admit(struct server *server);
-/* Removes the sequence without an answer, records how it ended, and frees it. */
+/* Removes the sequence, records how it ended, and frees it; sends nothing. */
 void model_retire(struct sequence *sequence, enum outcome outcome);
-/* Call it when the socket has accepted all output that was unsent. */
+/* Call this when the socket has accepted all output that was unsent. */
 void model_unblock(struct sequence *sequence);
 /* Returns whether the server accepts one more request. */
 bool model_accepts(const struct server *server);

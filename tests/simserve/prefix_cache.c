@@ -20,7 +20,7 @@ struct entry {
 struct prefix_cache {
     size_t sets;
     uint64_t clock;
-    uint64_t epoch; /* how often it was cleared; part of every key */
+    uint64_t epoch; /* how often the cache was cleared; part of every key */
     struct entry entries[];
 };
 

@@ -46,7 +46,8 @@ static bool add_id(const struct json_scan *scan, const char *name, struct tokens
     return true;
 }
 
-/* Adds the ids from `token` to the end of their list. */
+/* Adds the ids of a list up to its closing bracket; `token` is the first after the opening bracket.
+ */
 static bool add_ids(struct json_scan *scan, enum json_scan_token token, const char *name,
                     struct tokens *out, struct error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the prompt of a request as token ids, directly from the bytes of the JSON: building a tree
- * of a hundred kilobytes would delay the streams. */
+/* Reads the prompt of a request as token ids, directly from the bytes of the JSON: parsing a
+ * hundred kilobytes into a tree would delay the streams. */
 #pragma once
 
 #include "base/core/error.h"

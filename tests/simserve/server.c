@@ -173,8 +173,8 @@ static void fire_due(struct server *server)
         timers_fire_due(&server->timers, now, TIMERS_PER_TURN);
 }
 
-/* Logs the signal's sender, unless that is the process that started simserve. Without the log, the
- * end of simserve would look like a crash. */
+/* Stops the loop. Logs the signal's sender, unless that is the process that started simserve:
+ * without the log, the end of simserve would look like a crash. */
 static void stop(struct server *server)
 {
     struct signalfd_siginfo signal = { 0 };
@@ -237,7 +237,7 @@ void server_run(struct server *server)
         fire_due(server);
         for (int i = 0; i < count; i++) {
             handle(server, &events[i]);
-            fire_due(server); /* a long request delays only its own chunks */
+            fire_due(server); /* so that chunks do not wait for all events */
         }
         process_ready(server);
         free_dead(server);

@@ -31,11 +31,11 @@ struct server {
     struct model model;
     struct metrics metrics;
     struct text scratch;     /* buffer for the event being written */
-    uint64_t requests;       /* requests to the generating endpoints, so far */
+    uint64_t requests;       /* to the generating endpoints, since the start or the last reset */
     char input_chunk[65536]; /* buffer for what was just received */
 };
 
-/* Starts to listen, and sets *port. Returns NULL if it cannot; the caller destroys the server. */
+/* Starts to listen, and sets *port. Returns NULL if that fails; the caller destroys the server. */
 struct server *server_create(const struct config *config, uint16_t *port, struct error *error);
 void server_destroy(struct server *server);
 /* Serves until SIGTERM or SIGINT. */

@@ -133,8 +133,8 @@ void stream_flush(struct sequence *sequence)
     sequence->holding.contents = 0;
 }
 
-/* Sends the first part of an event now and the rest after a pause. The events of a stream are split
- * at different positions in turn. */
+/* Sends the first part of an event now and the rest after a pause. From one content chunk to the
+ * next, the position of the split changes. */
 static void send_split(struct sequence *sequence, const char *bytes, size_t length, bool content)
 {
     struct server *server = sequence->server;
@@ -265,7 +265,7 @@ void stream_begin(struct sequence *sequence)
 
 static void send_content(struct sequence *sequence, int64_t tokens, bool last)
 {
-    bool asked_in_last = last && sequence_has_fault(sequence, FAULT_USAGE_IN_LAST_CONTENT);
+    bool usage_in_last = last && sequence_has_fault(sequence, FAULT_USAGE_IN_LAST_CONTENT);
     struct text *out;
 
     send_role(sequence);
@@ -276,7 +276,7 @@ static void send_content(struct sequence *sequence, int64_t tokens, bool last)
         text_add(out, "\"}}],\"content\":\"");
     add_choice_close(sequence, last && sequence->server->config.finish_joined, out);
     sequence->produced_tokens += tokens;
-    add_chunk_usage(sequence, sequence->usage_in_chunks || asked_in_last, out);
+    add_chunk_usage(sequence, sequence->usage_in_chunks || usage_in_last, out);
     event_close(sequence, out, true);
 }
 

@@ -7,11 +7,12 @@
 /* Sends the HTTP head of a stream and, if `role_early` is set, the role chunk. */
 void stream_begin(struct sequence *sequence);
 /* Sends a content chunk, which is due now, with the next `tokens` tokens of the output; `last` if
- * no more follow. Only counts the tokens if the client does not stream. */
+ * no more follow. If the client does not stream, only counts the tokens. */
 void stream_content(struct sequence *sequence, int64_t tokens, bool last);
-/* Sends finish_reason, usage and [DONE], or, if the client does not stream, the answer. */
+/* Ends the stream: with finish_reason, usage and [DONE], as the request, the settings and the
+ * faults demand. If the client does not stream, sends the answer. */
 void stream_end(struct sequence *sequence);
-/* Sends an error event and [DONE]. */
+/* Sends an error event and [DONE], and ends the HTTP body. */
 void stream_error(struct sequence *sequence);
 /* Ends the HTTP body without another event. */
 void stream_cut(struct sequence *sequence);

@@ -20,7 +20,7 @@ struct window {
     int64_t requests, failed, prompt_tokens, cached_tokens, output_tokens;
     int64_t requests_without_gaps; /* their chunk times were freed */
     int64_t chunks_in_window;
-    double running_ns, present_ns; /* integrals over the window */
+    double running_ns, present_ns; /* the requests' times within the window, summed */
 };
 
 static void values_add(struct values *values, int64_t value)

@@ -4,9 +4,10 @@
 
 #include "tests/simserve/server.h"
 
-/* Appends a JSON object. Of the finished requests whose first content chunk was written in
- * [from_ns, to_ns), it has exact quantiles of TTFT (streams only, from the moment when the request
- * was read) and of the end-to-end latency, the gaps between content chunks, and tokens. Of the
- * window, it has the content chunks written in it, and the averages over time of running sequences
- * and of requests in the server. */
+/* Appends a JSON object. About the finished requests whose first content chunk was written in the
+ * window [from_ns, to_ns), it has their number, exact quantiles of TTFT (streams only, from the
+ * moment when the request was read) and of the end-to-end latency, a summary of the gaps between
+ * content chunks, and the numbers of tokens. About the window itself, it has the number of content
+ * chunks written in it, and the averages over time of the running sequences and of the requests in
+ * the server. */
 void summary_write(const struct server *server, int64_t from_ns, int64_t to_ns, struct text *out);

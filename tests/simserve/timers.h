@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Embedded in its owner, who sets `fire` and `owner`; the other members begin as zero. */
+/* Embedded in its owner, which sets `fire` and `owner`; the other members begin as zero. */
 struct timer {
     void (*fire)(void *owner);
     void *owner;

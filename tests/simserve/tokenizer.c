@@ -49,7 +49,8 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Reads a canonical word: "w" and five lower-case hexadecimal digits below TOKENIZER_CANONICAL. */
+/* Reads a canonical word: "w" and, in five lower-case hexadecimal digits, a number below
+ * TOKENIZER_CANONICAL. */
 static bool canonical_id(const char *piece, size_t length, uint32_t *out)
 {
     uint32_t id = 0;

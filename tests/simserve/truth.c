@@ -38,7 +38,7 @@ static size_t times_bytes(const struct chunk_times *times)
     return times->capacity * sizeof *times->offset_us;
 }
 
-/* Frees the chunk times of the oldest record that still has some. */
+/* Frees the chunk times of the oldest record that may still have some. */
 static void forget_oldest_times(struct truth *truth)
 {
     struct truth_record *record = truth_at(truth, truth->first_with_times++);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The record of what really happened: one entry for each request for generation, and the lag of the
- * server's writes. Times are nanoseconds of CLOCK_MONOTONIC; 0 if the event did not happen. */
+/* What really happened: a record of each request for generation, and the lag of the server's
+ * writes. Times are nanoseconds of CLOCK_MONOTONIC; 0 if the event did not happen. */
 #pragma once
 
 #include <stdbool.h>
@@ -33,11 +33,11 @@ struct truth_record {
     struct chunk_times times;
 
     int64_t read_ns;     /* the request was read completely */
-    int64_t admitted_ns; /* it left the queue */
+    int64_t admitted_ns; /* it began to run */
     int64_t end_ns;
     int64_t prompt_tokens, cached_tokens, output_tokens;
-    int64_t running_at_admission; /* sequences running, with this one */
-    uint64_t sequence;            /* 1, 2, ... in order of ending */
+    int64_t running_at_admission; /* sequences running, including this one */
+    uint64_t sequence;            /* 1, 2, ... in the order in which requests ended */
     uint64_t faults;
     enum outcome outcome;
     int status;
@@ -47,7 +47,8 @@ struct truth_record {
 
 struct truth;
 
-/* Keeps the last `requests` records, and their newest chunk times within `chunk_bytes` bytes. */
+/* Keeps the last `requests` records and, in up to `chunk_bytes` bytes, the newest of their chunk
+ * times. */
 struct truth *truth_create(size_t requests, size_t chunk_bytes);
 void truth_destroy(struct truth *truth);
 void truth_clear(struct truth *truth);
@@ -55,7 +56,7 @@ void truth_clear(struct truth *truth);
 /* Records that a content chunk planned for planned_ns is sent at now_ns. */
 void truth_chunk(struct truth *truth, struct truth_record *record, int64_t planned_ns,
                  int64_t now_ns);
-/* Stores the record, and moves its chunk times. */
+/* Stores the record, and moves the chunk times out of *record. */
 void truth_add_take(struct truth *truth, struct truth_record *record);
 
 /* Appends up to `limit` records with a sequence number above `since`, as JSON lines. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the records are stored; only truth.c and summary.c include it. */
+/* How the records are stored; only truth.c and summary.c include this header. */
 #pragma once
 
 #include "base/stats/histogram.h"

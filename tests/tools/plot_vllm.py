@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the exports for vLLM in FOLDER as `vllm bench sweep plot` does. PACKAGES is the folder that has pandas and seaborn.
+"""Draws opsbrain's exports in vLLM's format, which are in FOLDER, as `vllm bench sweep plot` does. PACKAGES is a folder of
+Python packages that has pandas and seaborn.
 
 plot_vllm.py FOLDER PACKAGES
 """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads our exports for aiperf with aiperf's own model and plots. Prints a line for each run that the plots find: the export,
-the run, and its users.
+"""Reads opsbrain's exports in aiperf's format with aiperf's own data model and with the loader of its plots. Prints a line for
+each run that the loader finds: the export, the run, and its number of users.
 
 read_aiperf.py EXPORTS FOLDER
 
-EXPORTS is the folder of the exports. FOLDER receives a folder for each of their cells, as aiperf writes them.
+EXPORTS is the folder of the exports. FOLDER receives a folder for each cell of each export, as aiperf writes one for each run.
 """
 
 import pathlib
@@ -21,7 +21,7 @@ def unfold(export, folder):
         cell = folder / f"cell_{i:03d}"
         cell.mkdir(parents=True)
         (cell / "profile_export_aiperf.json").write_text(line)
-        (cell / "profile_export.jsonl").touch()  # of each request, which an export does not have
+        (cell / "profile_export.jsonl").touch()  # the file of single requests: an export has none
 
 
 def main(exports, root):

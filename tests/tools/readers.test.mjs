@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// opsbrain's exports, read by the tools whose format they have: aiperf's own model and its plots, vLLM's plot of a sweep.
+// opsbrain's exports, read by the tools whose format they have: aiperf's own data model and its plots, vLLM's plot of a sweep.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -33,7 +33,8 @@ async function measureRun(t, client) {
     return (await client.call('run_list', { deployment: 'sim' })).runs[0].id;
 }
 
-// exportAll(t, format): {own, imports: [{name, content, cells}]}, of a run of opsbrain's and of every fixture.
+// exportAll(t, format) returns {own, imports}: the export of a run that opsbrain measured, and, with its `name`, the export of
+// each file in IMPORTS.
 async function exportAll(t, format) {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
@@ -48,7 +49,7 @@ async function exportAll(t, format) {
     return { own, imports };
 }
 
-test('aiperf reads our exports with its own model, and its plots find the runs', async (t) => {
+test('aiperf reads our exports with its own data model, and its plots find the runs', async (t) => {
     const python = path.join(AIPERF, 'bin/python');
     if (!(await isThere(python))) return t.skip('aiperf is not installed');
     const { own, imports } = await exportAll(t, 'aiperf');
@@ -58,20 +59,20 @@ test('aiperf reads our exports with its own model, and its plots find the runs',
     for (const { name, content } of exports) await writeFile(path.join(folder, 'exports', name), content);
     const { stdout } = await run(python, ['tests/tools/read_aiperf.py', path.join(folder, 'exports'), path.join(folder, 'runs')]);
     const runs = stdout.split('\n').filter((line) => line.startsWith('run\t')).map((line) => line.split('\t').slice(1));
-    const of = (wanted) => runs.filter(([name]) => name === wanted);
-    for (const { name, cells, left_out } of exports) assert.equal(of(name).length, cells - left_out.length, name);
-    assert.deepEqual(of('own').map(([, , users]) => Number(users)).sort(), USERS);
+    const runsOf = (wanted) => runs.filter(([name]) => name === wanted);
+    for (const { name, cells, left_out } of exports) assert.equal(runsOf(name).length, cells - left_out.length, name);
+    assert.deepEqual(runsOf('own').map(([, , users]) => Number(users)).sort(), USERS);
 });
 
-test("vLLM's plot of a sweep draws our exports", async (t) => {
+test("vLLM's plot of a sweep draws the exports of a run of ours and of an imported one", async (t) => {
     const python = path.join(VLLM, 'bin/python');
-    if (!(await isThere(python)) || !(await isThere(AIPERF))) return t.skip("vLLM is not installed: './run engine' installs it");
+    if (!(await isThere(python)) || !(await isThere(AIPERF))) return t.skip("vLLM ('./run engine' installs it) or aiperf is not installed");
     const { own, imports } = await exportAll(t, 'vllm');
     const folder = await temporaryFolder(t);
-    const [of_vllm] = imports.filter(({ name }) => name === 'vllm.json');
-    for (const { file_name, content } of [own, of_vllm]) {
+    const [imported] = imports.filter(({ name }) => name === 'vllm.json');
+    for (const { file_name, content } of [own, imported]) {
         await mkdir(path.join(folder, path.dirname(file_name)));
-        await writeFile(path.join(folder, file_name), content); // the plot looks for summary.json
+        await writeFile(path.join(folder, file_name), content); // the plot looks for files named summary.json
     }
     const { stdout } = await run(python, ['tests/tools/plot_vllm.py', folder, await packagesOf(AIPERF)]);
     assert.match(stdout, /Output file: .*FIGURE\.png/);

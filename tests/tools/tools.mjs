@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other load generators, as their own commands run them against a model server: the name of each run, what it does,
-// and the files that it writes.
+// Runs of other load generators against a model server, by their own commands: the name of each run, its command line, and
+// the files that it writes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -9,14 +9,14 @@ import path from 'node:path';
 export const MODEL = 'simserve/toy';
 export const INPUT_TOKENS = 64;
 export const OUTPUT_TOKENS = 32;
-const RUN_MS = 240_000;
-const PYTHON = { HF_HUB_OFFLINE: '1', TOKENIZERS_PARALLELISM: 'false' };
+const RUN_LIMIT_MS = 240_000;
+const PYTHON_SETTINGS = { HF_HUB_OFFLINE: '1', TOKENIZERS_PARALLELISM: 'false' };
 
-// Each function returns {command, args, files}, and `env` and `config` if the tool needs them; `files` selects the results in the
-// folder.
+// Each of these functions takes what is special to a run, and returns a function that makes the run's plan: {command, args,
+// files}, and `env` and `config` if the tool needs them. `files` matches the names of the result files in the folder.
 const aiperf = (...options) => ({ url, tokenizer, folder }) => ({
     command: 'aiperf',
-    env: { HF_HUB_OFFLINE: undefined }, // otherwise it does not accept a tokenizer from a folder
+    env: { HF_HUB_OFFLINE: undefined }, // with HF_HUB_OFFLINE, aiperf does not accept a tokenizer from a folder
     args: ['profile', '--model', MODEL, '--url', url, '--streaming', '--tokenizer', tokenizer, '--ui', 'none',
         '--output-artifact-dir', folder, '--isl', INPUT_TOKENS, '--osl', OUTPUT_TOKENS, '--extra-inputs', 'ignore_eos:true', ...options],
     files: /^profile_export(_aiperf)?\.(jsonl?|csv)$/,
@@ -96,12 +96,13 @@ export const TOOLS = {
     },
 };
 
-// runTool(bin, plan, folder): the files that the run wrote there: [{name, bytes}].
+// runTool(bin, plan, folder) runs the tool in the folder, and returns its result files: [{name, bytes}].
 export async function runTool(bin, { command, args, env, config, files }, folder) {
     await mkdir(folder, { recursive: true });
     if (config) await writeFile(path.join(folder, 'config.yml'), JSON.stringify(config)); // JSON is YAML
     const child = spawn(path.join(bin, command), args.map(String), {
-        cwd: folder, env: { ...process.env, ...PYTHON, ...env, PATH: `${bin}:${process.env.PATH}` }, stdio: ['ignore', 'pipe', 'pipe'], timeout: RUN_MS,
+        cwd: folder, env: { ...process.env, ...PYTHON_SETTINGS, ...env, PATH: `${bin}:${process.env.PATH}` },
+        stdio: ['ignore', 'pipe', 'pipe'], timeout: RUN_LIMIT_MS,
     });
     let printed = '', errors = '';
     child.stdout.setEncoding('utf8').on('data', (chunk) => (printed += chunk));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run tools  files that other load generators write, measured against a faultless model server: each is imported, the audit
-// reports nothing that is not true, every export is read back unchanged, and two formats of one run agree.
+// ./run tools imports the files that other load generators write when they measure a faultless model server. The audit must
+// report only what is true, every export must be imported again unchanged, and the files of one run must agree.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { access } from 'node:fs/promises';
@@ -13,12 +13,13 @@ import { takeTrip } from '../e2e/support/trips.mjs';
 import { runTool, TOOLS } from './tools.mjs';
 
 const FOLDER = path.resolve(process.env.TOOLS_FOLDER ?? 'build/tools');
-const BINARIES = { vllm: path.resolve('build/engine/vllm/bin') }; // ./run engine has it
+const BINARIES = { vllm: path.resolve('build/engine/vllm/bin') }; // ./run engine installs it
 const TOKENIZER = path.join(FOLDER, 'tokenizer');
 const MODEL_SERVER = ['--ttft-ms', '40', '--step-ms', '5', '--max-running', '64'];
-// Two formats may differ by the rounding to two decimals, and by this share; records have no duration of the run, which is
-// computed from the first request to the last response.
-const PRINTED = 0.01;
+// A figure may differ between two files of one run by ROUNDING, because some files have two decimals, plus SHARE of its value
+// (SHARE_OF_RECORDS if one file has aiperf's records of single requests: they do not say how long the run took, so that
+// opsbrain computes the time from the first request to the last response).
+const ROUNDING = 0.01;
 const SHARE = 0.001, SHARE_OF_RECORDS = 0.03;
 
 const binaries = (tool) => BINARIES[tool] ?? path.join(FOLDER, tool, 'bin');
@@ -50,14 +51,14 @@ function checkAgreement([first, ...others]) {
             if (!figures.has(name)) continue;
             const off = Math.abs(value - figures.get(name));
             const share = [first, other].some(({ format }) => format === 'aiperf-records') ? SHARE_OF_RECORDS : SHARE;
-            assert.ok(off <= PRINTED + share * Math.abs(value), `${name}: ${figures.get(name)} in ${first.name}, ${value} in ${other.name}`);
+            assert.ok(off <= ROUNDING + share * Math.abs(value), `${name}: ${figures.get(name)} in ${first.name}, ${value} in ${other.name}`);
         }
 }
 
-async function measure(t, tool, name, plan) {
+async function measure(t, tool, makePlan) {
     const model = await startSimserve(t, MODEL_SERVER);
     const folder = path.join(await temporaryFolder(t), 'result');
-    const files = await runTool(binaries(tool), plan({ url: model.url, tokenizer: TOKENIZER, folder, bin: binaries(tool) }), folder);
+    const files = await runTool(binaries(tool), makePlan({ url: model.url, tokenizer: TOKENIZER, folder, bin: binaries(tool) }), folder);
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const trips = [];
@@ -70,14 +71,14 @@ async function measure(t, tool, name, plan) {
         trips.push({ ...trip, name: file });
     }
     await client.close();
-    if (tool !== 'inference-perf') checkAgreement(trips); // its files are of different stages
+    if (tool !== 'inference-perf') checkAgreement(trips); // each of its files has a different stage
 }
 
 for (const [tool, runs] of Object.entries(TOOLS))
     describe(tool, () => {
-        for (const [name, plan] of Object.entries(runs))
+        for (const [name, makePlan] of Object.entries(runs))
             test(`${tool}, ${name}`, async (t) => {
                 if (!(await isThere(binaries(tool)))) return t.skip(`${tool} is not installed`);
-                await measure(t, tool, name, plan);
+                await measure(t, tool, makePlan);
             });
     });

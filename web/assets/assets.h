@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The style sheet and the scripts of the pages, embedded. A separate library, because a report as
- * one file also contains the style sheet. */
+/* The style sheets, the scripts and the icon of the pages, embedded into the program. They are a
+ * separate library, because reports that are saved as one file contain the style sheets, too. */
 #pragma once
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The marks of a chart (cells, points, moments), one after the other: Tab enters a chart once, the arrow keys move from
-// mark to mark, and the mark's sentence, which is also its accessible name, is shown above the chart.
+// Moves through the marks of a chart (cells, points, moments): Tab enters a chart once, the arrow keys move from mark to
+// mark, and the mark's sentence, which is also its accessible name, is shown above the chart.
 
 const SVG = 'http://www.w3.org/2000/svg';
 const MARK = 'svg g[data-i]';
@@ -18,7 +18,7 @@ function addSentence(area) {
     area.before(sentence);
 }
 
-// prepareCharts(root): each chart below it that has marks, which must be in an element that scrolls.
+// Prepares each chart below `root` that has marks. The parent of the chart's <svg> must be an element that scrolls.
 export function prepareCharts(root) {
     for (const svg of root.querySelectorAll('svg')) {
         const marks = marksOf(svg);
@@ -69,7 +69,7 @@ const centreOf = (mark) => {
     return [x + width / 2, y + height / 2];
 };
 
-// The nearest mark in this direction: a sideways distance counts more than one straight ahead.
+// The nearest mark in this direction, where distance to the side counts four times; the mark itself if there is none.
 function nextOf(mark, [dx, dy]) {
     const [x, y] = centreOf(mark);
     let best, least = Infinity;
@@ -90,7 +90,7 @@ document.addEventListener('keydown', (event) => {
     nextOf(mark, direction).focus();
 });
 
-// Tab returns to the mark that it left.
+// Tab returns to the mark that had the focus last.
 document.addEventListener('focusin', ({ target }) => {
     const mark = target.closest?.(MARK);
     if (!mark) return;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the open page up to date: the server names what changed, and <main> is requested again. Without this script
-// everything works except that, dropping files, and moving through a chart.
+// Keeps the open page up to date: the server names what changed, and <main> is requested again. Without this script the
+// page shows new figures only when it is reloaded, files cannot be dropped, and keys do not move through a chart's marks.
 import { prepareCharts } from './marks.js';
 
 const policy = window.trustedTypes?.createPolicy('opsbrain', { createHTML: (html) => html }) ?? { createHTML: (html) => html };
 const RETRY_MS = 2000; // before the first attempt to reopen the stream
 const RETRY_MAX_MS = 60_000;
-const PAUSE_MS = 5000; // between two requests for a page that follows everything, or was refused
-let source; // the stream of events, of the one tab that has it
-let retryMs = RETRY_MS; // doubled while it is refused
+const PAUSE_MS = 5000; // between two requests for a page that follows everything, and after a request that failed
+let source; // the stream of events, if this tab has it
+let retryMs = RETRY_MS; // doubled each time the stream fails
 let stale = false; // something changed since the page was requested
 let requesting = false;
 let requestedMs = -PAUSE_MS;
@@ -22,7 +22,7 @@ function isChanged(control) {
     return control.value !== control.defaultValue || Boolean(control.checked) !== Boolean(control.defaultChecked);
 }
 
-// Whether somebody types into a form, or has changed it and not sent it yet.
+// Whether an input has the focus, or was changed and not sent yet.
 const isEdited = () =>
     [...main().querySelectorAll('input, select, textarea')].some((control) => control === document.activeElement || isChanged(control));
 
@@ -80,7 +80,7 @@ async function refresh() {
     if (stale) refresh(); // changed meanwhile
 }
 
-// '*' does not include '*load', which comes all the time.
+// A page that follows '*' is not requested again for '*load', which comes every few seconds.
 function handleChanges(names) {
     const follows = followed();
     if (follows.length === 0) return; // for example a form that somebody is filling in
@@ -88,26 +88,26 @@ function handleChanges(names) {
     if (names.includes('*') || (changes && follows.includes('*')) || follows.some((name) => names.includes(name))) refresh();
 }
 
-// One tab of a browser has the stream and passes on what it receives: a browser opens few connections to one server.
+// One tab has the stream and passes on what it receives, because a browser opens only a few connections to one server.
 const channel = new BroadcastChannel('opsbrain');
 channel.onmessage = ({ data }) => handleChanges(data);
 
 function listen(release, again = false) {
-    const mine = new EventSource('/events');
+    const stream = new EventSource('/events');
     const pass = (names) => {
         channel.postMessage(names);
         handleChanges(names);
     };
-    source = mine;
-    mine.onmessage = ({ data }) => pass(JSON.parse(data));
-    mine.onopen = () => {
+    source = stream;
+    stream.onmessage = ({ data }) => pass(JSON.parse(data));
+    stream.onopen = () => {
         retryMs = RETRY_MS;
         if (again) pass(['*']); // changes may have been missed
     };
-    mine.onerror = () => {
-        mine.close(); // it would reconnect by itself, also where it is redirected to the sign-in page
+    stream.onerror = () => {
+        stream.close(); // it would reconnect by itself, without the growing pause
         pass(['*']); // the user may have signed out
-        setTimeout(() => source === mine && restart(release), retryMs);
+        setTimeout(() => source === stream && restart(release), retryMs);
         retryMs = Math.min(2 * retryMs, RETRY_MAX_MS);
     };
 }
@@ -120,7 +120,7 @@ function restart(release) {
 
 let stop = () => {};
 
-// Where locks do not exist (plain HTTP from another machine) each tab that is seen has a stream of its own.
+// Where locks do not exist (plain HTTP from another machine), each visible tab has a stream of its own.
 function start() {
     if (document.hidden || followed().length === 0) return;
     const waiting = new AbortController();

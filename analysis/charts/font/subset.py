@@ -63,7 +63,7 @@ def widths(fonts):
     lines = [f"    {{ 0x{c:04x}, {{ {regular}, {semibold} }} }}," for c, regular, semibold in rows]
     with open(os.path.join(here, "..", "font_widths.c"), "w", encoding="utf-8") as out:
         out.write("/* SPDX-License-Identifier: Apache-2.0 */\n"
-                  "/* Written by analysis/charts/font/subset.py from the fonts beside it. */\n"
+                  "/* Written by analysis/charts/font/subset.py, together with the fonts in analysis/charts/font/. */\n"
                   "/* clang-format off */\n"
                   '#include "analysis/charts/font.h"\n\n'
                   "const struct font_width font_widths[] = {\n" + "\n".join(lines) + "\n};\n"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// opsbrain and its PostgreSQL are killed, restarted and disconnected during tool calls, uploads, sweeps and
-// applies: afterwards everything acknowledged is there, nothing is there twice, no answer is wrong, and
-// everything continues by itself. OPSBRAIN_KILLS is the number of kills of opsbrain. There are two fifths as
-// many restarts of PostgreSQL, as many kills of PostgreSQL, and as many partitions and delays together.
+// opsbrain is killed, and its PostgreSQL killed, restarted and cut off, during tool calls, uploads, sweeps and
+// applies: afterwards everything acknowledged is stored, nothing is stored twice, no answer is wrong, and
+// everything continues by itself. OPSBRAIN_KILLS is the number of kills of opsbrain. Each of these happens
+// OTHERS times, which is two fifths of that number: a restart of PostgreSQL, a kill of PostgreSQL, and, with
+// toxiproxy, a partition or a delay.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
@@ -18,7 +19,7 @@ const OTHERS = Math.ceil((KILLS * 2) / 5);
 const { TOXIPROXY } = process.env; // path of its server, or ''
 const CLIENTS = 12;
 const PROVIDER = 'cloud_run';
-const LIFE_MS = 1000; // the most time between two events
+const PAUSE_MS = 1000; // the most time between two events
 const READY_MS = 60_000;
 const PLAN = { deployment: 'measured', concurrency: [1, 2], input_tokens: [16], output_tokens: [8], window_s: 1, warmup_limit_s: 0 };
 
@@ -26,7 +27,7 @@ const EVENTS = {
     'kill -9 of opsbrain': async ({ world, fleet, server, postgres, env }) => {
         world.dead = true;
         await server.program.kill();
-        await fleet.commandsEnd();
+        await fleet.approvalsEnd();
         const verified = await run(['audit-log', 'verify', '--data', server.data], env);
         assert.equal(verified.code, 0, verified.output);
         checkNoted(world, postgres.rows, 'opsbrain was killed');
@@ -36,13 +37,13 @@ const EVENTS = {
     },
     'restart of PostgreSQL': ({ postgres }) => postgres.restart(),
     'kill -9 of PostgreSQL': ({ postgres }) => postgres.killAndRestart(),
-    partition: ({ proxy }) => proxy.apart(() => sleep(500 + Math.random() * 5500)),
-    delay: ({ proxy }) => proxy.delayed(200 + Math.floor(Math.random() * 800), () => sleep(3000)),
+    partition: ({ proxy }) => proxy.whileCutOff(() => sleep(500 + Math.random() * 5500)),
+    delay: ({ proxy }) => proxy.whileDelayed(200 + Math.floor(Math.random() * 800), () => sleep(3000)),
 };
 
 const isReady = async (server) => (await request(server.port, { path: '/ready' }).catch(() => ({}))).status === 200;
 
-// shuffledEvents(): each name as often as the event is to happen.
+// shuffledEvents(): the names of the events in random order, each as often as its event is to happen.
 function shuffledEvents() {
     const times = { 'kill -9 of opsbrain': KILLS, 'restart of PostgreSQL': OTHERS, 'kill -9 of PostgreSQL': OTHERS };
     if (TOXIPROXY) Object.assign(times, { partition: Math.ceil(OTHERS / 2), delay: Math.floor(OTHERS / 2) });
@@ -52,7 +53,7 @@ function shuffledEvents() {
         .map(([, name]) => name);
 }
 
-// measure(world, sweeps): runs one sweep after the other, each to its end; nobody else measures that model server.
+// measure(world, sweeps): runs one sweep after another, each to its end; no other client measures that model server.
 async function measure(world, sweeps) {
     while (!world.over) {
         const started = world.dead ? undefined : await callTool(world.server, 'sweep_start', { ...PLAN, idempotency_key: `m-${sweeps.size}` });
@@ -68,8 +69,8 @@ async function measure(world, sweeps) {
     }
 }
 
-// checkSweeps(postgres, sweeps): checks that each finished sweep has all its cells, each measured once; returns how many
-// finished.
+// checkSweeps(postgres, sweeps): asserts that every cell of each finished sweep is measured, with exactly one accepted attempt;
+// returns the number of finished sweeps.
 function checkSweeps(postgres, sweeps) {
     const cells = postgres.rows(`SELECT s.id, s.state, c.state AS cell, (SELECT count(*) FROM attempts a WHERE a.cell_id = c.id
                                      AND a.state = 'accepted') AS accepted
@@ -79,7 +80,7 @@ function checkSweeps(postgres, sweeps) {
     return ended.length / PLAN.concurrency.length;
 }
 
-async function suffer(t, pooled) {
+async function runEvents(t, pooled) {
     const postgres = await startPostgres(t, await findPostgres());
     const proxy = TOXIPROXY && (await startToxiproxy(t, TOXIPROXY, postgres.port));
     const at = proxy?.port ?? postgres.port;
@@ -98,7 +99,7 @@ async function suffer(t, pooled) {
     measuring.catch((error) => (world.failure = error));
     let slowest = 0;
     for (const name of shuffledEvents()) {
-        await sleep(Math.random() * LIFE_MS);
+        await sleep(Math.random() * PAUSE_MS);
         await EVENTS[name]({ world, fleet, server, postgres, proxy, env });
         const begun = performance.now();
         await until(`opsbrain to be ready after: ${name}`, () => isReady(server), READY_MS);
@@ -119,8 +120,8 @@ const missing = (await findPostgres()) ? false : 'PostgreSQL is not installed';
 const cuts = TOXIPROXY ? `, ${OTHERS} partitions and delays` : '';
 const title = `${KILLS} kills of opsbrain, ${OTHERS} restarts and ${OTHERS} kills of PostgreSQL${cuts}`;
 
-test(`${title} lose nothing that was acknowledged`, { skip: missing, timeout: 3_600_000 }, (t) => suffer(t, false));
+test(`${title} lose nothing that was acknowledged`, { skip: missing, timeout: 3_600_000 }, (t) => runEvents(t, false));
 
 const poolerMissing = missing || (existsSync(POOLER) ? false : 'pgbouncer is not installed');
 
-test(`${title}, through pgbouncer, lose nothing that was acknowledged`, { skip: poolerMissing, timeout: 3_600_000 }, (t) => suffer(t, true));
+test(`${title}, through pgbouncer, lose nothing that was acknowledged`, { skip: poolerMissing, timeout: 3_600_000 }, (t) => runEvents(t, true));

@@ -18,11 +18,11 @@ collection_of() {
         Deployment) echo /apis/apps/v1/namespaces/llm/deployments ;;
         Service) echo /api/v1/namespaces/llm/services ;;
         PersistentVolumeClaim) echo /api/v1/namespaces/llm/persistentvolumeclaims ;;
-        *) fail "$1 has an object of another kind" ;;
+        *) fail "$1 has an object of a kind that this script does not know" ;;
     esac
 }
 
-# check FILE: an unknown field or a variable that is set twice is an error, too.
+# check FILE: the API server must accept the object. An unknown field or a variable that is set twice is an error, too.
 check() {
     local answer
     answer=$(curl -sS --cacert certificates/apiserver.crt -H 'Authorization: Bearer admintoken' -H 'Content-Type: application/yaml' \
@@ -60,7 +60,7 @@ render 3 'settings={"storage_limit_bytes":8589934592,"log_requests":false,"sessi
     'allowedHosts=["a.example","b.example"]' 'allowedOrigins=["https://a.example"]'
 has '            - name: OPSBRAIN_STORAGE_LIMIT_BYTES' '              value: "8589934592"'
 has '            - name: OPSBRAIN_LOG_REQUESTS' '              value: "false"'
-has '            - name: OPSBRAIN_AUDIT_DAYS' '              value: "0.5"' # the server says what is wrong with it
+has '            - name: OPSBRAIN_AUDIT_DAYS' '              value: "0.5"' # passed on, though invalid: the server refuses it
 has '            - name: OPSBRAIN_ALLOWED_HOSTS' '              value: "other"'
 render 3 'existingSecret="tokens"' 'service={"type":"LoadBalancer","port":8080}' 'nodeSelector={"disk":"ssd"}' \
     'tolerations=[{"key":"a","operator":"Exists","effect":"NoSchedule"}]' 'resources={"limits":{"memory":"2Gi"}}' \

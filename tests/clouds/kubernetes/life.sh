@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # life.sh PROGRAMS LIFE: starts a Kubernetes control plane with a fake node of 8 GPUs on free ports, runs the program LIFE
-# (cloud_life.c) against it, and stops everything. PROGRAMS is a folder with kube, kwok and stages/ (build.sh).
+# (cloud_life or chart.sh) against it, and stops everything. PROGRAMS is a folder with kube, kwok and stages/ (build.sh).
 set -euo pipefail
 programs=$(cd "$1" && pwd)
 life=$(realpath "$2")

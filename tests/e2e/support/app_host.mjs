@@ -27,8 +27,8 @@ class FrameTransport {
     }
 }
 
-// openApp(page, html, callTool, theme): the bridge and the app's frame, once the app is initialized; `sizes` are those that
-// it reported.
+// openApp(page, html, callTool, theme): {bridge, sizes, frame}, once the app is initialized: the bridge, the sizes that the
+// app reports, and the app's frame.
 export async function openApp(page, html, callTool, theme) {
     const bridge = new AppBridge(null, { name: 'a-host', version: '1' }, { serverTools: {} }, { hostContext: { theme } });
     const sizes = [];

@@ -31,7 +31,7 @@ export class Browser {
         return this.ask('GET', path, headers);
     }
 
-    // post(path, fields, headers): sends the fields as a form; a header of undefined is not sent.
+    // post(path, fields, headers): sends the fields as a form; a header whose value is undefined is not sent.
     post(path, fields, headers = {}) {
         const all = {
             'Content-Type': 'application/x-www-form-urlencoded',

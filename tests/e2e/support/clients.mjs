@@ -31,9 +31,9 @@ export function forEachClient(title, body) {
     for (const kind of KINDS) test(`${title} (${kind})`, (t) => body(t, kind));
 }
 
-// connect(kind, url, {key, onForm, onPage}): a connected client; the caller closes it. `key` is sent as bearer token;
-// onForm(params) returns the client's answer to a form, onPage(params) that to a link which the user is to open; without these
-// the client does not support elicitation.
+// connect(kind, url, {key, onForm, onPage, extensions, headers}): a connected client; the caller closes it. `key` is sent as
+// bearer token. onForm(params) returns the client's answer to a form, onPage(params) its answer to a URL that the user is to
+// open; without either the client does not support elicitation.
 export async function connect(kind, url, { key, onForm, onPage, extensions, headers: more } = {}) {
     const { create, Transport } = MAKERS[kind];
     const headers = { ...more, ...(key && { Authorization: `Bearer ${key}` }) };
@@ -83,7 +83,7 @@ class Connection {
         return result.structuredContent;
     }
 
-    // refusal(name, arguments): the sentence of a call that must be refused.
+    // refusal(name, arguments): the error text of a call that must be refused.
     async refusal(name, args) {
         const result = await this.callTool(name, args).catch((error) => ({
             isError: true,
@@ -104,7 +104,7 @@ class Connection {
         else this.client.setNotificationHandler('notifications/resources/updated', notified);
     }
 
-    // subscribe(uri): subscribes to a resource, in the way of the era.
+    // subscribe(uri): subscribes to a resource, with the method of the era that the client speaks.
     subscribe(uri) {
         return isStateless(this.kind)
             ? this.client.listen({ resourceSubscriptions: [uri] })

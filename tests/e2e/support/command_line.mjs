@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs commands of opsbrain on a running server, in a pipe and on a terminal.
+// Runs commands of opsbrain against a running server, in a pipe and on a terminal.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,8 +10,8 @@ const PROMPT = /(\(empty: none\):|\[y\/N\]) $|KV cache in use, %: \d/; // the ou
 const LIMIT_MS = 20_000;
 const SANITIZER = /ERROR: (Address|Leak)Sanitizer|runtime error:/;
 
-// output(file, args, {env, input, cwd, during}): runs a program to its end: {code, stdout, stderr}. during(child, {stdout, stderr}) is
-// called whenever there is more output.
+// output(file, args, {env, input, cwd, during}): runs a program to its end; returns {code, stdout, stderr}. `input` is its standard
+// input; for `script`, it is typed after the first PROMPT. during(child, {stdout, stderr}) is called whenever there is more output.
 export async function output(file, args, { env = {}, input = '', cwd, during } = {}) {
     const child = spawn(file, args, { env: { ...process.env, ...env }, cwd });
     const kept = { stdout: '', stderr: '' };
@@ -35,19 +35,21 @@ export async function output(file, args, { env = {}, input = '', cwd, during } =
     return { code, ...kept };
 }
 
-// commandLine(t, server): a function that runs commands on it, with a stored login in a folder of its own.
+// commandLine(t, server): a function run(...args) that runs opsbrain's commands against the server, with a configuration folder
+// of its own. run.with(options, ...args) adds options of output(); run.done(...args) returns the output of a command that must
+// succeed.
 export async function commandLine(t, server) {
     const config = await temporaryFolder(t);
     const env = { OPSBRAIN_URL: server.url, OPSBRAIN_KEY: '', XDG_CONFIG_HOME: config, NO_COLOR: '', TERM: 'xterm' };
     const run = (...args) => output(OPSBRAIN, args, { env });
     run.env = env;
     run.with = (more, ...args) => output(OPSBRAIN, args, { env, ...more });
-    // run.onTerminal(columns, {input, during}, ...args): runs on a terminal with this many columns; the output also has the
-    // terminal's name, the process id and, at the end, the terminal's state.
+    // run.onTerminal(columns, {input, during}, ...args): runs the command on a terminal with this many columns; the output also
+    // has the terminal's name, the process id and, at the end, the terminal's state.
     run.onTerminal = (columns, more, ...args) => output('script', ['-qefc',
         `tty; stty cols ${columns} rows 40; trap : INT; sh -c 'echo pid $$; exec ${[OPSBRAIN, ...args].join(' ')}'; code=$?; stty -a; exit $code`,
         '/dev/null'], { env, ...more });
-    // run.typed(columns, input, ...args): the same, but only the command's own output.
+    // run.typed(columns, input, ...args): runs the command on a terminal, too, without these additions to the output.
     run.typed = (columns, input, ...args) =>
         output('script', ['-qefc', `stty cols ${columns} rows 40; ${[OPSBRAIN, ...args].join(' ')}`, '/dev/null'], { env, input });
     run.done = async (...args) => {
@@ -68,7 +70,8 @@ export async function withDemo(t) {
     return { run, server, model };
 }
 
-// startRelay(t, model, host): the same model without metrics, at another address; {port, die}: die() ends it and its connections.
+// startRelay(t, model, host): a relay to the model, without /metrics, at an address of its own: {port, die}; die() ends it and its
+// connections.
 export async function startRelay(t, model, host) {
     const relay = http.createServer((request, response) => {
         if (request.url === '/metrics') return response.writeHead(404).end();

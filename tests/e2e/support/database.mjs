@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which database a server of the tests has: the files of its folder, or, where OPSBRAIN_TEST_DATABASE is the URI of a
-// PostgreSQL database, a schema of the folder's own in it. If OPSBRAIN_TEST_POOLED is also set, the URI is that of a
+// Which database a server of the tests has: the SQLite files in its data folder or, if OPSBRAIN_TEST_DATABASE is the URI of a
+// PostgreSQL database, a schema of its own in that database. If OPSBRAIN_TEST_POOLED is also set, the URI leads to a
 // pooler, which does not accept a schema: the server then gets a database of its own.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -13,9 +13,9 @@ export const onPostgres = SERVER !== undefined;
 
 const schemaOf = (data) => `e${createHash('sha256').update(data).digest('hex').slice(0, 16)}`;
 
-const psql = (place, statement) => execFileSync('psql', ['-qAtX', '-v', 'ON_ERROR_STOP=1', place, '-c', statement], { encoding: 'utf8' });
+const psql = (uri, statement) => execFileSync('psql', ['-qAtX', '-v', 'ON_ERROR_STOP=1', uri, '-c', statement], { encoding: 'utf8' });
 
-function placeOf(data) {
+function uriOf(data) {
     const parameter = POOLED ? `dbname=${schemaOf(data)}` : `options=-csearch_path%3D${schemaOf(data)}`;
     return `${SERVER}${SERVER.includes('?') ? '&' : '?'}${parameter}`;
 }
@@ -30,25 +30,26 @@ function make(name) {
 export function databaseSettings(args) {
     const data = args[args.indexOf('--data') + 1];
     if (!onPostgres || !args.includes('--data')) return {};
-    return { OPSBRAIN_DATABASE: placeFor(data) };
+    return { OPSBRAIN_DATABASE: prepareDatabase(data) };
 }
 
-// placeFor(data): the URI of a data folder's database, which is made if it is missing.
-export function placeFor(data) {
+// prepareDatabase(data): makes the PostgreSQL schema or database of a data folder if it is missing; returns its URI.
+export function prepareDatabase(data) {
     make(schemaOf(data));
-    return placeOf(data);
+    return uriOf(data);
 }
 
-// query(data, statement): runs a query in that database; lines of values, with "|" between them.
-export const query = (data, statement) => psql(placeOf(data), statement);
+// query(data, statement): runs a query in the folder's PostgreSQL database; returns lines of values, with "|" between them.
+export const query = (data, statement) => psql(uriOf(data), statement);
 
-// rowsOf(data, statement, ...values): the rows of a query of that database, whichever it is; each "?" stands for a value.
+// rowsOf(data, statement, ...values): the rows of a query in the folder's database, SQLite or PostgreSQL; each "?" stands for a
+// value.
 export function rowsOf(data, statement, ...values) {
     if (!onPostgres) return inFile(data, { readOnly: true }, (database) => database.prepare(statement).all(...values));
     return JSON.parse(query(data, `SELECT coalesce(json_agg(t), '[]') FROM (${filled(statement, values)}) AS t`));
 }
 
-// execute(data, statement, ...values): runs a statement without rows, while no server runs.
+// execute(data, statement, ...values): runs a statement that returns no rows; the folder's server must not be running.
 export function execute(data, statement, ...values) {
     if (!onPostgres) return inFile(data, {}, (database) => database.prepare(statement).run(...values));
     return query(data, filled(statement, values));

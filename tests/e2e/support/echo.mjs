@@ -15,14 +15,15 @@ export const ECHOES = {
     whole: (key) => key,
     escaped: (key) => [...key].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
     slashed: (key) => key.replace('/', '\\/'),
-    'without its first': (key) => key.slice(1),
-    'without its last': (key) => key.slice(0, -1),
+    'without its first character': (key) => key.slice(1),
+    'without its last character': (key) => key.slice(0, -1),
     percent: encodeURIComponent,
     base64: (key) => Buffer.from(`key=${key};`).toString('base64'),
     hexadecimal: (key) => Buffer.from(key).toString('hex'),
 };
 
-// startEcho(t): a model server that repeats the key wherever it can: {url, received, set(echo, failing)}.
+// startEcho(t): a model server that repeats the key wherever it can: {url, received, set(echo, failing)}. `failing` is '', or how
+// the server fails: with a wrong content type ('type'), with 401 ('status') or with an error within the stream ('inside').
 async function startEcho(t) {
     let echo = ECHOES.whole;
     let failing = '';
@@ -65,19 +66,19 @@ async function startEcho(t) {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     atEnd(t, async () => (server.closeAllConnections(), server.close()));
-    const set = (name, how = '') => ((echo = ECHOES[name]), (failing = how));
+    const set = (name, failure = '') => ((echo = ECHOES[name]), (failing = failure));
     return { url: `http://127.0.0.1:${server.address().port}`, received, set };
 }
 
-// givesAway(text): whether the text contains a piece of the secret, in any form that ECHOES writes.
+// givesAway(text): whether the text contains three quarters of the secret, in any form that ECHOES writes.
 function givesAway(text) {
     const read = text.replace(/\\u([0-9a-f]{4})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16))).replace(/\\/g, '');
-    const half = (form) => form.slice(4, 4 + Math.ceil(form.length * 0.75)).toLowerCase();
-    return Object.values(ECHOES).some((echo) => [text, read].some((seen) => seen.toLowerCase().includes(half(echo(SECRET)))));
+    const part = (form) => form.slice(4, 4 + Math.ceil(form.length * 0.75)).toLowerCase();
+    return Object.values(ECHOES).some((echo) => [text, read].some((seen) => seen.toLowerCase().includes(part(echo(SECRET)))));
 }
 
-// tryEchoes(t, rounds, sweeps): calls every tool that asks a model server, once for each [echo, failing], the
-// first `sweeps` times with a sweep; then looks for the key in everything that was answered, logged and stored.
+// tryEchoes(t, rounds, sweeps): for each [echo, failing] of `rounds`, calls the tools that ask a model server, in the first
+// `sweeps` rounds sweep_start, too; then looks for the key in everything that was answered, logged and stored.
 export async function tryEchoes(t, rounds, sweeps) {
     const data = await temporaryFolder(t);
     const server = await startServer(t, { data, env: { OPSBRAIN_SECRET_LAB: SECRET } });
@@ -97,8 +98,8 @@ export async function tryEchoes(t, rounds, sweeps) {
     echo.set(...rounds[0]);
     await call('deployment_register', { name: 'lab', url: echo.url, secret: 'LAB' });
     await call('metrics_watch', { interval_s: 1 });
-    for (const [round, [name, how]] of rounds.entries()) {
-        echo.set(name, how);
+    for (const [round, [name, failing]] of rounds.entries()) {
+        echo.set(name, failing);
         await call('model_show');
         await call('model_health');
         await call('metrics_show', { interval_s: 0 });

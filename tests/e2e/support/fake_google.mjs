@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of Google that a Cloud Run service needs: the metadata server, Cloud Run, the accounts and the schedule of
-// its end, and a proxy in front of the service, which forwards requests with an ID token for its address to a model
-// server.
+// The part of Google that a Cloud Run service needs: the metadata server; Cloud Run; IAM, Cloud Scheduler and Secret
+// Manager, which accept every request; and the service's own address, `door`, which forwards requests with a valid ID
+// token to a model server.
 import http from 'node:http';
 import { once } from 'node:events';
 import { atEnd } from './harness.mjs';
@@ -9,7 +9,7 @@ import { atEnd } from './harness.mjs';
 const LEEWAY_MS = 1000; // a token is accepted for this long after it expired, as clocks differ
 const SERVICE = /^\/v2\/(projects\/[^/]+\/locations\/[^/]+\/services)\/([^/?]+)$/;
 
-// A target for target_register, on a server with startGoogle's setting cloud_endpoints.
+// The arguments of target_register, for an opsbrain server whose setting cloud_endpoints is the `endpoints` of startGoogle.
 export const TARGET = {
     name: 'run',
     provider: 'cloud_run',
@@ -22,12 +22,12 @@ export const TARGET = {
     options: [],
 };
 
-// planService(client, deployment, more): the plan of a service on that target.
+// planService(client, deployment, more): the plan of a service on TARGET.
 export const planService = (client, deployment, more = {}) =>
     client.call('deployment_plan', { deployment, target: 'run', recipe: 'run-gemma-4-12b-fp8-l4', life_s: 3600, ...more });
 
 // startGoogle(t, {model, tokenMs}): `endpoints` for the setting cloud_endpoints, `services` by path, the `changes` that were requested,
-// the ID `tokens` that were issued, and the `door`, the service's own address.
+// the ID `tokens` that were issued, each valid for tokenMs, and the `door`.
 export async function startGoogle(t, { model, tokenMs }) {
     const google = { services: new Map(), changes: [], door: await startDoor(t, model), tokens: [] };
     const server = await listen(t, async (request, response) => {
@@ -82,7 +82,7 @@ function idToken(google, audience, tokenMs) {
     const claims = { aud: audience, exp: Math.floor((Date.now() + tokenMs) / 1000) };
     const token = `${part({ alg: 'RS256' })}.${part(claims)}.${part({ number: google.tokens.length })}`;
     google.tokens.push(token);
-    google.door.lets(token, claims);
+    google.door.accept(token, claims);
     return token;
 }
 
@@ -92,17 +92,17 @@ function cloudRun(google, method, url, body) {
     const service = google.services.get(path);
     if (url.searchParams.has('validateOnly')) return [200, operation];
     if (method !== 'GET') google.changes.push(`${method} ${path}`);
-    if (method === 'POST' && name !== null) google.services.set(path, made(google, path, body));
+    if (method === 'POST' && name !== null) google.services.set(path, serviceOf(google, path, body));
     if (method === 'POST') return [200, operation];
     if (service === undefined) return [404, { error: { code: 404, message: 'no such service', status: 'NOT_FOUND' } }];
-    if (method === 'PATCH') google.services.set(path, made(google, path, { ...service, ...body }));
+    if (method === 'PATCH') google.services.set(path, serviceOf(google, path, { ...service, ...body }));
     if (method === 'DELETE') google.services.delete(path);
     return [200, method === 'GET' ? service : operation];
 }
 
 const operation = { name: 'projects/p/locations/r/operations/o', done: true, response: {} };
 
-function made(google, path, body) {
+function serviceOf(google, path, body) {
     const [, parent, name] = SERVICE.exec(path);
     const generation = Number(google.services.get(path)?.generation ?? 0) + 1;
     return {
@@ -120,10 +120,10 @@ function made(google, path, body) {
     };
 }
 
-// The service's own address. `used`: how often each token was sent; `refused`: the number of refused requests.
+// The service's own address. `used`: how often each valid token was sent; `refused`: the number of refused requests.
 async function startDoor(t, model) {
     const known = new Map();
-    const door = { used: new Map(), refused: 0, redirectsTo: null, lets: (token, claims) => known.set(token, claims) };
+    const door = { used: new Map(), refused: 0, redirectsTo: null, accept: (token, claims) => known.set(token, claims) };
     const { port } = await listen(t, (request, response) => {
         const token = (request.headers.authorization ?? '').replace('Bearer ', '');
         const claims = known.get(token);

@@ -9,11 +9,11 @@ const LIBRARY = ['x86_64', 'aarch64']
     .map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`)
     .find((file) => existsSync(file));
 
-// The reason why tests with such a clock are skipped; false if they are not.
+// The reason why tests with a faked clock are skipped; false if they are not.
 export const NO_FAKED_CLOCK = LIBRARY === undefined && 'libfaketime is not installed (apt install faketime)';
 
 // fakedClock(t, {monotonic}): {env, set}; env for the program, set('+400d') moves its wall clock. With `monotonic` its
-// monotonic clock jumps too, as libfaketime does by itself.
+// monotonic clock jumps too, which is libfaketime's default.
 export async function fakedClock(t, { monotonic = false } = {}) {
     const file = path.join(await temporaryFolder(t), 'offset');
     const set = (offset) => writeFile(file, `${offset}\n`);

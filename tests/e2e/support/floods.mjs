@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that a viewer can send without limit.
+// Requests with which a viewer can flood a server.
 import http from 'node:http';
 
 const LANES = 32;
@@ -9,10 +9,10 @@ export const bearer = (key) => ({ Authorization: `Bearer ${key}`, Accept: 'appli
 export const random = () => Math.random().toString(36).slice(2);
 const long = 'x'.repeat(3000);
 
-// Requests of several kinds that are refused or that store something.
+// Requests of several kinds: the server refuses them, except that it opens the sessions.
 export const FLOODS = {
-    'tools of others, with long arguments': () => call('deployment_register', { name: random(), url: long }),
-    'many tools of others': (i) =>
+    'tools of other roles, with long arguments': () => call('deployment_register', { name: random(), url: long }),
+    'many tools of other roles': (i) =>
         call(['sweep_start', 'run_import', 'job_cancel', 'metrics_watch', 'model_query'][i % 5], { [random()]: long }),
     'arguments that no tool takes': () => call('run_show', { run: random() + long }),
     'tools that do not exist': () => call(random()),
@@ -30,7 +30,8 @@ export const FLOODS = {
     }),
 };
 
-// flood(port, make, headers, ms): sends one request after the other on each of several connections; how many were answered.
+// flood(port, make, headers, ms): sends one request after the other on each of several connections; returns how many were
+// answered.
 export async function flood(port, make, headers, ms) {
     const agent = new http.Agent({ keepAlive: true, maxSockets: LANES });
     const end = performance.now() + ms;

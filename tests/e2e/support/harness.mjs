@@ -11,7 +11,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { databaseSettings } from './database.mjs';
 
-// Absolute: commands run in folders of their own.
+// Absolute paths, because some tests run the programs in other folders.
 export const OPSBRAIN = path.resolve(process.env.OPSBRAIN_BIN ?? 'build/dev/bin/opsbrain');
 const CONFORMANCE_SERVER = path.resolve(process.env.CONFORMANCE_BIN ?? 'build/dev/bin/conformance_server');
 export const SIMSERVE = path.resolve(process.env.SIMSERVE_BIN ?? 'build/dev/bin/simserve');
@@ -46,7 +46,7 @@ export async function freePort() {
 
 const endings = new WeakMap();
 
-// atEnd(t, step): runs the step when the test ends; the step registered last runs first, and all run even if one fails.
+// atEnd(t, step): runs the step when the test ends; the step registered last runs first, and all run even if one rejects.
 export function atEnd(t, step) {
     if (!endings.has(t)) {
         endings.set(t, []);
@@ -61,7 +61,7 @@ async function runEndings(steps) {
     if (errors.length > 0) throw errors[0];
 }
 
-// temporaryFolder(t): a folder that is removed when the test ends.
+// temporaryFolder(t): a folder that is removed when the test ends, with the file FOLDER.keys that opsbrain writes beside it.
 export async function temporaryFolder(t) {
     const folder = await mkdtemp(path.join(tmpdir(), 'opsbrain-e2e-'));
     atEnd(t, async () => {
@@ -70,7 +70,7 @@ export async function temporaryFolder(t) {
     return folder;
 }
 
-// A running program whose output is recorded; its standard error must stay free of sanitizer reports.
+// A running program whose output (standard output and error) is recorded, and must stay free of sanitizer reports.
 class Program {
     constructor(file, args, env) {
         this.output = '';
@@ -82,14 +82,14 @@ class Program {
         this.exit.then((exit) => (this.exited = exit));
     }
 
-    async answers(port, route) {
+    async untilReady(port, route) {
         return until(`${this.child.spawnfile} to be ready at ${route}`, async () => {
             if (this.exited) throw new Error(`${this.child.spawnfile} ended: ${this.output}`);
             return (await request(port, { path: route }).catch(() => ({}))).status === 200;
         });
     }
 
-    // stop(): SIGTERM; it must end by itself in time, with exit code 0 and nothing from a sanitizer.
+    // stop(): sends SIGTERM; the program must then end in time, with exit code 0 and nothing from a sanitizer.
     async stop() {
         if (this.exited === undefined) this.child.kill('SIGTERM');
         const late = sleep(STOP_MS, 'late', { ref: false });
@@ -113,7 +113,7 @@ class Program {
     }
 }
 
-// run(args, env): runs an opsbrain command to its end: {code, output}.
+// run(args, env): runs an opsbrain command to its end; returns {code, output}.
 export async function run(args, env) {
     const program = new Program(OPSBRAIN, args, env);
     const { code } = await program.exit;
@@ -121,7 +121,7 @@ export async function run(args, env) {
     return { code, output: program.output };
 }
 
-// addKey(data, name, ...flags): adds a key with `opsbrain key add`; the key.
+// addKey(data, name, ...flags): adds a key with `opsbrain key add`; returns the key.
 export async function addKey(data, name, ...flags) {
     const { code, output } = await run(['key', 'add', name, '--data', data, ...flags]);
     assert.equal(code, 0, output);
@@ -130,7 +130,8 @@ export async function addKey(data, name, ...flags) {
     return key;
 }
 
-// startServer(t, {args, env, data}): `opsbrain serve` on a free port, stopped (and checked) when the test ends.
+// startServer(t, {args, env, data, file}): `opsbrain serve` (or `serve` of the program `file`) on a free port, stopped (and
+// checked) when the test ends.
 export async function startServer(t, { args = [], env = {}, data, file = OPSBRAIN } = {}) {
     const server = new Server(file, await freePort(), data ?? (await temporaryFolder(t)), args, env);
     atEnd(t, () => server.stop());
@@ -152,7 +153,7 @@ class Server {
     async start() {
         const args = ['serve', '--listen', `127.0.0.1:${this.port}`, '--data', this.data, ...this.args];
         this.program = new Program(this.file, args, this.env);
-        await this.program.answers(this.port, '/ready');
+        await this.program.untilReady(this.port, '/ready');
     }
 
     async stop() {
@@ -169,12 +170,12 @@ class Server {
     }
 }
 
-// startSimserve(t, args, at): a model server with known timing, at this port or a free one; {url, port, program}.
+// startSimserve(t, args, at): a model server with known timing, on the port `at` or a free one: {url, port, program}.
 export async function startSimserve(t, args = [], at = undefined) {
     const port = at ?? (await freePort());
     const program = new Program(SIMSERVE, ['--listen', `127.0.0.1:${port}`, ...args]);
     atEnd(t, () => program.stop());
-    await program.answers(port, '/health');
+    await program.untilReady(port, '/health');
     return { port, url: `http://127.0.0.1:${port}`, program };
 }
 
@@ -192,7 +193,7 @@ export function request(port, { method = 'GET', path = '/mcp', headers = {}, bod
     });
 }
 
-// post(port, body, headers, path): sends a body, an object or the exact bytes, as an MCP client would.
+// post(port, body, headers, path): sends a body (an object, or the exact bytes) as an MCP client would.
 export function post(port, body, headers = {}, path = '/mcp') {
     const bytes = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
     const usual = {
@@ -209,7 +210,8 @@ export async function inFlight(server) {
     return Number(body.match(/^opsbrain_requests_in_flight (\d+)/m)[1]) - 1;
 }
 
-// startProxy(t, port): a proxy in front of a server whose connections can be closed; during(work) makes new connections wait until the work is done.
+// startProxy(t, port): a proxy in front of a server: {url, cut, during}. cut() closes the proxy's connections; during(work) starts the
+// work, and makes new connections wait until the work is done.
 export async function startProxy(t, port) {
     const sockets = new Set();
     let ready = Promise.resolve();

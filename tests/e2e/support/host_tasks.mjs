@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Things that users ask for, and the call that does each, in an order in which each can be done: [request, tool, args(seen), learn(answer)].
-// args() gets the ids that learn() took from earlier answers.
+// Things that users ask for, each with the call that does it, in an order in which each can be done: [request, tool, args(seen),
+// learn(answer)].
+// `seen` has a model server's url and what learn() took from earlier answers, such as ids.
 
 const small = { deployment: 'lab', concurrency: [1, 2], input_tokens: [16], output_tokens: [16], window_s: 1 };
 const quick = ['warmup_limit_s=0'];
@@ -10,7 +11,7 @@ export const TASKS = [
     ['Which model servers do we have?', 'deployment_list', () => ({})],
     ['Register the vLLM at this address as lab', 'deployment_register', ({ url }) => ({ name: 'lab', url })],
     ['Register the same one as new: 2 L4 in us-central1, AWQ weights, team search', 'deployment_register', ({ url }) => ({ name: 'new', url, hardware: '2x NVIDIA L4', labels: ['team=search', 'tier=test'], options: ['chips=2', 'region=us-central1', 'quantization=w4a16'] })],
-    ['Register a third, behind a front door that lets 80 requests through', 'deployment_register', ({ url }) => ({ name: 'door', url, options: ['container_concurrency=80', 'max_instances=3'] })],
+    ['Register a third, behind a proxy that passes 80 requests at a time', 'deployment_register', ({ url }) => ({ name: 'door', url, options: ['container_concurrency=80', 'max_instances=3'] })],
     ['lab runs on an L4', 'deployment_update', () => ({ deployment: 'lab', hardware: '1x NVIDIA L4' })],
     ['The engine of lab runs 256 sequences at most', 'deployment_update', () => ({ deployment: 'lab', options: ['max_running=256'] })],
     ['Label lab as production, if nobody changed it since revision 3', 'deployment_update', () => ({ deployment: 'lab', labels: ['env=production'], options: ['revision=3'] })],
@@ -56,7 +57,7 @@ export const TASKS = [
     ['Draw it, dark: TTFT by users', 'run_chart', ({ sweep }) => ({ run: sweep, plot: 'latency', options: ['quantity=ttft_p50_ms', 'dark=true'] })],
     ['Which runs did it make?', 'run_list', ({ sweep }) => ({ sweep }), ({ runs }) => ({ run: runs[0].id })],
     ['Everything of its first cell', 'run_show', ({ run }) => ({ run, cell: 0, scrapes: 10 })],
-    ['Is that run to be believed, on an L4?', 'run_audit', ({ run }) => ({ run, hardware: 'L4', model: 'google/gemma-4-12B-it', chips: 1 })],
+    ['Can that run be believed, on an L4?', 'run_audit', ({ run }) => ({ run, hardware: 'L4', model: 'google/gemma-4-12B-it', chips: 1 })],
     ['Export it for vLLM', 'run_export', ({ run }) => ({ run, format: 'vllm' }), ({ content }) => ({ content })],
     ['Import that file: an H100, driver 550, prompts of ShareGPT', 'run_import', ({ content }) => ({ text: content, name: 'vllm.json', hardware: 'H100', options: ['workload=ShareGPT', 'engine=vllm', 'price_usd_per_chip_hour=2.5'] }), ({ run }) => ({ imported: run.id })],
     ['Compare the two, which are meant to differ', 'run_compare', ({ run, imported }) => ({ baseline: [run], candidate: [imported], metric: 'ttft_p50', factors: ['hardware'], accept_unknown: ['engine'] })],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How hosts rewrite a tool's input schema before their model sees it, by their published rules; a schema that such a host
-// would refuse throws. What comes back is JSON Schema again, so that arguments can be checked against it.
+// How hosts rewrite a tool's input schema before their model sees it, by their published rules. The functions throw if the
+// host would refuse the schema. What they return is JSON Schema again, so that arguments can be checked against it.
 
 // ---- OpenAI, strict function calling: every member is required, optional ones may be null, objects are closed, and
 // only a subset of JSON Schema is accepted (platform.openai.com/docs/guides/structured-outputs; openai-agents converts likewise).
@@ -29,15 +29,15 @@ function orNull(schema) {
     return { ...schema, type: [schema.type, 'null'], ...(schema.enum && { enum: [...schema.enum, null] }) };
 }
 
-export function toOpenAi({ name, description, inputSchema }) {
+export function openAiSchema({ name, description, inputSchema }) {
     if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) throw new Error(`${name}: not a function's name`);
     if (description.length > STRICT_DESCRIPTION) throw new Error(`${name}: its description is too long`);
     return strict(inputSchema, name);
 }
 
-// asOpenAi(schema, args, absent): the arguments as the model must send them: all of them. absent(property) is the value that
-// it sends for an argument that is not given.
-export function asOpenAi(schema, args, absent) {
+// openAiArguments(schema, args, absent): the arguments as the model must send them, with a value for each property of the
+// schema: that of `args`, or absent(property).
+export function openAiArguments(schema, args, absent) {
     return Object.fromEntries(Object.entries(schema.properties).map(([name, property]) => [name, name in args ? args[name] : absent(property)]));
 }
 
@@ -60,8 +60,8 @@ function declaration(schema, where) {
     return kept;
 }
 
-// An argument that is not declared cannot be sent.
-export function toGemini({ name, inputSchema }) {
+// The model cannot send an argument that is not declared, hence additionalProperties.
+export function geminiSchema({ name, inputSchema }) {
     if (!/^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/.test(name)) throw new Error(`${name}: not a function's name`);
     return { ...declaration(inputSchema, name), additionalProperties: false };
 }

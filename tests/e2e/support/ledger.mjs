@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads sweeps, cells and attempts from the database of a server that may run or be dead. It reads a copy of the database and
-// its write-ahead log, because opening the original could change them before the next server does.
+// Reads cells, attempts and calls from the database of a server, which may be running or dead.
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -19,7 +18,8 @@ const ATTEMPTS = `
     FROM attempts JOIN cells ON cells.id = attempts.cell_id
     WHERE cells.sweep_id = ? ORDER BY attempts.id`;
 
-// readLedger(data, sweep): {integrity, cells, attempts} of one sweep.
+// readLedger(data, sweep): {integrity, cells, attempts} of one sweep. It reads a copy of the SQLite files, because opening the
+// originals could change them before the next server does. `integrity` is SQLite's check; PostgreSQL has none, hence 'ok'.
 export async function readLedger(data, sweep) {
     if (onPostgres)
         return { integrity: 'ok', cells: rowsOf(data, CELLS, sweep), attempts: rowsOf(data, ATTEMPTS, sweep) };
@@ -43,21 +43,21 @@ const COUNTS = `
     SELECT attempts.state, count(*) AS count FROM attempts JOIN cells ON cells.id = attempts.cell_id
     WHERE cells.sweep_id = ? GROUP BY attempts.state`;
 
-// watch(data, query, text): {rows, close}; rows() runs the query on the live database.
-function watch(data, query, text) {
-    if (onPostgres) return { rows: () => rowsOf(data, query, text), close: () => {} };
+// watch(data, query, value): {rows, close}; rows() runs the query, whose "?" is the value, on the live database.
+function watch(data, query, value) {
+    if (onPostgres) return { rows: () => rowsOf(data, query, value), close: () => {} };
     const database = new DatabaseSync(path.join(data, 'opsbrain.db'), { readOnly: true });
     const statement = database.prepare(query);
-    return { rows: () => statement.all(text), close: () => database.close() };
+    return { rows: () => statement.all(value), close: () => database.close() };
 }
 
-// watchLedger(data, sweep): counts() returns the number of attempts by state.
+// watchLedger(data, sweep): {counts, close}; counts() returns the number of the sweep's attempts by state.
 export function watchLedger(data, sweep) {
     const { rows, close } = watch(data, COUNTS, sweep);
     return { counts: () => Object.fromEntries(rows().map(({ state, count }) => [state, count])), close };
 }
 
-// watchCalls(data, session): calls() returns the session's calls that have a stream.
+// watchCalls(data, session): {calls, close}; calls() returns the session's calls that have a stream.
 export function watchCalls(data, session) {
     const { rows, close } = watch(data, 'SELECT * FROM event_calls WHERE session = ?', session);
     return { calls: rows, close };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A PostgreSQL server for one test, which may restart and kill it, and proxies in front of one.
+// A PostgreSQL server for one test, which may restart and kill it, and proxies in front of a server.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
@@ -78,8 +78,8 @@ class Postgres {
     rows = (query) => JSON.parse(this.query(`SELECT coalesce(json_agg(t), '[]') FROM (${query}) AS t`));
 }
 
-// startPostgres(t, bin, {settings, prepare}): a new, empty server; its database `postgres` is opsbrain's. `prepare` gets its
-// folder, and the user and group that the files there must belong to, before it is started.
+// startPostgres(t, bin, {settings, prepare}): a new, empty server; its database `postgres` is opsbrain's. Before the server is
+// started, prepare(folder, {uid, gid}) gets its folder, and the owner of its files, {} unless the tests run as root.
 export async function startPostgres(t, bin, { settings = [], prepare = async () => {} } = {}) {
     const as = user();
     const server = new Postgres();
@@ -93,7 +93,8 @@ export async function startPostgres(t, bin, { settings = [], prepare = async () 
 
 export const POOLER = '/usr/sbin/pgbouncer';
 
-// startPooler(t, database): pgbouncer in transaction mode in front of "host=... port=... user=..."; its port.
+// startPooler(t, database): pgbouncer in transaction mode in front of `database`, as in "host=... port=... user=..."; returns its
+// port.
 export async function startPooler(t, database) {
     const as = user();
     const folder = await folderFor(t, as);
@@ -115,6 +116,7 @@ class Toxiproxy {
         if (!answer.ok) throw new Error(`toxiproxy: ${await answer.text()}`);
     }
 
+    // during(toxic, work): does the work while the toxic applies in both directions.
     async during(toxic, work) {
         const streams = ['upstream', 'downstream'];
         for (const stream of streams) await this.ask('POST', '/proxies/postgres/toxics', { name: stream, stream, ...toxic });
@@ -122,16 +124,16 @@ class Toxiproxy {
         for (const stream of streams) await this.ask('DELETE', `/proxies/postgres/toxics/${stream}`);
     }
 
-    delayed(ms, work) {
+    whileDelayed(ms, work) {
         return this.during({ type: 'latency', attributes: { latency: ms } }, work);
     }
 
-    apart(work) {
+    whileCutOff(work) {
         return this.during({ type: 'timeout', attributes: { timeout: 0 } }, work);
     }
 }
 
-// startToxiproxy(t, file, port): starts it in front of the server at this port.
+// startToxiproxy(t, file, port): starts the program `file`, which is Toxiproxy, in front of the server at this port.
 export async function startToxiproxy(t, file, port) {
     const proxy = Object.assign(new Toxiproxy(), { control: await freePort(), port: await freePort() });
     const program = spawn(file, ['-port', String(proxy.control)], { stdio: 'ignore' });

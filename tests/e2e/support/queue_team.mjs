@@ -7,7 +7,7 @@ export const LONG = { concurrency: [1], input_tokens: [16], output_tokens: [4], 
 export const SHORT = { ...LONG, window_s: 1, requests: 4, warmup_limit_s: 0 };
 const AT_ONCE = 16;
 
-// team(t, {servers, args}): a server with operators alice and bob, and model servers registered as a, b, ...
+// team(t, {servers, args}): an opsbrain server with the operators alice and bob, and 1 to 3 model servers registered as a, b and c.
 export async function team(t, { servers = 2, args = [] } = {}) {
     const data = await temporaryFolder(t);
     const keys = {};
@@ -23,7 +23,7 @@ export async function team(t, { servers = 2, args = [] } = {}) {
     return { server, alice, bob };
 }
 
-// queueMany(client, deployment, count): starts that many long sweeps; their jobs.
+// queueMany(client, deployment, count): starts that many long sweeps; returns the ids of their jobs.
 export async function queueMany(client, deployment, count) {
     const jobs = [];
     while (jobs.length < count) {
@@ -43,6 +43,7 @@ export function untilRunning(client, job) {
     return until(`${job} to run`, async () => (await state(client, job)) === 'running', 5000);
 }
 
+// lineAt(client, port): the lease of the sweep that measures at the model server with this port, then those of waiting sweeps.
 export async function lineAt(client, port) {
     const { leases } = await client.call('lease_list', { limit: 500 });
     return leases.filter(({ endpoint }) => endpoint.endsWith(`:${port}`));

@@ -5,8 +5,8 @@ import { startSweep, waitForJob } from './sweep_by_client.mjs';
 
 const POLL_MS = 25;
 
-// The stranger sends one request for every ten of others, and none while nobody else sends any. `served()` returns how many
-// requests of all clients the server has served so far.
+// The stranger sends one request for every ten requests of other clients, and none while they send none. `served()` returns
+// how many requests of all clients the server has served so far.
 export class Stranger {
     constructor(url, { model, tokens, served }) {
         Object.assign(this, { url, model, tokens, served, sent: 0 });
@@ -19,6 +19,7 @@ export class Stranger {
         await (await fetch(`${this.url}/v1/completions`, { method: 'POST', headers, body: JSON.stringify(body) })).text();
     }
 
+    // run(goesOn): sends requests as long as goesOn() returns true.
     async run(goesOn) {
         const before = await this.served();
         while (goesOn()) {
@@ -30,7 +31,8 @@ export class Stranger {
     }
 }
 
-// sweepBeside(client, plan, stranger): {cells, rejected, id} of a sweep during which a stranger, if there is one, sends requests.
+// sweepBeside(client, plan, stranger): {cells, rejected, id} of a sweep during which the stranger, unless it is undefined, sends
+// requests.
 export async function sweepBeside(client, plan, stranger) {
     const { sweep, job } = await startSweep(client, plan);
     let over = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deploying on this machine as the tests do it.
+// Helpers for tests that deploy on this machine.
 import assert from 'node:assert/strict';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,7 +11,7 @@ export function plan(client, args) {
     return client.call('deployment_plan', { target: 'here', life_s: 1200, ...args });
 }
 
-// apply(client, data, plan): approves it as the administrator of this machine, and waits until it is done.
+// apply(client, data, plan): approves the plan as the administrator of this machine, applies it, and waits until it is done.
 export async function apply(client, data, { plan, digest }) {
     const approved = await run(['plan', 'approve', plan, '--digest', digest, '--data', data]);
     assert.equal(approved.code, 0, approved.output);
@@ -27,7 +27,8 @@ export async function apply(client, data, { plan, digest }) {
     );
 }
 
-// endNow(data, name): sets a server's end, which a plan sets at least ten minutes ahead, to now.
+// endNow(data, name): sets the end of a server, which a plan sets at least ten minutes ahead, to now. Does nothing if there is
+// no such server.
 export async function endNow(data, name) {
     const file = path.join(data, 'this_machine', name, 'record.json');
     const record = await readFile(file, 'utf8').then(JSON.parse, () => undefined);

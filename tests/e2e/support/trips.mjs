@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes a result file through the product: it is imported, audited, exported in every format and each export imported again.
+// Passes a result file through the product: the file is imported, audited and exported in every format, and each export is
+// imported again.
 import assert from 'node:assert/strict';
 import { post } from './harness.mjs';
 
 const FORMATS = ['vllm', 'aiperf', 'csv', 'serving-report'];
 const PAGE_CELLS = 500;
 
-// Headings of our table whose figures have another name everywhere else.
+// Headings of the CSV export that differ from the figure's name in `not_held`: heading -> name.
 const NAMES = {
     context_len: 'input_length', input_len: 'input_length', input_words: 'input_length', max_tokens: 'output_tokens_asked',
     request_rate: 'request_rate_asked', num_requests: 'requests_asked', total_input_tokens: 'input_tokens',
@@ -16,7 +17,7 @@ const NAMES = {
     max_concurrent_requests: 'concurrency_max',
 };
 
-// importFile(server, name, bytes): the run, or the sentence with which it was refused.
+// importFile(server, name, bytes): {run, format, remarks}, or {refused}, the sentence with which the file was refused.
 export async function importFile(server, name, bytes) {
     const { status, body } = await post(server.port, bytes, { 'content-type': 'text/plain' }, `/v1/imports?name=${encodeURIComponent(name)}`);
     const answer = JSON.parse(body);
@@ -25,7 +26,7 @@ export async function importFile(server, name, bytes) {
 
 const STATISTICS = { std: 'deviation', median: 'p50' };
 
-// Returns the rows of a table, whose fields may be quoted.
+// Returns the rows of a CSV table, whose fields may be quoted.
 function readTable(content) {
     const rows = [[]];
     for (const [, quoted, plain, end] of content.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/g)) {
@@ -36,18 +37,18 @@ function readTable(content) {
     return rows.filter((row) => row.length > 1);
 }
 
-// "mean_ttft_ms" is ttft.mean_ms, "count_ttft" ttft.count.
+// "mean_ttft_ms" is ttft.mean_ms, and "count_ttft" is ttft.count.
 function nameOf(heading) {
     const [, statistic, metric, unit] = heading.match(/^(count|mean|std|min|median|p90|p95|p99|max)_(\w+?)(_ms)?$/) ?? [];
     if (!statistic || heading in NAMES) return NAMES[heading] ?? heading;
     return `${metric}.${STATISTICS[statistic] ?? statistic}${unit ?? ''}`;
 }
 
-// allCells(client, run): the figures of each cell by their names, and its marks.
+// allCells(client, run): the position, the figures by their names, and the marks of each cell.
 async function allCells(client, run) {
     const page = await client.call('run_export', { run, format: 'csv', limit: PAGE_CELLS });
     const [headings, ...rows] = readTable(page.content);
-    const count = headings.indexOf('status'); // then words, and facts of the run
+    const count = headings.indexOf('status'); // the columns before it are figures; the others are words and facts of the run
     assert.ok(!page.next_cursor);
     return rows.map((row, position) => ({
         position,
@@ -56,18 +57,19 @@ async function allCells(client, run) {
     }));
 }
 
-function compareCells(before, after, notHeld, isSent, what) {
+function compareCells(before, after, notHeld, isAdded, what) {
     const is = after.figures;
     for (const [name, was] of before.figures) {
         if (is.has(name))
             assert.ok(Math.abs(is.get(name) - was) <= 1e-9 * Math.max(1, Math.abs(was)), `${what}: ${name} was ${was} and is ${is.get(name)}`);
         else assert.ok(notHeld.includes(name), `${what}: ${name} is lost, and nothing says so`);
     }
-    for (const name of is.keys()) assert.ok(before.figures.has(name) || isSent(name), `${what}: ${name} was made up`);
+    for (const name of is.keys()) assert.ok(before.figures.has(name) || isAdded(name), `${what}: ${name} was made up`);
 }
 
-// aiperf's own model requires how a phase ended: with the requests sent, if nothing else is known.
-const made = { aiperf: (name) => name === 'requests_asked' };
+// Figures that an export may add. An aiperf phase must say when it ends: if nothing else is known, after the number of
+// requests that were sent, which is imported as requests_asked.
+const ADDED = { aiperf: (name) => name === 'requests_asked' };
 
 async function roundTrip(server, client, { run, cells, format }) {
     const page = await client.call('run_export', { run, format, limit: PAGE_CELLS });
@@ -78,14 +80,15 @@ async function roundTrip(server, client, { run, cells, format }) {
     const kept = cells.filter((cell) => !page.left_out.includes(cell.position));
     const read = await allCells(client, again.run);
     assert.equal(read.length, kept.length, `${format}: cells`);
-    kept.forEach((cell, i) => compareCells(cell, read[i], page.not_held, made[format] ?? (() => false), `${format}, cell ${cell.position}`));
+    kept.forEach((cell, i) => compareCells(cell, read[i], page.not_held, ADDED[format] ?? (() => false), `${format}, cell ${cell.position}`));
     for (const { position, marks } of page.marked) {
         const at = kept.findIndex((cell) => cell.position === position);
         for (const mark of at < 0 ? [] : marks.split(', ')) assert.ok(read[at].marks.includes(mark), `${format}, cell ${position}: ${mark}`);
     }
 }
 
-// takeTrip(server, client, name, bytes): the audit's findings, after every export was imported again unchanged.
+// takeTrip(server, client, name, bytes): imports and audits the file, and checks that every export is imported again unchanged;
+// returns the import, its cells and the audit's findings, or {refused}.
 export async function takeTrip(server, client, name, bytes) {
     const imported = await importFile(server, name, bytes);
     if (imported.refused) return imported;

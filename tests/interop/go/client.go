@@ -60,7 +60,7 @@ func (c *conversation) seen(token any) []float64 {
 	return slices.Clone(c.progress[token])
 }
 
-// call returns the structured content of a call that must succeed; a token asks for progress.
+// call returns the structured content of a call that must succeed; with a token, the call asks for progress.
 func (c *conversation) call(ctx context.Context, name string, args arguments, token any) (arguments, error) {
 	params := &mcp.CallToolParams{Name: name, Arguments: args}
 	if token != nil {
@@ -164,8 +164,8 @@ func (c *conversation) cancel(ctx context.Context) error {
 	}()
 	err = ask("busy")
 	giveUp()
-	if given := <-over; err == nil && !errors.Is(given, context.Canceled) {
-		err = fmt.Errorf("the call that was given up ended with %v", given)
+	if ended := <-over; err == nil && !errors.Is(ended, context.Canceled) {
+		err = fmt.Errorf("the call that was given up ended with %v", ended)
 	}
 	if err != nil {
 		return err
@@ -206,8 +206,8 @@ func (c *conversation) updated(ctx context.Context) error {
 	}
 }
 
-// updatedAfterALoss waits for an update after the stream was lost. The stateless era has no subscription that outlives its
-// stream, and subscribes again.
+// updatedAfterALoss waits for an update after the stream was lost. In the stateless era a subscription ends with its stream,
+// so the client subscribes again.
 func (c *conversation) updatedAfterALoss(ctx context.Context) error {
 	if c.legacy {
 		return c.updated(ctx)
@@ -267,7 +267,7 @@ func (c *conversation) resumeAfterARestart(ctx context.Context) error {
 	return err
 }
 
-// step prints its result; after a failure no further step is tried.
+// step prints the result of a step; after a failure no further step is tried.
 func step(name string, work func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -26,9 +26,9 @@ async def ask(what):
     check(reply == "done", reply)
 
 
-def check(condition, sentence):
+def check(condition, problem):
     if not condition:
-        raise AssertionError(sentence)
+        raise AssertionError(problem)
 
 
 async def again(work):
@@ -101,14 +101,14 @@ class Conversation:
         await self.updated()
 
     async def updated(self):
-        """Waits until the sweep is reported as changed; the stateless era has no subscription that outlives its stream."""
+        """Waits until the sweep is reported as changed. In the stateless era a subscription ends with its stream."""
         if self.era == "legacy":
             while self.received.statistics().current_buffer_used:
                 self.received.receive_nowait()
-            check(await self.received.receive() == self.sweep, "another resource")
+            check(await self.received.receive() == self.sweep, "a different resource was updated")
             return
         async with self.client.listen(resource_subscriptions=[self.sweep]) as news:
-            check((await anext(news)).uri == self.sweep, "another resource")
+            check((await anext(news)).uri == self.sweep, "a different resource was updated")
 
     async def resume_after_a_cut(self):
         first = anyio.Event()

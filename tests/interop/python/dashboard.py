@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a dashboard with Grafana's own models and writes it again: members that are lost or changed are unknown to them.
+"""Reads a dashboard with Grafana's own models and writes it again: the models do not know members that are lost or changed.
 
 dashboard.py FILE: prints a line for each such member, and nothing if there is none.
 """
@@ -10,7 +10,7 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
-# The models do not have the members of an annotation that belong to the data source: these are those of the Prometheus plugin.
+# Members of an annotation that belong to the Prometheus plugin: Grafana's models lack what belongs to a data source.
 OF_PROMETHEUS = {"titleFormat", "step", "useValueForTime"}
 
 

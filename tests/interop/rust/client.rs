@@ -25,11 +25,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-fn check(condition: bool, sentence: impl std::fmt::Debug) -> Outcome {
-    if condition { Ok(()) } else { Err(format!("{sentence:?}").into()) }
+fn check(condition: bool, problem: impl std::fmt::Debug) -> Outcome {
+    if condition { Ok(()) } else { Err(format!("{problem:?}").into()) }
 }
 
-/// The notifications that the client received: the progress of each token, and the URI of each change.
+/// The notifications that the client received: the progress of each token, and the URI of each changed resource.
 #[derive(Clone)]
 struct Heard {
     progress: Arc<Mutex<HashMap<ProgressToken, Vec<f64>>>>,
@@ -89,7 +89,7 @@ impl Conversation {
     /// Returns the structured content of a call that must succeed.
     async fn finish(&self, call: RequestHandle<RoleClient>) -> Outcome<Value> {
         let ServerResult::CallToolResult(result) = call.await_response().await? else {
-            return Err("the answer is no result of a tool".into());
+            return Err("the answer is not the result of a tool".into());
         };
         check(result.is_error != Some(true), &result.content)?;
         Ok(result.structured_content.ok_or("no structured content")?)
@@ -149,7 +149,7 @@ impl Conversation {
         self.updated().await
     }
 
-    /// Waits until the sweep is reported as changed; the stateless era has no subscription that outlives its stream.
+    /// Waits until the sweep is reported as changed. In the stateless era a subscription ends with its stream.
     async fn updated(&self) -> Outcome {
         if self.legacy {
             let mut updates = self.heard.updates.subscribe();
@@ -161,7 +161,7 @@ impl Conversation {
         let mut subscription = self.client.listen(wanted).await?;
         match subscription.next().await? {
             Some(ServerNotification::ResourceUpdatedNotification(told)) => check(told.params.uri == self.sweep, told),
-            other => Err(format!("{other:?} is no update").into()),
+            other => Err(format!("{other:?} is not an update").into()),
         }
     }
 

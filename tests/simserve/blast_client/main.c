@@ -130,7 +130,7 @@ static double cpu_seconds(void)
            + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-static void drain(struct run *run)
+static void measure(struct run *run)
 {
     struct epoll_event events[EVENTS_PER_TURN];
     int64_t start_ns = clock_monotonic_ns();
@@ -178,7 +178,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "simblast: stream %lld: %s\n", (long long)i, strerror(errno));
             return 1;
         }
-    drain(&run);
+    measure(&run);
     free(streams);
     text_finish(&run.request);
     return run.failures > 0;

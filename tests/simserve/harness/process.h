@@ -22,7 +22,8 @@ struct simserve {
     int port;
 };
 
-/* Starts SIMSERVE with the given flags (NULL-terminated) and waits until it listens. */
+/* Starts the binary at the path SIMSERVE with the given flags (NULL-terminated), and waits until it
+ * listens. */
 static inline struct simserve simserve_start(const char *const *flags)
 {
     struct simserve server = { 0 };
@@ -52,7 +53,8 @@ static inline struct simserve simserve_start(const char *const *flags)
     return server;
 }
 
-/* Sends SIGTERM; returns the exit status. */
+/* Sends SIGTERM and waits for the end. Returns the exit status, or 128 + the number of the signal
+ * that ended the process. */
 static inline int simserve_stop(struct simserve *server)
 {
     int status = 0;

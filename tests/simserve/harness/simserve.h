@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* For tests: calls a simserve process over plain sockets. All functions fail the running cmocka
- * test if the connection breaks or a deadline passes. */
+ * test if a request cannot be sent or a deadline passes. */
 #pragma once
 
 #include <arpa/inet.h>
@@ -105,7 +105,7 @@ static inline bool simserve_read(int fd, struct text *raw, struct answer *answer
     return true;
 }
 
-/* Appends the complete chunks from *position on to `body`; true after the last chunk. */
+/* Appends to `body` the complete chunks that begin at *position; true after the last chunk. */
 static inline bool simserve_unchunk(struct text *raw, size_t *position, struct text *body)
 {
     for (;;) {
@@ -125,8 +125,8 @@ static inline bool simserve_unchunk(struct text *raw, size_t *position, struct t
     }
 }
 
-/* Reads one answer. Bytes after a chunked one fail the test, because the server must not send any.
- */
+/* Reads one answer. Bytes after a chunked answer fail the test, because the server must not send
+ * more. */
 static inline void simserve_receive(int fd, struct answer *out)
 {
     TEXT_AUTO raw = { 0 };
@@ -158,7 +158,7 @@ static inline void simserve_receive(int fd, struct answer *out)
     assert_int_equal(position, raw.length);
 }
 
-/* Sends one request on a connection of its own. */
+/* Sends one request on a new connection, and reads the answer. */
 static inline void simserve_call(const struct simserve *server, const char *method,
                                  const char *path, const char *headers, const char *body,
                                  struct answer *out)
@@ -170,8 +170,8 @@ static inline void simserve_call(const struct simserve *server, const char *meth
     close(fd);
 }
 
-/* Sends one request, and returns its JSON answer, which must have this status. The caller releases
- * it. */
+/* Sends one request, and returns its JSON answer, which the caller releases. The answer must have
+ * the status `status`. */
 static inline json_t *simserve_json(const struct simserve *server, const char *method,
                                     const char *path, const char *body, int status)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computes a cell's true latencies: joins, request by request, when the load generator sent with
- * when simserve wrote. Both read the same monotonic clock. */
+/* Computes a cell's true latencies: for each request, joins the time when the load generator sent
+ * it with the times when simserve wrote its answer. Both read the same monotonic clock. */
 #pragma once
 
 #include <stdio.h>
@@ -18,8 +18,8 @@
 struct truth {
     struct histogram *ttft;     /* from sending to the first content chunk */
     struct histogram *ttft_due; /* from when the request was due to the first content chunk */
-    struct histogram *itl;      /* gaps between chunks that end in the window */
-    struct histogram *tpot;     /* from the first to the last chunk, per token between them */
+    struct histogram *itl;      /* those gaps between chunks that end in the window */
+    struct histogram *tpot;     /* from the first to the last chunk, per token after the first */
     struct histogram *e2e;      /* from sending to the end */
     struct histogram *e2e_due;  /* from when the request was due to the end */
     double tokens;              /* tokens written in the window */
@@ -50,8 +50,8 @@ struct truth_send {
     int64_t at_ns, due_ns;
 };
 
-/* Returns when each request was sent, by its index; at_ns is 0 if it does not count in the window.
- * The caller frees the array of *count entries. */
+/* Returns when each request was sent, by its index; at_ns is 0 if the request does not count in
+ * the window. The caller frees the array of *count entries. */
 static inline struct truth_send *truth_sends(const struct request_records *records, size_t *count)
 {
     struct truth_send *sends;
@@ -89,7 +89,7 @@ static inline void truth_add_gaps(struct truth *truth, const json_t *record, int
     }
 }
 
-/* Adds a record of GET /sim/truth. Skips requests of other attempts, which have another nonce. */
+/* Adds a record of GET /sim/truth, unless its nonce is that of a different attempt. */
 static inline void truth_add(struct truth *truth, const json_t *record, uint64_t nonce,
                              int64_t start_ns, int64_t end_ns, const struct truth_send *sends,
                              size_t count)

@@ -32,7 +32,7 @@ static void shows_three_matrices_of_each_output_length(void **state)
                                      MATRIX("C") "## End\n--all also shows: D; E.\n\n");
 }
 
-static void a_matrix_of_several_tables_is_one(void **state)
+static void a_matrix_of_several_tables_counts_as_one(void **state)
 {
     (void)state;
     assert_brief(MATRIX("A") TABLE TABLE MATRIX("B") MATRIX("C") TABLE,
@@ -78,7 +78,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shows_three_matrices_of_each_output_length),
-        cmocka_unit_test(a_matrix_of_several_tables_is_one),
+        cmocka_unit_test(a_matrix_of_several_tables_counts_as_one),
         cmocka_unit_test(sections_that_repeat_the_takeaways_or_describe_the_method_are_omitted),
         cmocka_unit_test(omissions_are_named_once),
         cmocka_unit_test(other_text_is_unchanged),

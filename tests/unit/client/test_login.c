@@ -78,7 +78,7 @@ static void a_key_is_stored_for_its_owner_alone(void **state)
     assert_int_equal(status.st_mode & 0777, 0700);
 }
 
-static void a_stored_key_is_sent_to_no_other_server(void **state)
+static void a_stored_key_is_read_for_no_other_server(void **state)
 {
     static const char *const others[] = { "http://one.example.com", "https://one.example.com:8443",
                                           "https://one.example.com.evil.net",
@@ -168,7 +168,7 @@ static void an_empty_key_replaces_a_stored_one(void **state)
     assert_true(found);
 }
 
-static void text_that_is_no_address_is_refused(void **state)
+static void addresses_that_cannot_be_called_are_refused(void **state)
 {
     static const char *const wrong[] = { "", "one.example.com", "ftp://one.example.com",
                                          "https://user:word@one.example.com",
@@ -219,12 +219,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_login_the_default_server_is_called),
         cmocka_unit_test(a_key_is_stored_for_its_owner_alone),
-        cmocka_unit_test(a_stored_key_is_sent_to_no_other_server),
+        cmocka_unit_test(a_stored_key_is_read_for_no_other_server),
         cmocka_unit_test(a_file_that_others_can_read_is_refused),
         cmocka_unit_test(a_file_that_no_login_wrote_is_refused),
         cmocka_unit_test(a_key_is_forgotten),
         cmocka_unit_test(an_empty_key_replaces_a_stored_one),
-        cmocka_unit_test(text_that_is_no_address_is_refused),
+        cmocka_unit_test(addresses_that_cannot_be_called_are_refused),
         cmocka_unit_test(events_are_the_same_whatever_the_pieces),
     };
 

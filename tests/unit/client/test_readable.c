@@ -174,7 +174,7 @@ static void columns_of_words_are_wrapped_to_the_width(void **state)
     assert_non_null(strstr(text_string(&out), "refused"));
 }
 
-static void columns_of_numbers_come_in_blocks_with_the_first_column(void **state)
+static void columns_of_numbers_are_split_into_blocks_with_the_first_column(void **state)
 {
     struct grid *grid = grid_create();
     TEXT_AUTO out = { 0 };
@@ -214,7 +214,7 @@ static void headings_of_numbers_are_wrapped_where_the_table_is_too_wide(void **s
                  "    1      25.1      31.0      8.1     1063\n");
 }
 
-static void rows_of_another_length_are_filled_up_or_cut_off(void **state)
+static void rows_with_too_few_or_too_many_cells_are_filled_up_or_cut_off(void **state)
 {
     (void)state;
     assert_shown(&wide, "| a | b |\n| - | - |\n| 1 |\n| 1 | 2 | 3 |\n||\n",
@@ -224,7 +224,7 @@ static void rows_of_another_length_are_filled_up_or_cut_off(void **state)
 static void an_id_stays_whole_and_the_last_column_of_words_gets_the_rest(void **state)
 {
     static const struct terminal usual = { .is_terminal = true, .columns = 80, .rows = 24 };
-    static const char sentence[] = "measured, p99 late by others on its machine";
+    static const char sentence[] = "measured, contaminated by two other clients";
     TEXT_AUTO table = { 0 }, out = { 0 };
 
     (void)state;
@@ -240,7 +240,7 @@ static void an_id_stays_whole_and_the_last_column_of_words_gets_the_rest(void **
     assert_non_null(strstr(text_string(&out), sentence));
 }
 
-static void long_lines_wrap_under_their_text(void **state)
+static void long_lines_wrap_between_words_with_a_hanging_indent(void **state)
 {
     (void)state;
     assert_shown(&narrow, "Page: http://127.0.0.1/compare?a=run_4bk0kp4magt871tjzk9qhvtvcp end\n",
@@ -260,11 +260,11 @@ int main(void)
         cmocka_unit_test(a_pipe_gets_the_text_as_it_is),
         cmocka_unit_test(a_terminal_gets_aligned_columns),
         cmocka_unit_test(columns_of_words_are_wrapped_to_the_width),
-        cmocka_unit_test(columns_of_numbers_come_in_blocks_with_the_first_column),
+        cmocka_unit_test(columns_of_numbers_are_split_into_blocks_with_the_first_column),
         cmocka_unit_test(headings_of_numbers_are_wrapped_where_the_table_is_too_wide),
-        cmocka_unit_test(rows_of_another_length_are_filled_up_or_cut_off),
+        cmocka_unit_test(rows_with_too_few_or_too_many_cells_are_filled_up_or_cut_off),
         cmocka_unit_test(an_id_stays_whole_and_the_last_column_of_words_gets_the_rest),
-        cmocka_unit_test(long_lines_wrap_under_their_text),
+        cmocka_unit_test(long_lines_wrap_between_words_with_a_hanging_indent),
     };
 
     return cmocka_run_group_tests(tests, set_up, NULL);

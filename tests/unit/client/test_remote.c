@@ -21,8 +21,8 @@ static int set_up(void **state)
     return outbound_global_init(&error) ? 0 : -1;
 }
 
-/* Sends a request that the server answers with `body`. Returns the error's kind; NONE: *result is
- * the result. */
+/* Sends a request that the server answers with `body`. Returns the error's kind; ERROR_NONE:
+ * *result is the result, a new reference. */
 static enum error_kind ask(const char *body, const char *type, json_t **result)
 {
     const struct canned_answer answers[] = {
@@ -59,7 +59,7 @@ static void a_result_is_read_from_json_or_an_event_stream(void **state)
     }
 }
 
-static void any_other_answer_is_refused_without_a_result(void **state)
+static void any_other_answer_is_an_error_without_a_result(void **state)
 {
     static const struct {
         const char *body;
@@ -93,7 +93,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_result_is_read_from_json_or_an_event_stream),
-        cmocka_unit_test(any_other_answer_is_refused_without_a_result),
+        cmocka_unit_test(any_other_answer_is_an_error_without_a_result),
     };
 
     return cmocka_run_group_tests(tests, set_up, NULL);

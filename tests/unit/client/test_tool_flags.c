@@ -11,7 +11,7 @@
 #include "client/command/tool_flags.h"
 #include "handlers/tool.h"
 
-/* Checks the operands of every row whose tool this program has. */
+/* Checks the operands of every row of tool_words whose tool this program has. */
 static void every_word_names_parameters_of_its_tool(void **state)
 {
     static const char *const ids[] = { "run_1", "swp_1", "job_1", "demo" };
@@ -93,8 +93,9 @@ static void words_become_the_arguments_that_the_schema_describes(void **state)
         { "ask", "model_query", "demo hello", "{\"deployment\":\"demo\",\"prompt\":\"hello\"}" },
         { "ask", "model_query", "--stats -- --hello", "{\"stats\":true,\"prompt\":\"--hello\"}" },
         { NULL, "job_show", "job=job_1 wait_s=0.5", "{\"job\":\"job_1\",\"wait_s\":0.5}" },
-        { NULL, "job_list", "limit=many", "{\"limit\":\"many\"}" }, /* for the server to refuse */
-        { "jobs", "job_list", "--limt 5", "{\"limt\":\"5\"}" },     /* the same */
+        /* The server refuses a wrong value and an unknown name. */
+        { NULL, "job_list", "limit=many", "{\"limit\":\"many\"}" },
+        { "jobs", "job_list", "--limt 5", "{\"limt\":\"5\"}" },
     };
 
     (void)state;
@@ -109,7 +110,7 @@ static void words_become_the_arguments_that_the_schema_describes(void **state)
     }
 }
 
-static void a_wrong_command_line_is_one_sentence(void **state)
+static void a_wrong_command_line_is_explained(void **state)
 {
     static const struct {
         const char *word, *tool, *line, *expected;
@@ -133,7 +134,7 @@ static void a_wrong_command_line_is_one_sentence(void **state)
 }
 
 /* `opsbrain bench` reads its words in this way before it has found a server. */
-static void without_the_schema_only_a_known_single_value_is_given_once(void **state)
+static void without_the_schema_only_a_parameter_that_is_no_list_must_not_repeat(void **state)
 {
     static const struct {
         const char *line, *problem; /* NULL: none */
@@ -160,7 +161,7 @@ static void without_the_schema_only_a_known_single_value_is_given_once(void **st
     }
 }
 
-static void own_flags_are_no_arguments(void **state)
+static void flags_of_the_command_are_no_arguments_of_the_tool(void **state)
 {
     bool json = false;
     json_auto_t *read = read_words("jobs", "job_list", "--json", &json);
@@ -175,9 +176,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_word_names_parameters_of_its_tool),
         cmocka_unit_test(words_become_the_arguments_that_the_schema_describes),
-        cmocka_unit_test(a_wrong_command_line_is_one_sentence),
-        cmocka_unit_test(without_the_schema_only_a_known_single_value_is_given_once),
-        cmocka_unit_test(own_flags_are_no_arguments),
+        cmocka_unit_test(a_wrong_command_line_is_explained),
+        cmocka_unit_test(without_the_schema_only_a_parameter_that_is_no_list_must_not_repeat),
+        cmocka_unit_test(flags_of_the_command_are_no_arguments_of_the_tool),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,8 @@ static struct engine_metrics_snapshot snapshot_of(double tokens)
     return snapshot;
 }
 
-/* Scrapes instances that generated so many tokens, in turn, until the census is over. */
+/* Scrapes, in turn, instances that have generated these numbers of tokens, until the census is
+ * over. */
 static struct census census_of(const double tokens[], size_t count)
 {
     struct census census = { 0 };
@@ -59,12 +60,12 @@ static void adds_up_the_counters_of_all_instances(void **state)
 
 static void instances_unused_at_the_first_census_are_added_up_too(void **state)
 {
-    const struct census fresh = CENSUS(0, 0), one = CENSUS(0, 50), last = CENSUS(30, 80);
+    const struct census fresh = CENSUS(0, 0), one_used = CENSUS(0, 50), last = CENSUS(30, 80);
 
     (void)state;
     assert_int_equal(fresh.count, 1);
     assert_float_equal(generated(&fresh, &last), 110, 1e-9);
-    assert_float_equal(generated(&one, &last), 60, 1e-9);
+    assert_float_equal(generated(&one_used, &last), 60, 1e-9);
 }
 
 static void the_growth_is_not_known_if_the_instances_changed(void **state)

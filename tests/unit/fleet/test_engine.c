@@ -80,7 +80,7 @@ static void knows_vllm_with_its_context_and_cache(void **state)
     assert_non_null(strstr(f.report.details, "\"enable_prefix_caching\":\"True\""));
 }
 
-static void reads_everything_that_simserve_reports_as_vllm(void **state)
+static void reads_what_simserve_reports_as_vllm(void **state)
 {
     struct simserve server =
         simserve_start((const char *[]){ "--max-model-len", "4096", "--api-key", "k", NULL });
@@ -263,7 +263,7 @@ static void knows_ollama_and_says_that_its_context_is_only_the_maximum(void **st
 
 static void prefers_the_context_that_ollama_runs_the_model_with(void **state)
 {
-    static const struct canned_answer set[] = {
+    static const struct canned_answer configured[] = {
         { "/v1/models", .body = OLLAMA_MODELS },
         { "/api/version", .body = "{\"version\":\"0.9.0\"}" },
         { "/api/tags", .body = OLLAMA_TAGS },
@@ -283,7 +283,7 @@ static void prefers_the_context_that_ollama_runs_the_model_with(void **state)
     struct fixture f;
 
     (void)state;
-    assert_true(probe(&f, set, ""));
+    assert_true(probe(&f, configured, ""));
     assert_int_equal(f.report.models[0].context_tokens, 16384);
     assert_true(probe(&f, loaded, ""));
     assert_int_equal(f.report.models[0].context_tokens, 4096);
@@ -433,7 +433,7 @@ static void picks_the_facts_of_the_deployments_model(void **state)
     canned_stop(&f.server);
 }
 
-static void sends_the_credential_and_never_shows_it(void **state)
+static void sends_the_credential_and_does_not_show_it_in_an_error(void **state)
 {
     struct fixture f = { .endpoint = { .bearer = "s3cret-value" } };
 
@@ -467,7 +467,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knows_vllm_with_its_context_and_cache),
-        cmocka_unit_test(reads_everything_that_simserve_reports_as_vllm),
+        cmocka_unit_test(reads_what_simserve_reports_as_vllm),
         cmocka_unit_test(recognizes_vllm_behind_a_gateway_by_its_metrics),
         cmocka_unit_test(without_a_models_list_the_model_is_the_one_that_was_registered),
         cmocka_unit_test(a_named_model_that_answers_exists_whatever_the_list_says),
@@ -482,7 +482,7 @@ int main(void)
         cmocka_unit_test(reports_the_class_of_failure_of_the_models_list),
         cmocka_unit_test(skips_ids_that_cannot_be_names_and_lists_the_endpoints_model_last_if_full),
         cmocka_unit_test(picks_the_facts_of_the_deployments_model),
-        cmocka_unit_test(sends_the_credential_and_never_shows_it),
+        cmocka_unit_test(sends_the_credential_and_does_not_show_it_in_an_error),
     };
 
     return cmocka_run_group_tests(tests, start, finish);

@@ -17,7 +17,8 @@
 
 #define NEAR(a, b) assert_float_equal((a), (b), 1e-9)
 
-/* A server that worked for `seconds`: 10 requests a second, each of 100 tokens in and 20 out. */
+/* The counters of a server that worked for `seconds`: 10 requests a second, each of 100 tokens in
+ * and 20 out. */
 static struct engine_metrics_snapshot busy_for(double seconds)
 {
     struct engine_metrics_snapshot m;
@@ -149,9 +150,9 @@ static bool scrape(const struct canned_answer *answers, struct engine_metrics_sn
     return ok;
 }
 
-static void scrapes_a_server(void **state)
+static void scrapes_a_server_or_reports_why_not(void **state)
 {
-    static const struct canned_answer received[] = {
+    static const struct canned_answer known[] = {
         { "/metrics", .type = "text/plain", .body = "vllm:num_requests_running 4\n" }, { NULL }
     };
     static const struct canned_answer foreign[] = {
@@ -162,7 +163,7 @@ static void scrapes_a_server(void **state)
     struct error error;
 
     (void)state;
-    assert_true(scrape(received, &m, &error));
+    assert_true(scrape(known, &m, &error));
     NEAR(m.requests_running, 4);
     assert_true(m.at_ms > 1700000000000);
     assert_true(m.at_ns > 0);
@@ -222,7 +223,7 @@ int main(void)
         cmocka_unit_test(a_counter_that_appears_grew_from_zero),
         cmocka_unit_test(a_counter_that_disappears_shows_another_process),
         cmocka_unit_test(writes_the_reported_figures_under_our_names),
-        cmocka_unit_test(scrapes_a_server),
+        cmocka_unit_test(scrapes_a_server_or_reports_why_not),
         cmocka_unit_test(agrees_with_what_a_client_received),
     };
 

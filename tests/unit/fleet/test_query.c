@@ -161,7 +161,7 @@ static void classifies_how_a_server_fails(void **state)
     }
 }
 
-static void reads_every_layout_of_a_stream(void **state)
+static void reads_streams_of_unusual_layouts(void **state)
 {
     static const char *const faults[] = { "missing_done=1",       "usage_in_every_chunk=1",
                                           "crlf_lines=1",         "no_space_after_data=1",
@@ -273,7 +273,7 @@ static void never_passes_on_half_a_character(void **state)
     finish(&f);
 }
 
-static void reads_an_answer_in_one_piece(void **state)
+static void reads_an_answer_that_is_not_streamed(void **state)
 {
     static const struct canned_answer answers[] = {
         { CHAT, .body = "  {\"model\":\"other\",\"choices\":[{\"message\":{\"content\":\"Hi.\","
@@ -489,17 +489,18 @@ static int start(void **state)
 #define CHUNK(text) "data: {\"choices\":[{\"delta\":{\"content\":\"" text "\"}}]}\n\n"
 #define DONE "data: [DONE]\n\n"
 
-/* `works`: the query succeeds, and its text is `expected`; else the error contains `expected`. */
-static void assert_masked(const struct canned_answer *answers, bool works, const char *expected)
+/* Checks that the secret is hidden wherever the server repeats it. If the query `succeeds`, its
+ * text is `expected`; else its error contains `expected`. */
+static void assert_masked(const struct canned_answer *answers, bool succeeds, const char *expected)
 {
     struct fixture f = { .bearer = SECRET };
     const struct query query = usual_query(&f);
     struct canned_server server;
 
     canned_start(&server, answers);
-    assert_int_equal(ask_port(&f, &query, server.port), works);
+    assert_int_equal(ask_port(&f, &query, server.port), succeeds);
     canned_stop(&server);
-    if (works) {
+    if (succeeds) {
         assert_string_equal(text_string(&f.result.text), expected);
         assert_string_equal(text_string(&f.received), expected);
     } else if (strstr(f.error.message, expected) == NULL) {
@@ -542,6 +543,7 @@ static void hides_the_secret_in_errors(void **state)
     (void)state;
     assert_masked(ANSWERS(.status = 401, .body = "{\"error\":{\"message\":\"no key " SECRET "\"}}"),
                   false, "the server answered 401: no key (hidden) (auth)");
+    /* The secret in base64; its last characters depend on what follows the secret. */
     assert_masked(ANSWERS(.status = 500, .type = "text/plain",
                           .body = "TGFiLTdmM0txOVp4VDB2VzJtUjh1WWM0MQ== failed"),
                   false, "500: (hidden)Q== failed");
@@ -558,12 +560,12 @@ int main(void)
         cmocka_unit_test(streams_a_completion_with_its_times_and_counts),
         cmocka_unit_test(keeps_reasoning_apart_from_the_answer),
         cmocka_unit_test(classifies_how_a_server_fails),
-        cmocka_unit_test(reads_every_layout_of_a_stream),
+        cmocka_unit_test(reads_streams_of_unusual_layouts),
         cmocka_unit_test(tokens_that_the_server_does_not_count_are_not_known),
         cmocka_unit_test(stops_when_cancelled_and_keeps_what_has_arrived),
         cmocka_unit_test(ends_an_answer_that_takes_longer_than_allowed),
         cmocka_unit_test(never_passes_on_half_a_character),
-        cmocka_unit_test(reads_an_answer_in_one_piece),
+        cmocka_unit_test(reads_an_answer_that_is_not_streamed),
         cmocka_unit_test(refuses_answers_that_are_not_completions),
         cmocka_unit_test(calls_a_complete_answer_without_content_empty),
         cmocka_unit_test(repeats_without_the_fields_that_a_strict_server_does_not_know),

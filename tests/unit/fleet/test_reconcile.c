@@ -11,8 +11,8 @@
 
 #include "fleet/metrics_map.h"
 
-/* We sent 100 requests of 1000 tokens in and 16 out. The server counted as many and the given
- * excess of each (negative: fewer; NaN: it does not report them). */
+/* We sent 100 requests of 1000 tokens in and 16 out. The server counted these and the given
+ * excess of each (negative: it counted fewer; NaN: it does not report the count). */
 static struct reconciliation with_excess(double requests, double input, double output)
 {
     const struct sent sent = { .requests = 100, .input_tokens = 100000, .output_tokens = 1600 };
@@ -34,7 +34,7 @@ static void agrees_if_all_requests_are_ours(void **state)
     const struct reconciliation counts = with_excess(0, 0, 0);
 
     (void)state;
-    assert_false(counts.foreign);
+    assert_false(counts.has_foreign);
     assert_false(counts.is_shortfall);
 }
 
@@ -44,7 +44,7 @@ static void one_extra_request_is_foreign(void **state)
     TEXT_AUTO words = { 0 };
 
     (void)state;
-    assert_true(counts.foreign);
+    assert_true(counts.has_foreign);
     reconcile_describe(&counts, &words);
     assert_string_equal(text_string(&words), "1 request");
 }
@@ -53,24 +53,24 @@ static void one_extra_request_is_foreign(void **state)
 static void many_extra_tokens_are_foreign_without_an_extra_request(void **state)
 {
     (void)state;
-    assert_true(with_excess(0, 5000, 0).foreign);
-    assert_true(with_excess(0, 0, 300).foreign);
+    assert_true(with_excess(0, 5000, 0).has_foreign);
+    assert_true(with_excess(0, 0, 300).has_foreign);
 }
 
 static void one_more_token_for_each_request_is_not_foreign(void **state)
 {
     (void)state;
-    assert_false(with_excess(0, 100, 100).foreign);
+    assert_false(with_excess(0, 100, 100).has_foreign);
 }
 
 static void without_a_count_of_requests_a_tenth_more_tokens_is_foreign(void **state)
 {
     (void)state;
-    assert_true(with_excess(NAN, 10000, 160).foreign);
-    assert_true(with_excess(NAN, 0, 160).foreign);
-    assert_false(with_excess(NAN, 500, 10).foreign);
+    assert_true(with_excess(NAN, 10000, 160).has_foreign);
+    assert_true(with_excess(NAN, 0, 160).has_foreign);
+    assert_false(with_excess(NAN, 500, 10).has_foreign);
     assert_true(
-        with_excess(NAN, -100000, 160).foreign); /* prompts from the cache are not counted */
+        with_excess(NAN, -100000, 160).has_foreign); /* prompts from the cache are not counted */
 }
 
 static void nothing_is_foreign_if_nothing_is_reported(void **state)
@@ -78,7 +78,7 @@ static void nothing_is_foreign_if_nothing_is_reported(void **state)
     const struct reconciliation counts = with_excess(NAN, NAN, NAN);
 
     (void)state;
-    assert_false(counts.foreign);
+    assert_false(counts.has_foreign);
     assert_false(counts.is_shortfall);
 }
 
@@ -99,7 +99,7 @@ static void a_counter_that_appears_meanwhile_began_at_zero(void **state)
     metrics_map(before, sizeof before - 1, &first);
     metrics_map(after, sizeof after - 1, &last);
     reconcile(&first, &last, &sent, &counts);
-    assert_true(counts.foreign);
+    assert_true(counts.has_foreign);
     assert_true(counts.counts[COUNT_REQUESTS].foreign == 4);
     assert_true(counts.counts[COUNT_INPUT].server == 100500);
     assert_true(isnan(counts.counts[COUNT_OUTPUT].server));

@@ -11,7 +11,7 @@
 static void each_is_due_at_its_interval_without_drift(void **state)
 {
     struct scrape_schedule schedule = { 0 };
-    struct due due;
+    struct schedule_row due;
 
     (void)state;
     scrape_schedule_set(&schedule, 1, "a", 100, 1000);
@@ -32,7 +32,7 @@ static void each_is_due_at_its_interval_without_drift(void **state)
 static void a_busy_deployment_is_never_due(void **state)
 {
     struct scrape_schedule schedule = { 0 };
-    struct due due;
+    struct schedule_row due;
 
     (void)state;
     scrape_schedule_set(&schedule, 1, "slow", 100, 0);
@@ -51,7 +51,7 @@ static void a_busy_deployment_is_never_due(void **state)
 static void keeps_the_times_of_remaining_deployments_and_forgets_the_rest(void **state)
 {
     struct scrape_schedule schedule = { 0 };
-    struct due due;
+    struct schedule_row due;
 
     (void)state;
     scrape_schedule_set(&schedule, 1, "a", 100, 0);
@@ -63,7 +63,7 @@ static void keeps_the_times_of_remaining_deployments_and_forgets_the_rest(void *
     scrape_schedule_end(&schedule);
     assert_int_equal(schedule.count, 1);
     assert_int_equal(scrape_schedule_next_ns(&schedule), 100);
-    scrape_schedule_set(&schedule, 2, "b", 30, 60); /* with another interval: due at once */
+    scrape_schedule_set(&schedule, 2, "b", 30, 60); /* a new interval: due at once */
     assert_int_equal(scrape_schedule_next_ns(&schedule), 60);
     scrape_schedule_done(&schedule, 7); /* a deployment that was removed meanwhile */
     scrape_schedule_finish(&schedule);

@@ -120,8 +120,7 @@ static struct scrape_target target_of(struct fixture *f, int64_t deployment_id)
     return found;
 }
 
-/* Two instances whose counters rise in parallel are distinguished by their start times or, if they
- * do not report these, by counters that go back and forth. */
+/* The two instances are distinguished by their start times. */
 static void stores_nothing_of_several_instances_that_answer_in_turn(void **state)
 {
     static const char *const flags[] = { NULL };

@@ -78,6 +78,8 @@ static void assert_unsent(struct fixture *f, enum error_kind kind, const char *b
     assert_null(strstr(f->error.message, "s3cret-value"));
 }
 
+/* Binds the secret to the URL's origin or, if `bound` is false, removes that binding. Returns true
+ * if this changed anything. */
 static bool bind_to(struct fixture *f, const char *url, bool bound)
 {
     char origin[ORIGIN_SIZE];
@@ -122,7 +124,7 @@ static void reads_no_secret_once_its_binding_is_gone(void **state)
     assert_true(finds_endpoint(f)); /* a deployment without a secret */
 }
 
-static void a_file_beside_the_secret_replaces_its_bindings(void **state)
+static void a_file_of_origins_replaces_the_bindings_of_a_secret(void **state)
 {
     struct fixture *f = *state;
 
@@ -165,7 +167,7 @@ static void calls_only_servers_of_the_list(void **state)
     f->access.servers = list;
     point_to(f, "http://gpu.example.com:8000");
     assert_true(finds_endpoint(f));
-    assert_null(f->endpoint.servers); /* it may have any address */
+    assert_null(f->endpoint.servers); /* a listed name may have any address */
     point_to(f, "http://10.0.0.5:8000");
     assert_true(finds_endpoint(f));
     assert_ptr_equal(f->endpoint.servers, list);
@@ -183,7 +185,7 @@ static void calls_only_servers_of_the_list(void **state)
     assert_true(server_list_create("gpu.example.com", &list, &f->error));
     f->access.servers = list;
     point_to(f, "http://gpu:8000");
-    assert_false(finds_endpoint(f)); /* the list has no addresses */
+    assert_false(finds_endpoint(f)); /* the list has no address that gpu could have */
     server_list_destroy(list);
 }
 
@@ -193,7 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(reads_a_secret_only_for_an_origin_it_is_bound_to),
         TEST(reads_no_secret_once_its_binding_is_gone),
-        TEST(a_file_beside_the_secret_replaces_its_bindings),
+        TEST(a_file_of_origins_replaces_the_bindings_of_a_secret),
         TEST(a_bound_secret_without_a_value_is_not_found),
         TEST(calls_only_servers_of_the_list),
     };

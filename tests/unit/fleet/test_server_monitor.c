@@ -226,8 +226,8 @@ static void *ask_long(void *context)
     return NULL;
 }
 
-/* If many requests were cut off, the excess in the counts could be ours, but not the requests that
- * run at the same time. */
+/* If many of our requests were cut off, they may explain an excess in the counts, but not eight
+ * requests that run at the same time. */
 static void foreign_concurrency_is_detected_although_the_counts_may_be_ours(void **state)
 {
     struct scene scene = begin(slow);
@@ -360,12 +360,12 @@ static void says_how_long_it_waits_for_a_server_to_return(void **state)
     }
 }
 
-static void set(const struct scene *scene, const char *settings)
+static void configure(const struct scene *scene, const char *settings)
 {
     json_decref(simserve_json(&scene->server, "POST", "/sim/config", settings, 200));
 }
 
-static void another_model_is_recognized_by_its_name_or_its_context(void **state)
+static void a_different_model_is_recognized_by_its_name_or_its_context(void **state)
 {
     static const char *const changes[] = { "{\"model\":\"other/toy\"}", "{\"max_model_len\":99}" };
 
@@ -374,7 +374,7 @@ static void another_model_is_recognized_by_its_name_or_its_context(void **state)
         struct scene scene = begin(quick);
 
         ask(&scene, true, 4);
-        set(&scene, changes[i]);
+        configure(&scene, changes[i]);
         end(&scene);
         assert_int_equal(scene.check.verdict, CROSS_CHECK_OTHER_MODEL);
         assert_non_null(strstr(scene.check.reason, i == 0 ? "other/toy" : "(context 99)"));
@@ -560,7 +560,7 @@ static void counters_of_only_some_instances_make_the_check_partial(void **state)
     leave(&scene);
 }
 
-static void an_interrupted_attempt_ends_at_once_and_reports_nothing(void **state)
+static void an_interrupted_attempt_reports_nothing(void **state)
 {
     const struct monitor_watch watch = { is_stopped, NULL };
     struct scene scene = { .server = simserve_start(quick) };
@@ -595,7 +595,7 @@ int main(void)
         cmocka_unit_test(reports_the_window_under_our_own_names),
         cmocka_unit_test(a_restart_is_reported_as_a_restart),
         cmocka_unit_test(says_how_long_it_waits_for_a_server_to_return),
-        cmocka_unit_test(another_model_is_recognized_by_its_name_or_its_context),
+        cmocka_unit_test(a_different_model_is_recognized_by_its_name_or_its_context),
         cmocka_unit_test(without_metrics_the_check_is_absent_and_says_why),
         cmocka_unit_test(a_model_missing_from_a_list_of_several_is_reported),
         cmocka_unit_test(behind_a_balancer_the_counters_of_all_are_added_up),
@@ -604,7 +604,7 @@ int main(void)
         cmocka_unit_test(a_replaced_instance_behind_a_balancer_makes_the_check_partial),
         cmocka_unit_test(an_excess_is_not_reported_if_there_may_be_further_instances),
         cmocka_unit_test(counters_of_only_some_instances_make_the_check_partial),
-        cmocka_unit_test(an_interrupted_attempt_ends_at_once_and_reports_nothing),
+        cmocka_unit_test(an_interrupted_attempt_reports_nothing),
     };
 
     return cmocka_run_group_tests(tests, start, NULL);

@@ -18,7 +18,7 @@ static const struct field row_fields[] = {
     { "plan", VALUE_OBJECT, .included = INCLUDED_OUTSIDE_LISTS, .defaults_of = "sweep_plan",
       .help = "its plan" },
     { "late", VALUE_BOOLEAN, .sparse = true, .help = "a mark" },
-    { "digest", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .help = "of it" },
+    { "digest", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .help = "its digest" },
     { 0 },
 };
 
@@ -51,7 +51,7 @@ static void expect_condensed(const char *whole, const char *condensed)
     expect_with(false, whole, condensed);
 }
 
-static void drops_empty_members(void **state)
+static void drops_null_and_empty_sparse_members(void **state)
 {
     (void)state;
     expect_condensed("{\"speed\":null,\"free\":{\"a\":null,\"b\":[1,null],\"c\":false}}",
@@ -61,7 +61,7 @@ static void drops_empty_members(void **state)
                      "{\"row\":{\"id\":\"\",\"late\":true}}");
 }
 
-static void keeps_five_digits(void **state)
+static void rounds_to_five_digits_or_to_an_integer(void **state)
 {
     (void)state;
     expect_condensed(
@@ -106,8 +106,8 @@ static void shows_everything_in_detail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(drops_empty_members),
-        cmocka_unit_test(keeps_five_digits),
+        cmocka_unit_test(drops_null_and_empty_sparse_members),
+        cmocka_unit_test(rounds_to_five_digits_or_to_an_integer),
         cmocka_unit_test(names_foreign_texts_in_the_first_member),
         cmocka_unit_test(shows_less_of_the_rows_of_a_list),
         cmocka_unit_test(drops_members_at_their_default),

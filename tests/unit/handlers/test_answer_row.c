@@ -65,7 +65,7 @@ static void shows_members_and_further_values_in_the_order_of_the_fields(void **s
                 "\"seen_at\":\"1970-01-01T00:00:01Z\"}");
 }
 
-static void shows_empty_values_as_null_where_they_may_be_missing(void **state)
+static void shows_empty_values_as_null_where_the_field_allows_null(void **state)
 {
     char remark[] = "", plan[] = "";
     struct note note = { .remark = remark, .plan = plan };
@@ -80,7 +80,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shows_members_and_further_values_in_the_order_of_the_fields),
-        cmocka_unit_test(shows_empty_values_as_null_where_they_may_be_missing),
+        cmocka_unit_test(shows_empty_values_as_null_where_the_field_allows_null),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

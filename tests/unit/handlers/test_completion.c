@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of prompts, and of the completion of their arguments and of resources' URIs. */
+/* Tests of prompts, and of the completion of their arguments and of the variables of URIs. */
 #include "handlers/completion.h"
 #include "tests/unit/support/tool_sweeps.h"
 
@@ -43,7 +43,8 @@ static bool is_argument(const char *word)
     return false;
 }
 
-/* Counts the words that look like names of tools; each must be a tool or an argument. */
+/* Counts the words that begin as the name of a tool does, with "run_" for example; each must be the
+ * name of a tool or of an argument. */
 static size_t tools_named(const char *text)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
@@ -61,7 +62,7 @@ static size_t tools_named(const char *text)
         for (size_t i = 0; word[subject - 1] == '_' && tools[i] != NULL; i++)
             if (strncmp(word, tools[i]->name, subject) == 0) {
                 if (tool_find(word) == NULL && !is_argument(word))
-                    fail_msg("it names %s, which is not a tool", word);
+                    fail_msg("the text names %s, which is neither a tool nor an argument", word);
                 named++;
                 break;
             }
@@ -69,7 +70,7 @@ static size_t tools_named(const char *text)
     return named;
 }
 
-static void prompts_name_only_tools_that_exist(void **state)
+static void prompts_are_sorted_and_name_only_tools_that_exist(void **state)
 {
     struct world *world = *state;
 
@@ -90,7 +91,7 @@ static void prompts_name_only_tools_that_exist(void **state)
     }
 }
 
-static void every_choice_of_an_argument_is_accepted(void **state)
+static void choices_of_prompts_without_required_arguments_are_accepted(void **state)
 {
     struct world *world = *state;
 
@@ -101,7 +102,7 @@ static void every_choice_of_an_argument_is_accepted(void **state)
                 TEXT_AUTO arguments = { 0 };
 
                 if (strcmp(prompts[i]->name, "compare_deployments") == 0)
-                    continue;
+                    continue; /* it needs the names of two deployments as well */
                 text_addf(&arguments, "{\"%s\":\"%s\"}", at->name, at->choices[j]);
                 assert_true(get_prompt(world, prompts[i]->name, text_string(&arguments)));
             }
@@ -109,7 +110,7 @@ static void every_choice_of_an_argument_is_accepted(void **state)
     world_says(world, "kv_cache_use: many sequences");
 }
 
-static void refuses_arguments_with_a_sentence(void **state)
+static void refusals_have_a_reason_and_are_audited(void **state)
 {
     struct world *world = *state;
 
@@ -131,17 +132,17 @@ static void refuses_arguments_with_a_sentence(void **state)
     assert_true(get_prompt(world, "diagnose_a_deployment", "{}"));
 }
 
-/* Returns the values that complete `typed`, or NULL if the request was refused. Sets *total to the
- * number of values that was reported. */
-static json_t *complete(struct world *world, bool prompt, const char *of, const char *argument,
-                        const char *typed, size_t *total)
+/* Returns the values that complete `typed`, and sets *total to the reported number of matches; NULL
+ * if the request is refused. `owner` is the name of a prompt or the URI template of a resource. */
+static json_t *complete(struct world *world, bool is_prompt, const char *owner,
+                        const char *argument, const char *typed, size_t *total)
 {
     struct completion completion;
 
-    if (!(prompt ? completion_of_prompt(prompts, &world->services, of, argument, typed, &completion,
-                                        &world->error)
-                 : completion_of_resource(resources, &world->services, of, argument, typed,
-                                          &completion, &world->error)))
+    if (!(is_prompt ? completion_of_prompt(prompts, &world->services, owner, argument, typed,
+                                           &completion, &world->error)
+                    : completion_of_resource(resources, &world->services, owner, argument, typed,
+                                             &completion, &world->error)))
         return NULL;
     *total = completion.total;
     return completion.values;
@@ -204,9 +205,9 @@ static void refuses_to_complete_what_does_not_exist(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prompts_name_only_tools_that_exist),
-        cmocka_unit_test(every_choice_of_an_argument_is_accepted),
-        cmocka_unit_test(refuses_arguments_with_a_sentence),
+        cmocka_unit_test(prompts_are_sorted_and_name_only_tools_that_exist),
+        cmocka_unit_test(choices_of_prompts_without_required_arguments_are_accepted),
+        cmocka_unit_test(refusals_have_a_reason_and_are_audited),
         cmocka_unit_test(completes_choices_names_and_ids),
         cmocka_unit_test(returns_a_hundred_values_and_how_many_there_are),
         cmocka_unit_test(refuses_to_complete_what_does_not_exist),

@@ -65,7 +65,7 @@ static void expect_refused(const char *written, const char *sentence)
     assert_string_equal(error.message, sentence);
 }
 
-static void options_are_arguments(void **state)
+static void options_become_arguments(void **state)
 {
     (void)state;
     expect_unfolded(
@@ -81,7 +81,7 @@ static void options_are_arguments(void **state)
     expect_unfolded("{\"options\":{\"window_s\":10}}", "{\"window_s\":10,\"users\":[1]}");
 }
 
-static void refusals_of_options_are_those_of_arguments(void **state)
+static void refuses_wrong_options_and_says_what_is_right(void **state)
 {
     (void)state;
     expect_refused("{\"options\":[\"window_s=0\"]}", "\"window_s\" is 0: it must be from 1 to 600");
@@ -105,7 +105,7 @@ static void refusals_of_options_are_those_of_arguments(void **state)
                    "\"options\" is \"window_s=10\": it must be a list of texts name=value, such as "
                    "[\"window_s=10\"]");
     expect_refused("{\"window_s\":5,\"options\":[\"window_s=10\"]}",
-                   "\"options\" gives \"window_s\" twice with different values: give it once");
+                   "\"window_s\" is given twice with different values: give it once");
     expect_refused(
         "{\"options\":[\"options=a=b\"]}",
         "sample takes no argument \"options\"; it takes deployment, model, users, labels, "
@@ -123,7 +123,7 @@ static void empty_values_count_as_omitted(void **state)
     expect_unfolded("{\"users\":[],\"options\":[\"users=2\"]}", "{\"users\":[2]}");
 }
 
-static void empty_values_that_have_a_meaning_stay(void **state)
+static void meaningful_values_stay_even_if_empty_zero_or_false(void **state)
 {
     (void)state;
     expect_unfolded("{\"model\":\"\",\"labels\":{}}",
@@ -149,10 +149,10 @@ static void maps_may_be_written_as_lists(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_are_arguments),
-        cmocka_unit_test(refusals_of_options_are_those_of_arguments),
+        cmocka_unit_test(options_become_arguments),
+        cmocka_unit_test(refuses_wrong_options_and_says_what_is_right),
         cmocka_unit_test(empty_values_count_as_omitted),
-        cmocka_unit_test(empty_values_that_have_a_meaning_stay),
+        cmocka_unit_test(meaningful_values_stay_even_if_empty_zero_or_false),
         cmocka_unit_test(maps_may_be_written_as_lists),
     };
 

@@ -88,7 +88,7 @@ static void measure_sweep(struct world *world, char sweep[ID_SIZE], char run[ID_
     run_rows_free(runs, count);
 }
 
-static void describes_every_resource_for_newcomers(void **state)
+static void every_resource_has_a_full_help_and_a_valid_uri(void **state)
 {
     (void)state;
     for (size_t i = 0; resources[i] != NULL; i++) {
@@ -149,7 +149,7 @@ static void resolves_escapes_and_refuses_unknown_uris(void **state)
     assert_string_equal(value, "run_1");
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         if (resource_match(resources, wrong[i], &found, value, &error))
-            fail_msg("%s is of %s", wrong[i], found->uri);
+            fail_msg("%s matches %s", wrong[i], found->uri);
         assert_int_equal(error.kind, ERROR_NOT_FOUND);
         assert_non_null(strstr(error.message, "opsbrain://"));
     }
@@ -167,14 +167,14 @@ static void lists_every_resource_except_unlisted_ones(void **state)
     assert_int_equal(pages, 1);
     assert_int_equal(json_array_size(uris), 9);
     for (size_t i = 0; resources[i] != NULL; i++) {
-        const struct resource_instances *of = resources[i]->instances;
+        const struct resource_instances *instances = resources[i]->instances;
 
         resource_uri(resources[i],
-                     of == &deployment_instances ? "demo"
-                     : of == &sweep_instances    ? sweep
-                     : of == &run_instances      ? run
-                     : of == &job_instances      ? job
-                                                 : "sweep_plan",
+                     instances == &deployment_instances ? "demo"
+                     : instances == &sweep_instances    ? sweep
+                     : instances == &run_instances      ? run
+                     : instances == &job_instances      ? job
+                                                        : "sweep_plan",
                      uri);
         assert_int_equal(has_uri(uris, uri), !resources[i]->unlisted);
         assert_true(resource_find(resources, &world->services, uri, &world->error));
@@ -203,7 +203,7 @@ static void lists_more_than_a_page_without_loss_or_repetition(void **state)
     assert_int_equal(json_object_size(seen), 262);
 }
 
-static void refuses_foreign_cursors(void **state)
+static void refuses_invalid_cursors(void **state)
 {
     static const char *const wrong[] = { "x",
                                          "guide",
@@ -228,7 +228,7 @@ static void refuses_foreign_cursors(void **state)
     }
 }
 
-static void reads_a_deployment_without_asking_its_server(void **state)
+static void reads_a_deployment_but_not_its_metrics_without_its_server(void **state)
 {
     struct world *world = *state;
     json_auto_t *json = NULL;
@@ -275,7 +275,7 @@ static void reads_sweep_run_report_and_job(void **state)
     world_says(world, "simserve/toy");
 }
 
-static void writes_a_line_for_each_cell(void **state)
+static void writes_a_header_and_a_line_for_each_cell(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], run[ID_SIZE], job[ID_SIZE], uri[RESOURCE_URI_SIZE];
@@ -304,7 +304,7 @@ static void the_guide_names_every_tool_and_resource(void **state)
     world_says(world, "saturation");
 }
 
-static void explains_every_member_of_every_answer(void **state)
+static void explains_the_members_of_every_answer(void **state)
 {
     struct world *world = *state;
 
@@ -376,7 +376,7 @@ static void explains_the_arguments_of_every_tool(void **state)
             world_says(world, param->help);
     }
     assert_true(read_uri(world, "opsbrain://arguments/sweep_plan"));
-    world_says(world, "- `window_s` (a number from 1 to 600): Seconds that count");
+    world_says(world, "- `window_s` (a number from 1 to 600): Measured seconds");
     world_says(world, "## Options\n");
     world_says(world, "- `api` (one of completions, chat; \"completions\" by default): ");
 }
@@ -384,18 +384,18 @@ static void explains_the_arguments_of_every_tool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(describes_every_resource_for_newcomers),
+        cmocka_unit_test(every_resource_has_a_full_help_and_a_valid_uri),
         cmocka_unit_test(takes_apart_the_uris_it_makes),
         cmocka_unit_test(resolves_escapes_and_refuses_unknown_uris),
         cmocka_unit_test(lists_every_resource_except_unlisted_ones),
         cmocka_unit_test(lists_more_than_a_page_without_loss_or_repetition),
-        cmocka_unit_test(refuses_foreign_cursors),
-        cmocka_unit_test(reads_a_deployment_without_asking_its_server),
+        cmocka_unit_test(refuses_invalid_cursors),
+        cmocka_unit_test(reads_a_deployment_but_not_its_metrics_without_its_server),
         cmocka_unit_test(reads_the_current_metrics_of_a_server),
         cmocka_unit_test(reads_sweep_run_report_and_job),
-        cmocka_unit_test(writes_a_line_for_each_cell),
+        cmocka_unit_test(writes_a_header_and_a_line_for_each_cell),
         cmocka_unit_test(the_guide_names_every_tool_and_resource),
-        cmocka_unit_test(explains_every_member_of_every_answer),
+        cmocka_unit_test(explains_the_members_of_every_answer),
         cmocka_unit_test(explains_the_arguments_of_every_tool),
         cmocka_unit_test(refuses_unknown_uris_and_audits_the_refusals),
         cmocka_unit_test(refuses_readers_without_the_role_of_the_resource),

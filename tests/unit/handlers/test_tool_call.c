@@ -15,7 +15,7 @@ static void a_call_needs_the_role_of_its_tool(void **state)
     world_refused(world, "secret_bind", "{}", ERROR_FORBIDDEN, "secret_bind needs the role admin");
 }
 
-static void audits_a_refused_read_but_not_one_that_went_well(void **state)
+static void audits_a_refused_read_but_not_a_successful_one(void **state)
 {
     struct world *world = *state;
 
@@ -36,7 +36,7 @@ static void audits_a_writing_call_that_changed_nothing(void **state)
     world_audited(world, "deployment_register", "ok", "");
 }
 
-static void audits_when_calls_with_effects_outside_began(void **state)
+static void records_when_a_query_of_a_model_began(void **state)
 {
     struct world *world = *state;
     struct audit_filter filter = { .tool = "model_query" };
@@ -52,8 +52,7 @@ static void audits_when_calls_with_effects_outside_began(void **state)
     audit_log_rows_free(rows, count);
 }
 
-/* The credentials are neither in the audit row nor in the error. */
-static void keeps_credentials_out_of_the_audit(void **state)
+static void keeps_credentials_out_of_the_audit_log_and_the_error(void **state)
 {
     static const char token[] = "hf_AbCdEfGhIjKlMnOpQrStUvWx";
     struct world *world = *state;
@@ -78,7 +77,7 @@ static void keeps_credentials_out_of_the_audit(void **state)
     audit_log_rows_free(rows, count);
 }
 
-static void records_only_the_presence_of_unknown_arguments(void **state)
+static void records_only_the_number_of_unknown_arguments(void **state)
 {
     struct world *world = *state;
     struct audit_filter filter = { .tool = "job_list" };
@@ -110,10 +109,11 @@ static bool answer_wrongly(struct call *call, struct answer *answer, struct erro
 static const struct param no_params[] = { { 0 } };
 static const struct field no_fields[] = { { 0 } };
 
-static void call_own_tool(struct world *world, bool (*run)(struct call *call, struct answer *answer,
-                                                           struct error *error))
+static void expect_call_to_fail(struct world *world,
+                                bool (*run)(struct call *call, struct answer *answer,
+                                            struct error *error))
 {
-    const struct tool tool = { .name = "own",
+    const struct tool tool = { .name = "sample",
                                .params = no_params,
                                .fields = no_fields,
                                .role = ROLE_VIEWER,
@@ -134,11 +134,11 @@ static void call_own_tool(struct world *world, bool (*run)(struct call *call, st
 static void internal_errors_show_callers_only_the_request_id(void **state)
 {
     struct world *world = *state;
-    struct audit_filter filter = { .tool = "own" };
+    struct audit_filter filter = { .tool = "sample" };
     struct audit_row *rows;
     size_t count;
 
-    call_own_tool(world, fail_internally);
+    expect_call_to_fail(world, fail_internally);
     assert_int_equal(world->error.kind, ERROR_INTERNAL);
     assert_string_equal(world->error.message,
                         "internal error, see request req_77 in the server's log");
@@ -147,15 +147,15 @@ static void internal_errors_show_callers_only_the_request_id(void **state)
     audit_log_rows_free(rows, count);
 }
 
-static void lets_no_answer_out_that_does_not_conform(void **state)
+static void an_answer_that_does_not_conform_becomes_an_internal_error(void **state)
 {
     struct world *world = *state;
 
-    call_own_tool(world, answer_wrongly);
+    expect_call_to_fail(world, answer_wrongly);
     assert_int_equal(world->error.kind, ERROR_INTERNAL);
 }
 
-static void names_the_nearest_tool_for_an_unknown_one(void **state)
+static void names_similar_tools_for_an_unknown_one(void **state)
 {
     struct world *world = *state;
     struct call call = { .services = &world->services,
@@ -183,14 +183,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_needs_the_role_of_its_tool),
-        cmocka_unit_test(audits_a_refused_read_but_not_one_that_went_well),
+        cmocka_unit_test(audits_a_refused_read_but_not_a_successful_one),
         cmocka_unit_test(audits_a_writing_call_that_changed_nothing),
-        cmocka_unit_test(audits_when_calls_with_effects_outside_began),
-        cmocka_unit_test(keeps_credentials_out_of_the_audit),
-        cmocka_unit_test(records_only_the_presence_of_unknown_arguments),
+        cmocka_unit_test(records_when_a_query_of_a_model_began),
+        cmocka_unit_test(keeps_credentials_out_of_the_audit_log_and_the_error),
+        cmocka_unit_test(records_only_the_number_of_unknown_arguments),
         cmocka_unit_test(internal_errors_show_callers_only_the_request_id),
-        cmocka_unit_test(lets_no_answer_out_that_does_not_conform),
-        cmocka_unit_test(names_the_nearest_tool_for_an_unknown_one),
+        cmocka_unit_test(an_answer_that_does_not_conform_becomes_an_internal_error),
+        cmocka_unit_test(names_similar_tools_for_an_unknown_one),
     };
 
     return world_run(tests);

@@ -53,9 +53,9 @@ static json_t *parse(const char *json)
     return value;
 }
 
-static void expect_schema(json_t *schema, const char *expected)
+static void expect_schema(json_t *schema_take, const char *expected)
 {
-    json_auto_t *given = schema, *wanted = parse(expected);
+    json_auto_t *given = schema_take, *wanted = parse(expected);
 
     if (!json_equal(given, wanted))
         print_error("%s\n", json_write(given));
@@ -98,7 +98,7 @@ static void publishes_types_limits_choices_and_defaults(void **state)
         "opsbrain://arguments/sample.\",\"items\":{\"type\":\"string\"}}}}");
 }
 
-/* The schema only names the members; opsbrain://answers explains each. */
+/* The schema names only these members; opsbrain://answers explains every member. */
 static void publishes_the_members_that_answers_always_have(void **state)
 {
     (void)state;
@@ -119,7 +119,7 @@ static void checks_records_that_are_described_elsewhere(void **state)
     assert_false(tool_conforms(&other, wrong, &error));
 }
 
-static void fills_in_defaults_and_takes_null_as_omitted(void **state)
+static void fills_in_defaults_omits_null_and_turns_whole_numbers_into_integers(void **state)
 {
     json_auto_t *given = parse("{\"deployment\":\"demo\",\"seed\":4.0,\"api\":null}");
     json_auto_t *wanted = parse("{\"deployment\":\"demo\",\"concurrency\":[1,4],\"window_s\":5,"
@@ -138,7 +138,7 @@ static void names_missing_arguments(void **state)
     expect_refusal("{}", "sample needs \"deployment\", text: which");
 }
 
-static void names_the_nearest_argument_for_an_unknown_one(void **state)
+static void names_the_nearest_or_all_arguments_for_an_unknown_one(void **state)
 {
     (void)state;
     expect_refusal("{\"concurency\":[1]}",
@@ -174,7 +174,7 @@ static void says_what_a_value_of_the_wrong_type_must_be(void **state)
                    "[\"team=search\"]");
 }
 
-static void says_the_limits_that_a_value_exceeds(void **state)
+static void says_which_values_are_allowed(void **state)
 {
     (void)state;
     expect_refusal("{\"deployment\":\"too long a name\"}",
@@ -211,7 +211,7 @@ static void refuses_arguments_that_are_not_an_object(void **state)
     expect_refusal("[1]", "the arguments of sample must be an object of names and values");
 }
 
-static void expect_conform(const char *answer, const char *problem)
+static void check_conformance(const char *answer, const char *problem)
 {
     json_auto_t *given = parse(answer);
     struct error error = { 0 };
@@ -223,47 +223,53 @@ static void expect_conform(const char *answer, const char *problem)
 static void accepts_answers_that_conform(void **state)
 {
     (void)state;
-    expect_conform("{\"count\":0,\"rows\":[]}", NULL);
-    expect_conform("{\"count\":1,\"speed\":null,\"rows\":[{\"id\":\"a\",\"users\":[1]}],"
-                   "\"free\":{\"x\":[]}}",
-                   NULL);
+    check_conformance("{\"count\":0,\"rows\":[]}", NULL);
+    check_conformance("{\"count\":1,\"speed\":null,\"rows\":[{\"id\":\"a\",\"users\":[1]}],"
+                      "\"free\":{\"x\":[]}}",
+                      NULL);
 }
 
 static void says_why_an_answer_does_not_conform(void **state)
 {
     (void)state;
-    expect_conform("{\"rows\":[]}", "sample: \"count\" is missing in the answer");
-    expect_conform("{\"count\":\"1\",\"rows\":[]}",
-                   "sample: \"count\" in the answer is not a whole number");
-    expect_conform("{\"count\":1,\"rows\":[{}]}", "sample: \"id\" is missing in the answer");
-    expect_conform("{\"count\":1,\"rows\":[3]}",
-                   "sample: the answer lacks an object that its rows describe");
-    expect_conform("{\"count\":1,\"rows\":[],\"more\":1}",
-                   "sample: no row describes \"more\" in the answer");
+    check_conformance("{\"rows\":[]}", "sample: \"count\" is missing in the answer");
+    check_conformance("{\"count\":\"1\",\"rows\":[]}",
+                      "sample: \"count\" in the answer is not a whole number");
+    check_conformance("{\"count\":1,\"rows\":[{}]}", "sample: \"id\" is missing in the answer");
+    check_conformance("{\"count\":1,\"rows\":[3]}",
+                      "sample: the answer lacks an object that its rows describe");
+    check_conformance("{\"count\":1,\"rows\":[],\"more\":1}",
+                      "sample: no row describes \"more\" in the answer");
 }
 
-static void publishes_headers_and_schemas_of_tools_unchanged(void **state)
+static void publishes_the_header_of_an_argument(void **state)
 {
     static const struct param region_params[] = {
         { "region", VALUE_TEXT, .high = 20, .header = "Region", .help = "Where." }, { 0 }
     };
-    static const struct param none[] = { { 0 } };
     const struct tool with_header = { .name = "a", .params = region_params };
-    const struct tool with_schema = { .name = "b",
-                                      .params = none,
-                                      .input_schema = "{\"$id\":\"x\"}" };
-    json_auto_t *header = tool_input_schema(&with_header),
-                *schema = tool_input_schema(&with_schema);
-    json_auto_t *arguments = json_pack("{s:i}", "anything", 1), *checked = NULL;
-    const json_t *region = json_object_get(json_object_get(header, "properties"), "region");
-    struct error error;
+    json_auto_t *schema = tool_input_schema(&with_header);
+    const json_t *region = json_object_get(json_object_get(schema, "properties"), "region");
 
     (void)state;
     assert_string_equal(json_string_value(json_object_get(region, "x-mcp-header")), "Region");
+}
+
+static void publishes_a_given_schema_and_then_checks_no_arguments(void **state)
+{
+    static const struct param none[] = { { 0 } };
+    const struct tool with_schema = { .name = "b",
+                                      .params = none,
+                                      .input_schema = "{\"$id\":\"x\"}" };
+    json_auto_t *schema = tool_input_schema(&with_schema);
+    json_auto_t *arguments = json_pack("{s:i}", "anything", 1), *checked = NULL;
+    struct error error;
+
+    (void)state;
     assert_string_equal(json_string_value(json_object_get(schema, "$id")), "x");
     assert_true(tool_check(&with_schema, arguments, &checked, &error));
     assert_true(json_equal(arguments, checked));
-    assert_null(tool_output_schema(&with_header));
+    assert_null(tool_output_schema(&with_schema)); /* it has no fields */
 }
 
 int main(void)
@@ -272,16 +278,17 @@ int main(void)
         cmocka_unit_test(publishes_types_limits_choices_and_defaults),
         cmocka_unit_test(publishes_the_members_that_answers_always_have),
         cmocka_unit_test(checks_records_that_are_described_elsewhere),
-        cmocka_unit_test(fills_in_defaults_and_takes_null_as_omitted),
+        cmocka_unit_test(fills_in_defaults_omits_null_and_turns_whole_numbers_into_integers),
         cmocka_unit_test(names_missing_arguments),
-        cmocka_unit_test(names_the_nearest_argument_for_an_unknown_one),
+        cmocka_unit_test(names_the_nearest_or_all_arguments_for_an_unknown_one),
         cmocka_unit_test(says_what_a_value_of_the_wrong_type_must_be),
-        cmocka_unit_test(says_the_limits_that_a_value_exceeds),
+        cmocka_unit_test(says_which_values_are_allowed),
         cmocka_unit_test(repeats_no_credential),
         cmocka_unit_test(refuses_arguments_that_are_not_an_object),
         cmocka_unit_test(accepts_answers_that_conform),
         cmocka_unit_test(says_why_an_answer_does_not_conform),
-        cmocka_unit_test(publishes_headers_and_schemas_of_tools_unchanged),
+        cmocka_unit_test(publishes_the_header_of_an_argument),
+        cmocka_unit_test(publishes_a_given_schema_and_then_checks_no_arguments),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the table of tools: what an agent sees of a tool before it calls it. */
+/* Tests of the table of tools (help, schemas, roles), and of the instructions for agents. */
 #include <ctype.h>
 
 #include "base/core/memory.h"
@@ -35,7 +35,7 @@ static void check_help(const char *tool, const char *name, const char *help)
         fail_msg("%s: the help of %s is not a sentence", tool, name);
 }
 
-static void describes_every_tool_for_newcomers(void **state)
+static void every_tool_has_a_title_help_sets_a_function_and_a_lower_case_name(void **state)
 {
     (void)state;
     for (size_t i = 0; tools[i] != NULL; i++) {
@@ -80,7 +80,8 @@ static bool describes_record(const struct field *fields, const struct field *rec
     return false;
 }
 
-/* Each `described_in` names a tool, or a member beside it, that describes the same record. */
+/* If `described_in` names a tool, that tool describes the record; otherwise, a member of the same
+ * list does. */
 static void check_references(const struct tool *tool, const struct field *fields)
 {
     for (const struct field *field = fields; field != NULL && field->name != NULL; field++) {
@@ -111,7 +112,8 @@ static const struct param *param_of(const struct tool *tool, const char *name)
     return NULL;
 }
 
-/* An argument without its own description is described by the tool that it refers to. */
+/* An argument without a description in the schema is one that the tool named by
+ * `params_described_in` has too. */
 static void describes_every_argument_somewhere(void **state)
 {
     (void)state;
@@ -155,7 +157,7 @@ static void published_defaults_pass_the_check_of_arguments(void **state)
     }
 }
 
-static void only_tools_that_read_have_the_role_viewer(void **state)
+static void exactly_the_tools_that_only_read_have_the_role_viewer(void **state)
 {
     (void)state;
     for (size_t i = 0; tools[i] != NULL; i++) {
@@ -165,9 +167,15 @@ static void only_tools_that_read_have_the_role_viewer(void **state)
             assert_true(tool->role >= ROLE_OPERATOR);
         else
             assert_int_equal(tool->role, ROLE_VIEWER);
-        if (tool->open_world)
-            assert_int_equal(tool->placement, PLACE_WAITING);
     }
+}
+
+static void tools_with_an_open_world_may_wait(void **state)
+{
+    (void)state;
+    for (size_t i = 0; tools[i] != NULL; i++)
+        if (tools[i]->open_world)
+            assert_int_equal(tools[i]->placement, PLACE_WAITING);
 }
 
 /* Returns false for the arguments of sweep_plan and sweep_start that are not part of the plan. */
@@ -177,8 +185,8 @@ static bool is_of_plan(const char *param)
            == NULL;
 }
 
-/* Makes a value that the row allows and that is not its default; numbers also differ from row to
- * row. */
+/* Makes a value that the parameter allows and that is not its default. `number` varies the
+ * numbers. */
 static json_t *make_value(const struct param *param, int number)
 {
     double low = param->low, high = param->high, item = param->item_low + number + 1;
@@ -198,7 +206,8 @@ static json_t *make_value(const struct param *param, int number)
     return param->type == VALUE_TEXTS ? json_pack("[s, s]", "a", "b") : json_string("chats");
 }
 
-/* bench/plan and the tools share one list of parameters, each of which has a member of its own. */
+/* bench/plan reads and writes the same parameters as the tools, each in its own member of the
+ * plan. */
 static void plans_contain_each_parameter_of_the_tools_and_no_other(void **state)
 {
     static const char *const names[] = { "sweep_plan", "sweep_start" };
@@ -284,12 +293,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_tools_in_order_of_name),
-        cmocka_unit_test(describes_every_tool_for_newcomers),
+        cmocka_unit_test(every_tool_has_a_title_help_sets_a_function_and_a_lower_case_name),
         cmocka_unit_test(explains_every_argument_and_every_member_of_an_answer),
         cmocka_unit_test(describes_every_record_somewhere),
         cmocka_unit_test(describes_every_argument_somewhere),
         cmocka_unit_test(published_defaults_pass_the_check_of_arguments),
-        cmocka_unit_test(only_tools_that_read_have_the_role_viewer),
+        cmocka_unit_test(exactly_the_tools_that_only_read_have_the_role_viewer),
+        cmocka_unit_test(tools_with_an_open_world_may_wait),
         cmocka_unit_test(plans_contain_each_parameter_of_the_tools_and_no_other),
         cmocka_unit_test(plan_read_has_the_defaults_of_sweep_plan),
         cmocka_unit_test(instructions_name_only_tools_that_exist),

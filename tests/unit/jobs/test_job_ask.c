@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs that ask, and wait for the answer without a thread. */
+/* Tests of jobs that ask questions and wait for the answers without a thread. */
 #include <stdatomic.h>
 #include <time.h>
 
@@ -14,7 +14,7 @@
 #define PATIENCE_MS 20000
 
 struct services {
-    atomic_int runs; /* how often a kind's function was called */
+    atomic_int runs; /* how often run_asking was called */
 };
 
 static struct job queue(struct ledger *ledger, const char *kind)
@@ -26,14 +26,15 @@ static struct job queue(struct ledger *ledger, const char *kind)
     return job;
 }
 
-static enum job_end stopped(struct job_run *run, const struct error *error)
+/* How a run ends after job_run_ask returned false. */
+static enum job_end end_without_answers(struct job_run *run, const struct error *error)
 {
     if (error->kind == ERROR_INVALID)
         return JOB_END_FAILED;
     return job_run_stop(run) == JOB_STOP_CANCEL ? JOB_END_CANCELLED : JOB_END_YIELDED;
 }
 
-/* Asks for two names at once, then whether they are right. */
+/* Asks for two names at once, then whether the names are right. */
 static enum job_end run_asking(struct job_run *run, char **outcome, struct error *error)
 {
     struct services *services = run->services;
@@ -44,10 +45,10 @@ static enum job_end run_asking(struct job_run *run, char **outcome, struct error
 
     services->runs++;
     if (!job_run_ask(run, first, 2, &names, error))
-        return stopped(run, error);
+        return end_without_answers(run, error);
     job_run_progress(run, 1, 2, "has names");
     if (!job_run_ask(run, &second, 1, &sure, error))
-        return stopped(run, error);
+        return end_without_answers(run, error);
     json_object_update(names, sure);
     *outcome = json_write_canonical(names);
     return JOB_END_COMPLETED;
@@ -66,7 +67,7 @@ static enum job_end run_chatty(struct job_run *run, char **outcome, struct error
     question.params = form;
     free(words);
     if (!job_run_ask(run, &question, 1, &answers, error))
-        return stopped(run, error);
+        return end_without_answers(run, error);
     return JOB_END_COMPLETED;
 }
 
@@ -130,19 +131,19 @@ static size_t open_count(struct ledger *ledger, const char *id)
     return open;
 }
 
-static void await_open(struct ledger *ledger, const char *id, size_t open)
+static void await_open(struct ledger *ledger, const char *id, size_t wanted)
 {
     int64_t until_ns = clock_monotonic_ns() + PATIENCE_MS * 1000000LL;
     const struct timespec moment = { .tv_nsec = 2000000 };
 
-    while (open_count(ledger, id) != open) {
+    while (open_count(ledger, id) != wanted) {
         if (clock_monotonic_ns() > until_ns)
-            fail_msg("%zu questions are open, not %zu", open_count(ledger, id), open);
+            fail_msg("%zu questions are open, not %zu", open_count(ledger, id), wanted);
         nanosleep(&moment, NULL);
     }
 }
 
-/* Waits until the questions are written and the job is back in the queue. */
+/* Waits until the job is shown as waiting, and asserts how many of its questions are open. */
 static struct job await_questions(struct ledger *ledger, struct job_pool *jobs, const char *id,
                                   size_t open)
 {
@@ -200,7 +201,7 @@ static void ignores_answers_that_were_not_requested_or_were_given_before(void **
     job_pool_destroy(jobs, 1000);
 }
 
-static void an_answer_is_audited_and_one_too_long_is_refused(void **state)
+static void an_answer_is_audited_and_a_too_long_answer_is_refused(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -228,7 +229,7 @@ static void an_answer_is_audited_and_one_too_long_is_refused(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void waits_without_a_thread_however_many_wait(void **state)
+static void many_jobs_wait_without_a_thread(void **state)
 {
     enum { COUNT = 40 };
     struct ledger *ledger = *state;
@@ -277,8 +278,8 @@ static void a_restart_finds_the_questions_and_the_answers_that_came_meanwhile(vo
     job_pool_destroy(jobs, 1000);
 }
 
-/* The process died after it wrote the questions and before the job was back in the queue. */
-static void the_process_that_takes_over_asks_again(void **state)
+/* A process died after it had written one question, before it returned the job to the queue. */
+static void the_process_that_takes_over_adds_only_the_missing_question(void **state)
 {
     static const char *const asking[] = { "asking", NULL };
     const struct question_text left = { "left", "{\"method\":\"first\"}" };
@@ -323,8 +324,7 @@ static void a_waiting_job_is_cancelled_at_once(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-/* The job is cancelled after it asked and before it is back in the queue: it must not wait there.
- */
+/* The job is cancelled after it asked and before it is back in the queue: it must not wait. */
 static void a_job_that_was_asked_to_stop_waits_for_nothing(void **state)
 {
     static const char *const asking[] = { "asking", NULL };
@@ -348,7 +348,7 @@ static void a_job_that_was_asked_to_stop_waits_for_nothing(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void a_question_too_long_fails_the_job(void **state)
+static void a_question_that_is_too_long_fails_the_job(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -361,7 +361,7 @@ static void a_question_too_long_fails_the_job(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void lists_by_the_state_that_is_shown(void **state)
+static void lists_waiting_jobs_apart_from_queued_jobs(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -410,14 +410,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(continues_when_all_its_questions_are_answered),
         cmocka_unit_test(ignores_answers_that_were_not_requested_or_were_given_before),
-        cmocka_unit_test(an_answer_is_audited_and_one_too_long_is_refused),
-        cmocka_unit_test(waits_without_a_thread_however_many_wait),
+        cmocka_unit_test(an_answer_is_audited_and_a_too_long_answer_is_refused),
+        cmocka_unit_test(many_jobs_wait_without_a_thread),
         cmocka_unit_test(a_restart_finds_the_questions_and_the_answers_that_came_meanwhile),
-        cmocka_unit_test(the_process_that_takes_over_asks_again),
+        cmocka_unit_test(the_process_that_takes_over_adds_only_the_missing_question),
         cmocka_unit_test(a_waiting_job_is_cancelled_at_once),
         cmocka_unit_test(a_job_that_was_asked_to_stop_waits_for_nothing),
-        cmocka_unit_test(a_question_too_long_fails_the_job),
-        cmocka_unit_test(lists_by_the_state_that_is_shown),
+        cmocka_unit_test(a_question_that_is_too_long_fails_the_job),
+        cmocka_unit_test(lists_waiting_jobs_apart_from_queued_jobs),
         cmocka_unit_test(questions_are_deleted_with_their_job),
     };
 

@@ -7,10 +7,13 @@
 
 #define PATIENCE_MS 10000
 
-/* Shared by the kinds below and their test. */
+/* Shared by a test and the functions of its jobs. */
 struct services {
-    atomic_int running, peak, ended, moved;
-    atomic_bool go;
+    atomic_int running; /* "patient" and "sweep" jobs that run now */
+    atomic_int peak;    /* the most "sweep" jobs that ran at once */
+    atomic_int ended;   /* "sweep" jobs that ended */
+    atomic_int changes; /* calls of the listener */
+    atomic_bool go;     /* "patient" and "sweep" jobs may end */
 };
 
 static struct job queue(struct ledger *ledger, const char *kind)
@@ -173,7 +176,7 @@ static void a_kind_with_its_own_threads_waits_for_no_other(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void finds_jobs_that_nobody_announced(void **state)
+static void finds_a_queued_job_without_being_woken(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -239,7 +242,8 @@ static void returns_running_jobs_to_the_queue_and_runs_them_again(void **state)
     services.go = true;
     jobs = start(ledger, 2, &services);
     job = await(ledger, jobs, job.id, JOB_COMPLETED, "");
-    assert_true(job.fence >= 2); /* more if an idle runner claimed it again before it stopped */
+    /* more than 2 if an idle thread claimed the job again before the pool stopped */
+    assert_true(job.fence >= 2);
     job_pool_destroy(jobs, 1000);
 }
 
@@ -271,7 +275,7 @@ static void a_run_that_lost_its_claim_is_stopped_and_writes_nothing(void **state
 
     job_pool_wake(jobs);
     await(ledger, jobs, job.id, JOB_RUNNING, "patient");
-    /* A process whose clock is an hour ahead. */
+    /* Another process, whose clock is an hour ahead, claims the job. */
     assert_ok(ledger, job_claim(ledger->store, "thief", names, clock_utc_ms() + 3600000, 7200000,
                                 &other, &found, &ledger->error));
     assert_true(found);
@@ -312,7 +316,7 @@ static void jobs_at_one_endpoint_run_one_after_another(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void jobs_in_line_take_no_worker(void **state)
+static void jobs_in_line_occupy_no_thread(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -339,7 +343,7 @@ static void jobs_in_line_take_no_worker(void **state)
     job_pool_destroy(jobs, PATIENCE_MS);
 }
 
-static void waiting_in_line_ends_with_a_cancel(void **state)
+static void cancelling_a_job_in_line_moves_the_next_job_up(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -417,7 +421,7 @@ static void count_change(void *context, const char *job_id)
     struct services *services = context;
 
     assert_memory_equal(job_id, "job_", 4);
-    services->moved++;
+    services->changes++;
 }
 
 static void the_listener_is_called_for_every_change(void **state)
@@ -432,7 +436,7 @@ static void the_listener_is_called_for_every_change(void **state)
     job_pool_wake(jobs);
     await(ledger, jobs, job.id, JOB_COMPLETED, "");
     job_pool_destroy(jobs, 1000);
-    assert_int_equal(services.moved, 4); /* claimed, twice progress, ended */
+    assert_int_equal(services.changes, 4); /* claimed, progress 1 of 2, progress 2 of 2, ended */
 }
 
 static void many_jobs_run_once_each(void **state)
@@ -457,15 +461,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_a_queued_job_to_its_end),
         cmocka_unit_test(a_kind_with_its_own_threads_waits_for_no_other),
-        cmocka_unit_test(finds_jobs_that_nobody_announced),
+        cmocka_unit_test(finds_a_queued_job_without_being_woken),
         cmocka_unit_test(shows_why_a_job_failed_but_no_internal_error),
         cmocka_unit_test(cancels_queued_and_running_jobs),
         cmocka_unit_test(returns_running_jobs_to_the_queue_and_runs_them_again),
         cmocka_unit_test(runs_at_once_what_a_dead_process_left),
         cmocka_unit_test(a_run_that_lost_its_claim_is_stopped_and_writes_nothing),
         cmocka_unit_test(jobs_at_one_endpoint_run_one_after_another),
-        cmocka_unit_test(jobs_in_line_take_no_worker),
-        cmocka_unit_test(waiting_in_line_ends_with_a_cancel),
+        cmocka_unit_test(jobs_in_line_occupy_no_thread),
+        cmocka_unit_test(cancelling_a_job_in_line_moves_the_next_job_up),
         cmocka_unit_test(lists_jobs_as_they_are_now),
         cmocka_unit_test(waiting_ends_at_its_timeout_or_when_it_is_cancelled),
         cmocka_unit_test(the_listener_is_called_for_every_change),

@@ -30,7 +30,8 @@ static int stop(void **state)
 
 #define KEY "Authorization: Bearer sesame\r\n"
 
-/* Requests /v1/<path>, and returns the JSON of its answer, which must have `status`. */
+/* Sends `body` with POST, or a GET if it is NULL. Returns the JSON of the answer, which must have
+ * `status`; the caller frees it. */
 static json_t *ask(void **state, const char *path, const char *body, int status)
 {
     ANSWER_AUTO answer = { 0 };
@@ -44,7 +45,7 @@ static json_t *ask(void **state, const char *path, const char *body, int status)
     return out;
 }
 
-/* Returns the events of a stream. */
+/* Sends `body`, and returns the events of the stream that answers it; the caller frees them. */
 static json_t *stream(void **state, const char *path, const char *body)
 {
     ANSWER_AUTO answer = { 0 };
@@ -145,7 +146,7 @@ static char *tokens_of(void **state, const char *body)
     return json_write(json_object_get(answer, "tokens"));
 }
 
-static void has_a_word_for_every_canonical_id(void **state)
+static void has_words_for_canonical_ids(void **state)
 {
     json_auto_t *text = ask(state, "/detokenize", "{\"tokens\":[0,131071,16]}", 200);
     FREE_AUTO char *ids = tokens_of(state, "{\"prompt\":\"w00000 w1ffff w00010\"}");
@@ -263,7 +264,7 @@ static void answers_with_one_body_without_stream(void **state)
     free(body);
 }
 
-static void ends_at_natural_tokens_unless_eos_is_ignored(void **state)
+static void ends_at_natural_tokens_or_min_tokens_unless_eos_is_ignored(void **state)
 {
     json_auto_t *natural =
         ask(state, "/v1/completions", "{\"prompt\":\"a\",\"max_tokens\":200}", 200);
@@ -381,7 +382,7 @@ static void sends_100_continue_if_expected(void **state)
     close(fd);
 }
 
-static void refuses_what_is_not_http_or_too_much(void **state)
+static void refuses_what_is_not_http_or_too_large(void **state)
 {
     ANSWER_AUTO nonsense = { 0 };
     ANSWER_AUTO large = { 0 };
@@ -398,7 +399,7 @@ static void refuses_what_is_not_http_or_too_much(void **state)
     assert_int_equal(large.status, 413);
 }
 
-static void accepts_a_body_of_eight_mebibytes(void **state)
+static void accepts_a_body_of_almost_eight_mebibytes(void **state)
 {
     TEXT_AUTO body = { 0 };
     json_auto_t *answer = NULL;
@@ -499,7 +500,7 @@ int main(void)
         cmocka_unit_test(distinguishes_404_from_405),
         cmocka_unit_test(counts_a_long_word_as_one_token_per_8_bytes),
         cmocka_unit_test(adds_the_chat_template_to_messages),
-        cmocka_unit_test(has_a_word_for_every_canonical_id),
+        cmocka_unit_test(has_words_for_canonical_ids),
         cmocka_unit_test(decodes_text_it_has_seen),
         cmocka_unit_test(never_splits_a_character),
         cmocka_unit_test(refuses_ids_outside_the_vocabulary),
@@ -508,15 +509,15 @@ int main(void)
         cmocka_unit_test(reports_usage_in_every_chunk_if_requested),
         cmocka_unit_test(omits_usage_unless_requested),
         cmocka_unit_test(answers_with_one_body_without_stream),
-        cmocka_unit_test(ends_at_natural_tokens_unless_eos_is_ignored),
+        cmocka_unit_test(ends_at_natural_tokens_or_min_tokens_unless_eos_is_ignored),
         cmocka_unit_test(writes_words_outside_ascii_if_configured),
         cmocka_unit_test(refuses_what_vllm_refuses),
         cmocka_unit_test(keeps_the_clients_request_id),
         cmocka_unit_test(reads_a_request_byte_by_byte),
         cmocka_unit_test(reads_a_chunked_body_and_continues_after_it),
         cmocka_unit_test(sends_100_continue_if_expected),
-        cmocka_unit_test(refuses_what_is_not_http_or_too_much),
-        cmocka_unit_test(accepts_a_body_of_eight_mebibytes),
+        cmocka_unit_test(refuses_what_is_not_http_or_too_large),
+        cmocka_unit_test(accepts_a_body_of_almost_eight_mebibytes),
         cmocka_unit_test(answers_pipelined_streams_one_after_the_other),
         cmocka_unit_test(refuses_wrong_flags_with_a_sentence),
         cmocka_unit_test(changes_all_settings_or_none),

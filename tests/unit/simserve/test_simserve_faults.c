@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every fault of simserve, requested by a header and observed by a client. */
+/* Every fault of simserve, requested by a header and observed by a client; faults that are drawn
+ * for each request; and when the server closes connections. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -320,7 +321,7 @@ static void check_usage_null(const struct exchange *exchange)
 static void check_usage_as_timings(const struct exchange *exchange)
 {
     const json_t *last =
-        json_array_get(exchange->events, json_array_size(exchange->events) - 2); /* and [DONE] */
+        json_array_get(exchange->events, json_array_size(exchange->events) - 2); /* before [DONE] */
     const json_t *timings = json_object_get(last, "timings");
 
     assert_int_equal(count_usages(exchange), 0);
@@ -391,7 +392,7 @@ static void check_no_space_after_data(const struct exchange *exchange)
     assert_non_null(strstr(exchange->answer.body.data, "data:[DONE]"));
 }
 
-/* A content chunk counts as written with its second part: the pause is part of the plan. */
+/* A content chunk's planned time is that of its second part, and so includes the pause. */
 static void check_split_events(const struct exchange *exchange)
 {
     check_good(exchange);
@@ -448,7 +449,7 @@ static const struct fault_case {
 
 #define CASES (sizeof cases / sizeof cases[0])
 
-static void shows_each_fault_as_its_row_says(void **state)
+static void each_requested_fault_has_its_effect(void **state)
 {
     for (size_t i = 0; i < CASES; i++) {
         struct exchange exchange = { .server = *state };
@@ -464,7 +465,7 @@ static void shows_each_fault_as_its_row_says(void **state)
 }
 
 /* Reads the names under "Faults:" of --help. */
-static void has_a_case_for_every_fault_of_the_table(void **state)
+static void there_is_a_case_for_every_fault_that_help_lists(void **state)
 {
     FILE *help = popen(SIMSERVE " --help", "r");
     char line[256], name[64];
@@ -576,7 +577,7 @@ static void strikes_at_random_but_repeatably(void **state)
     assert_in_range(strikes, 40, 80); /* 60 expected; the seed is fixed */
 }
 
-static void closes_idle_connections_and_after_the_last_request(void **state)
+static void closes_a_connection_after_its_last_request_or_when_idle(void **state)
 {
     struct simserve server = simserve_start(
         (const char *[]){ "--close-after-requests", "2", "--keep-alive-idle-ms", "30", NULL });
@@ -591,7 +592,7 @@ static void closes_idle_connections_and_after_the_last_request(void **state)
         simserve_receive(fd, &answer);
         assert_true(answer.complete);
     }
-    assert_int_equal(recv(fd, &byte, 1, 0), 0); /* the connection had its last request */
+    assert_int_equal(recv(fd, &byte, 1, 0), 0); /* closed after two requests */
     close(fd);
     fd = simserve_connect(&server);
     simserve_send(fd, "GET", "/version", "", "");
@@ -606,14 +607,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_correctly_without_a_fault),
-        cmocka_unit_test(shows_each_fault_as_its_row_says),
-        cmocka_unit_test(has_a_case_for_every_fault_of_the_table),
+        cmocka_unit_test(each_requested_fault_has_its_effect),
+        cmocka_unit_test(there_is_a_case_for_every_fault_that_help_lists),
         cmocka_unit_test(combines_faults),
         cmocka_unit_test(refuses_a_fault_it_does_not_know),
         cmocka_unit_test(closes_unannounced_after_the_answer),
         cmocka_unit_test(strikes_every_nth_request),
         cmocka_unit_test(strikes_at_random_but_repeatably),
-        cmocka_unit_test(closes_idle_connections_and_after_the_last_request),
+        cmocka_unit_test(closes_a_connection_after_its_last_request_or_when_idle),
     };
 
     return cmocka_run_group_tests(tests, start, stop);

@@ -22,7 +22,7 @@ static void stop(struct simserve *server)
         assert_int_equal(simserve_stop(server), 0);
 }
 
-/* Opens a connection and sends a streamed request for `tokens` tokens, whose prompt is the
+/* Opens a connection and sends a streamed request for `tokens` output tokens, whose prompt is the
  * `prompt_tokens` ids from first_id on. Returns the connection. */
 static int begin(const struct simserve *server, const char *id, int prompt_tokens, int first_id,
                  int tokens)
@@ -193,7 +193,7 @@ static void queues_in_order_of_arrival_beyond_max_running(void **state)
     assert_true(simserve_metric(&server, "vllm:request_queue_time_seconds_count" LABELS) == 3);
 }
 
-static void shows_how_many_run_and_how_many_wait(void **state)
+static void shows_how_many_run_and_wait_and_refuses_one_more(void **state)
 {
     SERVER_AUTO server = simserve_start((const char *[]){
         "--ttft-ms", "0", "--max-running", "2", "--max-waiting", "1", "--kv-blocks", "100", NULL });
@@ -248,7 +248,7 @@ static void notices_a_client_that_leaves(void **state)
                 == 1);
 }
 
-static void only_the_first_prompt_of_a_length_is_cold(void **state)
+static void only_the_first_prompt_of_a_size_class_is_cold(void **state)
 {
     SERVER_AUTO server =
         simserve_start((const char *[]){ "--ttft-ms", "2", "--cold-shape-ms", "40", NULL });
@@ -424,7 +424,7 @@ static void summarizes_a_window(void **state)
     assert_float_equal(json_get_number(json_object_get(one, "ttft_ms"), "p50", 0), ttft_ms, 1e-5);
     assert_float_equal(json_get_number(one, "present_average", 0), 1, 1e-9);
     assert_true(json_get_number(json_object_get(one, "itl_ms"), "max", 0)
-                > 1); /* late chunks follow one another without the planned gap */
+                > 1); /* 2 ms are planned, but less than that follows a late chunk */
     assert_int_equal(number(lag, "count"), 12);
 }
 
@@ -491,10 +491,10 @@ int main(void)
         cmocka_unit_test(runs_prefills_one_after_the_other_if_serial),
         cmocka_unit_test(slows_down_with_each_running_sequence),
         cmocka_unit_test(queues_in_order_of_arrival_beyond_max_running),
-        cmocka_unit_test(shows_how_many_run_and_how_many_wait),
+        cmocka_unit_test(shows_how_many_run_and_wait_and_refuses_one_more),
         cmocka_unit_test(queues_requests_that_do_not_fit_the_kv_cache),
         cmocka_unit_test(notices_a_client_that_leaves),
-        cmocka_unit_test(only_the_first_prompt_of_a_length_is_cold),
+        cmocka_unit_test(only_the_first_prompt_of_a_size_class_is_cold),
         cmocka_unit_test(puts_several_tokens_in_a_chunk),
         cmocka_unit_test(varies_tokens_per_chunk_around_their_mean),
         cmocka_unit_test(repeats_its_jitter_with_the_same_seed),

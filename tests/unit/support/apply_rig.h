@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A store and the test's cloud, for tests that begin plans, carry them out, and kill the process
- * that does. */
+ * that carries them out. */
 #pragma once
 
 #include "tests/unit/support/fleet_world.h"
@@ -11,11 +11,11 @@
 struct rig {
     char folder[FOLDER_SIZE];
     struct fleet_world *world;
-    struct store *store; /* NULL while a child has it */
+    struct store *store; /* NULL while a child process has it open */
     struct fleet_frame frame;
     struct catalog *catalog;
     struct error error;
-    int numbered;
+    int names_given; /* by next_name */
 };
 
 #define assert_done(rig, call)                                                                     \
@@ -139,7 +139,7 @@ static inline enum job_state carry_out(struct rig *rig, const char *job_id)
 }
 
 /* Applies the plan in a child process, which is killed at its event number `event`. Returns false
- * if it ended before that event. */
+ * if the child ended before that event. */
 static inline bool killed_at(struct rig *rig, const char *job_id, int event)
 {
     pid_t child;
@@ -172,23 +172,22 @@ static inline void cancel(struct rig *rig, const char *job_id)
 
 /* ---- Checks ---- */
 
-/* Checks that the three resources of a deployment exist or do not, and that each was created at
- * most `each_created` times. */
-static inline void check_world(const struct rig *rig, const char *name, int each_created,
-                               bool exist)
+/* Checks that the three resources of a deployment exist (`exist`) or do not, and that each was
+ * created `created_max` times at most. */
+static inline void check_world(const struct rig *rig, const char *name, int created_max, bool exist)
 {
     static const char *const kinds_made[] = { "guard", "service", "grant" };
 
     for (size_t i = 0; i < 3; i++) {
         char url[128];
-        const struct fleet_thing *thing;
+        const struct fleet_resource *resource;
 
         snprintf(url, sizeof url, "https://test/%s/%s", kinds_made[i], name);
-        thing = fleet_world_find(rig->world, url);
-        if (thing != NULL && thing->created > each_created)
-            fail_msg("%s was made %d times", url, thing->created);
-        if (exist != (thing != NULL && thing->exists))
-            fail_msg("%s %s", url, exist ? "is missing" : "was forgotten");
+        resource = fleet_world_find(rig->world, url);
+        if (resource != NULL && resource->created > created_max)
+            fail_msg("%s was made %d times", url, resource->created);
+        if (exist != (resource != NULL && resource->exists))
+            fail_msg("%s %s", url, exist ? "is missing" : "still exists");
     }
 }
 
@@ -219,7 +218,7 @@ static inline void check_managed(struct rig *rig, const char *name, const char *
 
 static inline void next_name(struct rig *rig, char out[NAME_SIZE])
 {
-    snprintf(out, NAME_SIZE, "gemma%d", ++rig->numbered);
+    snprintf(out, NAME_SIZE, "gemma%d", ++rig->names_given);
 }
 
 static inline enum job_state create(struct rig *rig, const char *name, char plan[ID_SIZE])

@@ -6,7 +6,7 @@
 #include "store/ledger/deployments.h"
 #include "tests/unit/support/served.h"
 
-static atomic_int asking_runs, asking_failed; /* how often run() began, and failed */
+static atomic_int asking_runs, asking_failed; /* how often asking_confirm began, and failed */
 static atomic_bool asking_dies; /* simulates a crash between the effect and its answer */
 
 static inline json_t *asking_form(const char *message, const char *field, const char *type)
@@ -15,6 +15,7 @@ static inline json_t *asking_form(const char *message, const char *field, const 
                      "type", "object", "properties", field, "type", type, "required", field);
 }
 
+/* Counts a run that failed. Returns `done`. */
 static inline bool asking_end(bool done)
 {
     if (!done)
@@ -117,7 +118,8 @@ static inline bool asking_talk(struct call *call, struct answer *answer, struct 
 
 static const struct param asking_no_params[] = { { 0 } };
 static const struct param asking_confirm_params[] = {
-    { "name", VALUE_TEXT, .required = true, .low = 1, .high = 63, .help = "Of what." },
+    { "name", VALUE_TEXT, .required = true, .low = 1, .high = 63,
+      .help = "The deployment's name." },
     { 0 },
 };
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of a lock under which every deployment scales to zero, so that watching or showing
- * it must not wake it. */
+/* The functions of access locks and of an endpoint's lock, for tests in which the servers of all
+ * deployments scale to zero: watching or showing a deployment must not wake its server. */
 #pragma once
 
 #include "base/net/endpoint.h"
 #include "fleet/secret_access.h"
 
+/* `context`: the lock of every deployment. */
 static inline bool asleep_find(void *context, const struct deployment *deployment,
                                const struct endpoint_lock **out, struct error *error)
 {

@@ -20,11 +20,11 @@ struct trial {
     struct findings findings;
     struct catalog *catalog;
     struct audit_input input;
-    int copies_given;
+    int copy_calls; /* how often a test's next_other was called */
 };
 
 /* Adds a cell with the figures of `users` users that wait `mean_ms` for each answer and always have
- * one request in flight. */
+ * one request each in flight. */
 static inline struct evidence_cell *add(struct trial *trial, double users, double length,
                                         double mean_ms)
 {
@@ -85,7 +85,7 @@ static inline void audit(struct trial *trial)
     audit_run(&trial->input, &trial->findings);
 }
 
-/* Returns the only finding, which must be of this rule. */
+/* Audits the run, and returns the only finding, which must be of this rule. */
 static inline const struct finding *only(struct trial *trial, const char *rule)
 {
     audit(trial);

@@ -34,7 +34,7 @@ static inline int64_t backdoor_file(const char *folder, const char *name, const 
     return changed;
 }
 
-/* The same for the file that has the table: both are tried. */
+/* The same on opsbrain.db or, if that has no such table or trigger, on scrapes.db. */
 static inline int64_t backdoor_sqlite(const char *folder, const char *script, char *message)
 {
     int64_t changed = backdoor_file(folder, "opsbrain.db", script, message);
@@ -58,7 +58,8 @@ static inline int64_t backdoor_postgres(const char *place, const char *script, c
     return changed;
 }
 
-/* Returns how many rows the last statement changed; -1: it was refused, and `message` says why. */
+/* Returns how many rows the last statement changed (in PostgreSQL, a SELECT: returned); -1: the
+ * script failed, and `message` says why. */
 static inline int64_t backdoor_try(const char *folder, const char *script,
                                    char message[BACKDOOR_MESSAGE_SIZE])
 {
@@ -76,7 +77,8 @@ static inline void backdoor_run(const char *folder, const char *script)
         fail_msg("%s: %s", script, message);
 }
 
-/* From now on `event` ("DELETE ON jobs") is refused for each row for which `condition` is true. */
+/* From now on a trigger with this name refuses `event` (such as "DELETE ON jobs") for each row for
+ * which `condition` is true. */
 static inline void backdoor_refuse(const char *folder, const char *name, const char *event,
                                    const char *condition)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A real HTTP server on loopback with prepared answers, such as those of another engine. It has one
- * thread, which serves one connection at a time and closes it after its answer. */
+/* A real HTTP server on loopback with prepared answers, such as those of a model server. It has one
+ * thread, which serves one connection at a time, and closes each after one answer. */
 #pragma once
 
 #include <arpa/inet.h>
@@ -22,7 +22,7 @@ struct canned_answer {
     size_t piece_bytes; /* the body is sent in pieces of this many bytes; 0: at once */
     unsigned pause_ms;  /* pause before each piece */
     bool cut; /* the connection ends after the body, although a greater length was announced */
-    bool without_length; /* the body ends by closing the connection */
+    bool without_length; /* the end of the connection is the end of the body */
 };
 
 #define CANNED_BODY 65536
@@ -33,7 +33,7 @@ struct canned_server {
     int listener, port;
     pthread_t thread;
     pthread_mutex_t lock;
-    char bodies[CANNED_REQUESTS][4096]; /* bodies of the requests, in order */
+    char bodies[CANNED_REQUESTS][4096]; /* of the first requests, in order, truncated */
     char paths[CANNED_REQUESTS][128];
     size_t requests;
     bool authorized; /* the last request had a bearer token */
@@ -53,7 +53,7 @@ static inline bool canned_send(int connection, const char *bytes, size_t length)
 }
 
 /* Reads the headers and the body that Content-Length announces. Returns the start of the body, or
- * NULL if the connection ended before. */
+ * NULL if the connection ended too early. */
 static inline const char *canned_read(int connection, char request[CANNED_BODY])
 {
     size_t length = 0;

@@ -30,7 +30,7 @@ struct trial {
     struct error error;
     int64_t stop_ns; /* monotonic; 0: never */
     pthread_t thread;
-    bool done;
+    bool succeeded; /* the measurement on the thread */
 };
 
 static inline bool is_stopped(void *context, const char *doing, double elapsed_s)
@@ -56,8 +56,8 @@ static inline void make_workload(struct workload *out, enum bench_api api)
                  (unsigned)(1000 + i) % 10000);
 }
 
-/* Starts simserve with 5 ms to the first token, 2 ms per token and further flags (NULL: none), and
- * prepares a cell. */
+/* Starts simserve with 5 ms to the first token, 2 ms per token and further flags (a list that ends
+ * with NULL; NULL: none), and prepares a cell. */
 static inline void set_up(struct trial *trial, const char *const *flags)
 {
     const char *all[FLAGS_LIMIT] = { "--ttft-ms", "5", "--step-ms", "2", "--truth-chunks", "true" };
@@ -96,11 +96,11 @@ static inline struct measurement *measure(struct trial *trial)
     return &trial->result.measurement;
 }
 
-static inline void *measure_aside(void *context)
+static inline void *measure_on_thread(void *context)
 {
     struct trial *trial = context;
 
-    trial->done = cell_measure(&trial->order, &trial->result, &trial->error);
+    trial->succeeded = cell_measure(&trial->order, &trial->result, &trial->error);
     return NULL;
 }
 
@@ -108,20 +108,20 @@ static inline void *measure_aside(void *context)
  * long as one. */
 static inline void begin(struct trial *trial)
 {
-    assert_int_equal(pthread_create(&trial->thread, NULL, measure_aside, trial), 0);
+    assert_int_equal(pthread_create(&trial->thread, NULL, measure_on_thread, trial), 0);
 }
 
 /* Waits for the result of a trial that was begun. */
 static inline struct measurement *await(struct trial *trial)
 {
     pthread_join(trial->thread, NULL);
-    if (!trial->done)
+    if (!trial->succeeded)
         fail_msg("%s", trial->error.message);
     return &trial->result.measurement;
 }
 
 /* Prepares the trial for another measurement. */
-static inline void again(struct trial *trial)
+static inline void prepare_again(struct trial *trial)
 {
     cell_result_finish(&trial->result);
     trial->order.nonce++;
@@ -145,8 +145,8 @@ static inline double quantile_ms(const struct histogram *histogram, double q)
 #define STALL_MS 0.0
 #endif
 
-/* Asserts that a quantile differs by at most 3 ms or 2 % from the truth, plus the lateness that the
- * client reports. */
+/* Asserts that the client's quantile differs from the true one by at most 3 ms or 2 %, whichever is
+ * more, plus the lateness that the client reports and STALL_MS. */
 static inline void check_quantile(const struct histogram *client, const struct histogram *truth,
                                   double q, const struct measurement *measurement)
 {

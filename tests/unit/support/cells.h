@@ -45,7 +45,7 @@ static inline struct cell_row *cell_add(struct cells *cells, int64_t users, int6
     return cell;
 }
 
-/* Adds a cell without problems: 1,000 requests with a median of `e2e_ms`. */
+/* Adds a cell without problems: 1,000 requests with a median latency of `e2e_ms`. */
 static inline struct cell_row *cell_measured(struct cells *cells, int64_t users, int64_t context,
                                              double tokens_per_s, double e2e_ms)
 {

@@ -30,7 +30,7 @@ static inline const char *svg_find(const char *element, const char *words)
     return memmem(element, (size_t)(strchr(element, '>') - element), words, strlen(words));
 }
 
-/* Reads an attribute of the element that begins at `element`; NAN: it has none. */
+/* Reads an attribute of the element that begins at `element`; NAN: the element lacks it. */
 static inline double svg_number(const char *element, const char *name)
 {
     char wanted[32];
@@ -104,7 +104,7 @@ static inline size_t svg_texts(const struct text *svg, struct svg_text **out)
 
 #define SVG_BYTES_MAX 200000
 #define ROUNDING 0.3 /* coordinates are written to a tenth */
-#define EDGE 12      /* no text is nearer to the left or right edge */
+#define EDGE 12      /* the least distance of a text from the left and the right edge */
 
 static inline bool boxes_overlap(const struct box *a, const struct box *b)
 {
@@ -112,7 +112,7 @@ static inline bool boxes_overlap(const struct box *a, const struct box *b)
            && a->y + ROUNDING < b->y + b->height && b->y + ROUNDING < a->y + a->height;
 }
 
-static inline void has_no_overlaps(const char *what, const struct svg_text *texts, size_t count)
+static inline void check_no_overlaps(const char *what, const struct svg_text *texts, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         for (size_t j = i + 1; j < count; j++)
@@ -124,7 +124,7 @@ static inline void has_no_overlaps(const char *what, const struct svg_text *text
 
 /* ---- Lines through texts ---- */
 
-#define CAPITAL 0.74 /* height of a capital letter or a figure, in font sizes */
+#define CAPITAL 0.74 /* height of a capital letter or a digit, as a share of the font size */
 
 /* Returns the box of a text's letters, without their descenders. */
 static inline struct box ink_of(const struct shape *text)
@@ -144,7 +144,8 @@ static inline struct box ink_of(const struct shape *text)
                : (struct box){ box.x, box.y + above, box.width, box.height - above - below };
 }
 
-/* Narrows *low to *high, a part of a segment, to the part between two edges (Liang and Barsky). */
+/* Narrows a part of a segment, from *low to *high (0: the segment's start, 1: its end), to what
+ * lies between two edges (Liang and Barsky). Afterwards *low >= *high if nothing lies there. */
 static inline void clip(double from, double step, double least, double most, double *low,
                         double *high)
 {
@@ -184,16 +185,16 @@ static inline bool holds(const struct box *outer, const struct box *inner)
            && outer->y + outer->height >= inner->y + inner->height;
 }
 
-/* Returns whether a circle touches the text. A ring is drawn around its own text, and must keep a
- * distance from other texts. */
-static inline bool mark_meets(const struct shape *circle, const struct box *box)
+/* Returns whether a circle touches a text, whose box is `box`. A ring may be drawn around a text;
+ * it must keep a distance from all others. */
+static inline bool circle_meets(const struct shape *circle, const struct box *box)
 {
     bool is_ring = circle->style.fill == PAINT_NONE;
     double reach = circle->radius + (is_ring ? 2 : 0);
-    const struct box own = { circle->spots[0].x - reach, circle->spots[0].y - reach, 2 * reach,
-                             2 * reach };
+    const struct box outline = { circle->spots[0].x - reach, circle->spots[0].y - reach, 2 * reach,
+                                 2 * reach };
 
-    return !(is_ring && holds(&own, box)) && boxes_overlap(&own, box);
+    return !(is_ring && holds(&outline, box)) && boxes_overlap(&outline, box);
 }
 
 static inline bool is_line(const struct shape *shape)
@@ -219,7 +220,7 @@ static inline bool may_meet(const struct shape *text, const struct shape *line)
     return text->text_kind == TEXT_FIGURE && line->style.stroke == PAINT_RULE;
 }
 
-static inline void has_no_line_through_text(const char *what, const struct drawing *drawing)
+static inline void check_no_line_through_text(const char *what, const struct drawing *drawing)
 {
     for (size_t t = 0; t < drawing->count; t++) {
         const struct shape *text = &drawing->shapes[t];
@@ -229,14 +230,15 @@ static inline void has_no_line_through_text(const char *what, const struct drawi
             continue;
         ink = ink_of(text);
         for (size_t i = 0; i < drawing->count; i++) {
-            const struct shape *line = &drawing->shapes[i];
+            const struct shape *other = &drawing->shapes[i];
 
-            if (line->kind == SHAPE_CIRCLE && mark_meets(line, &ink))
-                fail_msg("%s: a mark is at \"%s\" at %.0f, %.0f", what, text->string, ink.x, ink.y);
-            if (is_line(line) && !may_meet(text, line) && line_meets(line, &ink)
+            if (other->kind == SHAPE_CIRCLE && circle_meets(other, &ink))
+                fail_msg("%s: a circle touches \"%s\" at %.0f, %.0f", what, text->string, ink.x,
+                         ink.y);
+            if (is_line(other) && !may_meet(text, other) && line_meets(other, &ink)
                 && !is_covered(drawing, i, t, &ink))
                 fail_msg("%s: a line of paint %d runs through \"%s\" at %.0f, %.0f", what,
-                         (int)line->style.stroke, text->string, ink.x, ink.y);
+                         (int)other->style.stroke, text->string, ink.x, ink.y);
         }
     }
 }
@@ -256,8 +258,9 @@ static inline struct box box_of_lines(const struct shape *lines)
     return (struct box){ left, top, right - left, bottom - top };
 }
 
-/* Checks that the crosses touch neither each other nor a figure's line, bar or marker. */
-static inline void has_clear_failures(const char *what, const struct drawing *drawing)
+/* Checks that the crosses of failures touch neither each other nor any other line, except the rules
+ * of the grid. */
+static inline void check_failures_are_clear(const char *what, const struct drawing *drawing)
 {
     for (size_t i = 0; i + 1 < drawing->count; i++) {
         const struct shape *group = &drawing->shapes[i], *cross = group + 1;
@@ -277,8 +280,8 @@ static inline void has_clear_failures(const char *what, const struct drawing *dr
     }
 }
 
-static inline void has_no_clipped_text(const char *what, const struct chart *chart,
-                                       const struct svg_text *texts, size_t count)
+static inline void check_no_clipped_text(const char *what, const struct chart *chart,
+                                         const struct svg_text *texts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct box *box = &texts[i].box;
@@ -325,9 +328,9 @@ static inline bool is_drawn(const struct drawn_numbers *drawn, const char *word)
            && bsearch(wanted, drawn->at, drawn->count, SCALE_NUMBER_SIZE, drawn_compare) != NULL;
 }
 
-/* Checks that every number in a text that shows a figure is in the table. */
-static inline void draws_only_what_is_known(const char *what, const struct chart *chart,
-                                            const struct svg_text *texts, size_t count)
+/* Checks that the texts that show figures contain only numbers of the table. */
+static inline void check_figures_are_known(const char *what, const struct chart *chart,
+                                           const struct svg_text *texts, size_t count)
 {
     struct drawn_numbers drawn = drawn_numbers_of(&chart->table);
 
@@ -345,7 +348,7 @@ static inline void draws_only_what_is_known(const char *what, const struct chart
     free(drawn.at);
 }
 
-static inline void is_well_formed(const char *what, const struct text *svg)
+static inline void check_well_formed(const char *what, const struct text *svg)
 {
     int depth = 0;
 
@@ -365,7 +368,7 @@ static inline void is_well_formed(const char *what, const struct text *svg)
     assert_int_equal(depth, 0);
 }
 
-/* Checks all conditions for a chart; a failure names `what`. */
+/* Checks all conditions for a chart, which the messages of failures call `what`. */
 static inline void chart_is_sound(const char *what, const struct chart *chart)
 {
     TEXT_AUTO svg = { 0 };
@@ -375,13 +378,13 @@ static inline void chart_is_sound(const char *what, const struct chart *chart)
     svg_write(&chart->drawing, SVG_CLASSES, &svg);
     if (svg.length > SVG_BYTES_MAX)
         fail_msg("%s has %zu bytes", what, svg.length);
-    is_well_formed(what, &svg);
+    check_well_formed(what, &svg);
     count = svg_texts(&svg, &texts);
     assert_true(count >= 1);
-    has_no_clipped_text(what, chart, texts, count);
-    has_no_overlaps(what, texts, count);
-    has_no_line_through_text(what, &chart->drawing);
-    has_clear_failures(what, &chart->drawing);
-    draws_only_what_is_known(what, chart, texts, count);
+    check_no_clipped_text(what, chart, texts, count);
+    check_no_overlaps(what, texts, count);
+    check_no_line_through_text(what, &chart->drawing);
+    check_failures_are_clear(what, &chart->drawing);
+    check_figures_are_known(what, chart, texts, count);
     free(texts);
 }

@@ -5,7 +5,7 @@
 #include "analysis/charts/chart.h"
 #include "tests/unit/support/shaped_runs.h"
 
-#define COMPARED_MAX 5000
+#define COMPARED_CELLS_LIMIT (COMPARE_CELLS_MAX / 2) /* for one of two runs */
 
 static inline void draw_heat(const struct chart_runs *runs, struct chart *out)
 {
@@ -52,7 +52,9 @@ static const char *const facts[] = { "model",    "model_revision", "quantization
                                      "region",   "limits",         "workload",
                                      "tool",     "dataset",        NULL };
 
-/* Compares the first half of the runs with the others, or the only run with itself. */
+/* Compares the first half of the runs with the second (of an odd number, the last run is left out),
+ * or the only run with itself. If the first run has COMPARED_CELLS_LIMIT cells or more, the
+ * comparison stays empty. */
 static inline void draw_forest(const struct chart_runs *runs, struct chart *out)
 {
     static const char *const none[] = { NULL };
@@ -71,13 +73,13 @@ static inline void draw_forest(const struct chart_runs *runs, struct chart *out)
 
     for (size_t i = 0; i < 2 * count; i++)
         sides[i] = runs->runs[i % runs->count];
-    if (runs->runs[0].cell_count < COMPARED_MAX)
+    if (runs->runs[0].cell_count < COMPARED_CELLS_LIMIT)
         compare_runs(&input, &comparison);
     chart_forest(&compared, out);
 }
 
-/* Draws a day of a server with a gap, restarts, two sweeps and notes, some of them outside of the
- * axis, and a panel without a series. `ends_ms`: the end of the axis. */
+/* Draws a day of a server: series with a gap, restarts, two sweeps and notes, some of which are
+ * outside the axis, and a panel without a series. `ends_ms`: the end of the axis. */
 static inline void draw_history_to(const char *name, int64_t ends_ms, struct chart *out)
 {
     static struct chart_moment moments[2][288];

@@ -25,14 +25,17 @@ struct world {
     struct fake_server *server;
     struct cloud_endpoints *endpoints;
     char folder[FOLDER_SIZE];
-    int tokens, identities, calls; /* how often each was requested */
-    int valid;                     /* the number of the only access token that is accepted */
-    int life_s;
+    /* how many requests there were for an access token, for an identity token, and for the rest */
+    int tokens, identities, calls;
+    int valid;  /* the number of the only access token that calls accept; 0: they accept any */
+    int life_s; /* of each access token */
     int status; /* HTTP status of the answers to calls; 0: 200 */
     /* number of calls after which the status is 200; 0: the status does not change */
     int good_after;
-    const char *answer, *type;
-    bool breaks_off, without_flavor, token_down;
+    const char *answer, *type; /* of calls; NULL: a small JSON object */
+    bool breaks_off;           /* calls get no answer: the connection ends */
+    bool without_flavor;       /* metadata answers lack the header Metadata-Flavor */
+    bool token_down;           /* requests for an access token get a 503 */
     char last_bearer[256], last_path[256], last_type[64], last_body[4096];
 };
 
@@ -94,7 +97,7 @@ static inline void answer(void *context, const struct fake_request *request,
         }
         world->identities++;
         reply->type = "text/html";
-        text_add(&reply->body, "a.eyJleHAiOjIwMDB9.b\n"); /* exp 2000 */
+        text_add(&reply->body, "a.eyJleHAiOjIwMDB9.b\n"); /* a JWT with {"exp":2000} */
     } else if (strcmp(request->path, "/token") == 0) {
         snprintf(world->last_body, sizeof world->last_body, "%s", request->body);
         give_token(world, reply);
@@ -175,6 +178,7 @@ static inline struct cloud *make(const struct world *world, enum cloud_kind kind
     return cloud;
 }
 
+/* A project on Cloud Run. */
 #define RUN "https://run.googleapis.com/v2/projects/p"
 
 static inline bool call(struct cloud *cloud, const char *method, const char *url,

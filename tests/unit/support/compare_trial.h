@@ -27,8 +27,9 @@ struct trial {
     size_t metric;
     const char *factors[4], *accepted[4];
     bool paired, as_deployments;
-    double drift; /* spread of the deviation that both runs of a pair share */
-    /* Cells that deviate by more than so many times CELL_SPREAD are client_limited; 0: none. */
+    double drift; /* like RUN_SPREAD, of what both runs of a pair share; 0: they share nothing */
+    /* Cells faster than their run by more than so many times CELL_SPREAD are client_limited; 0:
+     * none. */
     double limit;
     struct comparison comparison;
 };
@@ -117,10 +118,12 @@ static inline const struct comparison *compare(struct trial *trial)
     return &trial->comparison;
 }
 
-#define RUN_SPREAD 0.02  /* the deviation that all cells of a run share */
-#define CELL_SPREAD 0.03 /* the deviation of each cell */
+/* Standard deviations of the logarithm of the speed: of what all cells of a run share, and of what
+ * each cell adds. */
+#define RUN_SPREAD 0.02
+#define CELL_SPREAD 0.03
 
-/* A normally distributed number (Box and Muller). */
+/* Returns a number from the standard normal distribution (Box and Muller). */
 static inline double normal(struct generator *generator)
 {
     double radius = sqrt(-2 * log(1 - generator_uniform(generator)));
@@ -128,7 +131,7 @@ static inline double normal(struct generator *generator)
     return radius * cos(6.283185307179586 * generator_uniform(generator));
 }
 
-/* Draws all figures at random; the candidate's speed is `factor` times the baseline's. */
+/* Draws all figures at random; the candidate's median speed is `factor` times the baseline's. */
 static inline void draw(struct trial *trial, struct generator *generator, double factor)
 {
     double drifts[RUNS] = { 0 };
@@ -141,10 +144,10 @@ static inline void draw(struct trial *trial, struct generator *generator, double
 
         for (size_t j = 0; j < CELLS; j++) {
             struct evidence_cell *cell = &trial->runs[i].cells[j];
-            double own = normal(generator);
+            double deviation = normal(generator);
 
-            set_figures(cell, 100 * cell->concurrency * exp(luck + CELL_SPREAD * own));
-            cell->client_limited = trial->limit > 0 && own > trial->limit;
+            set_figures(cell, 100 * cell->concurrency * exp(luck + CELL_SPREAD * deviation));
+            cell->client_limited = trial->limit > 0 && deviation > trial->limit;
         }
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The three databases of a copy there and back: files, one of the tests' engine, and files again.
- */
+/* The three databases of a copy there and back: SQLite files, a database of the engine that the
+ * tests use (test_database.h), and SQLite files again. */
 #pragma once
 
 #include "store/copy/copy_place.h"

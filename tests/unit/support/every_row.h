@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fills databases with rows in every table, and compares two of them. The n-th row of each table
- * has n in its columns, so that all references are valid. */
+/* Fills databases with rows in every table, and compares two databases. The n-th row of each table
+ * has n in its integer columns, so that all references are valid. */
 #pragma once
 
 #include <setjmp.h>
@@ -20,8 +20,8 @@
 
 static const char *const every_row_files[] = { "opsbrain.db", "scrapes.db" };
 
-/* Returns the text that a constraint requires in a column; NULL: any text. A table of "" stands for
- * all tables. */
+/* Returns a text that the constraints of a column allow; NULL: they allow any. In the list, the
+ * table "" stands for all tables. */
 static inline const char *every_row_word(const char *table, const char *column)
 {
     static const char *const words[][3] = {
@@ -48,6 +48,7 @@ static inline const char *every_row_word(const char *table, const char *column)
     return NULL;
 }
 
+/* Returns whether the table can have only one row. */
 static inline bool every_row_is_single(const char *table)
 {
     return strcmp(table, "audit_head") == 0 || strcmp(table, "clock") == 0
@@ -72,7 +73,7 @@ static inline void every_row_bind(sqlite3_stmt *insert, const struct sql_table *
     }
 }
 
-/* Inserts rows, numbered from `first` on. */
+/* Inserts rows, numbered from `first` on. A table for a single row gets only row 1. */
 static inline void every_row_fill_table(sqlite3 *db, const struct sql_table *table, int64_t first,
                                         int64_t rows)
 {
@@ -97,7 +98,8 @@ static inline void every_row_fill_table(sqlite3 *db, const struct sql_table *tab
     text_finish(&statement);
 }
 
-/* Makes a file with `rows` rows in each table, and runs `script` on it (NULL: none). */
+/* Makes a database file with `rows` rows in each table (1 in a table for a single row), and runs
+ * `script` on it (NULL: none). */
 static inline void every_row_fill_file(const char *path, const struct migration_set *migrations,
                                        int64_t rows, const char *script)
 {
@@ -120,8 +122,9 @@ static inline void every_row_fill_file(const char *path, const struct migration_
     sql_connection_close(connection);
 }
 
-/* Fills both files of a folder, also with extremes: NULL, empty texts, signs, a long row, and more
- * rows than a page of a copy has. */
+/* Fills both files of a folder. The first also gets extremes: NULL, empty texts, unusual
+ * characters, the greatest and smallest numbers, a long row, and more rows than a page of a copy
+ * has. */
 static inline void every_row_fill(const char *folder, int64_t rows)
 {
     static const char extremes[] =
@@ -162,7 +165,8 @@ static inline int64_t every_row_number(sqlite3 *db, const char *query)
     return number;
 }
 
-/* Counts the rows that only one of the two has. */
+/* Returns 0 if both databases have the same rows in the table. Otherwise, the more rows differ, the
+ * larger is the result. */
 static inline int64_t every_row_differences(sqlite3 *db, const char *table)
 {
     char query[600];
@@ -206,7 +210,7 @@ static inline void every_row_compare_file(const char *a, const char *b, const ch
     sqlite3_close(db);
 }
 
-/* Compares the databases of two folders. */
+/* Fails the test unless the databases of two folders have the same tables with the same rows. */
 static inline void every_row_compare(const char *a, const char *b)
 {
     for (int set = 0; set < 2; set++)

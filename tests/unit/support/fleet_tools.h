@@ -5,7 +5,8 @@
 #include "tests/unit/support/fleet_world.h"
 #include "tests/unit/support/tool_world.h"
 
-static struct fleet_world *cloud; /* of the current test */
+/* Both are of the current test. */
+static struct fleet_world *cloud;
 static struct fleet_frame frame;
 
 static inline int fleet_set_up(void **state)
@@ -40,13 +41,16 @@ static inline int fleet_tear_down(void **state)
 #define YES "{\"action\":\"accept\",\"content\":{\"agree\":true}}"
 #define NO "{\"action\":\"decline\"}"
 
-static inline void as(struct world *world, const char *principal, enum role role, const char *says)
+/* Makes this principal the caller of the next calls. `reply`: its client's answer to questions;
+ * NULL: the client cannot be asked. */
+static inline void as(struct world *world, const char *principal, enum role role, const char *reply)
 {
     world->principal = principal;
     world->role = role;
-    world->says = says;
+    world->reply = reply;
 }
 
+/* Registers the target "lab" as an admin. The next calls are those of alice, an operator. */
 static inline void register_lab(struct world *world, const char *more)
 {
     char arguments[600];
@@ -66,6 +70,7 @@ static inline json_t *plan(struct world *world, const char *more)
     return world_ok(world, "deployment_plan", arguments);
 }
 
+/* Returns arguments that name the plan, valid until the next call. */
 static inline const char *with_plan(const json_t *made, const char *more)
 {
     static char arguments[300];
@@ -75,6 +80,7 @@ static inline const char *with_plan(const json_t *made, const char *more)
     return arguments;
 }
 
+/* Waits up to 20 s for the job that `begun` names, and checks that it is in this state then. */
 static inline void await(struct world *world, const json_t *begun, const char *state)
 {
     char arguments[120];
@@ -93,7 +99,7 @@ static inline void deploy(struct world *world)
 
     register_lab(world, "");
     made = plan(world, "");
-    world->says = YES;
+    world->reply = YES;
     begun = world_ok(world, "deployment_apply", with_plan(made, ""));
     await(world, begun, "completed");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A strict provider in memory, which counts its requests. The memory is shared between processes,
- * so that a process can be killed at any of its requests. */
+/* A provider in memory, which refuses what a real one would refuse, and counts the requests. The
+ * memory is shared between processes, so that a process can be killed at any of its requests. */
 #pragma once
 
 #include <setjmp.h>
@@ -24,21 +24,22 @@
 #include "store/ledger/store.h"
 #include "tests/unit/support/folder.h"
 
-#define FLEET_THINGS 64
-/* Type of a machine that must be stopped to change its end. */
+#define FLEET_RESOURCES 64
+/* The machine type of servers that must be stopped before their end can be changed. */
 #define FLEET_EXTENDS_STOPPED "stops-to-be-extended"
-/* Polls until an operation is done, and polls of a server in each phase of its start. */
+/* After a creation or a change, so many polls find the operation unfinished. A server starts in
+ * three phases; the first two last for so many polls each, including those of the operation. */
 #define FLEET_POLLS 2
 
-struct fleet_thing {
+struct fleet_resource {
     char url[128];
     bool exists;
     char instance[64], deployment[64]; /* from its labels */
     int created;                       /* how often it was created */
     int64_t replicas, ends_ms;
     char at_end[16]; /* from its labels; "": none */
-    int polls;       /* polls since it was changed */
-    int changes;
+    int polls;       /* polls since it was created or changed */
+    int changes;     /* how often it was changed; also its etag */
 };
 
 /* How a request is answered. */
@@ -47,61 +48,64 @@ enum fleet_fault {
     FAULT_BUSY,   /* 503 before the effect */
     FAULT_LOST,   /* no answer after the effect */
     FAULT_REFUSE, /* 403 */
-    FAULT_DOUBT,  /* 400: the state of the resource shows whether it was done before */
-    FAULT_BREAK,  /* the operation ends with an error; its resource remains */
+    FAULT_DOUBT,  /* 400 before the effect; only the resource shows whether there was an effect */
+    FAULT_BREAK,  /* every operation ends with an error; its resource remains */
 };
 
 struct fleet_world {
-    struct fleet_thing things[FLEET_THINGS];
-    int thing_count;
-    int events, kill_at; /* the process ends at this event; 0: never */
-    int writes;          /* requests that are not GET */
-    int touched_foreign; /* changes of things without our label */
-    char fault_at[64];   /* the fault concerns writes whose URL contains this */
+    struct fleet_resource resources[FLEET_RESOURCES];
+    int resource_count;
+    int events, kill_at; /* the process is killed at this event; 0: never */
+    int writes;          /* requests except GET, dry runs, and those that a fault refused */
+    int touched_foreign; /* changes of resources without our label */
+    /* The fault concerns writes (FAULT_BUSY: reads, too) whose URL contains this. If it is "",
+     * FAULT_REFUSE also concerns dry runs. */
+    char fault_at[64];
     enum fleet_fault fault;
-    int faults_left;
+    int faults_left; /* how many more requests get the fault; below 0: all */
     bool never_ready, broken_service, never_done;
-    double usd; /* of a recipe; below 0: not known */
+    double usd; /* price per hour of every recipe; below 0: not known */
     int recipe_revision, scale_max;
     bool recipe_is_gone, recipe_breaks_rule;
-    bool needs_etag;      /* a change must name the current revision, and a 0 is not shown */
+    bool needs_etag;      /* a change must name the current etag; reads leave out 0 replicas */
     bool extends_stopped; /* the end of a server can only be changed while it is stopped */
-    char address[64];     /* the address of every server; "": the default, at which none listens */
-    char twins_on[64];    /* a target where others have servers of the same names; "": none */
+    char address[64];     /* of every server; "": one at which nothing listens */
+    char twins_on[64];    /* target with different servers of the same names; "": none */
 };
 
+/* Counts an event: the beginning of a request, the moment after a write, or an observation. */
 static inline void fleet_world_event(struct fleet_world *world)
 {
     if (++world->events == world->kill_at)
         raise(SIGKILL);
 }
 
-static inline struct fleet_thing *fleet_world_find(struct fleet_world *world, const char *url)
+static inline struct fleet_resource *fleet_world_find(struct fleet_world *world, const char *url)
 {
-    for (int i = 0; i < world->thing_count; i++)
-        if (strcmp(world->things[i].url, url) == 0)
-            return &world->things[i];
+    for (int i = 0; i < world->resource_count; i++)
+        if (strcmp(world->resources[i].url, url) == 0)
+            return &world->resources[i];
     return NULL;
 }
 
-static inline struct fleet_thing *fleet_world_put(struct fleet_world *world, const char *url)
+static inline struct fleet_resource *fleet_world_put(struct fleet_world *world, const char *url)
 {
-    struct fleet_thing *thing = fleet_world_find(world, url);
+    struct fleet_resource *resource = fleet_world_find(world, url);
 
-    if (thing == NULL && world->thing_count < FLEET_THINGS) {
-        thing = &world->things[world->thing_count++];
-        *thing = (struct fleet_thing){ 0 };
-        snprintf(thing->url, sizeof thing->url, "%s", url);
+    if (resource == NULL && world->resource_count < FLEET_RESOURCES) {
+        resource = &world->resources[world->resource_count++];
+        *resource = (struct fleet_resource){ 0 };
+        snprintf(resource->url, sizeof resource->url, "%s", url);
     }
-    return thing;
+    return resource;
 }
 
 static inline int fleet_world_existing(const struct fleet_world *world)
 {
     int count = 0;
 
-    for (int i = 0; i < world->thing_count; i++)
-        count += world->things[i].exists;
+    for (int i = 0; i < world->resource_count; i++)
+        count += world->resources[i].exists;
     return count;
 }
 
@@ -121,35 +125,35 @@ static inline bool fleet_reply(struct cloud_reply *out, long status, enum cloud_
 static inline bool fleet_write(struct fleet_world *world, const char *method, const char *url,
                                const json_t *body, struct cloud_reply *out, struct error *error)
 {
-    struct fleet_thing *thing = fleet_world_put(world, url);
+    struct fleet_resource *resource = fleet_world_put(world, url);
     const json_t *labels = json_object_get(body, "labels");
 
     world->writes++;
     if (strcmp(method, "POST") == 0) {
-        if (thing->exists)
+        if (resource->exists)
             return fleet_reply(out, 409, CLOUD_REFUSED, "it exists already", error);
-        thing->exists = true;
-        thing->created++;
-        thing->polls = 0;
-        snprintf(thing->instance, sizeof thing->instance, "%s",
+        resource->exists = true;
+        resource->created++;
+        resource->polls = 0;
+        snprintf(resource->instance, sizeof resource->instance, "%s",
                  json_get_text(labels, "instance", ""));
-        snprintf(thing->deployment, sizeof thing->deployment, "%s",
+        snprintf(resource->deployment, sizeof resource->deployment, "%s",
                  json_get_text(labels, "deployment", ""));
     } else if (world->needs_etag && strcmp(method, "PATCH") == 0
-               && json_get_integer(body, "etag", -1) != thing->changes) {
-        return fleet_reply(out, 403, CLOUD_REFUSED, "its etag is another", error);
-    } else if (!thing->exists) {
+               && json_get_integer(body, "etag", -1) != resource->changes) {
+        return fleet_reply(out, 403, CLOUD_REFUSED, "its etag is different", error);
+    } else if (!resource->exists) {
         return fleet_reply(out, 404, CLOUD_REFUSED, "it does not exist", error);
-    } else if (strncmp(thing->instance, "ins_", 4) != 0) {
+    } else if (strncmp(resource->instance, "ins_", 4) != 0) {
         world->touched_foreign++;
     }
     if (strcmp(method, "DELETE") == 0)
-        thing->exists = false;
-    thing->replicas = json_get_integer(body, "replicas", thing->replicas);
-    thing->ends_ms = json_get_integer(body, "ends_ms", thing->ends_ms);
+        resource->exists = false;
+    resource->replicas = json_get_integer(body, "replicas", resource->replicas);
+    resource->ends_ms = json_get_integer(body, "ends_ms", resource->ends_ms);
     if (strcmp(method, "PATCH") == 0) {
-        thing->polls = 0;
-        thing->changes++;
+        resource->polls = 0;
+        resource->changes++;
     }
     out->body = json_pack("{s:s}", "operation", url);
     return fleet_reply(out, 200, CLOUD_DONE, "", error);
@@ -160,23 +164,23 @@ static inline bool fleet_read(struct fleet_world *world, const char *url, struct
 {
     const char *operation = strstr(url, "?operation");
     char plain[128];
-    struct fleet_thing *thing;
+    struct fleet_resource *resource;
 
     snprintf(plain, sizeof plain, "%.*s", (int)(operation == NULL ? 127 : operation - url), url);
-    thing = fleet_world_find(world, plain);
-    if (thing == NULL || (!thing->exists && operation == NULL))
+    resource = fleet_world_find(world, plain);
+    if (resource == NULL || (!resource->exists && operation == NULL))
         return fleet_reply(out, 404, CLOUD_REFUSED, "it does not exist", error);
     if (operation != NULL)
         out->body =
-            json_pack("{s:b, s:b}", "done", thing->polls++ >= FLEET_POLLS && !world->never_done,
+            json_pack("{s:b, s:b}", "done", resource->polls++ >= FLEET_POLLS && !world->never_done,
                       "broken", (int)(world->fault == FAULT_BREAK));
     else
-        out->body = json_pack("{s:{s:s, s:s}}", "labels", "instance", thing->instance, "deployment",
-                              thing->deployment);
+        out->body = json_pack("{s:{s:s, s:s}}", "labels", "instance", resource->instance,
+                              "deployment", resource->deployment);
     if (operation == NULL && world->needs_etag) {
-        json_object_set_new(out->body, "ends_ms", json_integer(thing->ends_ms));
-        if (thing->replicas > 0)
-            json_object_set_new(out->body, "replicas", json_integer(thing->replicas));
+        json_object_set_new(out->body, "ends_ms", json_integer(resource->ends_ms));
+        if (resource->replicas > 0)
+            json_object_set_new(out->body, "replicas", json_integer(resource->replicas));
     }
     /* The labels of a grant are deeper in the document. */
     if (operation == NULL && strstr(url, "/grant/") != NULL)
@@ -184,8 +188,9 @@ static inline bool fleet_read(struct fleet_world *world, const char *url, struct
     return fleet_reply(out, 200, CLOUD_DONE, "", error);
 }
 
-static inline bool fleet_takes_fault(struct fleet_world *world, const char *url,
-                                     enum fleet_fault fault)
+/* Returns whether this fault concerns the request, and counts down faults_left if so. */
+static inline bool fleet_has_fault(struct fleet_world *world, const char *url,
+                                   enum fleet_fault fault)
 {
     if (world->fault != fault || world->faults_left == 0 || strstr(url, world->fault_at) == NULL)
         return false;
@@ -202,7 +207,7 @@ static inline bool fleet_call(struct cloud *cloud, const char *method, const cha
 
     (void)content_type;
     fleet_world_event(world);
-    if (strstr(url, "?dry") == NULL && fleet_takes_fault(world, url, FAULT_BUSY))
+    if (strstr(url, "?dry") == NULL && fleet_has_fault(world, url, FAULT_BUSY))
         return fleet_reply(out, 503, CLOUD_AGAIN, "busy", error);
     if (strcmp(method, "GET") == 0)
         return fleet_read(world, url, out, error);
@@ -210,13 +215,13 @@ static inline bool fleet_call(struct cloud *cloud, const char *method, const cha
         return world->fault == FAULT_REFUSE && world->fault_at[0] == '\0'
                    ? fleet_reply(out, 403, CLOUD_REFUSED, "quota of 0", error)
                    : fleet_reply(out, 200, CLOUD_DONE, "", error);
-    if (fleet_takes_fault(world, url, FAULT_REFUSE))
+    if (fleet_has_fault(world, url, FAULT_REFUSE))
         return fleet_reply(out, 403, CLOUD_REFUSED, "not allowed", error);
-    if (fleet_takes_fault(world, url, FAULT_DOUBT))
+    if (fleet_has_fault(world, url, FAULT_DOUBT))
         return fleet_reply(out, 400, CLOUD_REFUSED, "it is busy with another request", error);
     done = fleet_write(world, method, url, body, out, error);
     fleet_world_event(world);
-    if (fleet_takes_fault(world, url, FAULT_LOST))
+    if (fleet_has_fault(world, url, FAULT_LOST))
         return fleet_reply(out, 0, CLOUD_LOST, "the connection was reset", error);
     return done;
 }
@@ -282,6 +287,7 @@ static inline bool fleet_test_steps(enum provider_verb verb, const struct desire
     return true;
 }
 
+/* `error_set(...) ? A : B` is always B, because error_set returns false. */
 static inline enum step_state fleet_test_outcome(const struct step *step,
                                                  const struct cloud_reply *reply,
                                                  char poll_url[1024], struct error *error)
@@ -314,7 +320,7 @@ static inline bool fleet_test_observe(struct cloud *cloud, const struct desired 
 {
     static const char *const phases[] = { "image", "weights", "ready" };
     struct fleet_world *world = (struct fleet_world *)(void *)cloud;
-    struct fleet_thing *thing, *guard;
+    struct fleet_resource *resource, *guard;
     char url[128];
     int phase;
 
@@ -324,21 +330,21 @@ static inline bool fleet_test_observe(struct cloud *cloud, const struct desired 
     snprintf(url, sizeof url, "https://test/guard/%s", desired->deployment);
     guard = fleet_world_find(world, url);
     snprintf(url, sizeof url, "https://test/service/%s", desired->deployment);
-    thing = fleet_world_find(world, url);
-    if (thing == NULL || !thing->exists)
+    resource = fleet_world_find(world, url);
+    if (resource == NULL || !resource->exists)
         return true;
-    phase = thing->polls++ / FLEET_POLLS;
-    phase = phase > 2 || thing->replicas == 0 ? 2 : phase;
+    phase = resource->polls++ / FLEET_POLLS;
+    phase = phase > 2 || resource->replicas == 0 ? 2 : phase;
     phase = world->never_ready && phase == 2 ? 1 : phase;
     out->exists = true;
-    out->replicas = thing->replicas;
+    out->replicas = resource->replicas;
     out->ends_ms = guard == NULL ? 0 : guard->ends_ms;
-    text_copy(out->instance, sizeof out->instance, thing->instance);
-    text_copy(out->deployment, sizeof out->deployment, thing->deployment);
-    text_copy(out->at_end, sizeof out->at_end, thing->at_end);
+    text_copy(out->instance, sizeof out->instance, resource->instance);
+    text_copy(out->deployment, sizeof out->deployment, resource->deployment);
+    text_copy(out->at_end, sizeof out->at_end, resource->at_end);
     out->ours = observed_is_of(out, desired);
     snprintf(out->state, sizeof out->state, "%s",
-             thing->replicas == 0    ? "stopped"
+             resource->replicas == 0 ? "stopped"
              : world->broken_service ? "failed"
              : phase == 2            ? "ready"
                                      : "starting");
@@ -351,10 +357,10 @@ static inline bool fleet_test_observe(struct cloud *cloud, const struct desired 
     if (world->extends_stopped)
         text_copy(out->machine, sizeof out->machine, FLEET_EXTENDS_STOPPED);
     snprintf(out->place, sizeof out->place, "%s", desired->place);
-    snprintf(out->uid, sizeof out->uid, "%d", thing->created);
+    snprintf(out->uid, sizeof out->uid, "%d", resource->created);
     if (world->needs_etag)
-        snprintf(out->etag, sizeof out->etag, "%d", thing->changes);
-    out->fields = json_pack("{s:I}", "replicas", (json_int_t)thing->replicas);
+        snprintf(out->etag, sizeof out->etag, "%d", resource->changes);
+    out->fields = json_pack("{s:I}", "replicas", (json_int_t)resource->replicas);
     return true;
 }
 
@@ -393,28 +399,28 @@ static inline bool fleet_test_list(struct cloud *cloud, const struct fleet_targe
                                    struct error *error)
 {
     struct fleet_world *world = (struct fleet_world *)(void *)cloud;
-    struct observed *list = memory_zeroed(FLEET_THINGS, sizeof *list);
+    struct observed *list = memory_zeroed(FLEET_RESOURCES, sizeof *list);
 
     (void)warnings;
     (void)error;
     *count = 0;
-    for (int i = 0; i < world->thing_count; i++) {
-        const struct fleet_thing *thing = &world->things[i];
+    for (int i = 0; i < world->resource_count; i++) {
+        const struct fleet_resource *resource = &world->resources[i];
         struct observed *observed = &list[*count];
 
-        if (!thing->exists || strstr(thing->url, "/service/") == NULL)
+        if (!resource->exists || strstr(resource->url, "/service/") == NULL)
             continue;
         ++*count;
         observed->exists = true;
-        snprintf(observed->name, sizeof observed->name, "%s", strrchr(thing->url, '/') + 1);
-        snprintf(observed->resource, sizeof observed->resource, "%s", thing->url);
+        snprintf(observed->name, sizeof observed->name, "%s", strrchr(resource->url, '/') + 1);
+        snprintf(observed->resource, sizeof observed->resource, "%s", resource->url);
         snprintf(observed->state, sizeof observed->state, "ready");
-        snprintf(observed->instance, sizeof observed->instance, "%s", thing->instance);
-        snprintf(observed->deployment, sizeof observed->deployment, "%s", thing->deployment);
-        observed->ends_ms = thing->ends_ms;
-        text_copy(observed->at_end, sizeof observed->at_end, thing->at_end);
+        snprintf(observed->instance, sizeof observed->instance, "%s", resource->instance);
+        snprintf(observed->deployment, sizeof observed->deployment, "%s", resource->deployment);
+        observed->ends_ms = resource->ends_ms;
+        text_copy(observed->at_end, sizeof observed->at_end, resource->at_end);
         snprintf(observed->uid, sizeof observed->uid, "%s%d",
-                 strcmp(target->name, world->twins_on) == 0 ? "twin" : "", thing->created);
+                 strcmp(target->name, world->twins_on) == 0 ? "twin" : "", resource->created);
     }
     *out = list;
     return true;
@@ -442,7 +448,7 @@ static inline bool fleet_test_key(struct cloud *cloud, const struct observed *ob
 }
 
 static const struct provider fleet_test_provider = {
-    .name = "kubernetes", /* a name that recipes may have; the frame depends on none */
+    .name = "kubernetes", /* recipes must name a real provider; the frame treats all alike */
     .title = "The test's cloud",
     .verbs = VERB_BIT(VERB_CREATE) | VERB_BIT(VERB_UPDATE) | VERB_BIT(VERB_START)
              | VERB_BIT(VERB_STOP) | VERB_BIT(VERB_SCALE) | VERB_BIT(VERB_EXTEND)
@@ -466,6 +472,7 @@ static const struct provider *const fleet_test_providers[] = { &fleet_test_provi
 
 /* ---- The frame ---- */
 
+/* The world stands for the cloud: the provider's functions cast it back. */
 static inline bool fleet_test_cloud(void *context, const struct fleet_target *target,
                                     struct cloud **out, struct error *error)
 {

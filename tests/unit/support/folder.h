@@ -18,7 +18,8 @@ static inline void folder_create(char out[FOLDER_SIZE])
         abort();
 }
 
-/* The same in memory, if the system has it: for thousands of transactions that need not survive. */
+/* Creates the folder in memory, where thousands of transactions are fast, if the system has
+ * /dev/shm; otherwise as folder_create does. */
 static inline void folder_create_in_memory(char out[FOLDER_SIZE])
 {
     snprintf(out, FOLDER_SIZE, "/dev/shm/opsbrain-test-XXXXXX");
@@ -35,7 +36,8 @@ static inline int folder_remove_entry(const char *path, const struct stat *statu
     return remove(path);
 }
 
-/* Removes the folder, and the record of its keys beside it (server/access/key_marker.h). */
+/* Removes the folder and the file beside it, which records that there were keys
+ * (server/access/key_marker.h). */
 static inline void folder_remove(const char *folder)
 {
     char marker[FOLDER_SIZE + 8];

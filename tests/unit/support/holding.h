@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tool that occupies its worker until the test lets it answer, or it is cancelled. */
+/* A tool that occupies its worker until the test lets it answer, or the call is cancelled. */
 #pragma once
 
 #include "base/core/workers.h"
@@ -22,7 +22,7 @@ static inline bool holding_run(struct call *call, struct answer *answer, struct 
 static const struct tool holding_tool = {
     .name = "hold",
     .title = "Hold",
-    .help = "Answers when it may.",
+    .help = "Answers when the test lets it.",
     .params = served_echo_params,
     .fields = served_echo_fields,
     .role = ROLE_VIEWER,
@@ -31,8 +31,9 @@ static const struct tool holding_tool = {
     .run = holding_run,
 };
 
-/* Waits up to five seconds until so many calls wait for a worker; returns whether they do. */
-static inline bool holding_back(const struct served *served, size_t count)
+/* Waits up to five seconds until `count` calls wait for a worker. Returns whether exactly that many
+ * wait then. */
+static inline bool holding_queue_reaches(const struct served *served, size_t count)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(5000000000);
 

@@ -16,11 +16,11 @@
 #include "base/core/text.h"
 
 #define HTML_CHECK_DEPTH 64
-#define HTML_CHECK_BASE "http://127.0.0.1:8080/" /* of our own pages, which may be linked */
+#define HTML_CHECK_BASE "http://127.0.0.1:8080/" /* opsbrain's pages, to which links may lead */
 
 struct html_check {
-    const char *what; /* named in failure messages */
-    char open[HTML_CHECK_DEPTH][32];
+    const char *what;                /* named in failure messages */
+    char open[HTML_CHECK_DEPTH][32]; /* names of the open elements, the outermost first */
     size_t depth, elements;
 };
 
@@ -60,7 +60,8 @@ static inline void html_check_value(const struct html_check *check, const char *
         assert_string_equal(value, "application/json");
 }
 
-/* Checks the attributes of a tag, from after its name on; returns the end of the tag. */
+/* Checks the attributes of a tag; `at` is the text after its name. Returns the '>' or "/>" that
+ * ends the tag. */
 static inline const char *html_check_attributes(const struct html_check *check, const char *element,
                                                 const char *at)
 {
@@ -91,7 +92,8 @@ static inline const char *html_check_attributes(const struct html_check *check, 
     return at;
 }
 
-/* Checks one tag; returns the text after it. */
+/* Checks one tag. Returns the text after it; after the start of a script or a style sheet, its end
+ * tag. */
 static inline const char *html_check_tag(struct html_check *check, const char *at)
 {
     static const char *const empty[] = { "meta", "br", "img", "input", "source", "link", NULL };
@@ -121,6 +123,7 @@ static inline const char *html_check_tag(struct html_check *check, const char *a
     return end + 1;
 }
 
+/* Checks the document, which the messages of failures call `what`. */
 static inline void html_is_sound(const char *what, const struct text *document)
 {
     struct html_check check = { .what = what };
@@ -141,7 +144,7 @@ static inline void html_is_sound(const char *what, const struct text *document)
 
 /* ---- Finding texts ---- */
 
-/* Returns the text between the first `from` and the next `to`; heap. */
+/* Returns the text between the first `from` and the next `to`. The caller frees it. */
 static inline char *html_between(const struct text *document, const char *from, const char *to)
 {
     const char *begin = strstr(text_string(document), from), *end;
@@ -154,7 +157,8 @@ static inline char *html_between(const struct text *document, const char *from, 
     return strndup(begin, (size_t)(end - begin));
 }
 
-/* Reads the text of the n-th cell, from 0, of a row; `row`: the text after its "<tr...>". */
+/* Reads the text of a row's n-th cell, counted from 0. `row`: the text after the row's "<tr...>";
+ * `element`: "<td" or "<th". */
 static inline void html_cell_text(const char *row, const char *element, size_t n, char out[256])
 {
     for (const char *at = html_find(row, element); at != NULL; at = html_find(at + 1, element)) {
@@ -167,7 +171,8 @@ static inline void html_cell_text(const char *row, const char *element, size_t n
     fail_msg("a row has too few cells");
 }
 
-/* Returns the index of the column with the heading; -1: there is none. */
+/* Returns the index of the column with the heading; -1: there is none. `head`: the text after the
+ * "<tr...>" of the headings. */
 static inline int html_column(const char *head, const char *heading)
 {
     char text[256], wanted[64];

@@ -23,8 +23,9 @@ struct http_client {
     struct text received; /* bytes that are not yet consumed */
     struct text head;     /* status line and headers of the last answer */
     int status;
-    bool chunked, ended;
-    size_t left; /* bytes left of the chunk, or of the body */
+    bool chunked; /* the body comes in chunks */
+    bool ended;   /* the last chunk was read */
+    size_t left;  /* bytes of the chunk, or of the body, that were not yet read */
 };
 
 static inline void http_open(struct http_client *client, unsigned port)
@@ -59,7 +60,8 @@ static inline void http_send_bytes(struct http_client *client, const char *bytes
     }
 }
 
-/* Sends a request. `headers`: lines, each with its line end; NULL: only Host and Content-Length. */
+/* Sends a request. `headers`: lines, each with its line end; NULL: none. Adds the header Host if it
+ * is not among them, and Content-Length if there is a body. */
 static inline void http_send(struct http_client *client, const char *verb, const char *path,
                              const char *headers, const char *body)
 {
@@ -98,7 +100,7 @@ static inline void http_consume(struct http_client *client, size_t length)
     client->received = rest;
 }
 
-/* Reads a line without its line end. Returns false if the connection ends before. */
+/* Reads a line without its line end. Returns false if no complete line arrives. */
 static inline bool http_line(struct http_client *client, struct text *out)
 {
     char *end;
@@ -128,8 +130,8 @@ static inline char *http_header(const struct http_client *client, const char *na
     return text_take(&value);
 }
 
-/* Reads the status line and the headers. Returns the status, or 0 if the connection ended
- * before. */
+/* Reads the status line and the headers; skips those of a 100. Returns the status; 0: no head of
+ * HTTP/1.1 arrived. */
 static inline int http_read_head(struct http_client *client)
 {
     TEXT_AUTO line = { 0 };
@@ -154,7 +156,7 @@ static inline int http_read_head(struct http_client *client)
     return client->status;
 }
 
-/* Appends the next part of the body. Returns false at its end. */
+/* Appends the next part of the body. Returns false at the body's end, or if no more arrives. */
 static inline bool http_read_part(struct http_client *client, struct text *body)
 {
     TEXT_AUTO line = { 0 };
@@ -185,8 +187,8 @@ static inline bool http_read_part(struct http_client *client, struct text *body)
     return true;
 }
 
-/* Sends one request and reads its whole answer; returns the status, or 0. `body_out` may be NULL.
- */
+/* Sends one request and reads the whole answer. Returns the status; 0: none arrived. `body_out` may
+ * be NULL. */
 static inline int http_exchange(struct http_client *client, const char *verb, const char *path,
                                 const char *headers, const char *body, struct text *body_out)
 {
@@ -202,7 +204,7 @@ static inline int http_exchange(struct http_client *client, const char *verb, co
     return client->status;
 }
 
-/* The same on a connection of its own. */
+/* Does the same on a connection that is only for this request. */
 static inline int http_request(unsigned port, const char *verb, const char *path,
                                const char *headers, const char *body, struct text *body_out)
 {
@@ -236,7 +238,7 @@ static inline bool http_event(struct http_client *client, struct text *pending, 
     return true;
 }
 
-/* Reads the next event that has a message. */
+/* Reads the next event that has a message: skips priming events and empty comments. */
 static inline bool http_message(struct http_client *client, struct text *pending, struct text *out)
 {
     do
@@ -246,7 +248,8 @@ static inline bool http_message(struct http_client *client, struct text *pending
     return true;
 }
 
-/* Reads to the end; returns whether the server closed the connection. */
+/* Reads until the server closes the connection, or sends nothing for five seconds. Returns whether
+ * it closed the connection. */
 static inline bool http_is_closed(struct http_client *client)
 {
     while (http_receive(client))

@@ -15,6 +15,7 @@
 #include "base/core/memory.h"
 #include "tests/unit/support/published.h"
 
+/* Imports a text. `format` NULL: it is detected. `columns`: see struct import_file; may be NULL. */
 static inline void import_stated(const char *text, const char *format, const char *const *columns,
                                  struct evidence *out)
 {
@@ -32,7 +33,7 @@ static inline void import_text(const char *text, struct evidence *out)
     import_stated(text, NULL, NULL, out);
 }
 
-/* Imports a file of tests/data/imports; its format is detected. */
+/* Imports a file of tests/data/imports, and checks that it is recognized as of this format. */
 static inline void import_fixture(const char *name, const char *format, struct evidence *out)
 {
     TEXT_AUTO bytes = { 0 };
@@ -44,6 +45,7 @@ static inline void import_fixture(const char *name, const char *format, struct e
     assert_int_equal(strlen(out->digest), 64);
 }
 
+/* Checks that the import of a text is refused with these words. */
 static inline void refuses_stated(const char *text, const char *format, const char *const *columns,
                                   const char *words)
 {
@@ -76,6 +78,7 @@ static inline bool has_remark(const struct evidence *evidence, const char *words
     return false;
 }
 
+/* Checks that a remark contains these words. */
 static inline void remarks(const struct evidence *evidence, const char *words)
 {
     FREE_AUTO char *all = json_dumps(evidence->remarks, JSON_ENCODE_ANY);
@@ -84,6 +87,7 @@ static inline void remarks(const struct evidence *evidence, const char *words)
         fail_msg("no remark says \"%s\": %s", words, all);
 }
 
+/* Checks that two figures are equal but for rounding. */
 static inline void is_near(double actual, double expected)
 {
     if (!(fabs(actual - expected) <= 1e-9 * fmax(1, fabs(expected))))

@@ -120,6 +120,7 @@ static inline void must_apply(struct world *world, enum provider_verb verb)
                  world->life.error.message);
 }
 
+/* Observes the deployment. Free the result with observed_finish. */
 static inline struct observed look(struct world *world)
 {
     struct observed now;
@@ -130,6 +131,7 @@ static inline struct observed look(struct world *world)
     return now;
 }
 
+/* Puts the pods into the state `pod` (fake_kubernetes.h), and checks what is then observed. */
 static inline void check_state(struct world *world, const char *pod, const char *state,
                                const char *phase, const char *message)
 {
@@ -168,4 +170,5 @@ static inline const struct step *find_step(const struct step *steps, size_t coun
     return NULL;
 }
 
+/* A test with an API server. */
 #define LIVE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

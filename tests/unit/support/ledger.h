@@ -52,14 +52,14 @@ static inline void ledger_reopen(struct ledger *ledger)
         fail_msg("%s", ledger->error.message);
 }
 
-/* For calls that must succeed; prints the error of one that does not. */
+/* Fails the test, with the ledger's error, unless the call returns true. */
 #define assert_ok(ledger, call)                                                                    \
     do {                                                                                           \
         if (!(call))                                                                               \
             fail_msg("%s", (ledger)->error.message);                                               \
     } while (0)
 
-/* For calls that must fail, with this kind of error and these words. */
+/* Fails the test unless the call fails with this kind of error, and its message has these words. */
 #define assert_refused(ledger, call, expected_kind, words)                                         \
     do {                                                                                           \
         assert_false(call);                                                                        \
@@ -91,7 +91,8 @@ static inline struct deployment ledger_deployment(struct ledger *ledger, const c
     return stored;
 }
 
-/* Creates a sweep with `levels` cells, of concurrency 1, 2, 4 ..., in each repetition. */
+/* Creates a sweep with `levels` cells, of concurrency 1, 2, 4 ..., in each repetition. `key`: its
+ * idempotency key; NULL: none. */
 static inline bool ledger_sweep_with_key(struct ledger *ledger, const struct deployment *deployment,
                                          size_t levels, int64_t repetitions, const char *key,
                                          const char *digest, int64_t now_ms, struct sweep_row *out)
@@ -132,7 +133,7 @@ static inline struct sweep_row ledger_sweep(struct ledger *ledger,
     return row;
 }
 
-/* Claims a job, which must be there. */
+/* Claims the next job; fails the test if there is none. */
 static inline struct claim ledger_claim(struct ledger *ledger, const char *owner, int64_t now_ms,
                                         int64_t lease_ms)
 {
@@ -153,15 +154,15 @@ static inline struct claim ledger_claim(struct ledger *ledger, const char *owner
 #define ledger_run(tests) ledger_run_all(tests, sizeof(tests) / sizeof((tests)[0]))
 static inline int ledger_run_all(const struct CMUnitTest *tests, size_t count)
 {
-    struct CMUnitTest *own = calloc(count, sizeof *own);
+    struct CMUnitTest *copies = calloc(count, sizeof *copies);
     int failures;
 
-    memcpy(own, tests, count * sizeof *own);
+    memcpy(copies, tests, count * sizeof *copies);
     for (size_t i = 0; i < count; i++) {
-        own[i].setup_func = ledger_set_up;
-        own[i].teardown_func = ledger_tear_down;
+        copies[i].setup_func = ledger_set_up;
+        copies[i].teardown_func = ledger_tear_down;
     }
-    failures = _cmocka_run_group_tests("tests", own, count, NULL, NULL);
-    free(own);
+    failures = _cmocka_run_group_tests("tests", copies, count, NULL, NULL);
+    free(copies);
     return failures;
 }

@@ -14,10 +14,11 @@
 enum reporter {
     REPORTER_OPSBRAIN, /* everything, including the requests in flight */
     REPORTER_VLLM,     /* everything but the mean number of requests in flight */
-    REPORTER_AIPERF,   /* its own token counts besides the server's */
+    REPORTER_AIPERF,   /* as vLLM, and its own token counts besides the server's */
     REPORTER_GUIDELLM, /* everything, as opsbrain */
-    REPORTER_TABLE,    /* rates, the success rate, and of the latencies only E2E, up to p95 */
-    REPORTER_BARE,     /* rates and means */
+    /* request and output rates, the mean output length, the success rate, and E2E up to p95 */
+    REPORTER_TABLE,
+    REPORTER_BARE, /* request and output rates, the mean output length, and the mean E2E */
     REPORTERS
 };
 
@@ -76,7 +77,7 @@ static inline struct maker maker_create(int number)
     return maker;
 }
 
-/* Makes all percentiles of one latency, in ascending order. */
+/* Makes all figures of one latency; the percentiles ascend. */
 static inline struct evidence_latency maker_latency(double mean_ms, double tail, double count)
 {
     return (struct evidence_latency){ .count = count,
@@ -90,7 +91,7 @@ static inline struct evidence_latency maker_latency(double mean_ms, double tail,
                                       .max_ms = mean_ms * (1 + tail) };
 }
 
-/* Computes all figures of a cell. */
+/* Computes all figures of a cell. `speed`: a factor of the server's speed. */
 static inline void maker_measure(struct maker *maker, double speed, struct evidence_cell *cell)
 {
     double running = fmin(cell->concurrency, maker->slots), users = cell->concurrency;
@@ -130,7 +131,7 @@ static inline void maker_forget_latency(struct evidence_latency *latency)
     latency->p50_ms = latency->p90_ms = latency->p95_ms = latency->p99_ms = latency->max_ms = NAN;
 }
 
-/* Leaves the figures that the tool would report, counted as it counts them. */
+/* Removes the figures that the tool does not report, and counts the others as the tool does. */
 static inline void maker_withhold(const struct maker *maker, struct evidence_cell *cell)
 {
     bool bare = maker->reporter == REPORTER_BARE;
@@ -182,7 +183,8 @@ static inline struct evidence_cell *maker_add(struct maker *maker, struct eviden
     return cell;
 }
 
-/* Makes a run with a cell for each model, repetition, context and level. */
+/* Makes a run with a cell for each model, repetition, context and level. A run of opsbrain has one
+ * model and one repetition. */
 static inline void maker_run(struct maker *maker, struct evidence *out)
 {
     evidence_init(out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sends JSON-RPC as MCP clients do, by http_client.h. */
+/* Sends JSON-RPC as MCP clients do, with http_client.h. */
 #pragma once
 
 #include <jansson.h>
@@ -10,7 +10,7 @@
 #define MCP_HEADERS                                                                                \
     "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
 
-/* The params of a modern request: `members` ("", or "\"name\":...,"), then its `_meta`. */
+/* The params of a modern request: `members` ("", or "\"name\":...,"), then `_meta`. */
 #define MODERN_PARAMS(members)                                                                     \
     "\"params\":{" members                                                                         \
     "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                       \
@@ -23,8 +23,8 @@
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"     \
     "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"unit\",\"version\":\"1\"}}}"
 
-/* Posts a body and reads the complete answer. Returns its JSON, a new reference, or NULL if it is
- * empty or not JSON. */
+/* Posts a body and reads the complete answer. Returns the answer's JSON, a new reference; NULL: the
+ * answer is empty or not JSON. `headers` NULL: MCP_HEADERS. */
 static inline json_t *mcp_post_on(struct http_client *client, const char *headers, const char *body,
                                   int *status)
 {
@@ -69,7 +69,8 @@ static inline char *mcp_initialize(unsigned port, const char *more_headers)
     return session;
 }
 
-/* Finds a member by its path, such as "result.content.0.text"; NULL: there is none. Borrowed. */
+/* Finds a member by its path, such as "result.content.0.text"; NULL: there is no such member.
+ * Borrowed. */
 static inline const json_t *json_at(const json_t *value, const char *path)
 {
     char name[128];
@@ -85,6 +86,7 @@ static inline const json_t *json_at(const json_t *value, const char *path)
     return value;
 }
 
+/* Finds a text by its path; "(none)": there is no text. Borrowed. */
 static inline const char *text_at(const json_t *value, const char *path)
 {
     const char *text = json_string_value(json_at(value, path));
@@ -92,6 +94,7 @@ static inline const char *text_at(const json_t *value, const char *path)
     return text != NULL ? text : "(none)";
 }
 
+/* Finds an integer by its path; 0: there is none. */
 static inline int64_t integer_at(const json_t *value, const char *path)
 {
     return json_integer_value(json_at(value, path));

@@ -31,7 +31,7 @@ struct server {
     int listener, port;
     pthread_t thread;
     pthread_mutex_t lock;
-    char request[REQUEST_SIZE]; /* the last one; protected by `lock` */
+    char request[REQUEST_SIZE]; /* the latest; protected by `lock` */
 };
 
 static inline int bind_loopback(int *port)
@@ -179,7 +179,7 @@ static inline void answer_429_date(int client, const char *request)
     send_text(client, answer);
 }
 
-static inline void answer_too_long(int client, const char *request)
+static inline void answer_prompt_too_long(int client, const char *request)
 {
     (void)request;
     send_text(client,
@@ -222,13 +222,14 @@ static const struct {
     { "/large-error", answer_large_error },
     { "/429", answer_429 },
     { "/429-date", answer_429_date },
-    { "/too-long", answer_too_long },
+    { "/too-long", answer_prompt_too_long },
     { "/redirect", answer_redirect },
     { "/garbage", answer_garbage },
     { "/echo-as-error", answer_echo_as_error },
 };
 
-/* Reads the headers and the body that they announce. Returns false if it is no HTTP request. */
+/* Reads a request with the body that its headers announce. Returns false if the client sends no
+ * complete HTTP request, or one that is too long for `request`. */
 static inline bool read_request(int client, char request[REQUEST_SIZE])
 {
     size_t length = 0, body_length = 0;
@@ -340,6 +341,7 @@ static inline void assert_says(const struct call *call, const char *words)
         fail_msg("\"%s\" does not say \"%s\"", call->error.message, words);
 }
 
+/* Asserts that the latest request contains the text. */
 static inline void assert_asked(struct server *server, const char *expected)
 {
     pthread_mutex_lock(&server->lock);
@@ -348,6 +350,7 @@ static inline void assert_asked(struct server *server, const char *expected)
     pthread_mutex_unlock(&server->lock);
 }
 
+/* Asserts that the latest request does not contain the text, in whatever case. */
 static inline void assert_not_asked(struct server *server, const char *unexpected)
 {
     pthread_mutex_lock(&server->lock);

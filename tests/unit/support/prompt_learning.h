@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Learns how a server's prompts are made, or asserts that it cannot be learned. */
+/* Learns from a server how to make prompts for it, or asserts that this fails. */
 #pragma once
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include "bench/workload/prompt_calibration.h"
 
-static inline bool never(void *context)
+static inline bool never_stopped(void *context)
 {
     (void)context;
     return false;
@@ -20,7 +20,7 @@ static inline bool never(void *context)
 static inline void learn(int port, enum bench_api api, struct workload *out)
 {
     struct endpoint endpoint = { .model = "simserve/toy" };
-    const struct asker asker = { &endpoint, never, NULL };
+    const struct asker asker = { &endpoint, never_stopped, NULL };
     struct error error = { 0 };
 
     snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", port);
@@ -31,7 +31,7 @@ static inline void learn(int port, enum bench_api api, struct workload *out)
 static inline void must_not_learn(int port, enum bench_api api, const char *because)
 {
     struct endpoint endpoint = { .model = "simserve/toy" };
-    const struct asker asker = { &endpoint, never, NULL };
+    const struct asker asker = { &endpoint, never_stopped, NULL };
     struct workload workload;
     struct error error = { 0 };
 

@@ -27,9 +27,9 @@ static inline struct workload make_workload(enum prompt_form form)
     return workload;
 }
 
-static inline struct prompt_source *make_planned(const struct workload *workload,
-                                                 const struct plan *plan, int64_t tokens,
-                                                 uint64_t nonce)
+static inline struct prompt_source *make_prompts_of_plan(const struct workload *workload,
+                                                         const struct plan *plan, int64_t tokens,
+                                                         uint64_t nonce)
 {
     const struct prompt_source_order order = { .workload = workload,
                                                .plan = plan,
@@ -46,7 +46,8 @@ static inline struct prompt_source *make_planned(const struct workload *workload
     return prompts;
 }
 
-/* Reads a request in pieces of `size` bytes, and returns its JSON, a new reference. */
+/* Reads a request in pieces of `size` bytes, at most 4096, and returns the request's JSON, a new
+ * reference. */
 static inline json_t *read_prompt(const struct prompt_source *prompts, uint64_t index, size_t size)
 {
     struct bench_prompt prompt;

@@ -97,8 +97,8 @@ static inline pid_t proxy_spawn(const struct proxy *proxy, int backend_port)
     return pid;
 }
 
-/* Waits until the proxy answers. Returns false if it has ended, because another process took its
- * port in the meantime. */
+/* Waits until the proxy answers. Returns false if it has ended, as it does if another process took
+ * the port in the meantime. */
 static inline bool proxy_becomes_ready(struct proxy *proxy)
 {
     const struct timespec pause = { .tv_nsec = 10000000 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads results that users published, if they are in OPSBRAIN_SHARED or ../shared. */
+/* Reads benchmark results that users published, if they are in the folder that OPSBRAIN_SHARED
+ * names (default: ../shared). Also reads and writes other files. */
 #pragma once
 
 #include <dirent.h>
@@ -9,7 +10,7 @@
 
 #include "base/core/text.h"
 
-/* Returns their folder; NULL: there is none, which is printed. */
+/* Returns the folder of the published results; NULL: there is none, and a message says so. */
 static inline const char *published_folder(char out[4096])
 {
     const char *shared = getenv("OPSBRAIN_SHARED");
@@ -59,7 +60,7 @@ static inline void file_write(const char *folder, const char *name, const struct
     }
 }
 
-/* Calls `each` for every file; returns the number of files. */
+/* Calls `each` for every file that is not hidden; returns the number of these files. */
 static inline size_t published_each(const char *folder,
                                     void (*each)(const char *name, const struct text *bytes))
 {

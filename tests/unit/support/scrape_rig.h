@@ -9,7 +9,7 @@
 #define MINUTE_MS 60000LL
 #define HOUR_MS (60 * MINUTE_MS)
 #define DAY_MS (24 * HOUR_MS)
-#define START_MS (400 * DAY_MS) /* midnight */
+#define START_MS (400 * DAY_MS) /* midnight UTC */
 
 static inline void scrape(struct ledger *ledger, int64_t at_ms, const struct scrape_value *values,
                           size_t count)

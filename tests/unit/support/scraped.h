@@ -10,7 +10,7 @@
 
 struct scraped {
     char name[SCRAPE_NAME_SIZE], labels[SCRAPE_LABELS_SIZE], type[16];
-    struct scrape_point *points; /* ascending; steps without a scrape are skipped */
+    struct scrape_point *points; /* in the order of scrape_visit */
     size_t count;
 };
 
@@ -48,7 +48,7 @@ static inline void scraped_free(struct scraped *rows, size_t count)
     free(rows);
 }
 
-/* Collects the series that have a point. Free with scraped_free. */
+/* Collects the series that have at least one point. Free with scraped_free. */
 static inline bool scraped_read(struct store *store, const struct scrape_range *range,
                                 enum scrape_level level, struct scraped **out, size_t *count,
                                 struct error *error)

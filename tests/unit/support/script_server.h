@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+/* What happens to the connection after an answer. */
 enum script_after { SCRIPT_KEEP, SCRIPT_CLOSE, SCRIPT_RESET };
 
 /* The answer to one request; the last one of a script is repeated forever. */
@@ -23,8 +24,8 @@ struct script_step {
     const char *bytes; /* NULL ends the script */
     size_t piece;      /* the answer is sent in pieces of so many bytes; 0: at once */
     enum script_after after;
-    bool is_early; /* the server answers after the head, and reads no more */
-    bool is_slow;  /* the request's body is read in small pieces */
+    bool is_early; /* the server answers after the request's head, and does not read the body */
+    bool is_slow;  /* the server reads the request's body in small pieces */
 };
 
 #define SCRIPT_STEPS 8
@@ -35,12 +36,12 @@ struct script_server {
     size_t count, next;
     int listener, port;
     pthread_t thread;
-    atomic_int connections, closed;
+    atomic_int connections, closed; /* how many were accepted, and how many were closed again */
     pthread_mutex_t head_lock;
     /* The latest request. */
     char head[SCRIPT_HEAD];
-    size_t body_bytes; /* length of its body */
-    unsigned body_sum; /* script_sum of its body */
+    size_t body_bytes; /* how many bytes of the request's body were read */
+    unsigned body_sum; /* script_sum of these bytes */
 };
 
 static inline unsigned script_sum(unsigned sum, const char *bytes, size_t length)
@@ -115,7 +116,7 @@ static inline void script_serve(struct script_server *server, int connection)
         server->next += server->next + 1 < server->count;
         if (step->after == SCRIPT_RESET)
             setsockopt(connection, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
-        /* Unread input would turn a close without a shutdown into a reset. */
+        /* Without the shutdown, close would reset the connection if there is unread input. */
         if (step->after == SCRIPT_CLOSE)
             shutdown(connection, SHUT_WR);
         if (step->after != SCRIPT_KEEP)
@@ -169,8 +170,9 @@ static inline bool script_has(struct script_server *server, const char *words)
     return found;
 }
 
-/* Accepts no more connections; waits for the current one. */
-static inline void script_close(struct script_server *server)
+/* Accepts no more connections, and waits until the current one ends: its client must close it,
+ * unless the script does. A second call does nothing. */
+static inline void script_stop(struct script_server *server)
 {
     if (server->listener < 0)
         return;
@@ -180,12 +182,7 @@ static inline void script_close(struct script_server *server)
     server->listener = -1;
 }
 
-/* Call it after the clients have closed their connections. */
-static inline void script_stop(struct script_server *server)
-{
-    script_close(server);
-}
-
+/* Waits until so many connections are closed; aborts after 20 s. */
 static inline void script_wait_closed(struct script_server *server, int count)
 {
     const struct timespec pause = { .tv_nsec = 1000000 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A real server on a free port, with a store in a temporary folder and tools to test it with: echo
- * and operate answer at once, slow reports progress until it is done or cancelled, block does the
- * same on a worker. */
+ * and operate answer at once; slow, on a waiting worker, reports progress until it is done or
+ * cancelled; block does the same on an ordinary worker. */
 #pragma once
 
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static inline bool served_echo(struct call *call, struct answer *answer, struct 
     return true;
 }
 
-/* Without pauses, the messages are so long that they fill the kernel's buffers. */
+/* If step_ms is 0, the messages are long, so that they fill the kernel's buffers. */
 static inline bool served_slow(struct call *call, struct answer *answer, struct error *error)
 {
     static const char long_message[] = { [0 ... 4000] = 'x', '\0' };
@@ -144,24 +144,24 @@ struct served {
     struct services services;
     const struct tool *const *tools;         /* NULL: served_tools */
     const struct job_kind *kinds;            /* NULL: none */
-    const struct resource *const *resources; /* NULL: none; like the next member */
-    const struct prompt *const *prompts;
+    const struct resource *const *resources; /* NULL: none */
+    const struct prompt *const *prompts;     /* NULL: none */
     struct server *server;
 };
 
-/* Reads settings as from the command line: the flags of these tests, then those of the list, which
- * ends with NULL. */
+/* Reads settings as from the command line: first the flags that all tests use, then those of the
+ * list, which ends with NULL. */
 static inline void served_read_settings(struct served *served, va_list flags)
 {
-    static const char *const own[] = { "serve", "--listen=127.0.0.1:0", "--http-threads=1",
-                                       "--log-requests=false" };
+    static const char *const usual[] = { "serve", "--listen=127.0.0.1:0", "--http-threads=1",
+                                         "--log-requests=false" };
     char words[32][128], *argv[32];
     struct error error;
     const char *flag;
     int argc = 0;
 
     for (; argc < 4; argc++)
-        text_copy(words[argc], sizeof words[argc], own[argc]);
+        text_copy(words[argc], sizeof words[argc], usual[argc]);
     while (argc < 32 && (flag = va_arg(flags, const char *)) != NULL)
         text_copy(words[argc++], sizeof words[0], flag);
     for (int i = 0; i < argc; i++)
@@ -192,6 +192,8 @@ static inline bool served_try(struct served *served, struct error *error)
            && server_create(&parts, &served->server, error) && server_start(served->server, error);
 }
 
+/* Reads the settings, opens the store and starts the server. The arguments are further flags, then
+ * NULL. */
 static inline void served_start(struct served *served, ...)
 {
     struct error error;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PostgreSQL tests insert rows into this table through the store, and count them without it. */
+/* Rows of the table settled_requests, which the PostgreSQL tests insert through the store and count
+ * directly in the database. */
 #pragma once
 
 #include "store/engine/sql.h"
@@ -16,6 +17,7 @@ static inline CHECKED bool settled_requests_add(struct sql_connection *connectio
     return sql_run(&sql, error);
 }
 
+/* In PostgreSQL, backdoor_try returns how many rows a SELECT found. */
 static inline int64_t settled_requests_count(const struct ledger *ledger)
 {
     char message[BACKDOOR_MESSAGE_SIZE];

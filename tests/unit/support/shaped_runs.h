@@ -16,7 +16,7 @@ struct shape_of_run {
     size_t users, contexts;
     enum evidence_state states[3]; /* of the cells, in turn */
     const char *status;
-    double scale; /* factor of the figures; NaN: there are none */
+    double scale; /* factor of throughputs and latencies; NaN: there are none */
 };
 
 static inline void shaped_latency(struct evidence_latency *latency, double ms)
@@ -116,7 +116,7 @@ static const struct shape_of_run shapes_of_runs[] = {
 
 /* ---- Other runs ---- */
 
-/* A run with cells in every state, side by side. */
+/* A run with cells in every state except EVIDENCE_UNKNOWN, side by side. */
 static inline void mixed_run(struct evidence *out)
 {
     static const struct shape_of_run measured = { "", "Gemma 4 12B",          9,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A SQLite database with one small table, and writes that wait in its queue. */
+/* A SQLite database with one small table, and writes that wait in the database's queue. */
 #pragma once
 
 #include <pthread.h>
@@ -75,11 +75,12 @@ static inline int64_t count_where(struct fixture *fixture, int64_t who)
     return sql_integer(&sql, 0);
 }
 
-/* A write that keeps the writer busy until it is released, so that other writes queue up. */
+/* A write that waits at a shut gate keeps the writer busy, so that other writes queue up. */
 struct gate {
     pthread_mutex_t lock;
-    pthread_cond_t moved;
-    bool entered, open;
+    pthread_cond_t changed;
+    bool entered; /* the write is at the gate */
+    bool open;
 };
 
 static inline bool pass_gate(struct sql_connection *connection, void *context, struct error *error)
@@ -90,9 +91,9 @@ static inline bool pass_gate(struct sql_connection *connection, void *context, s
     (void)error;
     pthread_mutex_lock(&gate->lock);
     gate->entered = true;
-    pthread_cond_broadcast(&gate->moved);
+    pthread_cond_broadcast(&gate->changed);
     while (!gate->open)
-        pthread_cond_wait(&gate->moved, &gate->lock);
+        pthread_cond_wait(&gate->changed, &gate->lock);
     pthread_mutex_unlock(&gate->lock);
     return true;
 }
@@ -130,7 +131,7 @@ static inline void gate_shut(struct gate *gate, struct writing *first, struct fi
     begin_write(first, fixture, pass_gate, gate);
     pthread_mutex_lock(&gate->lock);
     while (!gate->entered)
-        pthread_cond_wait(&gate->moved, &gate->lock);
+        pthread_cond_wait(&gate->changed, &gate->lock);
     pthread_mutex_unlock(&gate->lock);
 }
 
@@ -138,7 +139,7 @@ static inline void gate_open(struct gate *gate, struct writing *first)
 {
     pthread_mutex_lock(&gate->lock);
     gate->open = true;
-    pthread_cond_broadcast(&gate->moved);
+    pthread_cond_broadcast(&gate->changed);
     pthread_mutex_unlock(&gate->lock);
     pthread_join(first->thread, NULL);
     assert_true(first->ok);
@@ -150,6 +151,7 @@ static inline int refuse_commit(void *context)
     return 1;
 }
 
+/* Inserts a row, and makes the writer's connection refuse all commits, also that of this write. */
 static inline bool refuse_commits(struct sql_connection *connection, void *context,
                                   struct error *error)
 {

@@ -23,30 +23,30 @@
 struct rig {
     struct ledger *ledger;
     struct simserve server;
-    atomic_int port;       /* of the server, as it is given to the sweep */
+    atomic_int port;       /* of the server, as the sweep gets it; a test may change it */
     struct simserve other; /* the server of the deployment "other" */
     struct job_pool *jobs;
     char bearer[64];
-    atomic_bool down;
+    atomic_bool down; /* the server seems not to answer */
     int64_t server_patience_ms;
-    struct cross_check verdicts[16];
+    struct cross_check verdicts[16]; /* what monitor_end finds, attempt by attempt */
     size_t verdict_count, verdicts_given;
-    int64_t context_tokens;
-    atomic_int attempts; /* how many were begun in this process */
-    atomic_int held_at;  /* the number of the attempt that waits until it is released; 0: none */
+    int64_t context_tokens; /* the model's limit, as the sweep learns it; 0: it is not known */
+    atomic_int attempts;    /* how many were begun in this process */
+    atomic_int held_at;     /* the number of the attempt that waits until it is released; 0: none */
 };
 
 static inline bool resolve(void *context, const struct deployment *deployment, struct endpoint *out,
                            struct error *error)
 {
     struct rig *rig = context;
-    bool other = strcmp(deployment->name, "other") == 0;
+    bool is_other = strcmp(deployment->name, "other") == 0;
 
     (void)error;
     *out = (struct endpoint){ 0 };
     snprintf(out->url, sizeof out->url, "http://%s:%d",
              strcmp(deployment->name, "alias") == 0 ? "localhost" : "127.0.0.1",
-             other ? rig->other.port : atomic_load(&rig->port));
+             is_other ? rig->other.port : atomic_load(&rig->port));
     snprintf(out->bearer, sizeof out->bearer, "%s", rig->bearer);
     return true;
 }
@@ -83,7 +83,7 @@ static inline void *monitor_begin(void *context, const struct deployment *deploy
     return context;
 }
 
-/* Gives the verdicts that the test has set, in turn; later ones are favourable. */
+/* Gives the verdicts that the test has set, in turn; once they are used up, favourable ones. */
 static inline void monitor_end(void *context, void *monitor, const struct cell_result *result,
                                struct cross_check *out)
 {
@@ -118,7 +118,8 @@ static inline void start_jobs(struct rig *rig)
               job_pool_create(rig->ledger->store, kinds, 2, rig, &rig->jobs, &rig->ledger->error));
 }
 
-/* Queues a sweep with the plan; candidate NULL: it measures one deployment. */
+/* Queues a sweep with the plan. `candidate`: the second deployment of an A/B sweep; NULL: there is
+ * only one. */
 static inline struct sweep_row start_sweep_over(struct rig *rig,
                                                 const struct deployment *deployment,
                                                 const struct deployment *candidate,
@@ -195,14 +196,15 @@ static inline struct job await(struct rig *rig, const char *id, enum job_state s
     return job;
 }
 
-static inline struct sweep_row find_sweep(struct rig *rig, struct sweep_row *old)
+/* Replaces the row with the one that is stored now. The returned copy shares the row's memory. */
+static inline struct sweep_row find_sweep(struct rig *rig, struct sweep_row *row)
 {
-    struct sweep_row row;
+    struct sweep_row stored;
 
-    assert_ok(rig->ledger, sweep_find(rig->ledger->store, old->id, &row, &rig->ledger->error));
-    sweep_row_finish(old);
-    *old = row;
-    return row;
+    assert_ok(rig->ledger, sweep_find(rig->ledger->store, row->id, &stored, &rig->ledger->error));
+    sweep_row_finish(row);
+    *row = stored;
+    return stored;
 }
 
 /* Not inlined: otherwise GCC 12 warns that the result points to a local variable. */
@@ -234,7 +236,7 @@ static inline void tear_down(struct rig *rig)
 
 #define QUICK "\"output_tokens\":[4],\"requests\":4,\"warmup_limit_s\":0"
 
-/* Stores a dataset, and writes its digest. */
+/* Stores a dataset, and writes its digest into `digest`. */
 static inline void keep_dataset(struct rig *rig, const char *file, char digest[DIGEST_TEXT_SIZE])
 {
     static char lengths[] = "{}";

@@ -22,7 +22,7 @@ static inline void read_cells(struct ledger *ledger, struct scene *scene)
                                 &ledger->error));
 }
 
-/* Creates a sweep, claims its job, and begins it. */
+/* Creates a sweep, claims its job, and begins the sweep. Free the scene with end(). */
 static inline struct scene begin(struct ledger *ledger, size_t levels, int64_t repetitions)
 {
     struct scene scene = { .deployment = ledger_deployment(ledger, "a") };
@@ -53,6 +53,7 @@ static inline void reread_sweep(struct ledger *ledger, struct scene *scene)
     scene->sweep = row;
 }
 
+/* Begins an attempt at a cell, and returns its id. */
 static inline int64_t attempt(struct ledger *ledger, const struct scene *scene, size_t cell)
 {
     int64_t id;
@@ -72,18 +73,19 @@ static inline struct cell_result measured(void)
     return result;
 }
 
-static inline void accept(struct ledger *ledger, const struct scene *scene, size_t cell,
-                          enum cell_state state)
+/* Begins an attempt at a cell, and ends it with this state. */
+static inline void attempt_and_end(struct ledger *ledger, const struct scene *scene, size_t cell,
+                                   enum cell_state state)
 {
     struct cell_result result = measured();
 
     result.state = state;
-    assert_ok(ledger, attempt_accept(ledger->store, &scene->claim, attempt(ledger, scene, cell),
-                                     &result, 300, &ledger->error));
+    assert_ok(ledger, attempt_end(ledger->store, &scene->claim, attempt(ledger, scene, cell),
+                                  &result, 300, &ledger->error));
 }
 
-/* Runs SQL directly on the database; returns false if a trigger refuses it. Fails the test if it
- * fails for another reason or changes no row. */
+/* Runs SQL, in which %Q stands for the id, directly on the database. Returns false if a trigger
+ * refuses it. Fails the test if it fails for a different reason or changes no row. */
 static inline bool may_do(struct ledger *ledger, const char *statement, const char *id)
 {
     char message[BACKDOOR_MESSAGE_SIZE], *script = sqlite3_mprintf(statement, id);

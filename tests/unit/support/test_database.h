@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which database a test's store is in: files of its folder, or, where OPSBRAIN_TEST_DATABASE is the
- * URI of a PostgreSQL database, a schema of the folder's own in it. If OPSBRAIN_TEST_POOLED is also
- * set, the URI leads to a pooler, which accepts no schema: the test then gets a database of its
- * own. */
+/* The database of a test's store: SQLite files in the test's folder or, if OPSBRAIN_TEST_DATABASE
+ * is the URI of a PostgreSQL database, a schema in that database, one for each folder. If
+ * OPSBRAIN_TEST_POOLED is also set, the URI leads to a connection pooler, which does not let a
+ * session choose its schema: each folder then has a database instead of a schema. */
 #pragma once
 
 #include <libpq-fe.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Hashes the folder's name (FNV-1a), for a name that is its own. */
+/* Hashes the folder's name (FNV-1a), so that its schema or database has a name of its own. */
 static inline uint64_t test_database_digest(const char *folder)
 {
     uint64_t digest = 14695981039346656037U;
@@ -32,7 +32,8 @@ static inline bool test_database_is_pooled(void)
     return getenv("OPSBRAIN_TEST_POOLED") != NULL;
 }
 
-/* Runs `what` and `how`, with the name of the folder's schema or database between them. */
+/* Runs a statement: `what`, the name of the folder's schema or database, then `how`. A schema or
+ * database to be created may exist already. */
 static inline void test_database_do(const char *folder, const char *what, const char *how)
 {
     PGconn *link = PQconnectdb(getenv("OPSBRAIN_TEST_DATABASE"));
@@ -62,8 +63,9 @@ static inline void test_database_drop(const char *folder)
         test_database_do(folder, "DROP SCHEMA", "CASCADE");
 }
 
-/* Returns the argument `database` for store_open, and creates the schema or database. Its sessions
- * have the name of that as application_name. Valid until the next call in this thread. */
+/* Returns the argument `database` for store_open, and creates the schema or database unless it
+ * exists. The sessions have its name as application_name. The result is valid until the next call
+ * in this thread. */
 static inline const char *test_database(const char *folder)
 {
     static _Thread_local char place[1024];

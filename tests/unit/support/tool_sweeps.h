@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes sweeps as a worker would leave them, with figures that the test chooses. */
+/* Makes sweeps as a worker would leave them, with made-up figures. */
 #pragma once
 
 #include "base/core/clock.h"
@@ -18,7 +18,8 @@
             fail_msg("%s", (world)->error.message);                                                \
     } while (0)
 
-/* Starts the small grid (4 cells), and writes the sweep's id into `out`. */
+/* Starts a sweep of the small grid, 4 cells for each deployment, with `more` arguments. Writes the
+ * sweep's id into `out`. */
 static inline void sweep_started(struct world *world, const char *more, char out[ID_SIZE])
 {
     TEXT_AUTO arguments = { 0 };
@@ -29,6 +30,7 @@ static inline void sweep_started(struct world *world, const char *more, char out
     snprintf(out, ID_SIZE, "%s", json_get_text(json_object_get(answer, "sweep"), "id", ""));
 }
 
+/* Claims the job of the sweep, which must be the next in the queue, and begins the sweep. */
 static inline struct claim sweep_claimed(struct world *world, const char *sweep_id)
 {
     static const char *const kinds[] = { "sweep", NULL };
@@ -48,8 +50,8 @@ static inline struct claim sweep_claimed(struct world *world, const char *sweep_
 }
 
 /* Stores a measured cell. `estimated`: the server reported no tokens. */
-static inline void cell_counted(struct world *world, const struct claim *claim,
-                                const struct cell_row *cell, bool estimated)
+static inline void cell_stored(struct world *world, const struct claim *claim,
+                               const struct cell_row *cell, bool estimated)
 {
     struct cell_result result = { .state = CELL_MEASURED, .workload_digest = "abc" };
     struct measurement *measurement = &result.measurement;
@@ -75,14 +77,14 @@ static inline void cell_counted(struct world *world, const struct claim *claim,
     result.witness_json = "{\"output_tokens_per_s\":160}";
     assert_stored(world, attempt_begin(world->services.store, claim, cell->id, clock_utc_ms(),
                                        &attempt, &world->error));
-    assert_stored(world, attempt_accept(world->services.store, claim, attempt, &result,
-                                        clock_utc_ms(), &world->error));
+    assert_stored(world, attempt_end(world->services.store, claim, attempt, &result, clock_utc_ms(),
+                                     &world->error));
 }
 
 static inline void cell_measured(struct world *world, const struct claim *claim,
                                  const struct cell_row *cell)
 {
-    cell_counted(world, claim, cell, false);
+    cell_stored(world, claim, cell, false);
 }
 
 static inline void cell_failed(struct world *world, const struct claim *claim,
@@ -93,8 +95,8 @@ static inline void cell_failed(struct world *world, const struct claim *claim,
 
     assert_stored(world, attempt_begin(world->services.store, claim, cell->id, clock_utc_ms(),
                                        &attempt, &world->error));
-    assert_stored(world, attempt_accept(world->services.store, claim, attempt, &result,
-                                        clock_utc_ms(), &world->error));
+    assert_stored(world, attempt_end(world->services.store, claim, attempt, &result, clock_utc_ms(),
+                                     &world->error));
 }
 
 /* Measures the first `count` cells, then ends the sweep and its job with this state and reason. */

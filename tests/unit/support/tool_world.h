@@ -36,10 +36,10 @@ struct world {
     struct text text; /* text of the last answer */
     struct error error;
     int64_t requests;
-    const char *says;     /* the client's answer to questions; NULL: it cannot be asked */
+    const char *reply;    /* the client's answer to questions; NULL: the client cannot be asked */
     char asked[64];       /* the key of the last question */
-    void (*thinks)(void); /* called before it answers; NULL: nothing */
-    /* The progress messages of the last call. */
+    void (*thinks)(void); /* called before the client answers; NULL: nothing is */
+    /* The first progress messages of the last call, and the progress at each of them. */
     char progress[WORLD_PROGRESS][256];
     double done[WORLD_PROGRESS];
     size_t progress_count;
@@ -63,20 +63,20 @@ static inline void world_close_stream(struct call *call)
     (void)call;
 }
 
-/* Answers every question with world->says; if that is NULL, the client cannot be asked. */
+/* Answers every question with world->reply; if that is NULL, the client cannot be asked. */
 static inline bool world_ask(struct call *call, const struct question *questions, size_t count,
                              json_t **answers, struct error *error)
 {
     struct world *world = call->host;
 
-    if (world->says == NULL)
+    if (world->reply == NULL)
         return error_set(error, ERROR_UNSUPPORTED, "the client cannot be asked");
     if (world->thinks != NULL)
         world->thinks();
     *answers = json_object();
     for (size_t i = 0; i < count; i++) {
         snprintf(world->asked, sizeof world->asked, "%s", questions[i].key);
-        json_object_set_new(*answers, questions[i].key, json_loads(world->says, 0, NULL));
+        json_object_set_new(*answers, questions[i].key, json_loads(world->reply, 0, NULL));
     }
     return true;
 }
@@ -107,7 +107,7 @@ static inline void world_set_up_alone(void **state, const struct job_kind *kinds
     folder_create(world->secrets);
     assert_true(outbound_global_init(&world->error));
     *services = (struct services){ .sweep_shards = 1, .version = "0.0.test", .host = "here" };
-    services->planned = reviewed_plans_create();
+    services->reviewed_plans = reviewed_plans_create();
     if (!store_open(world->folder, test_database(world->folder), 4, &services->store,
                     &world->error))
         fail_msg("%s", world->error.message);
@@ -158,7 +158,7 @@ static inline int world_tear_down(void **state)
     catalog_destroy(world->services.catalog);
     recipe_book_destroy(world->services.recipes);
     price_book_destroy(world->services.prices);
-    reviewed_plans_destroy(world->services.planned);
+    reviewed_plans_destroy(world->services.reviewed_plans);
     if (world->simserve.pid != 0)
         simserve_stop(&world->simserve);
     folder_remove(world->folder);
@@ -170,7 +170,7 @@ static inline int world_tear_down(void **state)
 }
 
 /* Calls a tool as the server does. Returns the structured answer, a new reference; NULL: the call
- * was refused, and world->error says why. */
+ * failed, and world->error says why. */
 static inline json_t *world_call(struct world *world, const char *name, const char *arguments)
 {
     const struct tool *tool = tool_find(name);
@@ -209,7 +209,8 @@ static inline json_t *world_call(struct world *world, const char *name, const ch
     return structured;
 }
 
-/* For calls that must succeed; tool_call checks that the answer conforms to its fields. */
+/* Calls a tool, and fails the test if the call fails. tool_call checks that the answer conforms to
+ * the tool's fields. */
 static inline json_t *world_ok(struct world *world, const char *name, const char *arguments)
 {
     json_t *structured = world_call(world, name, arguments);
@@ -219,13 +220,13 @@ static inline json_t *world_ok(struct world *world, const char *name, const char
     return structured;
 }
 
-/* The same if the answer does not matter. */
+/* Does the same where the structured answer does not matter. */
 static inline void world_do(struct world *world, const char *name, const char *arguments)
 {
     json_decref(world_ok(world, name, arguments));
 }
 
-/* For calls that must fail, with this kind of error, these words, and an audit row. */
+/* Fails the test unless the call fails with this kind of error, these words and an audit row. */
 static inline void world_refused(struct world *world, const char *name, const char *arguments,
                                  enum error_kind kind, const char *words)
 {
@@ -276,6 +277,7 @@ static inline size_t world_audit_count(struct world *world)
     return count;
 }
 
+/* Asserts that the text of the last answer contains these words. */
 static inline void world_says(const struct world *world, const char *words)
 {
     if (strstr(text_string(&world->text), words) == NULL)
@@ -296,15 +298,15 @@ static inline void world_register(struct world *world, const char *name)
 static inline int world_run_all(const struct CMUnitTest *tests, size_t count,
                                 int (*set_up)(void **state))
 {
-    struct CMUnitTest *own = calloc(count, sizeof *own);
+    struct CMUnitTest *copies = calloc(count, sizeof *copies);
     int failures;
 
-    memcpy(own, tests, count * sizeof *own);
+    memcpy(copies, tests, count * sizeof *copies);
     for (size_t i = 0; i < count; i++) {
-        own[i].setup_func = set_up;
-        own[i].teardown_func = world_tear_down;
+        copies[i].setup_func = set_up;
+        copies[i].teardown_func = world_tear_down;
     }
-    failures = _cmocka_run_group_tests("tests", own, count, NULL, NULL);
-    free(own);
+    failures = _cmocka_run_group_tests("tests", copies, count, NULL, NULL);
+    free(copies);
     return failures;
 }

@@ -81,7 +81,7 @@ static inline void set_up(struct trial *trial, const struct script_step *steps, 
     assert_true(load_loop_init(&trial->loop, 4, note_late, trial, &error));
     assert_true(
         transfer_create(&trial->load, &trial->loop, &listener, trial, &trial->transfer, &error));
-    memset(trial->transfer->request_id, 'f', REQUEST_ID_DIGITS);
+    memset(trial->transfer->request_id, 'f', REQUEST_ID_LENGTH);
 }
 
 static inline void tear_down(struct trial *trial)
@@ -94,6 +94,7 @@ static inline void tear_down(struct trial *trial)
     script_stop(&trial->server);
 }
 
+/* Runs the loop once, for at most 10 ms. */
 static inline void turn(struct trial *trial)
 {
     load_loop_turn(&trial->loop, clock_monotonic_ns() + 10000000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The size of a large A/B sweep's page, with its style sheets and script. Its cells are in a file
- * that the page links to. */
+/* Tests of a large A/B sweep's page: its size, with style sheets and script, and the file to which
+ * it links, which has all cells. */
 #include "tests/unit/support/tool_sweeps.h"
 #include "web/assets/assets.h"
 #include "web/frame.h"
@@ -30,7 +30,7 @@ static const struct page *find_page(const char *path)
     return page;
 }
 
-/* The page of `path` with {id}, as a browser receives it. */
+/* Writes the page or file of `path`, with `id` for {id}, as a browser receives it. */
 static void open_page(struct world *world, const char *path, const char *id, struct text *out)
 {
     const struct page_value place = { "id", id };
@@ -63,7 +63,7 @@ static size_t count_lines(const struct text *text)
     return lines;
 }
 
-static void compare_deployments(struct world *world, char out[ID_SIZE])
+static void make_ab_sweep(struct world *world, char out[ID_SIZE])
 {
     json_auto_t *answer = NULL;
 
@@ -78,21 +78,21 @@ static void compare_deployments(struct world *world, char out[ID_SIZE])
     sweep_measured(world, out, CELLS, "completed", "");
 }
 
-static void the_page_of_an_ab_sweep_of_312_cells_stays_within_its_byte_budget(void **state)
+static void a_page_of_312_cells_keeps_to_its_byte_limit_and_links_to_a_file_of_cells(void **state)
 {
     struct world *world = *state;
     size_t style = *asset_find("style.css")->length;
     TEXT_AUTO page = { 0 };
     TEXT_AUTO cells = { 0 };
     char sweep[ID_SIZE];
-    size_t all;
+    size_t total;
 
-    compare_deployments(world, sweep);
+    make_ab_sweep(world, sweep);
     open_page(world, "/sweeps/{id}", sweep, &page);
-    all = page.length + style + *asset_find("chart.css")->length + *asset_find("page.js")->length;
-    print_message("page %zu bytes, with style and script %zu\n", page.length, all);
+    total = page.length + style + *asset_find("chart.css")->length + *asset_find("page.js")->length;
+    print_message("page %zu bytes, with style and script %zu\n", page.length, total);
     assert_true(style <= STYLE_BYTES);
-    assert_true(all <= PAGE_BYTES);
+    assert_true(total <= PAGE_BYTES);
     assert_non_null(strstr(text_string(&page), "</html>"));
     assert_non_null(strstr(text_string(&page), ".csv\""));
     open_page(world, "/sweeps/{id}.csv", sweep, &cells);
@@ -103,7 +103,7 @@ static void the_page_of_an_ab_sweep_of_312_cells_stays_within_its_byte_budget(vo
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_page_of_an_ab_sweep_of_312_cells_stays_within_its_byte_budget),
+        cmocka_unit_test(a_page_of_312_cells_keeps_to_its_byte_limit_and_links_to_a_file_of_cells),
     };
 
     return world_run(tests);

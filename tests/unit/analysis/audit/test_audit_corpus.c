@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Audits 200 runs and 200 files without a fault, in which nothing is found, and 200 runs with one
- * fault each, in which only that fault is found, and what it implies. */
+ * fault each, in which only that fault, and what it implies, is found. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static struct catalog *catalog;
 struct made {
     struct maker maker;
     struct evidence evidence;
-    struct evidence *other; /* another import to look for copies in; NULL: none */
+    struct evidence *other; /* an import that the audit compares with the run; NULL: none */
     struct findings findings;
 };
 
@@ -144,8 +144,8 @@ static void write_vllm(const struct evidence *evidence, struct text *out)
     }
 }
 
-/* Writes the run to a file of its tool, and replaces it by what an import reads; false: no file is
- * written for this tool. */
+/* Writes the run as a file of its tool, and replaces the run with what an import reads from the
+ * file. Returns false, and changes nothing, if this test writes no files of the tool. */
 static bool read_back(struct made *made)
 {
     TEXT_AUTO file = { 0 };
@@ -202,7 +202,7 @@ static struct evidence_cell *last_cell(struct made *made)
     return cell_at(made, made->evidence.cell_count - 1);
 }
 
-/* Makes the cell's requests take that many times as long, with the rates that follow from it. */
+/* Makes the cell's requests take `times` times as long; its rates and duration follow. */
 static void slow_down(struct evidence_cell *cell, double times)
 {
     struct evidence_latency *e2e = &cell->latency[METRIC_E2E];
@@ -264,7 +264,7 @@ static void lose_requests(struct made *made)
     cell->failed = cell->attempted - cell->succeeded;
 }
 
-static void clear_figures(struct evidence_cell *cell)
+static void fail_cell(struct evidence_cell *cell)
 {
     for (int i = 0; i < METRIC_COUNT; i++)
         maker_forget_latency(&cell->latency[i]);
@@ -278,7 +278,7 @@ static void clear_figures(struct evidence_cell *cell)
 
 static void fail_one_cell(struct made *made)
 {
-    clear_figures(cell_at(made, any_cell(made)));
+    fail_cell(cell_at(made, any_cell(made)));
 }
 
 static void refuse_a_context(struct made *made)
@@ -288,7 +288,7 @@ static void refuse_a_context(struct made *made)
             maker_add(&made->maker, &made->evidence, made->maker.users[i], 65536, 1);
 
         memcpy(cell->variant, cell_at(made, 0)->variant, sizeof cell->variant);
-        clear_figures(cell);
+        fail_cell(cell);
         cell->duration_s = 0.4;
     }
 }
@@ -358,7 +358,8 @@ static void start_cold(struct made *made)
               (60000 + 20 * cell->latency[METRIC_E2E].mean_ms) / cell->latency[METRIC_E2E].mean_ms);
 }
 
-/* Slows down a cell in the middle of the levels, which is therefore no cold start. */
+/* Slows down the cell of the second highest level: that of the lowest would look like a cold start.
+ */
 static void disturb_one_cell(struct made *made)
 {
     slow_down(cell_at(made, made->maker.levels - 2), 6);
@@ -496,7 +497,7 @@ static void exceed_the_bandwidth(struct made *made)
     last_cell(made)->latency[METRIC_TPOT].mean_ms = 0.01;
 }
 
-static bool has_levels(const struct made *made)
+static bool has_three_levels(const struct made *made)
 {
     return made->maker.levels >= 3;
 }
@@ -511,9 +512,9 @@ static bool reports_success(const struct made *made)
     return made->maker.reporter != REPORTER_BARE;
 }
 
-static bool reports_counts_and_levels(const struct made *made)
+static bool is_import_with_counts_and_levels(const struct made *made)
 {
-    return reports_counts(made) && has_levels(made) && made->evidence.imported;
+    return reports_counts(made) && has_three_levels(made) && made->evidence.imported;
 }
 
 static bool is_import(const struct made *made)
@@ -521,15 +522,16 @@ static bool is_import(const struct made *made)
     return made->evidence.imported;
 }
 
-/* Whether the run is so fast that a timeout of a minute cuts only its tail off. */
-static bool is_quick(const struct made *made)
+/* Whether the run is an import with counts and levels, and so fast that a timeout of a minute cuts
+ * off only the tail. */
+static bool is_quick_import(const struct made *made)
 {
-    return reports_counts_and_levels(made)
+    return is_import_with_counts_and_levels(made)
            && made->evidence.cells[made->evidence.cell_count - 1].latency[METRIC_E2E].mean_ms
                   < 40000;
 }
 
-static bool reports_counts_of_import(const struct made *made)
+static bool is_import_with_counts(const struct made *made)
 {
     return reports_counts(made) && made->evidence.imported;
 }
@@ -544,60 +546,60 @@ static bool reports_tail(const struct made *made)
     return !isnan(made->evidence.cells[0].latency[METRIC_E2E].p95_ms);
 }
 
-static bool reports_tokens(const struct made *made)
+static bool is_import_with_tokens(const struct made *made)
 {
     return made->maker.reporter == REPORTER_VLLM || made->maker.reporter == REPORTER_AIPERF
            || made->maker.reporter == REPORTER_GUIDELLM;
 }
 
-static bool has_contexts(const struct made *made)
+static bool has_four_contexts(const struct made *made)
 {
     return made->maker.contexts >= 4;
 }
 
-static bool has_enough_cells(const struct made *made)
+static bool is_import_with_six_cells(const struct made *made)
 {
     return made->evidence.cell_count >= 6 && made->evidence.imported;
 }
 
 static bool is_import_with_levels(const struct made *made)
 {
-    return has_levels(made) && made->evidence.imported;
+    return has_three_levels(made) && made->evidence.imported;
 }
 
 static const struct fault {
-    const char *rule;    /* the rule that must find it */
-    const char *implied; /* another rule that finds it, too; NULL: none */
+    const char *rule;    /* the rule that must find the fault */
+    const char *implied; /* a second rule that may find the fault, too; NULL: none */
     void (*plant)(struct made *made);
-    bool (*fits)(const struct made *made); /* whether the run can show it */
+    bool (*fits)(const struct made *made); /* whether the run can show the fault */
 } faults[] = {
     { "duplicate_cells", NULL, append_a_run, is_import },
-    { "identical_runs", NULL, copy_the_run, has_enough_cells },
-    { "failed_speed", NULL, give_a_failed_cell_speed, reports_counts_of_import },
+    { "identical_runs", NULL, copy_the_run, is_import_with_six_cells },
+    { "failed_speed", NULL, give_a_failed_cell_speed, is_import_with_counts },
     { "low_success", NULL, lose_requests, reports_success },
-    { "all_failed", NULL, fail_one_cell, reports_counts_of_import },
-    { "misnamed_failure", NULL, refuse_a_context, reports_counts_of_import },
-    { "actual_load", NULL, miss_users, has_levels },
+    { "all_failed", NULL, fail_one_cell, is_import_with_counts },
+    { "misnamed_failure", NULL, refuse_a_context, is_import_with_counts },
+    { "actual_load", NULL, miss_users, has_three_levels },
     { "load_plateau", "actual_load", admit_ten_at_once, is_import },
-    { "request_cap", "burst", send_fewer_than_users, reports_counts_and_levels },
-    { "burst", NULL, send_one_burst, reports_counts_and_levels },
-    { "front_door", NULL, limit_admission, has_levels },
+    { "request_cap", "burst", send_fewer_than_users, is_import_with_counts_and_levels },
+    { "burst", NULL, send_one_burst, is_import_with_counts_and_levels },
+    { "front_door", NULL, limit_admission, has_three_levels },
     { "first_shape", NULL, start_cold, is_import_with_levels },
-    { "non_monotone", NULL, disturb_one_cell, has_levels },
-    { "censored_tail", "low_success", cut_the_tail, is_quick },
-    { "few_samples", NULL, reduce_samples, reports_counts_of_import },
+    { "non_monotone", NULL, disturb_one_cell, has_three_levels },
+    { "censored_tail", "low_success", cut_the_tail, is_quick_import },
+    { "few_samples", NULL, reduce_samples, is_import_with_counts },
     { "disorder", NULL, swap_percentiles, reports_tail },
     { "one_token_output", NULL, answer_with_one_token, reports_success },
-    { "tokens_locked_to_context", NULL, count_prompts_as_answers, has_contexts },
+    { "tokens_locked_to_context", NULL, count_prompts_as_answers, has_four_contexts },
     { "unknown_output", NULL, count_no_answers, is_import },
-    { "length_mismatch", NULL, answer_shorter, reports_tokens },
-    { "tokens_recounted", NULL, count_by_another_tokenizer, reports_tokens },
+    { "length_mismatch", NULL, answer_shorter, is_import_with_tokens },
+    { "tokens_recounted", NULL, count_by_another_tokenizer, is_import_with_tokens },
     { "prefix_cache", NULL, serve_from_the_cache, reports_counts },
     { "client_limited", NULL, mark_client, is_own },
     { "contaminated", NULL, mark_contaminated, is_own },
     { "uneven", NULL, mark_uneven, is_own },
     { "tokens_estimated", NULL, mark_estimated, is_own },
-    { "rates_disagree", NULL, double_the_duration, reports_counts_of_import },
+    { "rates_disagree", NULL, double_the_duration, is_import_with_counts },
     { "compute_roofline", NULL, exceed_the_compute, is_own },
     { "bandwidth_roofline", NULL, exceed_the_bandwidth, is_own },
 };
@@ -625,7 +627,7 @@ static size_t count_wrong(const struct made *made, const struct fault *fault, in
     return wrong + !found;
 }
 
-static void one_fault_is_found_and_only_what_it_implies(void **state)
+static void only_the_planted_fault_and_what_it_implies_are_found(void **state)
 {
     size_t wrong = 0, planted[FAULTS] = { 0 }, runs = 0;
 
@@ -683,7 +685,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_found_in_clean_runs),
         cmocka_unit_test(nothing_is_found_in_clean_files),
-        cmocka_unit_test(one_fault_is_found_and_only_what_it_implies),
+        cmocka_unit_test(only_the_planted_fault_and_what_it_implies_are_found),
         cmocka_unit_test(every_rule_has_its_fault),
     };
 

@@ -21,7 +21,7 @@ static bool has(struct trial *trial, const char *rule)
     return false;
 }
 
-/* Sets how long the cell's requests take, and the rates that follow from it. */
+/* Sets how long the cell's requests take, and the rates and the duration that follow from that. */
 static void set_time(struct evidence_cell *cell, double mean_ms)
 {
     struct evidence_latency *e2e = &cell->latency[METRIC_E2E];
@@ -32,8 +32,6 @@ static void set_time(struct evidence_cell *cell, double mean_ms)
     cell->output_throughput = 64 * cell->request_throughput;
     cell->duration_s = cell->succeeded / cell->request_throughput;
 }
-
-/* ---- Not to be reported ---- */
 
 static void a_chat_template_is_not_a_second_tokenizer(void **state)
 {
@@ -47,14 +45,14 @@ static void a_chat_template_is_not_a_second_tokenizer(void **state)
         cell->output_tokens_usage = cell->output_tokens_mean + 1;
     }
     assert_nothing_found(trial);
-    for (size_t i = 0; i < trial->evidence.cell_count; i++) /* one length alone */
+    for (size_t i = 0; i < trial->evidence.cell_count; i++) /* a single length */
         trial->evidence.cells[i].input_length = trial->evidence.cells[i].input_tokens_mean = 256;
     trial->evidence.cell_count = 1;
     trial->evidence.cells[0].input_tokens_usage = 283;
     assert_nothing_found(trial);
 }
 
-static void runs_that_request_no_output_are_not_called_too_short(void **state)
+static void runs_that_request_no_output_are_reported_only_with_an_output_rate(void **state)
 {
     struct trial *trial = *state;
 
@@ -71,7 +69,7 @@ static void runs_that_request_no_output_are_not_called_too_short(void **state)
     assert_true(has(trial, "one_token_output"));
 }
 
-static void a_rate_over_a_rounded_time_is_not_another_rate(void **state)
+static void a_rate_may_differ_by_the_rounding_of_the_duration(void **state)
 {
     struct trial *trial = *state;
     struct evidence_cell *cell = &trial->evidence.cells[0];
@@ -90,7 +88,7 @@ static void a_rate_over_a_rounded_time_is_not_another_rate(void **state)
     assert_true(has(trial, "rates_disagree"));
 }
 
-static void another_tokenizer_is_found_though_it_counts_little_more(void **state)
+static void a_second_tokenizer_is_found_whether_it_counts_more_or_fewer(void **state)
 {
     struct trial *trial = *state;
 
@@ -107,12 +105,12 @@ static void another_tokenizer_is_found_though_it_counts_little_more(void **state
     only(trial, "tokens_recounted");
 }
 
-/* The same run, as it was before its facts were corrected. */
-static bool give_corrected_once(void *context, struct evidence *out)
+/* Gives the same run, as it was before its facts were corrected. */
+static bool give_uncorrected_once(void *context, struct evidence *out)
 {
     struct trial *trial = context;
 
-    if (trial->copies_given++ > 0)
+    if (trial->copy_calls++ > 0)
         return false;
     evidence_init(out);
     snprintf(out->id, sizeof out->id, "imp_before");
@@ -128,14 +126,14 @@ static void the_import_that_this_one_corrects_is_not_a_copy(void **state)
 
     snprintf(trial->evidence.id, sizeof trial->evidence.id, "imp_after");
     snprintf(trial->evidence.digest, sizeof trial->evidence.digest, "abc123");
-    trial->input.next_other = give_corrected_once;
+    trial->input.next_other = give_uncorrected_once;
     trial->input.context = trial;
     assert_nothing_found(trial);
-    assert_int_equal(trial->copies_given, 2);
+    assert_int_equal(trial->copy_calls, 2);
 }
 
-/* The requests failed for another reason, and the percentile of the successful ones is a round
- * number. */
+/* The failed requests did not time out, and the p95 of the others is a round number, or just below
+ * one. */
 static void a_round_percentile_of_the_survivors_is_not_a_timeout(void **state)
 {
     struct trial *trial = *state;
@@ -151,7 +149,7 @@ static void a_round_percentile_of_the_survivors_is_not_a_timeout(void **state)
     only(trial, "low_success");
 }
 
-/* All requests take the same time, and some were refused. */
+/* All requests take about the same time, and some were refused. */
 static void a_steady_server_that_refuses_some_has_no_timeout(void **state)
 {
     struct trial *trial = *state;
@@ -166,7 +164,7 @@ static void a_steady_server_that_refuses_some_has_no_timeout(void **state)
     only(trial, "low_success");
 }
 
-static void a_finding_of_a_timeout_names_no_unknown_figure(void **state)
+static void a_finding_of_a_timeout_prints_no_nan(void **state)
 {
     struct trial *trial = *state;
     struct evidence_cell *cell = &trial->evidence.cells[5];
@@ -181,7 +179,7 @@ static void a_finding_of_a_timeout_names_no_unknown_figure(void **state)
         assert_null(strstr(text_string(&trial->findings.at[i].arithmetic), "nan"));
 }
 
-/* The second run was measured on a slower machine, and also has other contexts. */
+/* The second run was measured on a slower machine, and has one context more. */
 static void two_runs_in_one_file_are_not_noise_of_one_run(void **state)
 {
     struct trial *trial = *state;
@@ -209,7 +207,7 @@ static void repetitions_side_by_side_are_each_compared_with_their_own_run(void *
     only(trial, "duplicate_cells");
 }
 
-/* One user, who came first, took about twice as long as four. */
+/* The first cell, of one user, took about twice as long as that of four users. */
 static void a_cold_start_is_not_noise(void **state)
 {
     struct trial *trial = *state;
@@ -220,7 +218,7 @@ static void a_cold_start_is_not_noise(void **state)
 }
 
 /* One user's prompts were processed; those of more users came from the cache. */
-static void cached_cells_are_found_and_not_the_one_that_filled_the_cache(void **state)
+static void cached_cells_are_found_but_not_those_that_filled_the_cache(void **state)
 {
     struct trial *trial = *state;
 
@@ -255,7 +253,7 @@ static void each_model_of_a_file_is_compared_with_its_own_size(void **state)
     assert_int_equal(trial->findings.at[0].cells[0], 7);
 }
 
-static void the_pause_of_one_user_is_not_a_user_missing(void **state)
+static void the_pause_of_one_user_is_not_a_missing_user(void **state)
 {
     struct trial *trial = *state;
 
@@ -277,8 +275,6 @@ static void a_speed_in_our_own_failed_cell_is_not_reported(void **state)
     cell->success_rate = 0.2;
     assert_nothing_found(trial);
 }
-
-/* ---- Not to be missed ------------------------------------------------------------------------ */
 
 static struct evidence_cell *add_failed(struct trial *trial, double users, double length)
 {
@@ -305,7 +301,7 @@ static void a_context_that_fails_at_once_with_one_user_was_too_long(void **state
          "from 16384 tokens of context on everything fails, at 1 user too (row 8), and within 2 s");
 }
 
-static void the_refusal_shown_is_of_the_shortest_context_and_few_users(void **state)
+static void the_failure_shown_has_the_shortest_context_and_the_fewest_users(void **state)
 {
     struct trial *trial = *state;
 
@@ -326,8 +322,8 @@ static void cells_in_which_all_requests_failed_are_reported(void **state)
     says(&only(trial, "all_failed")->arithmetic, "8 of 8 requests failed");
 }
 
-/* Each burst takes 60 s and the time to begin its last request; neither percentiles nor a duration
- * are reported. */
+/* Each burst takes 60 s plus the time until its last request begins; neither percentiles nor
+ * durations are reported. */
 static void a_timeout_shows_in_how_long_each_burst_took(void **state)
 {
     struct trial *trial = *state;
@@ -346,10 +342,10 @@ static void a_timeout_shows_in_how_long_each_burst_took(void **state)
     }
     audit(trial);
     assert_true(has(trial, "censored_tail"));
-    assert_int_equal(trial->findings.count, 2); /* low_success too */
+    assert_int_equal(trial->findings.count, 2); /* low_success is found, too */
 }
 
-static void a_burst_is_found_if_only_the_completed_requests_are_reported(void **state)
+static void a_burst_is_found_even_if_only_completed_requests_are_reported(void **state)
 {
     struct trial *trial = *state;
     struct evidence_cell *cell = &trial->evidence.cells[5];
@@ -361,7 +357,7 @@ static void a_burst_is_found_if_only_the_completed_requests_are_reported(void **
     says(&only(trial, "burst")->arithmetic, "16 requests for 16 users (row 7)");
 }
 
-static void a_first_token_that_comes_sooner_for_two_users_came_from_a_cache(void **state)
+static void a_first_token_sooner_for_two_users_came_from_a_cache_if_there_is_one(void **state)
 {
     struct trial *trial = *state;
     const double ttft_ms[] = { 1442, 372, 380, 420 };
@@ -381,7 +377,7 @@ static void a_first_token_that_comes_sooner_for_two_users_came_from_a_cache(void
     assert_false(has(trial, "prefix_cache"));
 }
 
-static void one_prompt_that_the_file_names_is_reported(void **state)
+static void one_prompt_for_all_requests_is_reported_if_the_run_names_it(void **state)
 {
     struct trial *trial = *state;
 
@@ -397,7 +393,7 @@ static void one_prompt_that_the_file_names_is_reported(void **state)
     only(trial, "prefix_cache");
 }
 
-/* Rates with two decimals, and a template of nine tokens. */
+/* The rates are up to 1.2 % off, and the chat template adds nine tokens. */
 static void tokens_locked_to_the_context_are_found_through_rounding(void **state)
 {
     struct trial *trial = *state;
@@ -444,7 +440,7 @@ static void a_second_plateau_is_found_below_the_first(void **state)
     for (int users = 256; users <= 1024; users *= 2)
         add_level(trial, users, 100);
     audit(trial);
-    assert_int_equal(trial->findings.count, 3); /* actual_load too */
+    assert_int_equal(trial->findings.count, 3); /* actual_load is found, too */
     says(&trial->findings.at[1].arithmetic, "about 100 requests");
     says(&trial->findings.at[2].arithmetic, "about 10 requests");
     assert_int_equal(trial->findings.at[2].cell_count, 2);
@@ -454,27 +450,27 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_chat_template_is_not_a_second_tokenizer),
-        TEST(runs_that_request_no_output_are_not_called_too_short),
-        TEST(a_rate_over_a_rounded_time_is_not_another_rate),
-        TEST(another_tokenizer_is_found_though_it_counts_little_more),
+        TEST(runs_that_request_no_output_are_reported_only_with_an_output_rate),
+        TEST(a_rate_may_differ_by_the_rounding_of_the_duration),
+        TEST(a_second_tokenizer_is_found_whether_it_counts_more_or_fewer),
         TEST(the_import_that_this_one_corrects_is_not_a_copy),
         TEST(a_round_percentile_of_the_survivors_is_not_a_timeout),
         TEST(a_steady_server_that_refuses_some_has_no_timeout),
-        TEST(a_finding_of_a_timeout_names_no_unknown_figure),
+        TEST(a_finding_of_a_timeout_prints_no_nan),
         TEST(two_runs_in_one_file_are_not_noise_of_one_run),
         TEST(repetitions_side_by_side_are_each_compared_with_their_own_run),
         TEST(a_cold_start_is_not_noise),
-        TEST(cached_cells_are_found_and_not_the_one_that_filled_the_cache),
+        TEST(cached_cells_are_found_but_not_those_that_filled_the_cache),
         TEST(each_model_of_a_file_is_compared_with_its_own_size),
-        TEST(the_pause_of_one_user_is_not_a_user_missing),
+        TEST(the_pause_of_one_user_is_not_a_missing_user),
         TEST(a_speed_in_our_own_failed_cell_is_not_reported),
         TEST(a_context_that_fails_at_once_with_one_user_was_too_long),
-        TEST(the_refusal_shown_is_of_the_shortest_context_and_few_users),
+        TEST(the_failure_shown_has_the_shortest_context_and_the_fewest_users),
         TEST(cells_in_which_all_requests_failed_are_reported),
         TEST(a_timeout_shows_in_how_long_each_burst_took),
-        TEST(a_burst_is_found_if_only_the_completed_requests_are_reported),
-        TEST(a_first_token_that_comes_sooner_for_two_users_came_from_a_cache),
-        TEST(one_prompt_that_the_file_names_is_reported),
+        TEST(a_burst_is_found_even_if_only_completed_requests_are_reported),
+        TEST(a_first_token_sooner_for_two_users_came_from_a_cache_if_there_is_one),
+        TEST(one_prompt_for_all_requests_is_reported_if_the_run_names_it),
         TEST(tokens_locked_to_the_context_are_found_through_rounding),
         TEST(as_many_tokens_out_as_in_may_be_requested),
         TEST(a_second_plateau_is_found_below_the_first),

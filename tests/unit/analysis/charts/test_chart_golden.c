@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares each plot of runs that are hard to draw, byte for byte: golden/ has the pictures of the
- * plain run, and the digests of all. `test_chart_golden --write` accepts what is drawn now: look at
- * the pictures first. */
+/* Draws every plot of a plain run and of runs that are hard to draw, and a history, and compares
+ * the SVGs with golden/: those of the plain run and of the history byte for byte, those of all runs
+ * by their digests. `test_chart_golden --write` writes what is drawn now into golden/: look at the
+ * new pictures before you commit them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,7 @@
 #define GOLDEN SOURCE_DIR "/tests/unit/analysis/charts/golden"
 #define REPETITIONS 4
 
-static bool writes;
+static bool is_writing;
 
 static const struct {
     const char *name;
@@ -29,7 +30,7 @@ static const struct {
     { "forest", draw_forest },
 };
 
-/* The first is the plain run, which has repetitions. */
+/* The first is the plain run, which has REPETITIONS repetitions; the others have one. */
 static const struct shape_of_run shapes[] = {
     { "plain", "Gemma 4 12B", 5, 3, ALL(EVIDENCE_MEASURED), "", 1 },
     { "one-cell", "m", 1, 1, ALL(EVIDENCE_MEASURED), "", 1 },
@@ -50,14 +51,15 @@ static void add_digest(const char *plot, const char *shape, const struct text *s
     text_addf(digests, "%s %s %.16s\n", plot, shape, digest);
 }
 
-static void is_the_picture(const char *plot, const struct text *svg)
+/* Checks that the SVG is the golden picture of the plot; with --write, makes it that picture. */
+static void check_picture(const char *plot, const struct text *svg)
 {
     TEXT_AUTO golden = { 0 };
     char name[64];
     size_t same = 0;
 
     snprintf(name, sizeof name, "%s.svg", plot);
-    if (writes) {
+    if (is_writing) {
         file_write(GOLDEN, name, svg);
         return;
     }
@@ -92,7 +94,7 @@ static void draw_shape(const struct shape_of_run *shape, struct text *digests)
         plots[p].draw(&runs, &chart);
         write_svg(&chart, &svg);
         if (shape == shapes)
-            is_the_picture(plots[p].name, &svg);
+            check_picture(plots[p].name, &svg);
         add_digest(plots[p].name, shape->name, &svg, digests);
     }
     for (size_t i = 0; i < count; i++)
@@ -108,7 +110,7 @@ static void every_plot_is_unchanged(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
         draw_shape(&shapes[i], &digests);
-    if (writes) {
+    if (is_writing) {
         file_write(GOLDEN, "digests.txt", &digests);
         return;
     }
@@ -117,7 +119,7 @@ static void every_plot_is_unchanged(void **state)
          line = strtok_r(NULL, "\n", &next))
         if (strstr(text_string(&golden), line) == NULL)
             print_error("not as in digests.txt: %s\n", line);
-    for (size_t i = 0; i < digests.length; i++)
+    for (size_t i = 0; i < digests.length; i++) /* strtok_r has replaced the line ends */
         digests.data[i] = digests.data[i] == '\0' ? '\n' : digests.data[i];
     assert_string_equal(text_string(&digests), text_string(&golden));
 }
@@ -130,7 +132,7 @@ static void a_history_is_unchanged(void **state)
     (void)state;
     draw_history_to("demo", 86400000, &chart);
     write_svg(&chart, &svg);
-    is_the_picture("history", &svg);
+    check_picture("history", &svg);
 }
 
 int main(int count, char **arguments)
@@ -140,6 +142,6 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_history_is_unchanged),
     };
 
-    writes = count > 1 && strcmp(arguments[1], "--write") == 0;
+    is_writing = count > 1 && strcmp(arguments[1], "--write") == 0;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

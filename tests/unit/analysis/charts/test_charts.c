@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws every chart of made-up runs of all shapes, and of runs that users published. No label
+/* Draws every chart of made-up runs of many shapes, and of runs that users published. No label
  * overlaps another, crosses the picture's edge or lies on a line, and no figure is drawn that is
  * not in the data. `test_charts --save FOLDER` saves the pictures, light and dark, for people to
  * look at. */
@@ -32,7 +32,7 @@ static const struct {
     { "forest", draw_forest },
 };
 
-/* Saves "heat-of-one-cell.svg" and "heat-of-one-cell.dark.svg". */
+/* Saves "heat of one cell" as "heat-of-one-cell.svg" and "heat-of-one-cell.dark.svg". */
 static void save(const char *what, const struct chart *chart)
 {
     static const char *const ends[] = { [SVG_LIGHT] = ".svg", [SVG_DARK] = ".dark.svg" };
@@ -49,7 +49,7 @@ static void save(const char *what, const struct chart *chart)
     }
 }
 
-static void is_sound(const char *what, const struct chart *chart)
+static void check_and_save(const char *what, const struct chart *chart)
 {
     chart_is_sound(what, chart);
     if (save_folder != NULL)
@@ -64,7 +64,7 @@ static void all_are_sound(const char *run, const struct chart_runs *runs)
 
         snprintf(what, sizeof what, "%s of %s", charts[i].name, run);
         charts[i].draw(runs, &chart);
-        is_sound(what, &chart);
+        check_and_save(what, &chart);
     }
 }
 
@@ -121,8 +121,8 @@ static void charts_of_other_made_runs_are_sound(void **state)
 }
 
 /* Checks that the heat map of a run without a measured cell has neither a figure nor a colour of
- * the ramp, but the word and the outline of its cells. */
-static void has_no_figure(const struct shape_of_run *shape, const char *word, const char *outline)
+ * the ramp, and that it has the word and the mark of such cells. */
+static void has_no_figure(const struct shape_of_run *shape, const char *word, const char *mark)
 {
     EVIDENCE_AUTO evidence;
     const struct chart_runs runs = { &evidence, 1, NULL };
@@ -135,7 +135,7 @@ static void has_no_figure(const struct shape_of_run *shape, const char *word, co
     assert_null(strstr(svg.data, "t-figure"));
     assert_null(strstr(svg.data, "f-step"));
     assert_non_null(strstr(svg.data, word));
-    assert_non_null(strstr(svg.data, outline));
+    assert_non_null(strstr(svg.data, mark));
 }
 
 static void unmeasured_cells_have_no_figure_and_no_colour(void **state)
@@ -182,11 +182,11 @@ static void large_grids_say_what_they_show(void **state)
     }
 }
 
-/* Checks how many times a label is in the chart of a run with so many users and contexts. */
-static void has_label(void (*draw)(const struct chart_runs *runs, struct chart *out), size_t users,
+/* Checks that a label is `times` times in the chart of a run with so many loads and contexts. */
+static void has_label(void (*draw)(const struct chart_runs *runs, struct chart *out), size_t loads,
                       size_t contexts, const char *label, size_t times)
 {
-    const struct shape_of_run shape = { "", "m", users, contexts, ALL(EVIDENCE_MEASURED), "", 1 };
+    const struct shape_of_run shape = { "", "m", loads, contexts, ALL(EVIDENCE_MEASURED), "", 1 };
     EVIDENCE_AUTO evidence;
     const struct chart_runs runs = { &evidence, 1, NULL };
     CHART_AUTO chart = { 0 };
@@ -213,7 +213,7 @@ static void crowded_charts_show_an_important_label_once_in_each_panel(void **sta
     has_label(draw_heat, 100, 10, "4", 0);
 }
 
-/* The last context of the mixed run is too long for the model. */
+/* The last context of the mixed run, 1024 tokens, is too long for the model. */
 static void a_context_without_a_point_is_not_named(void **state)
 {
     static void (*const draws[])(const struct chart_runs *runs, struct chart *out) = { chart_pareto,
@@ -233,7 +233,7 @@ static void a_context_without_a_point_is_not_named(void **state)
     }
 }
 
-/* How many shapes belong to a mark of this row of the table. */
+/* How many marks this row of the table has in the drawing. */
 static size_t marks_of(const struct drawing *drawing, int64_t row)
 {
     size_t found = 0;
@@ -305,7 +305,7 @@ static void failures_do_not_touch_the_figures(void **state)
     }
 }
 
-/* A limit that would be above the axis, among the failures, is not drawn. */
+/* A limit above the figures must not be drawn through the failures, which are there. */
 static void a_limit_crosses_no_failure(void **state)
 {
     static const struct shape_of_run shape = { "", "m", 9, 6, ALL(EVIDENCE_MEASURED), "", 1 };
@@ -320,7 +320,7 @@ static void a_limit_crosses_no_failure(void **state)
         CHART_AUTO chart = { 0 };
 
         chart_latency(&runs, METRIC_TTFT, limit_ms, &chart);
-        has_clear_failures("a limit", &chart.drawing);
+        check_failures_are_clear("a limit", &chart.drawing);
     }
 }
 
@@ -406,11 +406,11 @@ static void charts_of_histories_of_any_length_are_sound(void **state)
 
         draw_history_to(ARABIC_NAME, ends[i], &chart);
         snprintf(what, sizeof what, "history to %lld", (long long)ends[i]);
-        is_sound(what, &chart);
+        check_and_save(what, &chart);
     }
 }
 
-/* Checks the bytes of the chart's PNG; returns its width in pixels. */
+/* Checks that the chart's PNG has at most RASTER_BYTES_MAX bytes; returns its width in pixels. */
 static uint32_t picture_fits(const char *name, const struct chart *chart)
 {
     TEXT_AUTO png = { 0 };
@@ -422,7 +422,7 @@ static uint32_t picture_fits(const char *name, const struct chart *chart)
     return ntohl(*(const uint32_t *)(const void *)(png.data + 16));
 }
 
-/* Even the pictures with the most shapes stay within the limit of bytes. */
+/* Even the pictures with the most shapes have at most RASTER_BYTES_MAX bytes. */
 static void the_largest_pictures_fit_a_chat(void **state)
 {
     static const struct {
@@ -446,8 +446,8 @@ static void the_largest_pictures_fit_a_chat(void **state)
     }
 }
 
-/* Checks that the heat map keeps its 1200 x 800 pixels, and that it and the forest plot fit a chat.
- */
+/* Checks that the heat map keeps its 1200 x 800 pixels, and that its file and that of the forest
+ * plot are small enough for a chat. */
 static void fits_a_chat(const char *name, const struct evidence *evidence)
 {
     FINDINGS_AUTO findings = { 0 };
@@ -467,7 +467,7 @@ static void fits_a_chat(const char *name, const struct evidence *evidence)
     picture_fits(name, &forest);
 }
 
-static void draw_published(const char *name, const struct text *bytes)
+static void check_published(const char *name, const struct text *bytes)
 {
     EVIDENCE_AUTO evidence;
     struct error error;
@@ -487,7 +487,7 @@ static void charts_of_published_results_are_sound(void **state)
     (void)state;
     if (published_folder(folder) == NULL)
         skip();
-    assert_true(published_each(folder, draw_published) > 0);
+    assert_true(published_each(folder, check_published) > 0);
 }
 
 int main(int count, char **arguments)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every colour has enough contrast with those below it (WCAG 2.2, 1.4.3 and 1.4.11), and
- * web/assets/chart.css has these colours: `test_palette --write` writes it. */
+/* Texts and faint marks have enough contrast with the colours on which they are drawn (WCAG 2.2,
+ * 1.4.3 and 1.4.11), colours that must be told apart differ for people with colour blindness, too,
+ * and web/assets/chart.css has the colours of the palette. `test_palette --write` writes that file.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,13 +17,13 @@
 
 #define TEXT_CONTRAST 4.5
 #define MARK_CONTRAST 3
-/* CIE76: 2.3 is just noticeable */
+/* differences by CIE76, of which 2.3 is just noticeable */
 #define SERIES_DIFFERENCE 10
 #define STEP_DIFFERENCE 4
 
 #define ASSETS SOURCE_DIR "/web/assets"
 
-static bool writes;
+static bool is_writing;
 
 static double linear(uint32_t rgb, int shift)
 {
@@ -79,7 +81,8 @@ static void faint_marks_have_a_contrast_of_at_least_3(void **state)
 
 enum vision { PROTANOPIA, DEUTERANOPIA, TRITANOPIA, VISIONS };
 
-/* How linear RGB is seen: Machado, Oliveira and Fernandes 2009, severity 1. */
+/* The matrices from linear RGB to the linear RGB that is seen with each kind of colour blindness:
+ * Machado, Oliveira and Fernandes 2009, severity 1. */
 static const double seen_as[VISIONS][3][3] = {
     { { 0.152286, 1.052583, -0.204868 },
       { 0.114503, 0.786281, 0.099216 },
@@ -97,7 +100,7 @@ static double cube(double share)
     return share > 0.008856 ? cbrt(share) : 7.787 * share + 16.0 / 116;
 }
 
-/* CIE L*a*b* of the colour as it is seen. */
+/* Computes CIE L*a*b* of the colour as somebody with this vision sees it. */
 static void lab_of(uint32_t rgb, enum vision vision, double out[3])
 {
     double seen[3], xyz[3];
@@ -180,7 +183,7 @@ static void the_style_sheet_has_the_colours_of_the_palette(void **state)
     text_add(&expected, "@media screen and (prefers-color-scheme:dark){\n");
     write_classes(THEME_DARK, &expected);
     text_add(&expected, "}\n");
-    if (writes)
+    if (is_writing)
         file_write(ASSETS, "chart.css", &expected);
     file_read(ASSETS, "chart.css", &css);
     assert_string_equal(text_string(&css), text_string(&expected));
@@ -195,6 +198,6 @@ int main(int count, char **arguments)
         cmocka_unit_test(the_style_sheet_has_the_colours_of_the_palette),
     };
 
-    writes = count > 1 && strcmp(arguments[1], "--write") == 0;
+    is_writing = count > 1 && strcmp(arguments[1], "--write") == 0;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

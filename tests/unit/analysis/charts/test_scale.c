@@ -16,7 +16,7 @@ static void shows(double value, const char *expected)
     assert_string_equal(scale_number(value, number), expected);
 }
 
-static void three_digits_are_shown(void **state)
+static void at_least_three_digits_are_shown(void **state)
 {
     (void)state;
     shows(0, "0");
@@ -46,7 +46,8 @@ static void requested_values_are_shown_in_full(void **state)
     assert_string_equal(scale_exact(0.0625, number), "0.0625");
 }
 
-static void fits(double low, double high, bool is_log, double from, double to, const char *tick)
+static void fits(double low, double high, bool is_log, double from, double to,
+                 const char *last_tick)
 {
     struct scale_range range = { .is_log = is_log };
     double ticks[SCALE_TICKS_MAX];
@@ -62,7 +63,7 @@ static void fits(double low, double high, bool is_log, double from, double to, c
     assert_true(fabs(scale.high - to) < 1e-9 * fabs(to));
     count = scale_ticks(&scale, ticks);
     assert_true(count >= 2 && count <= SCALE_TICKS_MAX);
-    assert_string_equal(scale_tick_name(ticks[count - 1], number), tick);
+    assert_string_equal(scale_tick_name(ticks[count - 1], number), last_tick);
     assert_true(fabs(scale_at(&scale, scale.high) - 100) < 1e-6);
 }
 
@@ -106,7 +107,7 @@ static void a_part_that_is_kept_clear_has_no_ticks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(three_digits_are_shown),
+        cmocka_unit_test(at_least_three_digits_are_shown),
         cmocka_unit_test(requested_values_are_shown_in_full),
         cmocka_unit_test(axes_end_at_round_values),
         cmocka_unit_test(a_part_that_is_kept_clear_has_no_ticks),

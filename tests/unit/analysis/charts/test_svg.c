@@ -11,7 +11,8 @@
 
 #include "analysis/charts/svg.h"
 
-static void write_one(struct drawing *drawing, enum svg_colours colours, const char *expected)
+/* Checks that the SVG of the drawing contains `expected`; empties the drawing. */
+static void check_and_clear(struct drawing *drawing, enum svg_colours colours, const char *expected)
 {
     TEXT_AUTO svg = { 0 };
 
@@ -31,34 +32,35 @@ static void each_shape_is_written(void **state)
     (void)state;
     drawing_init(&drawing, 100, 50);
     drawing_rect(&drawing, (struct box){ 1, 2, 3, 4 }, 2, (struct style){ .fill = PAINT_FAIL });
-    write_one(&drawing, SVG_LIGHT,
-              "<rect x=\"1\" y=\"2\" width=\"3\" height=\"4\" rx=\"2\" fill=\"#9b1c1c\"/>");
+    check_and_clear(&drawing, SVG_LIGHT,
+                    "<rect x=\"1\" y=\"2\" width=\"3\" height=\"4\" rx=\"2\" fill=\"#9b1c1c\"/>");
     drawing_path(&drawing, spots, 3, true, line);
-    write_one(&drawing, SVG_DARK,
-              "<path d=\"M1 2L3.3 4L5 -6Z\" fill=\"none\" stroke=\"#e6eaee\" stroke-width=\"2\" "
-              "stroke-dasharray=\"4 3\"/>");
+    check_and_clear(
+        &drawing, SVG_DARK,
+        "<path d=\"M1 2L3.3 4L5 -6Z\" fill=\"none\" stroke=\"#e6eaee\" stroke-width=\"2\" "
+        "stroke-dasharray=\"4 3\"/>");
     drawing_segments(&drawing, spots, 4, line);
-    write_one(&drawing, SVG_CLASSES,
-              "<path d=\"M1 2L3.3 4M5 -6L7 8\" fill=\"none\" class=\"s-ink\"");
+    check_and_clear(&drawing, SVG_CLASSES,
+                    "<path d=\"M1 2L3.3 4M5 -6L7 8\" fill=\"none\" class=\"s-ink\"");
     drawing_circle(&drawing, spots[0], 5, (struct style){ .fill = PAINT_STEP + 3 });
-    write_one(&drawing, SVG_CLASSES, "<circle cx=\"1\" cy=\"2\" r=\"5\" class=\"f-step3\"/>");
+    check_and_clear(&drawing, SVG_CLASSES, "<circle cx=\"1\" cy=\"2\" r=\"5\" class=\"f-step3\"/>");
     drawing_group(&drawing, "cell", 4, "a < b");
     drawing_group_end(&drawing);
-    write_one(&drawing, SVG_CLASSES,
-              "<g class=\"cell\" data-i=\"4\"><title>a &lt; b</title>\n</g>");
+    check_and_clear(&drawing, SVG_CLASSES,
+                    "<g class=\"cell\" data-i=\"4\"><title>a &lt; b</title>\n</g>");
     drawing_text(&drawing, &(struct label){ .kind = TEXT_NAME,
                                             .x = 50,
                                             .y = 20,
                                             .string = "<script>\"&\x01",
                                             .paint = PAINT_INK,
                                             .anchor = ANCHOR_MIDDLE });
-    write_one(
+    check_and_clear(
         &drawing, SVG_CLASSES,
         "<text x=\"50\" y=\"20\" font-size=\"10.5\" text-anchor=\"middle\" "
         "font-weight=\"600\" class=\"t-name f-ink\">&lt;script&gt;&quot;&amp;\xef\xbf\xbd</text>");
 }
 
-static void shapes_without_a_position_are_not_drawn(void **state)
+static void shapes_without_finite_coordinates_are_not_drawn(void **state)
 {
     DRAWING_AUTO drawing;
 
@@ -79,8 +81,8 @@ static void a_right_to_left_name_does_not_turn_what_follows(void **state)
     drawing_init(&drawing, 400, 50);
     drawing_text(&drawing,
                  &(struct label){ .string = "\xd7\x90\xd7\x91 \xd7\x92 \xc2\xb7 12 cells" });
-    write_one(&drawing, SVG_LIGHT,
-              ">\xd7\x90\xd7\x91 \xd7\x92\xe2\x80\x8e \xc2\xb7 12 cells</text>");
+    check_and_clear(&drawing, SVG_LIGHT,
+                    ">\xd7\x90\xd7\x91 \xd7\x92\xe2\x80\x8e \xc2\xb7 12 cells</text>");
 }
 
 static void a_long_text_ends_in_an_ellipsis(void **state)
@@ -114,7 +116,7 @@ static void a_subtitle_states_its_width_to_the_viewer(void **state)
     assert_null(strstr(strstr(svg.data, attribute) + 1, "textLength"));
 }
 
-static void a_text_is_not_drawn_over_another(void **state)
+static void a_text_is_not_drawn_over_another_or_beyond_the_edge(void **state)
 {
     DRAWING_AUTO drawing;
 
@@ -134,11 +136,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_shape_is_written),
-        cmocka_unit_test(shapes_without_a_position_are_not_drawn),
+        cmocka_unit_test(shapes_without_finite_coordinates_are_not_drawn),
         cmocka_unit_test(a_right_to_left_name_does_not_turn_what_follows),
         cmocka_unit_test(a_long_text_ends_in_an_ellipsis),
         cmocka_unit_test(a_subtitle_states_its_width_to_the_viewer),
-        cmocka_unit_test(a_text_is_not_drawn_over_another),
+        cmocka_unit_test(a_text_is_not_drawn_over_another_or_beyond_the_edge),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,20 +2,21 @@
 /* Compares runs that a seeded generator makes, so that it is known which side is faster. */
 #include "tests/unit/support/compare_trial.h"
 
+/* Shares of the simulated comparisons. */
 struct rates {
-    double faster, slower;           /* of the primary verdict */
+    double faster, slower;           /* the primary verdict says so */
     double covered;                  /* the primary interval contains the true factor */
     double some_faster, some_slower; /* at least one cell's verdict says so */
-    double compared;                 /* share of the cells that were compared */
+    double compared;                 /* of the cells: those that were compared */
 };
 
-static struct rates simulate(struct trial *trial, int pairs, double factor, uint64_t seed)
+static struct rates simulate(struct trial *trial, int comparisons, double factor, uint64_t seed)
 {
     struct rates rates = { 0 };
     struct generator generator;
 
     generator_init(&generator, seed);
-    for (int i = 0; i < pairs; i++) {
+    for (int i = 0; i < comparisons; i++) {
         const struct comparison *comparison;
         const struct estimate *primary;
 
@@ -31,9 +32,9 @@ static struct rates simulate(struct trial *trial, int pairs, double factor, uint
         rates.some_slower += comparison->verdicts[VERDICT_SLOWER] > 0;
     }
     for (double *rate = &rates.faster; rate <= &rates.compared; rate++)
-        *rate /= pairs;
+        *rate /= comparisons;
     print_message("%zu runs a side, speed x %.2f: faster %.1f %%, slower %.1f %%, interval covers "
-                  "it %.1f %%; some cell faster %.1f %%, slower %.1f %%\n",
+                  "the factor %.1f %%; some cell faster %.1f %%, slower %.1f %%\n",
                   trial->repetitions, factor, 100 * rates.faster, 100 * rates.slower,
                   100 * rates.covered, 100 * rates.some_faster, 100 * rates.some_slower);
     return rates;
@@ -50,7 +51,8 @@ static void equal_sides_differ_in_one_of_twenty_comparisons(void **state)
     assert_true(rates.some_faster + rates.some_slower <= 0.07);
 }
 
-/* With a spread of 2 % between runs and 3 % between cells, 5 repetitions a side detect 5 %. */
+/* With a spread of 2 % between runs and 3 % between cells, 5 repetitions a side detect a slowdown
+ * of 5 % in four of five comparisons. */
 static void five_repetitions_detect_a_slowdown_of_five_percent(void **state)
 {
     struct trial *trial = *state;
@@ -93,7 +95,8 @@ static void disturbed_pairs_favour_no_side(void **state)
     assert_true(rates.compared > 0.95);
 }
 
-/* A drift of 10 % between repetitions hides 5 % from a comparison of means, but not of pairs. */
+/* A drift of 10 % between repetitions hides a slowdown of 5 % from a comparison of means, but not
+ * from one of pairs. */
 static void pairs_detect_a_slowdown_that_a_drift_hides_from_means(void **state)
 {
     struct trial *trial = *state;
@@ -108,7 +111,7 @@ static void pairs_detect_a_slowdown_that_a_drift_hides_from_means(void **state)
     assert_true(paired.covered >= 0.93 && paired.covered <= 0.97);
 }
 
-/* t of the differences 1, 2 and 3: 2 / (1 / sqrt 3), two degrees of freedom. */
+/* By hand: the logarithms differ by 1, 2 and 3; t = 2 / (1 / sqrt 3), two degrees of freedom. */
 static void tests_pairs_as_student_did(void **state)
 {
     const double baseline[] = { 0.5, 0.1, 0.3 }, candidate[] = { 1.5, 2.1, 3.3 };
@@ -125,7 +128,8 @@ static void tests_pairs_as_student_did(void **state)
     assert_true(isnan(compare_estimate_pairs(baseline, baseline, 3, true).p));
 }
 
-/* Makes the n-th run our own, of that sweep, repetition and deployment. */
+/* Makes the n-th run one that opsbrain measured, in this sweep and repetition of this deployment.
+ */
 static void make_own(struct trial *trial, size_t n, const char *sweep, int repetition,
                      const char *deployment)
 {
@@ -149,7 +153,7 @@ static void finds_the_pairs_of_runs_that_were_measured_in_turns(void **state)
     make_own(trial, 2, "swp_2", 0, "a");
     make_own(trial, 3, "swp_2", 0, "b");
     make_own(trial, 4, "swp_1", 0, "b");
-    make_own(trial, 5, "swp_1", 1, "b"); /* another repetition: no pair */
+    make_own(trial, 5, "swp_1", 1, "b"); /* a different repetition: no pair */
     assert_int_equal(compare_pair_up(trial->runs, counts), PAIRING_SOME);
     assert_string_equal(trial->runs[3].id, "swp_2/0/b");
     make_own(trial, 5, "swp_1", 2, "b");
@@ -211,8 +215,8 @@ static void copies_are_no_repetitions(void **state)
     assert_non_null(strstr(trial->comparison.reason, "copies"));
 }
 
-/* By hand: logarithms 0, 1, 2 and 3, 5: means 1 and 4, variances 1 and 2; t = 3 / sqrt(1/3 + 1),
- * degrees of freedom (4/3)^2 / ((1/3)^2 / 2 + 1^2 / 1) = 1.684. */
+/* By hand: the logarithms 0, 1, 2 and 3, 5 have the means 1 and 4, and the variances 1 and 2;
+ * t = 3 / sqrt(1/3 + 1), degrees of freedom (4/3)^2 / ((1/3)^2 / 2 + 1^2 / 1) = 1.684. */
 static void tests_as_welch_did(void **state)
 {
     static const double baseline[] = { 0, 1, 2 }, candidate[] = { 3, 5 };

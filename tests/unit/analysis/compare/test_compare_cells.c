@@ -32,19 +32,19 @@ static void move_cell(struct evidence_cell *cell)
 {
     cell->concurrency = 3;
 }
-static void double_cell(struct evidence_cell *cell)
+static void make_duplicate(struct evidence_cell *cell)
 {
-    cell->concurrency = 8;
+    cell->concurrency = 8; /* the run already has such a cell */
 }
-static void shorten(struct evidence_cell *cell)
+static void shorten_output(struct evidence_cell *cell)
 {
     cell->output_tokens_mean = 8;
 }
-static void lengthen(struct evidence_cell *cell)
+static void lengthen_output(struct evidence_cell *cell)
 {
     cell->output_tokens_mean = 100;
 }
-static void zero(struct evidence_cell *cell)
+static void zero_speed(struct evidence_cell *cell)
 {
     set_figures(cell, 0);
 }
@@ -58,7 +58,7 @@ static const struct spoilt {
     void (*spoil)(struct evidence_cell *cell);
     size_t metric;
     enum left_out why;
-    size_t left_out;
+    size_t skipped;
 } spoilt[] = {
     { fail_cell, OUTPUT_THROUGHPUT, CELL_NOT_MEASURED, 1 },
     { forget_success, OUTPUT_THROUGHPUT, CELL_SUCCESS_UNKNOWN, 1 },
@@ -66,10 +66,10 @@ static const struct spoilt {
     { limit_client, OUTPUT_THROUGHPUT, CELL_CLIENT_LIMITED, 1 },
     { contaminate, OUTPUT_THROUGHPUT, CELL_CONTAMINATED, 1 },
     { move_cell, OUTPUT_THROUGHPUT, CELL_MISSING, 1 },
-    { double_cell, OUTPUT_THROUGHPUT, CELL_MISSING, 2 }, /* the run has the other one twice */
-    { shorten, TPOT_P50, CELL_SHORT_OUTPUT, 1 },
-    { lengthen, E2E_P50, CELL_OTHER_OUTPUT, 1 },
-    { zero, OUTPUT_THROUGHPUT, CELL_NO_FIGURE, 1 },
+    { make_duplicate, OUTPUT_THROUGHPUT, CELL_MISSING, 2 }, /* the other is CELL_TWICE */
+    { shorten_output, TPOT_P50, CELL_SHORT_OUTPUT, 1 },
+    { lengthen_output, E2E_P50, CELL_OTHER_OUTPUT, 1 },
+    { zero_speed, OUTPUT_THROUGHPUT, CELL_NO_FIGURE, 1 },
     { censor, E2E_P50, CELL_CENSORED, 1 },
     { censor, OUTPUT_THROUGHPUT, CELL_COMPARED, 0 },
     { estimate_tokens, OUTPUT_THROUGHPUT, CELL_OTHER_COUNT, 1 },
@@ -77,7 +77,7 @@ static const struct spoilt {
     { estimate_tokens, E2E_P50, CELL_COMPARED, 0 },
 };
 
-static void skips_cells_that_cannot_be_compared(void **state)
+static void skips_only_cells_that_cannot_be_compared(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof spoilt / sizeof spoilt[0]; i++) {
@@ -91,10 +91,10 @@ static void skips_cells_that_cannot_be_compared(void **state)
         draw(trial, &generator, 1);
         spoilt[i].spoil(&trial->runs[7].cells[0]); /* 1 user at 128 tokens */
         comparison = compare(trial);
-        assert_int_equal(comparison->compared, CELLS - spoilt[i].left_out);
+        assert_int_equal(comparison->compared, CELLS - spoilt[i].skipped);
         assert_int_equal(comparison->cells[0].why, spoilt[i].why);
         assert_int_equal(comparison->cells[0].users, 1);
-        if (spoilt[i].left_out > 0 && spoilt[i].why != CELL_OTHER_OUTPUT)
+        if (spoilt[i].skipped > 0 && spoilt[i].why != CELL_OTHER_OUTPUT)
             assert_string_equal(comparison->cells[0].run, "imp_7");
         tear_down((void **)&trial);
     }
@@ -119,19 +119,19 @@ static void skips_a_cell_that_a_run_has_twice(void **state)
 {
     struct trial *trial = *state;
 
-    double_cell(&trial->runs[7].cells[0]);
-    assert_int_equal(compare(trial)->compared, CELLS - 2);
+    make_duplicate(&trial->runs[7].cells[0]);
+    assert_int_equal(compare(trial)->compared, CELLS - 2); /* the run lacks cell 0 */
     assert_int_equal(trial->comparison.cells[3].why, CELL_TWICE);
 }
 
 /* Contaminates the run's cell, and spoils its figures, which must not count. */
 static struct evidence_cell *disturb(struct trial *trial, size_t run, size_t cell)
 {
-    struct evidence_cell *one = &trial->runs[run].cells[cell];
+    struct evidence_cell *disturbed = &trial->runs[run].cells[cell];
 
-    one->contaminated = true;
-    set_figures(one, 7);
-    return one;
+    disturbed->contaminated = true;
+    set_figures(disturbed, 7);
+    return disturbed;
 }
 
 static void expect_disturbance_described(const struct trial *trial)
@@ -174,15 +174,15 @@ static void a_disturbed_pair_is_skipped_only_in_its_cell(void **state)
     expect_disturbance_described(trial);
     disturb(trial, 3, 0);
     assert_int_equal(compare(trial)->cells[0].pairs_left_out, 2);
-    disturb(trial, 9, 0); /* two of five pairs remain */
+    disturb(trial, 9, 0); /* two of five pairs remain: too few */
     assert_int_equal(compare(trial)->cells[0].why, CELL_CONTAMINATED);
     assert_int_equal(trial->comparison.compared, CELLS - 1);
-    trial->paired = false;
+    trial->paired = false; /* now one disturbed run is enough to skip the cell */
     disturb(trial, 9, 1);
     assert_int_equal(compare(trial)->cells[1].why, CELL_CONTAMINATED);
 }
 
-static void a_failure_is_never_skipped_with_only_its_pair(void **state)
+static void a_failure_skips_its_cell_and_not_only_its_pair(void **state)
 {
     struct trial *trial = *state;
 
@@ -193,7 +193,7 @@ static void a_failure_is_never_skipped_with_only_its_pair(void **state)
     assert_string_equal(trial->comparison.cells[0].run, trial->runs[4].id);
 }
 
-/* Every cell lacks a pair: the ratio is over the pairs that no cell lacks. */
+/* If every cell lacks a pair, the ratio is over the pairs that no cell lacks. */
 static void the_ratio_is_over_the_pairs_that_no_cell_lacks(void **state)
 {
     struct trial *trial = *state;
@@ -211,14 +211,14 @@ static void the_ratio_is_over_the_pairs_that_no_cell_lacks(void **state)
     assert_int_equal(comparison->primary_pairs_left_out, 2);
     assert_true(fabs(comparison->primary.ratio - 2) < 0.1);
     assert_int_equal(comparison->primary.verdict, VERDICT_FASTER);
-    disturb(trial, 2, 0);
+    disturb(trial, 2, 0); /* cell 0 now lacks the third pair, no longer the first */
     disturb(trial, 0, 0)->contaminated = false;
     assert_int_equal(compare(trial)->compared, CELLS);
     assert_int_equal(trial->comparison.primary.verdict, VERDICT_NOT_COMPARABLE);
     assert_non_null(strstr(trial->comparison.reason, "too few pairs count in every cell"));
 }
 
-static void every_cell_of_a_comparison_is_judged(void **state)
+static void every_cell_is_judged_and_zeroed_values_claim_nothing(void **state)
 {
     struct trial *trial = *state;
     const struct estimate estimate = { 0 };
@@ -251,12 +251,12 @@ static void compares_cells_of_unknown_success_if_that_is_accepted(void **state)
     assert_int_equal(compare(trial)->compared, CELLS);
 }
 
-/* Sixteen contexts: three blocks of at most 100 columns. */
+/* Sixteen contexts need three tables, each at most 100 characters wide. */
 static void writes_tables_that_fit_a_terminal(void **state)
 {
     struct trial *trial = *state;
     TEXT_AUTO text = { 0 };
-    size_t blocks = 0;
+    size_t tables = 0;
 
     for (size_t i = 0; i < RUNS; i++)
         for (size_t j = 0; j < 14; j++) {
@@ -269,9 +269,9 @@ static void writes_tables_that_fit_a_terminal(void **state)
     compare_write_table(compare(trial), &text);
     for (const char *line = text.data; *line != '\0'; line += strcspn(line, "\n") + 1) {
         assert_true(strcspn(line, "\n") <= 100);
-        blocks += strncmp(line, "| users", 7) == 0;
+        tables += strncmp(line, "| users", 7) == 0;
     }
-    assert_int_equal(blocks, 3);
+    assert_int_equal(tables, 3);
 }
 
 static void more_than_a_hundred_tables_are_replaced_by_a_sentence(void **state)
@@ -294,13 +294,13 @@ static void more_than_a_hundred_tables_are_replaced_by_a_sentence(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(skips_cells_that_cannot_be_compared),
+        cmocka_unit_test(skips_only_cells_that_cannot_be_compared),
         TRIAL(reports_cells_whose_tokens_every_run_estimated),
         TRIAL(skips_a_cell_that_a_run_has_twice),
         TRIAL(a_disturbed_pair_is_skipped_only_in_its_cell),
-        TRIAL(a_failure_is_never_skipped_with_only_its_pair),
+        TRIAL(a_failure_skips_its_cell_and_not_only_its_pair),
         TRIAL(the_ratio_is_over_the_pairs_that_no_cell_lacks),
-        TRIAL(every_cell_of_a_comparison_is_judged),
+        TRIAL(every_cell_is_judged_and_zeroed_values_claim_nothing),
         TRIAL(says_so_when_every_cell_was_skipped),
         TRIAL(compares_cells_of_unknown_success_if_that_is_accepted),
         TRIAL(writes_tables_that_fit_a_terminal),

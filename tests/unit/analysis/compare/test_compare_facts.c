@@ -55,7 +55,7 @@ static const struct refusal {
     const char *fact;
     void (*spoil)(struct evidence *run);
     bool unknown;       /* the spoilt value is not known */
-    bool within_a_side; /* the candidate's runs differ from one another, too: no factor helps */
+    bool within_a_side; /* unknown values differ even among the candidate's runs: no factor helps */
 } refusals[] = {
     { "model", spoil_model, false },     { "model_revision", spoil_revision, true, true },
     { "engine", spoil_engine, false },   { "engine_version", spoil_version, false },
@@ -166,21 +166,21 @@ static void two_deployments_may_differ_in_all_but_the_work(void **state)
     assert_int_equal(compare(trial)->refused, 1);
 }
 
-static void print_run(struct evidence *run, int overhead_tokens, int seed)
+static void set_fingerprint(struct evidence *run, int overhead_tokens, int seed)
 {
     run->fingerprint =
         json_pack("{s:{s:i}, s:{s:i}, s:{s:i}}", "limits", "max_instances", 1, "request_form",
                   "overhead_tokens", overhead_tokens, "workload", "seed", seed);
 }
 
-/* Another template or tokenizer is another way to write the same work. */
+/* A deployment with a different template or tokenizer gets the same work in a different form. */
 static void the_form_of_requests_belongs_to_the_deployment(void **state)
 {
     struct trial *trial = *state;
     const struct comparison *comparison;
 
     for (size_t i = 0; i < RUNS; i++)
-        print_run(&trial->runs[i], i < RUNS / 2 ? 1 : 30, 7);
+        set_fingerprint(&trial->runs[i], i < RUNS / 2 ? 1 : 30, 7);
     comparison = compare(trial);
     assert_int_equal(comparison->refused, 1);
     assert_string_equal(comparison->differences[0].fact, "request_form");
@@ -190,7 +190,7 @@ static void the_form_of_requests_belongs_to_the_deployment(void **state)
     assert_int_equal(comparison->difference_count, 1);
     for (size_t i = RUNS / 2; i < RUNS; i++) {
         json_decref(trial->runs[i].fingerprint);
-        print_run(&trial->runs[i], 30, 8);
+        set_fingerprint(&trial->runs[i], 30, 8);
     }
     assert_int_equal(compare(trial)->refused, 1);
 }

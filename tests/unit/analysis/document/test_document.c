@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports as files, of made-up runs of all shapes and of runs that users published. */
+/* Reports as HTML files: of made-up runs of all shapes, and of results that users published. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 #include "tests/unit/support/made_runs.h"
 #include "tests/unit/support/shaped_runs.h"
 
-#define MADE_RUNS REPORTERS /* one of each reporter */
+#define MADE_RUNS REPORTERS /* one run per reporter (made_runs.h) */
 #define HOSTILE                                                                                    \
     "<script>alert(1)</script>\"><img src=x onerror='alert(1)'> javascript:alert(1) \x01\x1b[31m " \
     "\xe2\x80\xae\xd7\x90\xd7\x91 ${} {{7*7}} --> ]]> </style>"
@@ -60,14 +60,14 @@ static json_t *data_of(const struct text *document)
 
 /* ---- What every document must have ---- */
 
-static void comes_before(const char *what, const struct text *document, const char *one,
-                         const char *other)
+static void comes_before(const char *what, const struct text *document, const char *earlier,
+                         const char *later)
 {
-    const char *first = strstr(text_string(document), one);
-    const char *second = strstr(text_string(document), other);
+    const char *first = strstr(text_string(document), earlier);
+    const char *second = strstr(text_string(document), later);
 
     if (first == NULL || second == NULL || first > second)
-        fail_msg("%s: %s does not come before %s", what, one, other);
+        fail_msg("%s: %s does not come before %s", what, earlier, later);
 }
 
 static void is_in_order(const char *what, const struct text *document)
@@ -99,7 +99,8 @@ static const json_t *member_of(const json_t *cell, const char *column)
     return json_object_get(json_object_get(cell, group), dot + 1);
 }
 
-/* Checks that each figure in the data is the cell's, and that no known figure is missing. */
+/* Checks that each number in the data is the cell's, that null stands only for a value that the
+ * cell lacks, and that the cells that do not fit are counted. */
 static void has_the_data_of(const struct evidence *evidence, const json_t *run)
 {
     const json_t *columns = json_object_get(run, "columns"), *row, *value;
@@ -145,10 +146,11 @@ static void shows(const char *row, int column, double value, bool is_exact)
         scale_exact(value, expected);
     else if (isfinite(value))
         repetition_stats_number(value, expected);
+    /* A percentile that a timeout cut off is shown with "≥" before it. */
     assert_string_equal(strncmp(text, "\xe2\x89\xa5", 3) == 0 ? text + 3 : text, expected);
 }
 
-/* Checks that each figure in the table is the cell's. */
+/* Checks the figures in each column of shown_figures that the table has. */
 static void has_the_table_of(const struct evidence *evidence, const struct text *document)
 {
     FREE_AUTO char *head = html_between(document, "<thead>", "</thead>");
@@ -163,7 +165,7 @@ static void has_the_table_of(const struct evidence *evidence, const struct text 
              row = html_find(row + 1, "<tr"), i++)
             shows(row, column,
                   *(const double *)((const char *)&evidence->cells[i] + shown_figures[f].offset),
-                  f < 2);
+                  f < 2); /* users and contexts are not rounded */
     }
 }
 
@@ -235,7 +237,7 @@ static void documents_of_published_results_are_sound(void **state)
     assert_true(published_each(folder, check_file) > 0);
 }
 
-static void a_document_of_repetitions_names_them_in_a_column(void **state)
+static void a_document_of_repetitions_has_a_column_for_them(void **state)
 {
     struct evidence runs[3];
     TEXT_AUTO document = { 0 };
@@ -289,6 +291,7 @@ static void foreign_text_is_never_markup(void **state)
         write_document(&evidence, 1, &document);
         document_is_sound("a hostile run", &document, &evidence);
         assert_null(strstr(document.data, "<img src=x"));
+        /* Only the JSON at the end may contain the character that reverses the text. */
         strstr(document.data, "id=\"data\"")[0] = '\0';
         assert_null(strstr(document.data, "\xe2\x80\xae"));
     }
@@ -321,7 +324,7 @@ static void the_policy_allows_only_the_style(void **state)
 
 static const char *const no_facts[] = { NULL };
 
-static void compare_documents(struct text *out)
+static void write_comparison(struct text *out)
 {
     struct evidence runs[4];
     struct findings findings[4] = { 0 };
@@ -362,7 +365,7 @@ static void a_comparison_begins_with_its_verdict_and_the_differences(void **stat
     TEXT_AUTO document = { 0 };
 
     (void)state;
-    compare_documents(&document);
+    write_comparison(&document);
     html_is_sound("a comparison", &document);
     comes_before("a comparison", &document, "cannot be compared with", "<h2>Differences");
     comes_before("a comparison", &document, "<h2>Differences", "<h2>Charts");
@@ -387,7 +390,7 @@ static void cells_of_a_comparison_that_do_not_fit_are_counted(void **state)
     document_write_comparison(&compared, 1, &html);
     html_close(&html, "main");
     html_finish(&html);
-    assert_non_null(strstr(out.data, "5 more cells do not fit here: run_compare lists"));
+    assert_non_null(strstr(out.data, "5 more cells do not fit here: run_compare shows"));
 }
 
 static void rows_without_a_context_are_not_separated(void **state)
@@ -411,7 +414,7 @@ int main(void)
         cmocka_unit_test(documents_of_every_listed_shape_are_sound),
         cmocka_unit_test(documents_of_made_runs_are_sound),
         cmocka_unit_test(documents_of_published_results_are_sound),
-        cmocka_unit_test(a_document_of_repetitions_names_them_in_a_column),
+        cmocka_unit_test(a_document_of_repetitions_has_a_column_for_them),
         cmocka_unit_test(foreign_text_is_never_markup),
         cmocka_unit_test(the_policy_allows_only_the_style),
         cmocka_unit_test(a_comparison_begins_with_its_verdict_and_the_differences),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evidence, the common form of all runs: here made from runs that opsbrain measured. */
+/* Evidence, the common form of all runs: made from a run that opsbrain measured, and written as
+ * JSON and read back. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

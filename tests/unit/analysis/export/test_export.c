@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exports: each tool's own names, and what the importers read back. */
+/* Exports: figures are under each tool's own names, and our importers read them back. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,12 +14,14 @@
 #include "tests/unit/support/cells.h"
 #include "tests/unit/support/published.h"
 
+/* A run, exported to a file and read back. */
 struct trip {
     struct evidence before, after;
     struct text file;
 };
 
-/* Makes a run of our own: two measured cells, one that failed with some answers, one not tried. */
+/* Makes a run of our own: two measured cells, one that failed although some requests were answered,
+ * and one that was not tried. */
 static void own_run(struct evidence *out)
 {
     static char fingerprint[] = "{\"model\":\"toy/model\",\"engine\":\"vllm\","
@@ -66,7 +68,7 @@ static void same_number(const char *what, double before, double after)
 
 #define SAME(member) same_number(#member, before->member, after->member)
 
-/* Compares the members that every format has. */
+/* Compares the figures that every format can hold. */
 static void same_cell(const struct evidence_cell *before, const struct evidence_cell *after)
 {
     static const enum metric metrics[] = { METRIC_TTFT, METRIC_ICL, METRIC_TPOT, METRIC_E2E };
@@ -120,8 +122,9 @@ static void a_vllm_result_has_no_null(void **state)
     trip_finish(&trip);
 }
 
-/* Other tools measure from when they send a request, and call the time before that queue time. */
-static void an_open_loop_is_exported_from_the_send(void **state)
+/* Other tools measure a latency from when they send the request. They report the wait from the
+ * scheduled time until then as queue time. */
+static void latencies_of_an_open_loop_are_exported_from_sending(void **state)
 {
     struct cells cells = { 0 };
     struct cell_row *row = cell_measured(&cells, 500, 128, 50, 2000);
@@ -145,13 +148,14 @@ static void an_open_loop_is_exported_from_the_send(void **state)
     same_number("ttft", 40, json_get_number(json, "mean_ttft_ms", 0));
     same_number("e2el", 500, json_get_number(json, "mean_e2el_ms", 0));
     same_number("queue", 1500, json_get_number(json, "mean_client_queue_time_ms", 0));
-    same_number("both", 2000, json_get_number(json, "mean_e2el_including_client_queue_ms", 0));
+    same_number("e2el with queue", 2000,
+                json_get_number(json, "mean_e2el_including_client_queue_ms", 0));
     text_clear(&file);
     exporter_find("aiperf")->write(&evidence, 0, 1, &file);
     assert_non_null(strstr(text_string(&file), "\"request_latency\":{\"unit\":\"ms\",\"avg\":500"));
 }
 
-static void tpot_is_exported_as_the_itl_of_aiperf(void **state)
+static void an_aiperf_result_reads_back_with_tpot_as_its_itl(void **state)
 {
     struct trip trip;
     json_auto_t *first = NULL;
@@ -224,7 +228,7 @@ static void a_table_reads_back_with_every_cell(void **state)
         assert_int_equal(trip.before.cells[i].state, trip.after.cells[i].state);
     }
     same_number("success", 0.2, trip.after.cells[2].success_rate);
-    assert_string_equal(trip.after.cells[2].error, "'=too \"slow\""); /* no formula */
+    assert_string_equal(trip.after.cells[2].error, "'=too \"slow\""); /* "'" prevents a formula */
     trip_finish(&trip);
 }
 
@@ -246,7 +250,8 @@ static void a_serving_report_has_a_place_for_every_cell(void **state)
     trip_finish(&trip);
 }
 
-/* Such a file has no latency and no rate: its format is detected from the other members. */
+/* The exported file has no latency and no rate, so its format is detected from its other members.
+ */
 static void a_run_in_which_nothing_succeeded_reads_back(void **state)
 {
     (void)state;
@@ -271,7 +276,7 @@ static void a_run_in_which_nothing_succeeded_reads_back(void **state)
 
 /* ---- Published results ---- */
 
-static void tables_again(const char *name, const struct text *bytes)
+static void check_table_trip(const char *name, const struct text *bytes)
 {
     EVIDENCE_AUTO before;
     EVIDENCE_AUTO after;
@@ -301,7 +306,7 @@ static void every_published_file_becomes_a_table_and_back(void **state)
     (void)state;
     if (folder == NULL)
         skip();
-    published_each(folder, tables_again);
+    published_each(folder, check_table_trip);
 }
 
 int main(void)
@@ -309,8 +314,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_vllm_result_reads_back),
         cmocka_unit_test(a_vllm_result_has_no_null),
-        cmocka_unit_test(an_open_loop_is_exported_from_the_send),
-        cmocka_unit_test(tpot_is_exported_as_the_itl_of_aiperf),
+        cmocka_unit_test(latencies_of_an_open_loop_are_exported_from_sending),
+        cmocka_unit_test(an_aiperf_result_reads_back_with_tpot_as_its_itl),
         cmocka_unit_test(ttst_and_ttfo_read_back_from_aiperf),
         cmocka_unit_test(a_percentile_that_a_timeout_cut_off_is_not_exported),
         cmocka_unit_test(a_table_reads_back_with_every_cell),

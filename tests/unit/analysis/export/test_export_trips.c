@@ -20,7 +20,7 @@ static bool maybe(struct generator *random)
     return generator_below(random, 4) > 0;
 }
 
-static double figure(struct generator *random)
+static double draw_figure(struct generator *random)
 {
     double value = exp(generator_uniform(random) * 12 - 3);
 
@@ -35,7 +35,7 @@ static void draw_text(struct generator *random, char *out, size_t size)
     text_copy(out, size, texts[generator_below(random, 5)]);
 }
 
-static void draw(struct generator *random, const struct evidence_field *fields, void *base)
+static void draw_fields(struct generator *random, const struct evidence_field *fields, void *base)
 {
     for (; fields->name != NULL; fields++) {
         char *at = (char *)base + fields->offset;
@@ -45,7 +45,7 @@ static void draw(struct generator *random, const struct evidence_field *fields, 
         if (fields->size > 0)
             draw_text(random, at, fields->size);
         else
-            *(double *)(void *)at = figure(random);
+            *(double *)(void *)at = draw_figure(random);
     }
 }
 
@@ -59,15 +59,14 @@ static void draw_counts(struct generator *random, struct evidence_cell *cell)
         cell->requests_asked = cell->attempted + (double)generator_below(random, 100);
     cell->cached_share = maybe(random) ? generator_uniform(random) : NAN;
     cell->concurrency = 1 + (double)generator_below(random, 500);
-    if (cell->failed == 0) /* then the means follow from the sums */
+    if (cell->failed == 0) /* import_complete_cell() computes the means from the sums */
         cell->input_tokens_mean = cell->output_tokens_mean = NAN;
-    if (maybe(random)) /* an open loop */
-        return;
-    cell->request_rate_asked = NAN;
+    if (!maybe(random))
+        cell->request_rate_asked = NAN; /* a closed loop */
 }
 
-/* A failed cell has no figures. */
-static void clear_speed(struct evidence_cell *cell)
+/* A failed cell has neither latencies nor rates. */
+static void make_failed(struct evidence_cell *cell)
 {
     struct evidence_cell unknown;
 
@@ -79,18 +78,18 @@ static void clear_speed(struct evidence_cell *cell)
     text_copy(cell->status, sizeof cell->status, "failed");
 }
 
-/* Draws only the metrics before `metrics`. The others exist only for our own open loops, which
- * measure from the schedule and from the send; other formats measure only from the send, and use
- * the names of the first ones. */
-static void draw_cell(struct generator *random, enum metric metrics, struct evidence_cell *cell)
+/* Draws only the metrics before `end`. Those from METRIC_QUEUE on exist only for our own open
+ * loops, which measure latencies from the scheduled time and from sending. Other formats have only
+ * the latencies from sending, as TTFT and E2E. */
+static void draw_cell(struct generator *random, enum metric end, struct evidence_cell *cell)
 {
     static const char *const marks[] = { "", "client_limited", "burst, contaminated",
                                          "low_success" };
 
-    draw(random, evidence_cell_fields, cell);
-    for (enum metric i = 0; i < metrics; i++)
+    draw_fields(random, evidence_cell_fields, cell);
+    for (enum metric i = 0; i < end; i++)
         if (maybe(random))
-            draw(random, evidence_latency_fields, &cell->latency[i]);
+            draw_fields(random, evidence_latency_fields, &cell->latency[i]);
     draw_counts(random, cell);
     text_copy(cell->status, sizeof cell->status, "ok");
     text_copy(cell->time, sizeof cell->time, maybe(random) ? "2026-03-14T19:03:04" : "");
@@ -99,11 +98,11 @@ static void draw_cell(struct generator *random, enum metric metrics, struct evid
     cell->error = cell->failed > 0 && maybe(random) ? memory_copy_text("it \"broke\", so") : NULL;
     cell->concurrency_expected = NAN; /* only our own runs have it */
     if (cell->succeeded == 0)
-        clear_speed(cell);
+        make_failed(cell);
     import_complete_cell(cell);
 }
 
-static void draw_run(uint64_t seed, enum metric metrics, struct evidence *out)
+static void draw_run(uint64_t seed, enum metric end, struct evidence *out)
 {
     struct generator random;
 
@@ -113,16 +112,16 @@ static void draw_run(uint64_t seed, enum metric metrics, struct evidence *out)
     out->imported = true;
     out->created_ms = 1700000000000;
     out->input_unit = (enum length_unit)generator_below(&random, LENGTH_UNITS);
-    draw(&random, evidence_fact_fields, &out->facts);
-    out->facts.output_tokens = out->facts.timeout_s = NAN; /* each cell has them */
+    draw_fields(&random, evidence_fact_fields, &out->facts);
+    out->facts.output_tokens = out->facts.timeout_s = NAN; /* they belong to each cell */
     for (size_t i = 0; i < CELLS; i++)
-        draw_cell(&random, metrics, evidence_add(out));
+        draw_cell(&random, end, evidence_add(out));
 }
 
 /* ---- What the formats can hold ---- */
 
-/* What a format can hold. Names end with NULL; "*": all. For latencies: the metrics, and the
- * statistics that each of them has. */
+/* Lists of names, each ending with NULL; "*" stands for all names. For latencies: the metrics, and
+ * the statistics that each of them has. */
 struct contents {
     const char *format;
     const char *const *figures, *const *facts, *const *metrics, *const *statistics;
@@ -193,7 +192,7 @@ static bool is_unknown(const struct evidence_field *field, const void *base)
     return field->size > 0 ? at[0] == '\0' : isnan(*(const double *)(const void *)at);
 }
 
-/* A spreadsheet would take "=1+1" for a formula: the CSV export puts an apostrophe before it. */
+/* A spreadsheet would take "=1+1" for a formula, so the CSV export puts an apostrophe before it. */
 static bool is_escaped(const struct evidence_field *field, const void *before, const void *after)
 {
     return field->size > 0 && ((const char *)after)[field->offset] == '\''
@@ -201,6 +200,7 @@ static bool is_escaped(const struct evidence_field *field, const void *before, c
                   == 0;
 }
 
+/* A run, written in a format and read back. */
 struct trip {
     const struct contents *contents;
     uint64_t seed;
@@ -223,10 +223,10 @@ static bool is_reported_lost(const struct trip *trip, const char *prefix, const 
     return false;
 }
 
-/* Whether the number of requests sent replaces the number requested, which was not known: aiperf's
- * format requires one for each phase. */
-static bool is_sent(const struct evidence_field *field, const struct trip *trip, const void *before,
-                    const void *after)
+/* Whether the number of requests sent replaces the number planned, which was not known: aiperf's
+ * format requires an end of each phase, as a number of requests or a duration. */
+static bool is_number_sent(const struct evidence_field *field, const struct trip *trip,
+                           const void *before, const void *after)
 {
     const struct evidence_cell *was = before, *is = after;
 
@@ -241,7 +241,7 @@ static void compare(const struct trip *trip, const struct evidence_field *fields
 {
     for (; fields->name != NULL; fields++) {
         if (same_value(fields, before, after) || is_escaped(fields, before, after)
-            || is_sent(fields, trip, before, after))
+            || is_number_sent(fields, trip, before, after))
             continue;
         if (!is_unknown(fields, after))
             fail_msg("%s, run %u: %s%s is not what it was\n%s", trip->contents->format,
@@ -314,7 +314,7 @@ static void check_trip(const struct contents *format, uint64_t seed)
     trip_finish(&trip);
 }
 
-static void every_format_returns_what_it_holds(void **state)
+static void every_format_returns_what_it_holds_and_losses_are_reported(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof all_contents / sizeof all_contents[0]; i++)
@@ -336,7 +336,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_exporter_is_tested),
-        cmocka_unit_test(every_format_returns_what_it_holds),
+        cmocka_unit_test(every_format_returns_what_it_holds_and_losses_are_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of other load generators: small made-up ones in every format, and the results that users
+/* Files of other load generators: small made-up ones in CSV and JSON, and the results that users
  * published. */
 #include "tests/unit/support/imports.h"
 
@@ -24,7 +24,7 @@ static void csv_keeps_a_grid_that_was_appended_to_itself(void **state)
     assert_int_equal(evidence.cells[2].state, EVIDENCE_FAILED);
     assert_int_equal(evidence.cells[3].row, 6);
     assert_int_equal(evidence.cells[3].state, EVIDENCE_MEASURED);
-    remarks(&evidence, "line 2: \"words\" in the column \"context_len\"");
+    remarks(&evidence, "line 2: \"words\" is not a number that fits the column \"context_len\"");
     remarks(&evidence, "line 5 is the heading again");
     remarks(&evidence, "line 7 has 3 fields where the heading has 6");
     remarks(&evidence, "kept as text: \"note\"");
@@ -54,7 +54,7 @@ static void csv_takes_units_from_the_names_of_columns(void **state)
     remarks(&evidence, "requests per second, since at 1 user it is the inverse");
 }
 
-static void csv_without_failures_counts_planned_requests_that_did_not_succeed(void **state)
+static void csv_without_a_count_of_failures_takes_it_from_the_planned_requests(void **state)
 {
     static const char TABLE[] = "concurrency,num_requests,completed,failed,req_per_s\n"
                                 "4,200,75,,4\n4,200,75,5,4\n";
@@ -81,7 +81,7 @@ static void csv_does_not_guess_what_a_throughput_counts(void **state)
     remarks(&evidence, "read as a percentage");
 }
 
-static void csv_rows_of_several_models_have_no_one_model(void **state)
+static void csv_rows_of_several_models_leave_the_model_unknown(void **state)
 {
     static const char table[] = "model,concurrency,req_per_sec\na,1,2\nb,1,3\n";
     EVIDENCE_AUTO evidence;
@@ -102,7 +102,7 @@ static void refusals_of_csv_say_what_is_wrong(void **state)
     refuses("x", "xml", "there is no format \"xml\"");
 }
 
-static void reads_vllm_results_one_after_the_other(void **state)
+static void vllm_results_that_follow_one_another_are_cells(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -129,7 +129,7 @@ static void reads_vllm_results_one_after_the_other(void **state)
     assert_int_equal(cell->row, 9);
     assert_int_equal(cell->position, 1);
     is_near(cell->request_rate_asked, 2.5);
-    is_near(cell->failed, 0); /* not reported: all planned requests were completed */
+    is_near(cell->failed, 0); /* not reported, but all planned requests were completed */
     assert_int_equal(cell->state, EVIDENCE_MEASURED);
 }
 
@@ -204,7 +204,7 @@ static void aiperf_reports_what_the_server_counted(void **state)
     assert_string_equal(evidence.facts.model, "toy/model");
 }
 
-static void an_aiperf_sweep_is_a_cell_per_combination(void **state)
+static void an_aiperf_sweep_has_a_cell_per_combination(void **state)
 {
     EVIDENCE_AUTO evidence;
 
@@ -261,7 +261,7 @@ static void guidellm_reports_what_was_requested(void **state)
 {
     static const char OLDER[] = "{\"args\": {\"data\": [\"prompt_tokens=256,output_tokens=64\"]}, "
                                 "\"benchmarks\": [{\"metrics\": " RATE "}]}";
-    static const char TWO[] =
+    static const char TWO[] = /* the two data sources have different lengths */
         "{\"args\": {\"data\": [{\"prompt_tokens\": 1}, "
         "{\"prompt_tokens\": 2}]}, \"benchmarks\": [{\"metrics\": " RATE "}]}";
     EVIDENCE_AUTO evidence, older, two;
@@ -278,7 +278,7 @@ static void guidellm_reports_what_was_requested(void **state)
     assert_true(isnan(two.cells[0].input_length));
 }
 
-static void inference_perf_reports_both_counts_of_the_output(void **state)
+static void inference_perf_reports_its_own_and_the_servers_output_tokens(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -296,7 +296,7 @@ static void inference_perf_reports_both_counts_of_the_output(void **state)
     assert_string_equal(cell->error, "504 - Gateway Timeout: upstream timed out");
 }
 
-static void inference_perf_counts_in_seconds(void **state)
+static void inference_perf_latencies_are_read_as_seconds(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -375,7 +375,7 @@ static void refusals_of_json_say_what_is_wrong_and_where(void **state)
 
 /* ---- Published results ---- */
 
-static void is_read(const char *name, const struct text *bytes)
+static void is_understood(const char *name, const struct text *bytes)
 {
     EVIDENCE_AUTO evidence;
     struct error error;
@@ -400,7 +400,7 @@ static void every_published_file_is_understood(void **state)
     (void)state;
     if (folder == NULL)
         skip();
-    assert_true(published_each(folder, is_read) >= 17);
+    assert_true(published_each(folder, is_understood) >= 17);
 }
 
 int main(void)
@@ -408,20 +408,20 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csv_keeps_a_grid_that_was_appended_to_itself),
         cmocka_unit_test(csv_takes_units_from_the_names_of_columns),
-        cmocka_unit_test(csv_without_failures_counts_planned_requests_that_did_not_succeed),
+        cmocka_unit_test(csv_without_a_count_of_failures_takes_it_from_the_planned_requests),
         cmocka_unit_test(csv_does_not_guess_what_a_throughput_counts),
-        cmocka_unit_test(csv_rows_of_several_models_have_no_one_model),
+        cmocka_unit_test(csv_rows_of_several_models_leave_the_model_unknown),
         cmocka_unit_test(refusals_of_csv_say_what_is_wrong),
-        cmocka_unit_test(reads_vllm_results_one_after_the_other),
+        cmocka_unit_test(vllm_results_that_follow_one_another_are_cells),
         cmocka_unit_test(the_itl_of_guidellm_is_read_as_tpot),
         cmocka_unit_test(aiperf_figures_are_read_in_the_units_that_the_file_states),
         cmocka_unit_test(aiperf_reports_what_the_server_counted),
-        cmocka_unit_test(an_aiperf_sweep_is_a_cell_per_combination),
+        cmocka_unit_test(an_aiperf_sweep_has_a_cell_per_combination),
         cmocka_unit_test(an_aggregate_that_hides_its_runs_is_refused),
         cmocka_unit_test(aiperf_records_become_one_cell),
         cmocka_unit_test(guidellm_reports_what_was_requested),
-        cmocka_unit_test(inference_perf_reports_both_counts_of_the_output),
-        cmocka_unit_test(inference_perf_counts_in_seconds),
+        cmocka_unit_test(inference_perf_reports_its_own_and_the_servers_output_tokens),
+        cmocka_unit_test(inference_perf_latencies_are_read_as_seconds),
         cmocka_unit_test(serving_reports_describe_the_machine_too),
         cmocka_unit_test(members_of_a_summary_are_cells),
         cmocka_unit_test(refusals_of_json_say_what_is_wrong_and_where),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tools print, and the tables and reports that they write for people to read: every figure is
- * imported in its unit. */
+/* Text that tools print, and some of the tables and reports that they write: figures are read in
+ * the units that the file uses. */
 #include "tests/unit/support/imports.h"
 
 static void vllm_prints_its_figures_and_options(void **state)
@@ -65,7 +65,7 @@ static void sglang_prints_a_burst(void **state)
     cell = &evidence.cells[0];
     is_near(cell->concurrency, 12); /* all started at once */
     assert_true(isnan(cell->request_rate_asked));
-    is_near(cell->input_length, 768); /* drawn from a half up to all of it */
+    is_near(cell->input_length, 768); /* the mean of 512 and 1024 */
     is_near(cell->output_tokens_asked, 150);
     is_near(cell->attempted, 12);
     is_near(cell->failed, 0);
@@ -75,7 +75,7 @@ static void sglang_prints_a_burst(void **state)
     is_near(cell->latency[METRIC_ICL].max_ms, 90);
 }
 
-static void truncated_text_is_refused(void **state)
+static void text_without_a_complete_block_is_refused(void **state)
 {
     (void)state;
     refuses("============ Serving Benchmark Result ============\nBenchmark duration (s):  1.0\n",
@@ -165,7 +165,7 @@ static void llmperf_counts_in_seconds_and_minutes(void **state)
     remarks(&evidence, "its inter_token_latency includes the first token's time");
 }
 
-static void trtllm_bench_names_its_engine(void **state)
+static void trtllm_bench_reports_engine_hardware_and_figures(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -211,7 +211,7 @@ static void llm_d_reports_what_another_tool_measured(void **state)
     assert_string_equal(cell->time, "2026-03-14T18:00:42Z");
     is_near(cell->duration_s, 49.5);
     is_near(cell->request_rate_asked, 10);
-    assert_true(isnan(cell->concurrency)); /* infinite */
+    assert_true(isnan(cell->concurrency)); /* infinite in the file */
     is_near(cell->input_length, 2048);
     is_near(cell->output_tokens_asked, 1000);
     is_near(cell->attempted, 500);
@@ -236,11 +236,11 @@ int main(void)
         cmocka_unit_test(vllm_prints_its_figures_and_options),
         cmocka_unit_test(each_block_has_its_own_options),
         cmocka_unit_test(sglang_prints_a_burst),
-        cmocka_unit_test(truncated_text_is_refused),
+        cmocka_unit_test(text_without_a_complete_block_is_refused),
         cmocka_unit_test(blocks_and_the_labels_of_each_are_limited),
         cmocka_unit_test(aiperf_and_genai_perf_write_tables_of_metrics),
         cmocka_unit_test(llmperf_counts_in_seconds_and_minutes),
-        cmocka_unit_test(trtllm_bench_names_its_engine),
+        cmocka_unit_test(trtllm_bench_reports_engine_hardware_and_figures),
         cmocka_unit_test(llm_d_reports_what_another_tool_measured),
     };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of JSON, columns that the caller states, and what is refused or remarked because it is not
- * known. */
+/* Rows of JSON; columns whose meaning the caller states; refusals of files, and remarks on figures,
+ * that are not known here. */
 #include "tests/unit/support/imports.h"
 
 static void rows_are_read_with_the_values_around_them(void **state)
@@ -113,12 +113,12 @@ static void impossible_columns_are_refused(void **state)
     refuses_stated(result, NULL, other, "this is a vllm file");
 }
 
-static void a_refusal_of_unknown_rows_says_how_to_state_columns(void **state)
+static void refusals_of_rows_say_what_is_missing_and_how_to_state_columns(void **state)
 {
     (void)state;
     refuses("[{\"speed\": 1, \"users\": 2}]", NULL, "say in \"columns\" what they mean");
     refuses("[{\"speed\": 1, \"size\": 2}]", "rows",
-            "name fewer than two known columns (it has \"speed\", \"size\")");
+            "name fewer than two known columns (the names are \"speed\", \"size\")");
     refuses("speed,size\n1,2\n", NULL, "as in \"speed=requests_per_s\"");
     refuses("[]", "rows", "has no cell");
 }
@@ -146,7 +146,7 @@ static void a_result_whose_latencies_have_no_unit_is_not_read_as_vllm(void **sta
     refuses(RESULT, "vllm", "have no unit (\"p99_tpot\"), where vLLM writes \"p99_tpot_ms\"");
 }
 
-static void a_file_of_another_tool_is_not_read_as_the_one_named(void **state)
+static void a_file_is_not_read_in_the_named_format_of_a_different_tool(void **state)
 {
     TEXT_AUTO sglang = { 0 };
 
@@ -160,9 +160,9 @@ static void a_refusal_names_the_nearest_format(void **state)
 {
     (void)state;
     refuses("{\"num_prompts\": 3, \"completed\": 3, \"total_input_tokens\": 3}", NULL,
-            "the nearest is vllm, but it lacks \"request_throughput\"");
+            "the nearest is vllm, but the file lacks \"request_throughput\"");
     refuses("{\"load_summary\": {}}", NULL,
-            "the nearest is inference-perf, but it lacks \"successes\"");
+            "the nearest is inference-perf, but the file lacks \"successes\"");
 }
 
 static void figures_that_are_not_read_get_a_remark(void **state)
@@ -224,9 +224,9 @@ int main(void)
         cmocka_unit_test(a_summary_of_several_models_loses_no_figure),
         cmocka_unit_test(a_caller_states_what_columns_mean),
         cmocka_unit_test(impossible_columns_are_refused),
-        cmocka_unit_test(a_refusal_of_unknown_rows_says_how_to_state_columns),
+        cmocka_unit_test(refusals_of_rows_say_what_is_missing_and_how_to_state_columns),
         cmocka_unit_test(a_result_whose_latencies_have_no_unit_is_not_read_as_vllm),
-        cmocka_unit_test(a_file_of_another_tool_is_not_read_as_the_one_named),
+        cmocka_unit_test(a_file_is_not_read_in_the_named_format_of_a_different_tool),
         cmocka_unit_test(a_refusal_names_the_nearest_format),
         cmocka_unit_test(figures_that_are_not_read_get_a_remark),
         cmocka_unit_test(a_latency_of_zero_is_unknown),

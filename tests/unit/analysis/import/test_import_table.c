@@ -37,9 +37,9 @@ static void every_separator_and_line_end_is_read(void **state)
     is_usual("users, input_len , avg_latency_ms, rps\n 1 , 1024, 200, 5\n2 ,\t1024, 250 , 8\n");
 }
 
-static void tokens_are_per_request_if_the_figures_show_it(void **state)
+static void tokens_are_per_request_only_if_the_figures_show_it(void **state)
 {
-    EVIDENCE_AUTO all, each;
+    EVIDENCE_AUTO ambiguous, each;
 
     (void)state;
     is_usual("users,input_tokens,avg_latency_ms,rps\n1,1024,200,5\n2,1024,250,8\n");
@@ -50,10 +50,10 @@ static void tokens_are_per_request_if_the_figures_show_it(void **state)
     assert_int_equal(each.input_unit, LENGTH_TOKENS);
     read_table("users,requests,input_tokens,rps\n1,10,1024,5\n1,10,2048,4\n2,10,1024,8\n"
                "2,10,2048,7\n",
-               &all);
-    assert_true(isnan(all.cells[0].input_length));
-    assert_string_equal(all.cells[3].variant, "input_tokens=2048");
-    remarks(&all, "of each request or of all");
+               &ambiguous);
+    assert_true(isnan(ambiguous.cells[0].input_length));
+    assert_string_equal(ambiguous.cells[3].variant, "input_tokens=2048");
+    remarks(&ambiguous, "of each request or of all");
 }
 
 static void text_around_the_rows_is_skipped(void **state)
@@ -92,7 +92,7 @@ static void a_context_in_thousands_gets_a_remark_on_how_it_was_read(void **state
     remarks(&evidence, "\"8k\" was read as 8192");
 }
 
-static void a_figure_in_a_unit_that_does_not_fit_is_unknown(void **state)
+static void a_figure_in_a_wrong_unit_or_out_of_range_is_unknown(void **state)
 {
     EVIDENCE_AUTO evidence;
 
@@ -161,19 +161,17 @@ static void a_word_in_place_of_a_figure_describes_the_row(void **state)
 
 static void rows_whose_users_are_words_are_not_duplicates(void **state)
 {
-    const struct audit_input input = { .chips = NAN };
-    struct audit_input with = input;
-    FINDINGS_AUTO findings = { 0 };
     EVIDENCE_AUTO evidence;
+    FINDINGS_AUTO findings = { 0 };
+    const struct audit_input input = { .evidence = &evidence, .chips = NAN };
 
     (void)state;
     read_table("users,output_len,rps\nlow,64,5\nmiddle,64,8\nhigh,64,9\n", &evidence);
-    with.evidence = &evidence;
-    audit_run(&with, &findings);
+    audit_run(&input, &findings);
     assert_int_equal(findings.count, 0);
 }
 
-static void headings_say_what_a_rate_counts(void **state)
+static void the_meaning_of_a_rate_or_share_comes_from_its_heading(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -227,17 +225,17 @@ static void refusals_of_a_table_without_rows_say_why(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokens_are_per_request_if_the_figures_show_it),
+        cmocka_unit_test(tokens_are_per_request_only_if_the_figures_show_it),
         cmocka_unit_test(every_separator_and_line_end_is_read),
         cmocka_unit_test(text_around_the_rows_is_skipped),
         cmocka_unit_test(figures_come_in_many_forms),
         cmocka_unit_test(a_context_in_thousands_gets_a_remark_on_how_it_was_read),
-        cmocka_unit_test(a_figure_in_a_unit_that_does_not_fit_is_unknown),
+        cmocka_unit_test(a_figure_in_a_wrong_unit_or_out_of_range_is_unknown),
         cmocka_unit_test(success_rates_are_read_in_every_form),
         cmocka_unit_test(impossible_success_rates_are_unknown),
         cmocka_unit_test(a_word_in_place_of_a_figure_describes_the_row),
         cmocka_unit_test(rows_whose_users_are_words_are_not_duplicates),
-        cmocka_unit_test(headings_say_what_a_rate_counts),
+        cmocka_unit_test(the_meaning_of_a_rate_or_share_comes_from_its_heading),
         cmocka_unit_test(limits_of_the_deployment_are_facts),
         cmocka_unit_test(a_heading_of_several_lines_is_refused),
         cmocka_unit_test(refusals_of_a_table_without_rows_say_why),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of each tool: every figure is imported in its unit. */
+/* Files of SGLang, InferenceX, llama-bench and GenAI-Perf: figures are read in the units that the
+ * file uses. */
 #include "tests/unit/support/imports.h"
 
-static void sglang_reports_the_lengths_that_were_used(void **state)
+static void sglang_figures_are_read_in_their_units(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -36,7 +37,7 @@ static void sglang_reports_the_lengths_that_were_used(void **state)
     is_near(cell->latency[METRIC_E2E].p90_ms, 990);
     is_near(cell->latency[METRIC_TTFT].deviation_ms, 5);
     is_near(cell->latency[METRIC_TPOT].p50_ms, 14.4);
-    is_near(cell->latency[METRIC_ICL].p95_ms, 20); /* its ITL is between chunks */
+    is_near(cell->latency[METRIC_ICL].p95_ms, 20); /* the tool calls it ITL */
     assert_true(isnan(cell->latency[METRIC_ITL].mean_ms));
     assert_int_equal(cell->state, EVIDENCE_MEASURED);
     remarks(&evidence, "this format does not say how many requests were sent");
@@ -75,7 +76,7 @@ static void sglang_lengths_are_the_means_of_the_ranges_drawn_from(void **state)
     is_near(evidence.cells[0].input_length, 768);
     is_near(evidence.cells[0].output_tokens_asked, 150);
     remarks(&evidence,
-            "each length was drawn between random_range_ratio, 0.5, of random_input_len");
+            "each length was drawn between random_range_ratio (0.5) times random_input_len");
 }
 
 static void lines_of_sglang_that_differ_in_a_fact_leave_it_unknown(void **state)
@@ -98,7 +99,7 @@ static void lines_of_sglang_that_differ_in_a_fact_leave_it_unknown(void **state)
     is_near(evidence.facts.context_limit_tokens, 4096);
 }
 
-static void inferencex_counts_in_seconds_and_for_each_accelerator(void **state)
+static void inferencex_has_times_in_seconds_and_rates_per_accelerator(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -110,12 +111,12 @@ static void inferencex_counts_in_seconds_and_for_each_accelerator(void **state)
     assert_string_equal(evidence.facts.engine, "vllm");
     assert_string_equal(evidence.facts.engine_version, "toy/serve:1");
     assert_string_equal(evidence.facts.quantization, "fp8");
-    assert_true(isnan(evidence.facts.chips)); /* 8, then 24 */
+    assert_true(isnan(evidence.facts.chips)); /* the rows differ: 8 and 24 */
     cell = &evidence.cells[0];
     is_near(cell->concurrency, 4);
     is_near(cell->input_length, 1024);
     is_near(cell->output_tokens_asked, 512);
-    is_near(cell->total_throughput, 240); /* on tp x pp = 8 */
+    is_near(cell->total_throughput, 240); /* on 4 x 2 (tp x pp) accelerators */
     is_near(cell->output_throughput, 80);
     is_near(cell->input_throughput, 160);
     is_near(cell->latency[METRIC_TTFT].mean_ms, 166);
@@ -126,7 +127,7 @@ static void inferencex_counts_in_seconds_and_for_each_accelerator(void **state)
     is_near(cell->latency[METRIC_ICL].mean_ms, 51);
     is_near(cell->latency[METRIC_E2E].mean_ms, 25500);
     cell = &evidence.cells[1];
-    is_near(cell->total_throughput, 240); /* 8 prefill, 16 decode */
+    is_near(cell->total_throughput, 240); /* on 8 + 16 (prefill + decode) */
     is_near(cell->output_throughput, 80);
     is_near(cell->input_throughput, 160);
     assert_non_null(strstr(cell->variant, "spec_decoding=mtp"));
@@ -233,7 +234,7 @@ static void genai_perf_keeps_its_load_and_lengths(void **state)
     is_near(cell->latency[METRIC_E2E].deviation_ms, 60);
     is_near(cell->latency[METRIC_TTFT].p99_ms, 130);
     is_near(cell->latency[METRIC_TTST].mean_ms, 11);
-    is_near(cell->latency[METRIC_TPOT].p50_ms, 11.1); /* its ITL */
+    is_near(cell->latency[METRIC_TPOT].p50_ms, 11.1); /* the tool calls it ITL */
     remarks(&evidence, "kept as text: \"gpu_power_usage\"");
     import_fixture("genai_perf_options.json", "genai-perf", &options);
     cell = &options.cells[0];
@@ -248,11 +249,11 @@ static void genai_perf_keeps_its_load_and_lengths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sglang_reports_the_lengths_that_were_used),
+        cmocka_unit_test(sglang_figures_are_read_in_their_units),
         cmocka_unit_test(sglang_reports_failures_in_its_details),
         cmocka_unit_test(sglang_lengths_are_the_means_of_the_ranges_drawn_from),
         cmocka_unit_test(lines_of_sglang_that_differ_in_a_fact_leave_it_unknown),
-        cmocka_unit_test(inferencex_counts_in_seconds_and_for_each_accelerator),
+        cmocka_unit_test(inferencex_has_times_in_seconds_and_rates_per_accelerator),
         cmocka_unit_test(accelerators_that_inferencex_names_twice_count_once),
         cmocka_unit_test(genai_perf_keeps_its_load_and_lengths),
         cmocka_unit_test(llama_bench_reads_and_generates_in_one_stream),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Result files as other programs really write them: Python's NaN, lists, numbers as text, marks and
- * encodings of Windows. */
+/* Result files as other programs really write them: Python's NaN, lists, numbers as text, byte
+ * order marks, UTF-16. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +51,7 @@ static void results_in_a_list_are_cells(void **state)
     refused("[" RESULT("1") ", {]", strlen("[" RESULT("1") ", {]"), "the JSON is wrong");
 }
 
-static void nan_is_an_unknown_value(void **state)
+static void nan_and_infinity_are_unknown_values(void **state)
 {
     static const char file[] =
         "{\"num_prompts\": 8, \"request_rate\": Infinity, \"mean_tpot_ms\": NaN, "
@@ -68,7 +68,7 @@ static void nan_is_an_unknown_value(void **state)
     refused("{\"a\": Nano}", 11, "the JSON is wrong at byte");
 }
 
-static void numbers_written_as_text_are_numbers(void **state)
+static void decimal_numbers_written_as_text_are_read(void **state)
 {
     static const char file[] =
         "{\"num_prompts\": \"8\", \"request_rate\": \"4.5\", \"completed\": \"8\", \"input_len\": "
@@ -83,8 +83,8 @@ static void numbers_written_as_text_are_numbers(void **state)
     assert_true(isnan(evidence.cells[0].request_throughput));
 }
 
-/* Versions that did not report failures sent all planned requests. */
-static void planned_requests_that_an_old_result_lacks_have_failed(void **state)
+/* Versions of vLLM that did not report failures sent all planned requests. */
+static void planned_requests_that_an_old_result_did_not_complete_have_failed(void **state)
 {
     static const char file[] = "{\"num_prompts\": 400, \"completed\": 100, \"total_input_tokens\": "
                                "51200, \"request_throughput\": 4.5}";
@@ -96,7 +96,7 @@ static void planned_requests_that_an_old_result_lacks_have_failed(void **state)
     assert_float_equal(evidence.cells[0].success_rate, 0.25, 1e-12);
 }
 
-/* Before version 0.4, guidellm wrote its counts and model in other places. */
+/* Before version 0.4, guidellm wrote the counts of requests and the model into other members. */
 static void an_old_guidellm_reports_counts_and_model(void **state)
 {
     static const char file[] =
@@ -143,13 +143,13 @@ static void a_byte_order_mark_is_skipped(void **state)
     assert_float_equal(second.cells[0].concurrency, 1, 0);
 }
 
-static void a_refusal_of_a_file_that_is_not_text_says_what_to_do(void **state)
+static void refusals_of_unreadable_files_say_what_is_wrong(void **state)
 {
-    static const char wide[] = "{\0\"\0a\0";
+    static const char utf16[] = "{\0\"\0a\0";
 
     (void)state;
     refused("\xff\xfe{\0", 4, "is UTF-16: save it as UTF-8");
-    refused(wide, sizeof wide - 1, "is UTF-16: save it as UTF-8");
+    refused(utf16, sizeof utf16 - 1, "is UTF-16: save it as UTF-8");
     refused("PK\x03\x04,,", 6, "save the sheet as CSV");
     refused("\x1f\x8b\x08", 3, "unpack it");
     refused("", 0, "the file is empty");
@@ -161,13 +161,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_in_a_list_are_cells),
-        cmocka_unit_test(nan_is_an_unknown_value),
-        cmocka_unit_test(numbers_written_as_text_are_numbers),
-        cmocka_unit_test(planned_requests_that_an_old_result_lacks_have_failed),
+        cmocka_unit_test(nan_and_infinity_are_unknown_values),
+        cmocka_unit_test(decimal_numbers_written_as_text_are_read),
+        cmocka_unit_test(planned_requests_that_an_old_result_did_not_complete_have_failed),
         cmocka_unit_test(an_old_guidellm_reports_counts_and_model),
         cmocka_unit_test(aiperf_reports_what_the_cache_served),
         cmocka_unit_test(a_byte_order_mark_is_skipped),
-        cmocka_unit_test(a_refusal_of_a_file_that_is_not_text_says_what_to_do),
+        cmocka_unit_test(refusals_of_unreadable_files_say_what_is_wrong),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,7 +103,7 @@ static void a_point_that_lost_requests_is_not_sound(void **state)
     cell_grid_finish(&grid);
 }
 
-static void names_the_class_that_failed_most(void **state)
+static void names_the_most_frequent_class_of_failure(void **state)
 {
     struct cell_row cell = { 0 };
 
@@ -121,7 +121,7 @@ int main(void)
         cmocka_unit_test(an_empty_sweep_is_an_empty_grid),
         cmocka_unit_test(a_point_has_the_state_of_its_repetitions),
         cmocka_unit_test(a_point_that_lost_requests_is_not_sound),
-        cmocka_unit_test(names_the_class_that_failed_most),
+        cmocka_unit_test(names_the_most_frequent_class_of_failure),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

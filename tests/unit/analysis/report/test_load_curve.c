@@ -14,29 +14,34 @@
 #include "analysis/report/load_curve.h"
 
 #define MODELS 110
-#define GRIDS 30 /* of each model */
+#define GRIDS 30 /* drawn for each model */
 #define LOADS 12
 
 /* ---- Servers --------------------------------------------------------------------------------- */
 
 enum kind {
     SLOTS,   /* a limited batch, a queue for the rest, perhaps slower steps in a larger batch */
-    GATE,    /* the same queue in front of the server, where its counters do not see it */
+    GATE,    /* the same queue, in front of the server, whose counters do not see it */
     MEMORY,  /* few long requests fit the KV cache */
     BATCH,   /* each request in the batch makes each step longer */
     COMPUTE, /* steps take the same time up to a batch size, and grow with the batch beyond it */
     PREFILL, /* prompts are computed one after the other (Reiser, Lavenberg 1980) */
     SHARED_PREFILL, /* prompts slow one another down */
     RATE,           /* a front door admits a limited number of requests per second */
-    DECLINING,      /* steps grow with the square of the batch: tokens/s fall behind the peak */
+    DECLINING,      /* steps grow with the square of the batch: tokens/s fall beyond the peak */
     THRASHING,      /* tokens/s fall as soon as requests wait */
     PADDED,         /* batches are padded to powers of two, then multiples of eight */
     KINDS
 };
 
+/* A computed server, not a language model. */
 struct model {
     enum kind kind;
-    double slots, prefill_s, step_s, step_more_s, output_tokens, rate;
+    double slots;               /* the largest batch */
+    double prefill_s;           /* of one prompt */
+    double step_s, step_more_s; /* of a decoding step, and more for each request in the batch */
+    double output_tokens;       /* of each request */
+    double rate;                /* requests admitted per second, for RATE */
 };
 
 /* What the server shows at one load. */
@@ -102,8 +107,8 @@ static struct shown show(const struct model *model, double load)
                            .waiting = is_counted ? load - batch : 0 };
 }
 
-/* The smallest load at 95 % of the peak. */
-static double truth(const struct model *model)
+/* The smallest load whose tokens/s reach 95 % of the peak. */
+static double true_saturation(const struct model *model)
 {
     double peak = 0, load = 1;
 
@@ -161,8 +166,9 @@ static size_t add_load(double load, double *loads, size_t count)
     return count;
 }
 
-/* Draws two to twelve loads: spread by one factor, doubled, four-fold or at random; from one or
- * more users up to a load well below or well above saturation. */
+/* Draws up to LOADS loads, the first of one user or more. Each load is the previous one times a
+ * factor: two, four, a factor that varies, or one that leads to a last load well below or well
+ * above saturation. `doubling`: the factor is two. */
 static size_t draw_grid(double saturation, bool doubling, unsigned *seed, double loads[LOADS])
 {
     size_t wanted = 2 + (size_t)(uniform(seed) * (LOADS - 1)), count = 0;
@@ -186,10 +192,10 @@ struct measured {
     size_t count;
 };
 
-/* The standard deviation of each figure, as a share of the figure, and by which factor its stated
- * interval is wider than the true one: short windows with few requests state very wide ones. */
 struct noise {
-    double share, widened;
+    double share;   /* the standard deviation of each figure, as a share of the figure */
+    double widened; /* the width of the stated interval, divided by that of the true one; it is
+                       large for short windows with few requests */
 };
 
 static void measure(const struct model *model, const double *loads, size_t count,
@@ -216,8 +222,8 @@ static void measure(const struct model *model, const double *loads, size_t count
 struct score {
     size_t grids, wrong;
     size_t enclosed; /* grids from at most saturation to at least twice it */
-    size_t bounded;  /* those of them whose interval has an upper end */
-    double widths;   /* sum of log(high / low) of the bounded ones */
+    size_t bounded;  /* of the enclosed grids, those whose interval has an upper end */
+    double widths;   /* sum of log(high / low) of the bounded grids */
 };
 
 static void judge_grid(const struct model *model, double saturation, struct noise noise,
@@ -253,7 +259,7 @@ static void judge_all(struct noise noise, struct score scores[KINDS], struct sco
 {
     for (int number = 0; number < MODELS; number++) {
         struct model model = model_number(number);
-        double saturation = truth(&model);
+        double saturation = true_saturation(&model);
 
         for (int grid = 0; grid < GRIDS; grid++)
             judge_grid(&model, saturation, noise, (unsigned)(number * 1000 + grid + 1),
@@ -278,7 +284,7 @@ static double mean_width(const struct score *score)
     return exp(score->widths / (double)score->bounded);
 }
 
-static void the_interval_contains_the_truth_on_a_hundred_servers(void **state)
+static void without_noise_the_interval_always_contains_saturation_and_is_narrow(void **state)
 {
     struct score scores[KINDS] = { 0 }, all = { 0 };
 
@@ -293,7 +299,7 @@ static void the_interval_contains_the_truth_on_a_hundred_servers(void **state)
     assert_true(mean_width(&scores[BATCH]) < 5);
 }
 
-static void with_small_noise_the_interval_seldom_misses_the_truth(void **state)
+static void with_small_noise_the_interval_seldom_misses_saturation(void **state)
 {
     struct score scores[KINDS] = { 0 }, all = { 0 };
 
@@ -306,7 +312,7 @@ static void with_small_noise_the_interval_seldom_misses_the_truth(void **state)
 
 /* A figure whose stated interval is as wide as the figure itself must not count as certain; nor may
  * noise that is stated correctly be underestimated. */
-static void with_great_noise_the_interval_seldom_misses_the_truth(void **state)
+static void with_great_noise_the_interval_seldom_misses_saturation(void **state)
 {
     static const struct noise noises[] = { { 0.05, 10 }, { 0.1, 30 }, { 0.15, 1 } };
 
@@ -335,7 +341,7 @@ static struct load_verdict judge(const struct model *model, const double *loads,
     return load_curve_judge(measured->points, count, false);
 }
 
-static void four_slots_are_bracketed_by_one_and_sixteen_users(void **state)
+static void one_and_sixteen_users_bound_the_saturation_of_four_slots(void **state)
 {
     const double loads[] = { 1, 16 };
     struct measured measured;
@@ -405,8 +411,8 @@ static void loads_that_are_all_above_saturation_bound_it_from_above(void **state
     assert_float_equal(verdict.at_once, 4, 0.1);
 }
 
-/* With four times as many users, each waits twice as long for the first token: prompts that are
- * computed together do that, far from saturation. */
+/* With four times as many users, each waits twice as long for the first token. Prompts that are
+ * computed together have this effect far from saturation. */
 static void later_first_tokens_alone_are_not_a_queue(void **state)
 {
     const struct load_point points[] = {
@@ -457,10 +463,10 @@ static void a_late_client_bounds_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_interval_contains_the_truth_on_a_hundred_servers),
-        cmocka_unit_test(with_small_noise_the_interval_seldom_misses_the_truth),
-        cmocka_unit_test(with_great_noise_the_interval_seldom_misses_the_truth),
-        cmocka_unit_test(four_slots_are_bracketed_by_one_and_sixteen_users),
+        cmocka_unit_test(without_noise_the_interval_always_contains_saturation_and_is_narrow),
+        cmocka_unit_test(with_small_noise_the_interval_seldom_misses_saturation),
+        cmocka_unit_test(with_great_noise_the_interval_seldom_misses_saturation),
+        cmocka_unit_test(one_and_sixteen_users_bound_the_saturation_of_four_slots),
         cmocka_unit_test(the_suggested_loads_narrow_the_interval_to_one_load),
         cmocka_unit_test(throughput_that_grows_with_the_users_is_not_saturated),
         cmocka_unit_test(loads_that_are_all_above_saturation_bound_it_from_above),

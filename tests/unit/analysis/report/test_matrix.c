@@ -51,6 +51,7 @@ static void calls_short_answers_short(void **state)
     assert_non_null(strstr(text_string(&text), "| short |"));
 }
 
+/* The number of characters, not bytes, of the longest line. */
 static size_t widest_line(const char *text)
 {
     size_t widest = 0;
@@ -76,7 +77,7 @@ static size_t count_of(const char *text, const char *part)
     return count;
 }
 
-static void splits_what_does_not_fit_100_columns(void **state)
+static void splits_tables_wider_than_100_characters(void **state)
 {
     struct cells cells = { 0 };
     TEXT_AUTO text = { 0 };
@@ -128,7 +129,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(says_why_there_is_no_figure),
         cmocka_unit_test(calls_short_answers_short),
-        cmocka_unit_test(splits_what_does_not_fit_100_columns),
+        cmocka_unit_test(splits_tables_wider_than_100_characters),
         cmocka_unit_test(the_json_has_null_where_there_is_no_figure),
     };
 

@@ -57,7 +57,7 @@ static void a_good_cell_has_no_warning(void **state)
     assert_only(&cells, "");
 }
 
-static void each_measuring_mistake_has_a_warning(void **state)
+static void a_doubtful_measurement_has_its_warning(void **state)
 {
     struct cells cells;
     struct measurement *m = &cells.rows[0].measurement;
@@ -73,7 +73,7 @@ static void each_measuring_mistake_has_a_warning(void **state)
     assert_only(&cells, "concurrency ");
     cells = good(), m->concurrency_actual = 60.8;
     assert_only(&cells, "");
-    cells = good(), m->concurrency_actual = 32, m->concurrency_expected = 33; /* users think */
+    cells = good(), m->concurrency_actual = 32, m->concurrency_expected = 33; /* think times */
     assert_only(&cells, "");
     cells = good(), m->concurrency_expected = 64, m->concurrency_actual = 60.7;
     assert_only(&cells, "concurrency ");
@@ -140,7 +140,7 @@ static void the_servers_own_metrics_give_warnings(void **state)
     assert_only(&cells, "");
 }
 
-static void repetitions_that_disagree_have_a_warning(void **state)
+static void repetitions_that_disagree_or_fail_have_a_warning(void **state)
 {
     struct cells cells = good();
 
@@ -151,7 +151,7 @@ static void repetitions_that_disagree_have_a_warning(void **state)
     assert_only(&cells, "");
     cells.rows[1].state = CELL_FAILED;
     assert_only(&cells, "partly_measured ");
-    cells.rows[1].state = CELL_PENDING; /* not yet */
+    cells.rows[1].state = CELL_PENDING; /* not measured yet */
     assert_only(&cells, "");
 }
 
@@ -164,7 +164,7 @@ static void a_cell_without_figures_has_no_warning(void **state)
     assert_only(&cells, "");
 }
 
-static void only_doubts_about_the_figures_mark_them(void **state)
+static void not_every_warning_marks_the_figures(void **state)
 {
     (void)state;
     assert_true(find("client_limited")->marks);
@@ -177,11 +177,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_good_cell_has_no_warning),
-        cmocka_unit_test(each_measuring_mistake_has_a_warning),
+        cmocka_unit_test(a_doubtful_measurement_has_its_warning),
         cmocka_unit_test(the_servers_own_metrics_give_warnings),
-        cmocka_unit_test(repetitions_that_disagree_have_a_warning),
+        cmocka_unit_test(repetitions_that_disagree_or_fail_have_a_warning),
         cmocka_unit_test(a_cell_without_figures_has_no_warning),
-        cmocka_unit_test(only_doubts_about_the_figures_mark_them),
+        cmocka_unit_test(not_every_warning_marks_the_figures),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

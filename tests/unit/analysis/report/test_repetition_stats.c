@@ -9,8 +9,8 @@
 #include "analysis/report/repetition_stats.h"
 #include "tests/unit/support/cells.h"
 
-/* The statistics of the first point, over all the cells. */
-static struct repetition_stats of(const struct cells *cells, enum quantity_id quantity)
+/* The statistics of the first point, over its repetitions. */
+static struct repetition_stats stats_of(const struct cells *cells, enum quantity_id quantity)
 {
     struct cell_grid grid;
     struct grid_point point;
@@ -40,12 +40,12 @@ static void shows_repetitions_with_mean_and_confidence_interval(void **state)
     (void)state;
     for (int64_t i = 0; i < 3; i++)
         cell_measured(&cells, 1, 4, values[i], 100)->repetition = i;
-    figure = of(&cells, QUANTITY_OUTPUT_TOKENS);
+    figure = stats_of(&cells, QUANTITY_OUTPUT_TOKENS);
     assert_int_equal(figure.count, 3);
     assert_float_equal(figure.mean, 110, 1e-9);
     assert_float_equal(figure.low, 100, 1e-9);
     assert_float_equal(figure.high, 120, 1e-9);
-    assert_float_equal(figure.half_width, 4.303 * 10 / sqrt(3), 1e-2); /* t of 2 degrees */
+    assert_float_equal(figure.half_width, 4.303 * 10 / sqrt(3), 1e-2); /* Student's t */
     assert_written(&figure, "110 \xc2\xb1"
                             "24.8");
 }
@@ -57,7 +57,7 @@ static void shows_no_spread_for_one_repetition(void **state)
 
     (void)state;
     cell_measured(&cells, 1, 4, 1234.4, 100);
-    figure = of(&cells, QUANTITY_OUTPUT_TOKENS);
+    figure = stats_of(&cells, QUANTITY_OUTPUT_TOKENS);
     assert_true(isnan(figure.half_width));
     assert_written(&figure, "1234");
 }
@@ -70,11 +70,11 @@ static void never_includes_the_speed_of_a_failed_repetition(void **state)
     (void)state;
     cell_measured(&cells, 1, 4, 30.9, 100);
     cell_failed(&cells, 1, 4, FAILURE_RESET, "")->repetition = 1;
-    figure = of(&cells, QUANTITY_OUTPUT_TOKENS);
+    figure = stats_of(&cells, QUANTITY_OUTPUT_TOKENS);
     assert_int_equal(figure.count, 1);
     assert_written(&figure, "30.9");
     cells.rows[0].state = CELL_FAILED;
-    figure = of(&cells, QUANTITY_OUTPUT_TOKENS);
+    figure = stats_of(&cells, QUANTITY_OUTPUT_TOKENS);
     assert_int_equal(figure.count, 0);
     assert_true(isnan(figure.mean));
 }
@@ -86,10 +86,10 @@ static void says_that_a_cut_off_latency_is_a_lower_bound(void **state)
 
     (void)state;
     cell_measured(&cells, 1, 4, 50, 30000)->measurement.latency[METRIC_E2E].p99_censored = true;
-    figure = of(&cells, QUANTITY_E2E_P99);
+    figure = stats_of(&cells, QUANTITY_E2E_P99);
     assert_true(figure.at_least);
     assert_written(&figure, ">=60000");
-    figure = of(&cells, QUANTITY_E2E_P50);
+    figure = stats_of(&cells, QUANTITY_E2E_P50);
     assert_written(&figure, "30000");
 }
 
@@ -100,9 +100,9 @@ static void a_p99_of_few_requests_has_a_tilde(void **state)
 
     (void)state;
     cell_measured(&cells, 1, 4, 50, 200)->measurement.latency[METRIC_E2E].count = 99;
-    figure = of(&cells, QUANTITY_E2E_P99);
+    figure = stats_of(&cells, QUANTITY_E2E_P99);
     assert_written(&figure, "400~");
-    figure = of(&cells, QUANTITY_E2E_P50);
+    figure = stats_of(&cells, QUANTITY_E2E_P50);
     assert_written(&figure, "200");
 }
 
@@ -112,13 +112,13 @@ static void says_nothing_of_decoding_below_16_output_tokens(void **state)
 
     (void)state;
     cell_measured(&cells, 1, 4, 50, 220)->measurement.output_tokens_mean = 15.9;
-    assert_int_equal(of(&cells, QUANTITY_ITL_P50).count, 0);
-    assert_int_equal(of(&cells, QUANTITY_TPOT_P50).count, 0);
-    assert_int_equal(of(&cells, QUANTITY_TTFT_P50).count, 1);
+    assert_int_equal(stats_of(&cells, QUANTITY_ITL_P50).count, 0);
+    assert_int_equal(stats_of(&cells, QUANTITY_TPOT_P50).count, 0);
+    assert_int_equal(stats_of(&cells, QUANTITY_TTFT_P50).count, 1);
     cells.rows[0].measurement.output_tokens_mean = 16;
-    assert_float_equal(of(&cells, QUANTITY_ITL_P50).mean, 2, 1e-9);
-    assert_float_equal(of(&cells, QUANTITY_ITL_P99).mean, 4, 1e-9);
-    assert_float_equal(of(&cells, QUANTITY_TTFT_P99).mean, 44, 1e-9);
+    assert_float_equal(stats_of(&cells, QUANTITY_ITL_P50).mean, 2, 1e-9);
+    assert_float_equal(stats_of(&cells, QUANTITY_ITL_P99).mean, 4, 1e-9);
+    assert_float_equal(stats_of(&cells, QUANTITY_TTFT_P99).mean, 44, 1e-9);
 }
 
 static void larger_numbers_have_fewer_decimals(void **state)

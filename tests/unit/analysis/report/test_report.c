@@ -12,7 +12,7 @@
 #include "base/json/json.h"
 #include "tests/unit/support/cells.h"
 
-/* Not const: rows own their text. */
+/* Not const, because the members of rows that point here are not. */
 static char plan[] =
     "{\"concurrency\":[1,8],\"input_tokens\":[4,16384],\"output_tokens\":[100],\"repetitions\":1,"
     "\"api\":\"chat\",\"seed\":7,\"window_s\":5.0,\"warmup_limit_s\":30.0}";
@@ -55,7 +55,7 @@ static void set_up(struct fixture *f)
     };
 }
 
-/* One user and eight, at a context that fits and one that does not. */
+/* Adds cells of 1 and 8 users, at a context that fits the model and at one that does not. */
 static void add_usual_cells(struct fixture *f)
 {
     cell_measured(&f->cells, 1, 4, 50, 2200);
@@ -179,7 +179,7 @@ static void shows_the_largest_load_that_meets_the_limits(void **state)
     assert_true(json_is_true(json_object_get(row, "exact")));
 }
 
-/* Rates are not whole numbers, and all have the same limit of requests in flight. */
+/* Rates need not be whole numbers; all cells have the same limit of requests in flight. */
 static void shows_the_rates_of_an_open_loop(void **state)
 {
     struct fixture f;
@@ -292,7 +292,7 @@ static void begins_with_the_verdict_and_the_takeaways(void **state)
     }
 }
 
-static void of_one_context_all_figures_are_one_table(void **state)
+static void with_one_context_all_figures_are_in_one_table(void **state)
 {
     struct fixture f;
     TEXT_AUTO text = { 0 };
@@ -317,7 +317,7 @@ static void of_one_context_all_figures_are_one_table(void **state)
     assert_lacks(&text, "### TTFT");
 }
 
-static void of_one_load_all_figures_are_one_table_too(void **state)
+static void with_one_load_all_figures_are_in_one_table(void **state)
 {
     struct fixture f;
     TEXT_AUTO text = { 0 };
@@ -363,7 +363,7 @@ static void a_failed_cell_has_no_speed_anywhere(void **state)
     assert_has(&text, "| failed |");
     assert_has(&text, "- context 4, at 8 users: failed, overloaded_503, 40 of 50 requests failed: "
                       "queue is |full|");
-    assert_lacks(&text, "7777");
+    assert_lacks(&text, "7777"); /* the speed and latency in cell_failed() */
     json = report_json(&f.input);
     written = json_write(json);
     assert_null(strstr(written, "7777"));
@@ -437,10 +437,9 @@ static void lists_marks_cold_starts_and_interrupted_attempts(void **state)
     text = markdown(&f);
     assert_has(&text, "- state: stopped: the time limit of 1 h passed\n");
     assert_has(&text, "4500! |");
-    assert_has(
-        &text,
-        "- ! client_limited: opsbrain itself was late or busy there: the server may be faster "
-        "than shown (8 x 4)\n");
+    assert_has(&text,
+               "- ! client_limited: opsbrain itself was late or busy: the server may be faster "
+               "than shown (8 x 4)\n");
     assert_has(&text, "at context 4. It has a \"!\": see the warnings.\n");
     assert_has(&text, "at worst 55000 ms to the first token at context 4 (220 ms when warm)");
     assert_has(&text, "- 2026-11-21T03:00:01.000Z: 8 users x 4 x 100 output tokens, repetition 1, "
@@ -506,8 +505,8 @@ int main(void)
         cmocka_unit_test(limits_are_met_up_to_at_least_a_load_if_the_next_is_unknown),
         cmocka_unit_test(shows_matrices_peak_saturation_failures_and_takeaways),
         cmocka_unit_test(begins_with_the_verdict_and_the_takeaways),
-        cmocka_unit_test(of_one_context_all_figures_are_one_table),
-        cmocka_unit_test(of_one_load_all_figures_are_one_table_too),
+        cmocka_unit_test(with_one_context_all_figures_are_in_one_table),
+        cmocka_unit_test(with_one_load_all_figures_are_in_one_table),
         cmocka_unit_test(shows_how_near_the_load_generator_was_to_its_ceiling),
         cmocka_unit_test(a_failed_cell_has_no_speed_anywhere),
         cmocka_unit_test(itl_and_tpot_of_answers_of_one_token_are_not_shown),

@@ -134,7 +134,7 @@ static void greater_loads_that_lost_requests_are_reported(void **state)
     assert_true(of_first_context(&cells).lost);
 }
 
-static void a_doubling_above_an_unmeasured_load_is_at_most_there(void **state)
+static void the_median_may_have_doubled_at_a_smaller_unmeasured_load(void **state)
 {
     struct cells cells = { 0 };
     struct saturation s;
@@ -225,7 +225,7 @@ int main(void)
         cmocka_unit_test(the_greatest_load_is_not_taken_for_saturation),
         cmocka_unit_test(an_open_loop_whose_queue_grows_is_saturated),
         cmocka_unit_test(greater_loads_that_lost_requests_are_reported),
-        cmocka_unit_test(a_doubling_above_an_unmeasured_load_is_at_most_there),
+        cmocka_unit_test(the_median_may_have_doubled_at_a_smaller_unmeasured_load),
         cmocka_unit_test(one_sound_load_shows_no_saturation),
         cmocka_unit_test(skips_points_that_lost_requests),
         cmocka_unit_test(finds_the_peak_over_all_contexts),

@@ -37,7 +37,7 @@ static void text_that_no_encoder_writes_is_refused(void **state)
         TEXT_AUTO out = { 0 };
 
         if (base64_decode(&out, wrong[i], strlen(wrong[i])))
-            fail_msg("%s is %s", wrong[i], text_string(&out));
+            fail_msg("%s was decoded to %s", wrong[i], text_string(&out));
     }
 }
 

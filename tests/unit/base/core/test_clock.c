@@ -37,7 +37,7 @@ static void writes_every_day_as_the_c_library_does(void **state)
     }
 }
 
-static void clamps_times_that_have_no_four_digit_year(void **state)
+static void clamps_times_before_1970_and_after_9999(void **state)
 {
     char text[CLOCK_TEXT_SIZE];
 
@@ -73,7 +73,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_utc_as_iso_8601),
         cmocka_unit_test(writes_every_day_as_the_c_library_does),
-        cmocka_unit_test(clamps_times_that_have_no_four_digit_year),
+        cmocka_unit_test(clamps_times_before_1970_and_after_9999),
         cmocka_unit_test(wall_time_is_that_of_the_system),
         cmocka_unit_test(monotonic_time_never_goes_back),
     };

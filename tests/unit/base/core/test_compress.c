@@ -69,7 +69,7 @@ static void refuses_to_restore_more_than_the_limit(void **state)
     assert_null(restored);
 }
 
-static void refuses_what_is_damaged_or_foreign(void **state)
+static void refuses_what_is_truncated_or_was_not_compressed(void **state)
 {
     static const char text[] = "a line of text, a line of text, a line of text";
     FREE_AUTO void *packed = NULL;
@@ -92,7 +92,7 @@ int main(void)
         cmocka_unit_test(restores_what_it_compressed),
         cmocka_unit_test(makes_metrics_much_smaller),
         cmocka_unit_test(refuses_to_restore_more_than_the_limit),
-        cmocka_unit_test(refuses_what_is_damaged_or_foreign),
+        cmocka_unit_test(refuses_what_is_truncated_or_was_not_compressed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

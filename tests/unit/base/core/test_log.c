@@ -16,19 +16,20 @@
 #include "base/core/log.h"
 #include "base/core/text.h"
 
-#define STAMP_LENGTH 24 /* 2026-11-21T03:11:26.123Z */
+#define STAMP_LENGTH 24                /* 2026-11-21T03:11:26.123Z */
+#define HEAD_LENGTH (STAMP_LENGTH + 6) /* stamp and " info " */
 
 /* Standard error goes to a temporary file from capture_start to capture_end. */
 struct capture {
     FILE *file;
-    int real;
+    int original;
 };
 
 static void capture_start(struct capture *capture)
 {
     capture->file = tmpfile();
     assert_non_null(capture->file);
-    capture->real = dup(STDERR_FILENO);
+    capture->original = dup(STDERR_FILENO);
     dup2(fileno(capture->file), STDERR_FILENO);
 }
 
@@ -38,8 +39,8 @@ static char *capture_end(struct capture *capture)
     char piece[4096];
     size_t length;
 
-    dup2(capture->real, STDERR_FILENO);
-    close(capture->real);
+    dup2(capture->original, STDERR_FILENO);
+    close(capture->original);
     rewind(capture->file);
     while ((length = fread(piece, 1, sizeof piece, capture->file)) > 0)
         text_add_bytes(&text, piece, length);
@@ -149,18 +150,18 @@ static void lines_of_several_threads_do_not_interleave(void **state)
         pthread_join(threads[i], NULL);
     text = capture_end(&capture);
     for (char *line = text, *end; *line != '\0'; line = end + 1, lines++) {
-        size_t letters = strspn(line + STAMP_LENGTH + 6, "abcd");
+        size_t letters = strspn(line + HEAD_LENGTH, "abcd");
 
         end = strchr(line, '\n');
         assert_stamp(line);
         assert_int_equal(letters, sizeof messages[0] - 1);
-        assert_int_equal(end - line, STAMP_LENGTH + 6 + letters);
+        assert_int_equal(end - line, HEAD_LENGTH + letters);
     }
     assert_int_equal(lines, 800);
     free(text);
 }
 
-/* Several lines are written together, but never more than a pipe accepts at once. */
+/* Several lines are written together, but never more bytes than a pipe takes in one piece. */
 static void collected_lines_are_written_completely(void **state)
 {
     struct log_lines lines = { 0 };
@@ -209,7 +210,7 @@ static void a_collected_line_is_truncated_between_characters(void **state)
     text = capture_end(&capture);
     assert_in_range(strchr(text, '\n') - text, 2000, 2048);
     assert_true(text_is_utf8(text, strlen(text)));
-    assert_non_null(strstr(text, "\xac\n2"));
+    assert_non_null(strstr(text, "\xac\n2")); /* a complete character, then the next line */
     assert_non_null(strstr(text, " info the next\n"));
     free(text);
 }

@@ -27,8 +27,8 @@ static void ids_are_a_prefix_and_26_base32_characters(void **state)
         assert_memory_equal(id, "swp_", 4);
         assert_int_equal(strlen(id), 30);
         assert_int_equal(strspn(id + 4, "0123456789abcdefghjkmnpqrstvwxyz"), 26);
-        assert_in_range(id[4], '0', '7'); /* 26 characters have 130 bits, the id has 128: the first
-                                             character has three of them */
+        assert_in_range(id[4], '0', '7'); /* 26 characters hold 130 bits, but the id has 128, so the
+                                             first character holds only three */
     }
 }
 
@@ -139,7 +139,7 @@ static void uniform_numbers_fill_the_unit_interval(void **state)
     assert_true(sum > 49600 && sum < 50400);
 }
 
-static void mixed_seeds_differ_for_every_value_and_order(void **state)
+static void a_mixed_seed_depends_on_the_values_and_their_order(void **state)
 {
     (void)state;
     assert_true(random_mix(1, 2) == random_mix(1, 2));
@@ -160,7 +160,7 @@ int main(void)
         cmocka_unit_test(numbers_below_a_bound_are_uniform),
         cmocka_unit_test(a_bound_of_one_and_a_huge_bound_work),
         cmocka_unit_test(uniform_numbers_fill_the_unit_interval),
-        cmocka_unit_test(mixed_seeds_differ_for_every_value_and_order),
+        cmocka_unit_test(a_mixed_seed_depends_on_the_values_and_their_order),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,8 +9,8 @@
 
 #define HOUR_MS (60 * 60 * 1000LL)
 #define DAY_MS (24 * HOUR_MS)
-#define T0 (20000 * DAY_MS)
-#define UP (3 * DAY_MS) /* the machine's uptime when a test begins */
+#define T0 (20000 * DAY_MS) /* the wall time when a test begins, or when the server was last on */
+#define UP (3 * DAY_MS)     /* the machine's uptime when a test begins */
 
 static struct timeline begun(int64_t seen_ms, int64_t wall_ms)
 {
@@ -45,17 +45,17 @@ static void small_corrections_are_believed_at_once(void **state)
 static void a_jump_is_believed_after_a_day_and_not_before(void **state)
 {
     struct timeline timeline = begun(0, T0);
-    int64_t there = T0 + 400 * DAY_MS;
-    struct timeline_verdict verdict = timeline_judge(&timeline, there + HOUR_MS, UP + HOUR_MS);
+    int64_t jumped_ms = T0 + 400 * DAY_MS;
+    struct timeline_verdict verdict = timeline_judge(&timeline, jumped_ms + HOUR_MS, UP + HOUR_MS);
 
     (void)state;
     assert_true(verdict.now_ms == T0 + HOUR_MS);
     assert_true(verdict.ahead_ms == 400 * DAY_MS);
     assert_true(verdict.waits_ms == DAY_MS);
-    verdict = timeline_judge(&timeline, there + 24 * HOUR_MS, UP + 24 * HOUR_MS);
+    verdict = timeline_judge(&timeline, jumped_ms + 24 * HOUR_MS, UP + 24 * HOUR_MS);
     assert_true(verdict.now_ms == T0 + 24 * HOUR_MS && verdict.waits_ms == HOUR_MS);
-    verdict = timeline_judge(&timeline, there + 25 * HOUR_MS, UP + 25 * HOUR_MS);
-    assert_true(verdict.now_ms == there + 25 * HOUR_MS && verdict.waits_ms == 0);
+    verdict = timeline_judge(&timeline, jumped_ms + 25 * HOUR_MS, UP + 25 * HOUR_MS);
+    assert_true(verdict.now_ms == jumped_ms + 25 * HOUR_MS && verdict.waits_ms == 0);
 }
 
 static void a_jump_that_is_undone_has_no_effect(void **state)
@@ -69,7 +69,7 @@ static void a_jump_that_is_undone_has_no_effect(void **state)
 }
 
 /* Each jump is shorter than a day. */
-static void small_jumps_add_up(void **state)
+static void small_jumps_that_add_up_to_more_than_a_day_are_not_trusted(void **state)
 {
     struct timeline timeline = begun(0, T0);
     struct timeline_verdict verdict = { 0 };
@@ -104,7 +104,7 @@ static void a_clock_that_was_set_back_is_believed_at_once(void **state)
     assert_true(verdict.now_ms == T0 + 70000 && verdict.waits_ms == 0);
 }
 
-static void a_server_that_was_off_believes_its_clock_after_a_day(void **state)
+static void a_server_that_was_off_for_long_believes_its_clock_after_a_day(void **state)
 {
     struct timeline timeline = begun(T0, T0 + 400 * DAY_MS);
     struct timeline_verdict verdict = timeline_judge(&timeline, T0 + 400 * DAY_MS, UP);
@@ -113,7 +113,7 @@ static void a_server_that_was_off_believes_its_clock_after_a_day(void **state)
     assert_true(verdict.now_ms == T0 && verdict.ahead_ms == 400 * DAY_MS);
     verdict = timeline_judge(&timeline, T0 + 401 * DAY_MS, UP + DAY_MS);
     assert_true(verdict.now_ms == T0 + 401 * DAY_MS);
-    timeline = begun(T0, T0 + 20 * HOUR_MS);
+    timeline = begun(T0, T0 + 20 * HOUR_MS); /* off for less than a day */
     assert_true(timeline_judge(&timeline, T0 + 20 * HOUR_MS, UP).now_ms == T0 + 20 * HOUR_MS);
 }
 
@@ -156,10 +156,10 @@ int main(void)
         cmocka_unit_test(small_corrections_are_believed_at_once),
         cmocka_unit_test(a_jump_is_believed_after_a_day_and_not_before),
         cmocka_unit_test(a_jump_that_is_undone_has_no_effect),
-        cmocka_unit_test(small_jumps_add_up),
+        cmocka_unit_test(small_jumps_that_add_up_to_more_than_a_day_are_not_trusted),
         cmocka_unit_test(a_clock_that_keeps_jumping_is_never_trusted),
         cmocka_unit_test(a_clock_that_was_set_back_is_believed_at_once),
-        cmocka_unit_test(a_server_that_was_off_believes_its_clock_after_a_day),
+        cmocka_unit_test(a_server_that_was_off_for_long_believes_its_clock_after_a_day),
         cmocka_unit_test(running_time_adds_up_over_restarts),
         cmocka_unit_test(a_confirmed_clock_is_trusted_at_once),
     };

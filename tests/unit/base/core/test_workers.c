@@ -13,11 +13,11 @@
 
 #include "base/core/workers.h"
 
-/* Work that waits until the gate is opened, and counts how many calls entered. */
+/* A gate at which calls wait until it is opened. */
 struct gate {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int entered, ran;
+    int entered, ran; /* how many calls arrived, and how many passed */
     bool open;
 };
 
@@ -55,7 +55,7 @@ static void open_gate(struct gate *gate)
     pthread_mutex_unlock(&gate->lock);
 }
 
-static struct workers *make(unsigned threads, size_t limit)
+static struct workers *make_workers(unsigned threads, size_t limit)
 {
     struct workers *workers = NULL;
     struct error error;
@@ -71,7 +71,7 @@ static void count_one(void *context)
 
 static void runs_all_that_was_submitted(void **state)
 {
-    struct workers *workers = make(4, 1000);
+    struct workers *workers = make_workers(4, 1000);
     struct error error;
     atomic_int count = 0;
 
@@ -85,7 +85,7 @@ static void runs_all_that_was_submitted(void **state)
 
 static void runs_on_as_many_threads_as_requested(void **state)
 {
-    struct workers *workers = make(3, 8);
+    struct workers *workers = make_workers(3, 8);
     struct gate gate = GATE;
     struct error error;
 
@@ -98,9 +98,9 @@ static void runs_on_as_many_threads_as_requested(void **state)
     assert_int_equal(gate.ran, 3);
 }
 
-static void a_call_for_a_full_queue_is_busy(void **state)
+static void a_call_to_a_full_queue_is_refused_as_busy(void **state)
 {
-    struct workers *workers = make(1, 2);
+    struct workers *workers = make_workers(1, 2);
     struct gate gate = GATE;
     struct error error = { 0 };
 
@@ -146,7 +146,7 @@ static void note_thread(void *context)
 
 static void a_low_load_stays_on_few_threads(void **state)
 {
-    struct workers *workers = make(64, 8);
+    struct workers *workers = make_workers(64, 8);
     struct thread_log thread_log = { .lock = PTHREAD_MUTEX_INITIALIZER,
                                      .changed = PTHREAD_COND_INITIALIZER };
     struct error error;
@@ -168,7 +168,7 @@ static void note_name(void *context)
     pthread_getname_np(pthread_self(), context, 16);
 }
 
-static void names_its_threads(void **state)
+static void threads_have_the_first_11_characters_of_the_name(void **state)
 {
     struct workers *workers;
     struct error error;
@@ -188,7 +188,7 @@ static void note_signals(void *context)
 
 static void leaves_signals_to_the_main_thread(void **state)
 {
-    struct workers *workers = make(1, 1);
+    struct workers *workers = make_workers(1, 1);
     struct error error;
     sigset_t blocked, own;
 
@@ -206,7 +206,7 @@ static void destroying_null_or_an_unused_pool_is_allowed(void **state)
 {
     (void)state;
     workers_destroy(NULL);
-    workers_destroy(make(2, 0));
+    workers_destroy(make_workers(2, 0));
 }
 
 int main(void)
@@ -214,9 +214,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_all_that_was_submitted),
         cmocka_unit_test(runs_on_as_many_threads_as_requested),
-        cmocka_unit_test(a_call_for_a_full_queue_is_busy),
+        cmocka_unit_test(a_call_to_a_full_queue_is_refused_as_busy),
         cmocka_unit_test(a_low_load_stays_on_few_threads),
-        cmocka_unit_test(names_its_threads),
+        cmocka_unit_test(threads_have_the_first_11_characters_of_the_name),
         cmocka_unit_test(leaves_signals_to_the_main_thread),
         cmocka_unit_test(destroying_null_or_an_unused_pool_is_allowed),
     };

@@ -21,8 +21,8 @@ struct settings {
 
 static const struct setting table[] = {
     { "listen", SETTING_TEXT, "127.0.0.1:8080", 0, 0, offsetof(struct settings, listen),
-      "address and port to listen on; without authentication only a loopback address is taken, so "
-      "that nobody opens the gateway to a network by mistake" },
+      "address and port to listen on; without authentication only a loopback address is accepted, "
+      "so that nobody opens the server to a network by mistake" },
     { "max_sessions", SETTING_INTEGER, "10000", 1, 100000, offsetof(struct settings, max_sessions),
       "sessions at once" },
     { "idle", SETTING_DURATION_S, "15m", 10, 86400, offsetof(struct settings, idle_s),
@@ -43,8 +43,8 @@ static int clear_environment(void **state)
 }
 
 /* Reads the settings from up to three arguments; NULL ends them. */
-static bool read(struct settings *out, struct error *error, const char *one, const char *two,
-                 const char *three)
+static bool read_settings(struct settings *out, struct error *error, const char *one,
+                          const char *two, const char *three)
 {
     const char *arguments[] = { "opsbrain", one, two, three };
     char copies[4][CONFIG_TEXT_SIZE + 1];
@@ -63,7 +63,7 @@ static struct settings must_read(const char *one, const char *two, const char *t
     struct settings settings = { 0 };
     struct error error = { 0 };
 
-    if (!read(&settings, &error, one, two, three))
+    if (!read_settings(&settings, &error, one, two, three))
         fail_msg("%s", error.message);
     return settings;
 }
@@ -73,7 +73,7 @@ static void assert_refused(const char *one, const char *two, const char *sentenc
     struct settings settings = { .listen = "untouched", .max_sessions = -5 };
     struct error error = { 0 };
 
-    assert_false(read(&settings, &error, one, two, NULL));
+    assert_false(read_settings(&settings, &error, one, two, NULL));
     assert_int_equal(error.kind, ERROR_INVALID);
     assert_string_equal(error.message, sentence);
     assert_string_equal(settings.listen, "untouched");
@@ -91,7 +91,7 @@ static void has_defaults(void **state)
     assert_true(settings.watch);
 }
 
-static void a_flag_takes_precedence_over_the_environment_and_that_over_the_default(void **state)
+static void a_flag_overrides_the_environment_which_overrides_the_default(void **state)
 {
     (void)state;
     setenv("OPSBRAIN_MAX_SESSIONS", "7", 1);
@@ -100,7 +100,7 @@ static void a_flag_takes_precedence_over_the_environment_and_that_over_the_defau
     assert_int_equal(must_read("--max-sessions=9", NULL, NULL).max_sessions, 9);
 }
 
-static void an_empty_variable_is_not_set_but_a_flag_may_be_empty(void **state)
+static void an_empty_variable_counts_as_unset_but_a_flag_may_be_empty(void **state)
 {
     (void)state;
     setenv("OPSBRAIN_LISTEN", "", 1);
@@ -125,7 +125,7 @@ static void booleans_need_no_value(void **state)
     assert_int_equal(must_read("--watch", "--max-sessions", "3").max_sessions, 3);
 }
 
-static void times_have_units(void **state)
+static void times_may_have_units(void **state)
 {
     (void)state;
     assert_int_equal(must_read("--idle", "90", NULL).idle_s, 90);
@@ -181,8 +181,9 @@ static void an_overflowing_time_is_refused(void **state)
     struct error error;
 
     (void)state;
-    assert_false(read(&settings, &error, "--idle", "9223372036854775807d", NULL));
-    assert_false(read(&settings, &error, "--idle", "99999999999999999999999999999999d", NULL));
+    assert_false(read_settings(&settings, &error, "--idle", "9223372036854775807d", NULL));
+    assert_false(
+        read_settings(&settings, &error, "--idle", "99999999999999999999999999999999d", NULL));
 }
 
 static void refuses_unknown_flags_and_arguments(void **state)
@@ -203,13 +204,13 @@ static void text_is_bounded_and_utf8(void **state)
 
     (void)state;
     memset(text, 'x', CONFIG_TEXT_SIZE);
-    assert_false(read(&settings, &error, "--listen", text, NULL));
+    assert_false(read_settings(&settings, &error, "--listen", text, NULL));
     text[CONFIG_TEXT_SIZE - 1] = '\0';
     assert_string_equal(must_read("--listen", text, NULL).listen, text);
-    assert_false(read(&settings, &error, "--listen", "\xff", NULL));
+    assert_false(read_settings(&settings, &error, "--listen", "\xff", NULL));
 }
 
-static void help_fits_100_columns_and_names_every_flag(void **state)
+static void help_fits_100_columns_and_names_flags_and_variables(void **state)
 {
     TEXT_AUTO help = { 0 };
 
@@ -224,7 +225,7 @@ static void help_fits_100_columns_and_names_every_flag(void **state)
     assert_non_null(strstr(help.data, "  --max-sessions number "));
     assert_non_null(
         strstr(help.data, "sessions at once (default: 10000; OPSBRAIN_MAX_SESSIONS)\n"));
-    assert_non_null(strstr(help.data, "\n                            "));
+    assert_non_null(strstr(help.data, "\n                            ")); /* a continued line */
 }
 
 static void the_markdown_table_has_a_row_per_setting(void **state)
@@ -282,16 +283,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(has_defaults),
-        TEST(a_flag_takes_precedence_over_the_environment_and_that_over_the_default),
-        TEST(an_empty_variable_is_not_set_but_a_flag_may_be_empty),
+        TEST(a_flag_overrides_the_environment_which_overrides_the_default),
+        TEST(an_empty_variable_counts_as_unset_but_a_flag_may_be_empty),
         TEST(booleans_need_no_value),
-        TEST(times_have_units),
+        TEST(times_may_have_units),
         TEST(lists_settings_that_differ_from_the_default),
         TEST(says_which_setting_is_wrong_and_what_is_allowed),
         TEST(an_overflowing_time_is_refused),
         TEST(refuses_unknown_flags_and_arguments),
         TEST(text_is_bounded_and_utf8),
-        TEST(help_fits_100_columns_and_names_every_flag),
+        TEST(help_fits_100_columns_and_names_flags_and_variables),
         TEST(refuses_a_row_without_a_type),
         TEST(a_password_is_read_from_the_environment_only),
         TEST(the_markdown_table_has_a_row_per_setting),

@@ -76,7 +76,7 @@ static void lines_end_in_crlf_or_lf_and_empty_ones_are_skipped(void **state)
     assert_end(&reading);
 }
 
-static void quotes_may_contain_separators_quotes_and_lines(void **state)
+static void quoted_fields_may_contain_separators_quotes_and_line_breaks(void **state)
 {
     struct reading reading = begin("\"a,\"\"b\"\"\",\"x\r\ny\"\n\"\",z\r\n");
 
@@ -130,7 +130,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_end_in_crlf_or_lf_and_empty_ones_are_skipped),
-        cmocka_unit_test(quotes_may_contain_separators_quotes_and_lines),
+        cmocka_unit_test(quoted_fields_may_contain_separators_quotes_and_line_breaks),
         cmocka_unit_test(skips_a_byte_order_mark_and_finds_the_separator),
         cmocka_unit_test(truncates_a_field_between_characters),
         cmocka_unit_test(refuses_malformed_csv_and_names_the_line),

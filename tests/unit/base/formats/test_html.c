@@ -70,7 +70,7 @@ static void a_value_cannot_end_its_attribute(void **state)
     assert_string_equal(text_string(&out), "<img alt=\"&quot;&gt;&lt;img onerror=&#39;x&#39;\">");
 }
 
-static void control_characters_and_invalid_bytes_are_replaced(void **state)
+static void what_cannot_be_shown_safely_is_replaced_or_dropped(void **state)
 {
     (void)state;
     assert_text("a\x01\x1b[0m\x7f", "a\xef\xbf\xbd\xef\xbf\xbd[0m\xef\xbf\xbd");
@@ -135,7 +135,7 @@ static void trusted_markup_is_added_as_it_is(void **state)
     assert_string_equal(text_string(&out), "<svg/>");
 }
 
-static void close_another_element(struct html *html)
+static void close_a_different_element(struct html *html)
 {
     html_open(html, "p");
     html_close(html, "div");
@@ -152,7 +152,7 @@ static void write_a_handler(struct html *html)
     html_open(html, "p", { "onclick", "x()" });
 }
 
-/* Whether `write` ends the program. */
+/* Whether `write` aborts the program. */
 static bool aborts(void (*write)(struct html *html))
 {
     TEXT_AUTO out = { 0 };
@@ -175,7 +175,7 @@ static void a_bug_of_the_program_aborts(void **state)
 #ifdef NDEBUG
     skip();
 #endif
-    assert_true(aborts(close_another_element));
+    assert_true(aborts(close_a_different_element));
     assert_true(aborts(leave_an_element_open));
     assert_true(aborts(write_a_handler));
 }
@@ -186,7 +186,7 @@ int main(void)
         cmocka_unit_test(writes_elements_with_attributes),
         cmocka_unit_test(text_is_never_markup),
         cmocka_unit_test(a_value_cannot_end_its_attribute),
-        cmocka_unit_test(control_characters_and_invalid_bytes_are_replaced),
+        cmocka_unit_test(what_cannot_be_shown_safely_is_replaced_or_dropped),
         cmocka_unit_test(a_name_is_isolated_by_bdi),
         cmocka_unit_test(links_only_to_http_and_relative_urls),
         cmocka_unit_test(json_cannot_end_its_script),

@@ -36,7 +36,7 @@ static void check_refuses(const char *yaml, const char *part)
         fail_msg("%s: %s", yaml, error.message);
 }
 
-static void a_file_of_kubectl_is_read(void **state)
+static void the_supported_yaml_is_read(void **state)
 {
     (void)state;
     check_reads("apiVersion: v1\n"
@@ -66,7 +66,7 @@ static void a_file_of_kubectl_is_read(void **state)
     check_reads(" {\"a\": [1, null]}", "{\"a\":[1,null]}");
 }
 
-static void unsupported_yaml_is_refused_with_its_line(void **state)
+static void unsupported_yaml_is_refused_with_a_reason(void **state)
 {
     (void)state;
     check_refuses("", "empty");
@@ -125,8 +125,8 @@ static void depth_is_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_of_kubectl_is_read),
-        cmocka_unit_test(unsupported_yaml_is_refused_with_its_line),
+        cmocka_unit_test(the_supported_yaml_is_read),
+        cmocka_unit_test(unsupported_yaml_is_refused_with_a_reason),
         cmocka_unit_test(an_error_does_not_repeat_the_content),
         cmocka_unit_test(depth_is_bounded),
     };

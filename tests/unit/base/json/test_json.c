@@ -58,7 +58,7 @@ static void reads_any_kind_of_document(void **state)
         json_decref(parse(good[i]));
 }
 
-static void says_where_the_json_is_wrong(void **state)
+static void says_where_and_how_the_json_is_wrong(void **state)
 {
     (void)state;
     REFUSED("{\"a\": 1,\n \"b\" 2}", "line 2, column 6");
@@ -151,7 +151,7 @@ static void message_shows_foreign_bytes_only_as_printable_text(void **state)
     assert_null(strchr(error.message, '\x1b'));
 }
 
-static void members_of_another_type_give_the_fallback(void **state)
+static void missing_members_and_those_of_a_different_type_give_the_fallback(void **state)
 {
     json_auto_t *object = parse("{\"t\":\"x\",\"i\":7,\"r\":1.5,\"b\":true,\"n\":null}");
 
@@ -233,7 +233,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_any_kind_of_document),
-        cmocka_unit_test(says_where_the_json_is_wrong),
+        cmocka_unit_test(says_where_and_how_the_json_is_wrong),
         cmocka_unit_test(refuses_text_after_the_document),
         cmocka_unit_test(names_a_duplicate_key),
         cmocka_unit_test(refuses_what_is_not_utf8),
@@ -242,7 +242,7 @@ int main(void)
         cmocka_unit_test(accepts_64_levels_and_no_more),
         cmocka_unit_test(brackets_in_strings_are_not_levels),
         cmocka_unit_test(message_shows_foreign_bytes_only_as_printable_text),
-        cmocka_unit_test(members_of_another_type_give_the_fallback),
+        cmocka_unit_test(missing_members_and_those_of_a_different_type_give_the_fallback),
         cmocka_unit_test(writes_compactly_in_insertion_order),
         cmocka_unit_test(the_canonical_form_does_not_depend_on_order_or_on_being_stored),
         cmocka_unit_test(string_literals_read_back_as_they_were),

@@ -139,7 +139,8 @@ static json_t *build_array(struct json_scan *scan)
     return array;
 }
 
-/* Builds jansson's tree of the value that begins with `token`; null if the scanner failed. */
+/* Builds jansson's tree of the value that begins with `token`. JSON's null replaces a value at
+ * which the scanner failed. */
 static json_t *build(struct json_scan *scan, enum json_scan_token token)
 {
     switch (token) {
@@ -326,8 +327,8 @@ static void returns_the_tokens_of_a_document(void **state)
         assert_int_equal(json_scan_next(&scan), expected[i]);
 }
 
-/* Reads an envelope as the server does: skips members that it does not need, and copies those that
- * it passes on as they are written. */
+/* The server reads an envelope like this: it skips the members that it does not need, and passes
+ * others on as they were written. */
 static void finds_members_and_skips_the_rest(void **state)
 {
     static const char document[] = "{\"x\": {\"id\": [1, {}]}, \"i\\u0064\": \"7\\n\", "
@@ -412,7 +413,7 @@ static void copies_only_what_fits_completely(void **state)
     assert_string_equal(out, "");
 }
 
-static void says_where_it_is_wrong(void **state)
+static void says_what_is_wrong_and_at_which_byte(void **state)
 {
     static const struct {
         const char *document, *sentence;
@@ -456,7 +457,7 @@ int main(void)
         cmocka_unit_test(goes_through_an_array_value_by_value),
         cmocka_unit_test(compares_strings_unescaped),
         cmocka_unit_test(copies_only_what_fits_completely),
-        cmocka_unit_test(says_where_it_is_wrong),
+        cmocka_unit_test(says_what_is_wrong_and_at_which_byte),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

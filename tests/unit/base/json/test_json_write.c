@@ -49,7 +49,7 @@ static void writes_numbers_as_jansson_does(void **state)
         assert_written_as_jansson_does(json_integer(integers[i]));
 }
 
-static void writes_every_character_as_jansson_does(void **state)
+static void writes_strings_as_jansson_does(void **state)
 {
     char all[128];
 
@@ -81,7 +81,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_every_kind_as_jansson_does),
         cmocka_unit_test(writes_numbers_as_jansson_does),
-        cmocka_unit_test(writes_every_character_as_jansson_does),
+        cmocka_unit_test(writes_strings_as_jansson_does),
         cmocka_unit_test(appends_to_a_text),
     };
 

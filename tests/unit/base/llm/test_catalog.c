@@ -26,7 +26,7 @@ static struct catalog *embedded(void)
     return catalog;
 }
 
-static void every_row_has_a_source_and_is_found_by_its_names(void **state)
+static void every_row_has_a_dated_source_and_is_found_by_its_name(void **state)
 {
     struct catalog *catalog = embedded();
     size_t hardware_count, model_count;
@@ -49,7 +49,7 @@ static void every_row_has_a_source_and_is_found_by_its_names(void **state)
     catalog_destroy(catalog);
 }
 
-static void knows_what_the_published_results_were_measured_on(void **state)
+static void finds_hardware_and_models_by_short_names(void **state)
 {
     static const char *const hardware[] = { "L4",      "RTX PRO 6000", "T4",    "A10",
                                             "A100",    "H100",         "T4G",   "inf2",
@@ -65,8 +65,7 @@ static void knows_what_the_published_results_were_measured_on(void **state)
     catalog_destroy(catalog);
 }
 
-/* Weights in bf16 have two bytes per parameter; of E2B and E4B, the embeddings are stored
- * separately. */
+/* Weights in bf16 have two bytes per parameter. */
 static void the_figures_of_the_catalogue_agree_with_one_another(void **state)
 {
     struct catalog *catalog = embedded();
@@ -83,7 +82,7 @@ static void the_figures_of_the_catalogue_agree_with_one_another(void **state)
     catalog_destroy(catalog);
 }
 
-static void finds_by_part_of_a_longer_name(void **state)
+static void finds_a_row_whose_name_occurs_in_a_longer_text(void **state)
 {
     struct catalog *catalog = embedded();
 
@@ -100,7 +99,7 @@ static void finds_by_part_of_a_longer_name(void **state)
     catalog_destroy(catalog);
 }
 
-static void names_what_is_wrong_with_a_row(void **state)
+static void reads_rows_or_says_what_is_wrong_with_them(void **state)
 {
     struct catalog *catalog;
     struct error error;
@@ -122,11 +121,11 @@ static void names_what_is_wrong_with_a_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_has_a_source_and_is_found_by_its_names),
-        cmocka_unit_test(knows_what_the_published_results_were_measured_on),
+        cmocka_unit_test(every_row_has_a_dated_source_and_is_found_by_its_name),
+        cmocka_unit_test(finds_hardware_and_models_by_short_names),
         cmocka_unit_test(the_figures_of_the_catalogue_agree_with_one_another),
-        cmocka_unit_test(finds_by_part_of_a_longer_name),
-        cmocka_unit_test(names_what_is_wrong_with_a_row),
+        cmocka_unit_test(finds_a_row_whose_name_occurs_in_a_longer_text),
+        cmocka_unit_test(reads_rows_or_says_what_is_wrong_with_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include "base/llm/completion_scan.h"
 #include "tests/unit/support/stream_events.h"
 
+/* Asserts that the bytes give the events, whatever the size of the pieces in which they arrive. */
 static void expect(const char *bytes, const char *events)
 {
     for (size_t piece = 1; piece <= strlen(bytes); piece++) {
@@ -43,7 +44,7 @@ static void reads_content_of_both_apis(void **state)
            "content [\xc3\xa9\n]\n");
 }
 
-static void reads_reasoning_under_either_name_and_tool_arguments(void **state)
+static void reads_reasoning_tool_arguments_and_refusals(void **state)
 {
     (void)state;
     expect("data: {\"choices\":[{\"delta\":{\"reasoning\":\"x\"}}]}\n\n", "reasoning <x>\n");
@@ -86,7 +87,7 @@ static void an_empty_finish_reason_counts_as_none(void **state)
     expect("data: {\"choices\":[{\"text\":\"b\",\"finish_reason\" : \"\" }]}\n\n", "content [b]\n");
 }
 
-static void reads_usage_from_any_chunk(void **state)
+static void reads_usage_from_any_chunk_and_place(void **state)
 {
     (void)state;
     expect("data: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":3,"
@@ -160,7 +161,7 @@ static void recognizes_done_with_and_without_blanks(void **state)
     expect("data: [DONE]", "done \n"); /* the server closed without a line end */
 }
 
-static void ignores_comments_and_other_fields(void **state)
+static void ignores_lines_without_data_and_a_byte_order_mark(void **state)
 {
     (void)state;
     expect(": ping\n\n: ping\r\n\r\nid: 7\nretry: 10\nevent: message\nx\n"
@@ -205,7 +206,7 @@ static void joins_data_lines_of_one_event(void **state)
            "content [a]\ndone \n");
 }
 
-static void is_not_fooled_by_text_that_looks_like_json(void **state)
+static void ignores_member_names_within_texts_and_at_other_levels(void **state)
 {
     (void)state;
     expect("data: {\"choices\":[{\"text\":\"\\\"usage\\\":{\\\"prompt_tokens\\\":1}\"}]}\n\n",
@@ -239,7 +240,7 @@ static void breaks_on_what_is_not_json(void **state)
     expect("data: {\"choices\":[{\"text\":\"a\"}]} x\n\n", "broken\n");
 }
 
-static void breaks_beyond(bool want_text, size_t limit)
+static void assert_breaks_beyond(bool want_text, size_t limit_bytes)
 {
     struct completion_stream *stream = completion_stream_create(want_text);
     char bytes[4096];
@@ -251,7 +252,7 @@ static void breaks_beyond(bool want_text, size_t limit)
     for (; good && fed < 2 << 20; fed += sizeof bytes)
         good = completion_stream_feed(stream, bytes, sizeof bytes, write_event, &out);
     assert_false(good);
-    assert_true(fed > limit && fed <= limit + 2 * sizeof bytes);
+    assert_true(fed > limit_bytes && fed <= limit_bytes + 2 * sizeof bytes);
     completion_stream_reset(stream);
     assert_true(completion_stream_feed(stream, "data: [DONE]\n", 13, write_event, &out));
     assert_string_equal(text_string(&out), "done \n");
@@ -261,8 +262,8 @@ static void breaks_beyond(bool want_text, size_t limit)
 static void breaks_on_a_line_longer_than_the_limit(void **state)
 {
     (void)state;
-    breaks_beyond(true, 1 << 20);
-    breaks_beyond(false, 1 << 16);
+    assert_breaks_beyond(true, 1 << 20);
+    assert_breaks_beyond(false, 1 << 16);
 }
 
 static void bounds_events_of_many_data_lines(void **state)
@@ -315,19 +316,19 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_no_token_for_role_and_empty_chunks),
         cmocka_unit_test(reads_content_of_both_apis),
-        cmocka_unit_test(reads_reasoning_under_either_name_and_tool_arguments),
+        cmocka_unit_test(reads_reasoning_tool_arguments_and_refusals),
         cmocka_unit_test(reads_content_that_is_a_list_of_parts),
         cmocka_unit_test(an_empty_finish_reason_counts_as_none),
-        cmocka_unit_test(reads_usage_from_any_chunk),
+        cmocka_unit_test(reads_usage_from_any_chunk_and_place),
         cmocka_unit_test(counts_reasoning_tokens_separately),
         cmocka_unit_test(counts_listed_token_ids),
         cmocka_unit_test(reports_errors_inside_the_stream),
         cmocka_unit_test(recognizes_done_with_and_without_blanks),
-        cmocka_unit_test(ignores_comments_and_other_fields),
+        cmocka_unit_test(ignores_lines_without_data_and_a_byte_order_mark),
         cmocka_unit_test(reads_crlf_and_fields_without_a_space),
         cmocka_unit_test(a_stream_is_known_by_how_it_begins),
         cmocka_unit_test(joins_data_lines_of_one_event),
-        cmocka_unit_test(is_not_fooled_by_text_that_looks_like_json),
+        cmocka_unit_test(ignores_member_names_within_texts_and_at_other_levels),
         cmocka_unit_test(allows_any_character_a_model_may_write),
         cmocka_unit_test(breaks_on_what_is_not_json),
         cmocka_unit_test(breaks_on_a_line_longer_than_the_limit),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random streams are read in the same way as the JSON library reads them. */
+/* Random streams give the events that the JSON library reads from them, whatever pieces they arrive
+ * in. */
 #include "base/llm/completion_stream.h"
 
 #include <jansson.h>
@@ -46,6 +47,8 @@ static int64_t reference_count(const json_t *object, const char *name)
                                                                     : -1;
 }
 
+/* Writes the event that the stream is expected to report for a chunk: for an error only the word
+ * "error". */
 static void reference(const char *bytes, size_t length, struct text *out)
 {
     json_error_t problem;
@@ -139,7 +142,7 @@ static void add_string(struct generator *generator, struct text *out)
 
         if ((piece[0] == '\x01' || strcmp(piece, "\\x") == 0 || strcmp(piece, "\\ud83d") == 0)
             && generator_below(generator, 10) != 0)
-            piece = "b"; /* malformed ones rarely, or nothing else would remain */
+            piece = "b"; /* malformed pieces are rare, or most chunks would be invalid */
         text_add(out, piece);
     }
     text_add_char(out, '"');
@@ -208,7 +211,8 @@ static void add_value(struct generator *generator, struct text *out, int depth)
     add_blanks(generator, out);
 }
 
-/* The parts of a chunk such as servers send; occasionally one is replaced by something else. */
+/* A member of a chunk, with values to choose from; without any, the value is a random string. One
+ * time in twelve, it is random JSON instead. */
 struct part {
     const char *name;
     const char *values[8];
@@ -269,7 +273,7 @@ static void add_choice(struct generator *generator, struct text *out)
         return;
     }
     add_parts(generator, out, choice, 4);
-    out->length--; /* its brace */
+    out->length--; /* the closing brace: another member follows */
     text_add(out, out->data[out->length - 1] == '{' ? "\"delta\":" : ",\"delta\":");
     add_parts(generator, out, delta, 5);
     text_add_char(out, '}');
@@ -324,7 +328,7 @@ static void damage(struct generator *generator, struct text *out)
     }
 }
 
-static void check_against_the_library(struct text *json, size_t *fast)
+static void check_against_the_library(struct text *json, size_t *fast_count)
 {
     TEXT_AUTO event = { 0 };
     TEXT_AUTO expected = { 0 };
@@ -339,13 +343,13 @@ static void check_against_the_library(struct text *json, size_t *fast)
     else if (strcmp(text_string(&expected), text_string(&out)) != 0)
         fail_msg("%s: the library says %s, the stream %s", json->data, text_string(&expected),
                  text_string(&out));
-    *fast += completion_scan(json->data, json->length, false, &scanned);
+    *fast_count += completion_scan(json->data, json->length, false, &scanned);
 }
 
 static void reads_what_the_library_reads(void **state)
 {
     struct generator generator;
-    size_t fast = 0, rounds = 60000;
+    size_t fast_count = 0, rounds = 60000;
 
     (void)state;
     generator_init(&generator, 1);
@@ -364,11 +368,11 @@ static void reads_what_the_library_reads(void **state)
         if (json.length == 0 || memchr(json.data, '\n', json.length) != NULL
             || strncmp(json.data, "[DONE]", 6) == 0 || json.data[0] == ' ')
             continue;
-        if (text_is_utf8(json.data, json.length)) /* the stream repairs what is not */
-            check_against_the_library(&json, &fast);
+        if (text_is_utf8(json.data, json.length)) /* the stream repairs invalid UTF-8 */
+            check_against_the_library(&json, &fast_count);
     }
-    assert_true(fast > rounds / 20);
-    assert_true(fast < rounds);
+    assert_true(fast_count > rounds / 20);
+    assert_true(fast_count < rounds);
 }
 
 static void events_do_not_depend_on_the_size_of_the_pieces(void **state)

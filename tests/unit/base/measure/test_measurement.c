@@ -27,9 +27,8 @@ static void fill(const struct measurement_field *fields, void *base, int *counte
     }
 }
 
-/* Every member that has a row gets a value of its own; the next test finds members without a row.
- */
-static void every_member_survives_the_way_through_json(void **state)
+/* Every number that has a row gets a different value, and every boolean becomes true. */
+static void every_member_survives_a_round_trip_through_json(void **state)
 {
     struct measurement *measurement = calloc(1, sizeof *measurement);
     struct measurement *back = calloc(1, sizeof *back);
@@ -55,7 +54,7 @@ static void every_member_survives_the_way_through_json(void **state)
     free(back);
 }
 
-static size_t covered(const struct measurement_field *fields)
+static size_t covered_bytes(const struct measurement_field *fields)
 {
     size_t bytes = 0;
 
@@ -64,17 +63,17 @@ static size_t covered(const struct measurement_field *fields)
     return bytes;
 }
 
-static void the_tables_cover_the_whole_struct(void **state)
+static void the_tables_cover_the_structs_but_for_padding(void **state)
 {
     const size_t padding = 8;
-    size_t rest = sizeof(((struct measurement *)NULL)->failures)
-                  + sizeof(((struct measurement *)NULL)->first_error)
-                  + sizeof(((struct measurement *)NULL)->latency);
+    size_t rest_bytes = sizeof(((struct measurement *)NULL)->failures)
+                        + sizeof(((struct measurement *)NULL)->first_error)
+                        + sizeof(((struct measurement *)NULL)->latency);
 
     (void)state;
-    assert_in_range(covered(measurement_fields) + rest, sizeof(struct measurement) - 2 * padding,
-                    sizeof(struct measurement));
-    assert_in_range(covered(latency_fields), sizeof(struct latency_summary) - padding,
+    assert_in_range(covered_bytes(measurement_fields) + rest_bytes,
+                    sizeof(struct measurement) - 2 * padding, sizeof(struct measurement));
+    assert_in_range(covered_bytes(latency_fields), sizeof(struct latency_summary) - padding,
                     sizeof(struct latency_summary));
 }
 
@@ -108,8 +107,8 @@ static void reads_missing_members_as_zero_or_nan(void **state)
     assert_string_equal(back.first_error, "");
 }
 
-/* Reads a cell as it was stored before gaps between chunks and between tokens were distinguished,
- * and before requests of another length were counted. */
+/* Reads a measurement as it was stored before gaps between chunks and gaps between tokens were
+ * distinguished, and before requests were counted whose length differed from the requested one. */
 static void read_old(const char *tokens, struct measurement *out)
 {
     json_auto_t *json =
@@ -132,7 +131,7 @@ static void reads_the_gaps_of_older_cells_as_those_of_chunks(void **state)
     assert_int_equal(back.latency[METRIC_ITL].count, 0);
     assert_true(isnan(back.latency[METRIC_ITL].p50_ms) && isnan(back.latency[METRIC_ITL].mean_ms));
     read_old("{\"chunks\": 1000, \"output_tokens\": 1000, \"tokens_estimated\": true}", &back);
-    assert_true(isnan(back.tokens_per_chunk)); /* it was not reported */
+    assert_true(isnan(back.tokens_per_chunk)); /* the server reported no token counts */
     assert_int_equal(back.latency[METRIC_ITL].count, 0);
     read_old("{\"chunks\": 1000, \"output_tokens\": 1001, \"tokens_estimated\": false}", &back);
     assert_int_equal(back.latency[METRIC_ITL].count, 900); /* a chunk is a token */
@@ -141,7 +140,7 @@ static void reads_the_gaps_of_older_cells_as_those_of_chunks(void **state)
     assert_true(isnan(back.tokens_per_chunk));
 }
 
-static void derives_other_lengths_in_older_cells(void **state)
+static void derives_differing_lengths_in_older_cells(void **state)
 {
     struct measurement back;
 
@@ -160,12 +159,12 @@ static void derives_other_lengths_in_older_cells(void **state)
         &back);
     assert_int_equal(back.output_tokens_differing, -1);
     assert_int_equal(back.output_tokens_difference_max, 27);
-    assert_int_equal(back.input_tokens_differing, 0); /* the server reported none */
+    assert_int_equal(back.input_tokens_differing, 0); /* the server reported no prompt lengths */
     read_old(
         "{\"output_tokens_requested\": 32, \"output_tokens_min\": 5, \"output_tokens_max\": 9, "
         "\"tokens_estimated\": true}",
         &back);
-    assert_int_equal(back.output_tokens_differing, 0); /* chunks are not tokens */
+    assert_int_equal(back.output_tokens_differing, 0); /* counted from chunks: not known */
 }
 
 static void does_not_change_newer_cells(void **state)
@@ -242,12 +241,12 @@ static void an_empty_histogram_has_no_summary(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_member_survives_the_way_through_json),
-        cmocka_unit_test(the_tables_cover_the_whole_struct),
+        cmocka_unit_test(every_member_survives_a_round_trip_through_json),
+        cmocka_unit_test(the_tables_cover_the_structs_but_for_padding),
         cmocka_unit_test(writes_null_for_missing_values_and_only_failures_that_occurred),
         cmocka_unit_test(reads_missing_members_as_zero_or_nan),
         cmocka_unit_test(reads_the_gaps_of_older_cells_as_those_of_chunks),
-        cmocka_unit_test(derives_other_lengths_in_older_cells),
+        cmocka_unit_test(derives_differing_lengths_in_older_cells),
         cmocka_unit_test(does_not_change_newer_cells),
         cmocka_unit_test(summarizes_a_histogram_of_nanoseconds_in_milliseconds),
         cmocka_unit_test(marks_percentiles_that_a_timeout_cut_off),

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-static struct measurement served(void)
+static struct measurement successful_measurement(void)
 {
     struct measurement m = { .attempted = 1000, .succeeded = 1000, .success_rate = 1 };
 
@@ -35,7 +35,7 @@ static void finds_the_limit_that_is_nearest_or_exceeded_most(void **state)
 {
     const struct slo limits =
         read_limits("{\"limit_ttft_ms\":160,\"limit_tpot_ms\":40.0,\"limit_e2e_ms\":10000}");
-    struct measurement m = served();
+    struct measurement m = successful_measurement();
     struct slo_nearest nearest = slo_find_nearest(&limits, &m);
 
     (void)state;
@@ -51,29 +51,29 @@ static void finds_the_limit_that_is_nearest_or_exceeded_most(void **state)
 static void the_percentile_may_be_chosen(void **state)
 {
     const struct slo limits = read_limits("{\"limit_ttft_ms\":50,\"limit_percentile\":\"p50\"}");
-    const struct measurement m = served();
+    const struct measurement m = successful_measurement();
 
     (void)state;
     assert_true(slo_find_nearest(&limits, &m).ratio == 0.8);
 }
 
-static void a_percentile_cut_off_by_a_timeout_meets_no_limit(void **state)
+static void a_percentile_that_is_cut_off_or_missing_meets_no_limit(void **state)
 {
     const struct slo limits = read_limits("{\"limit_ttft_ms\":1000}");
-    struct measurement m = served();
+    struct measurement m = successful_measurement();
 
     (void)state;
     m.latency[METRIC_TTFT].p99_censored = true;
     assert_true(isinf(slo_find_nearest(&limits, &m).ratio));
-    m = served();
+    m = successful_measurement();
     m.latency[METRIC_TTFT] = (struct latency_summary){ .p99_ms = NAN };
     assert_true(isinf(slo_find_nearest(&limits, &m).ratio));
 }
 
-static void one_in_a_hundred_may_fail_unless_the_plan_says_otherwise(void **state)
+static void one_in_a_hundred_may_fail_unless_the_plan_says_otherwise_but_never_all(void **state)
 {
     struct slo limits = read_limits("{\"limit_ttft_ms\":1000}");
-    struct measurement m = served();
+    struct measurement m = successful_measurement();
 
     (void)state;
     m.succeeded = 990;
@@ -103,8 +103,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_limit_that_is_nearest_or_exceeded_most),
         cmocka_unit_test(the_percentile_may_be_chosen),
-        cmocka_unit_test(a_percentile_cut_off_by_a_timeout_meets_no_limit),
-        cmocka_unit_test(one_in_a_hundred_may_fail_unless_the_plan_says_otherwise),
+        cmocka_unit_test(a_percentile_that_is_cut_off_or_missing_meets_no_limit),
+        cmocka_unit_test(one_in_a_hundred_may_fail_unless_the_plan_says_otherwise_but_never_all),
         cmocka_unit_test(old_plans_state_no_limits),
     };
 

@@ -54,10 +54,10 @@ static void finds_credentials_of_known_forms_anywhere_in_a_text(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof with_credential / sizeof *with_credential; i++)
         if (!credential_is_in(with_credential[i]))
-            fail_msg("nothing found in %s", with_credential[i]);
+            fail_msg("no credential was found in %s", with_credential[i]);
     for (size_t i = 0; i < sizeof without_credential / sizeof *without_credential; i++)
         if (credential_is_in(without_credential[i]))
-            fail_msg("found one in %s", without_credential[i]);
+            fail_msg("a credential was found in %s", without_credential[i]);
     assert_false(credential_is_in(NULL));
 }
 

@@ -20,7 +20,7 @@ static const char *round_trip(const char *text, char out[IP_TEXT_SIZE])
     return out;
 }
 
-static void addresses_have_one_form(void **state)
+static void an_address_is_formatted_alike_however_it_was_written(void **state)
 {
     char out[IP_TEXT_SIZE];
 
@@ -46,7 +46,7 @@ static void text_that_is_not_an_address_is_refused(void **state)
         assert_string_equal(round_trip(texts[i], out), "");
 }
 
-static void the_network_of_a_client_is_a_64_or_an_ipv4_address(void **state)
+static void the_network_of_a_client_is_64_bits_of_ipv6_or_an_ipv4_address(void **state)
 {
     struct ip_address address, network;
     char out[IP_TEXT_SIZE];
@@ -73,7 +73,7 @@ static bool contains(const char *networks, const char *address)
     return ip_networks_hold(&parsed, &ip);
 }
 
-static void networks_contain_their_addresses(void **state)
+static void networks_contain_their_addresses_and_no_others(void **state)
 {
     static const char all[] = " 10.0.0.0/8, 192.0.2.7,172.16.0.0/12 fd00::/8, ::1,";
 
@@ -111,7 +111,7 @@ static void a_refusal_names_what_is_not_a_network(void **state)
     }
 }
 
-static void an_ipv4_peer_of_an_ipv6_socket_has_its_ipv4_address_and_a_unix_peer_none(void **state)
+static void an_ipv4_peer_of_an_ipv6_socket_is_recognized_and_a_unix_peer_is_refused(void **state)
 {
     struct sockaddr_storage storage = { .ss_family = AF_INET6 };
     struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&storage;
@@ -130,12 +130,12 @@ static void an_ipv4_peer_of_an_ipv6_socket_has_its_ipv4_address_and_a_unix_peer_
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses_have_one_form),
+        cmocka_unit_test(an_address_is_formatted_alike_however_it_was_written),
         cmocka_unit_test(text_that_is_not_an_address_is_refused),
-        cmocka_unit_test(the_network_of_a_client_is_a_64_or_an_ipv4_address),
-        cmocka_unit_test(networks_contain_their_addresses),
+        cmocka_unit_test(the_network_of_a_client_is_64_bits_of_ipv6_or_an_ipv4_address),
+        cmocka_unit_test(networks_contain_their_addresses_and_no_others),
         cmocka_unit_test(a_refusal_names_what_is_not_a_network),
-        cmocka_unit_test(an_ipv4_peer_of_an_ipv6_socket_has_its_ipv4_address_and_a_unix_peer_none),
+        cmocka_unit_test(an_ipv4_peer_of_an_ipv6_socket_is_recognized_and_a_unix_peer_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,8 +15,8 @@
 
 #define SECRET "Lab-7f3Kq9ZxT0vW2mR8uYc41" /* 25 bytes: 19 in a row reveal it */
 
-static void assert_becomes_of(const char *secret, enum mask_kind kind, const char *given,
-                              const char *shown)
+static void assert_becomes_with(const char *secret, enum mask_kind kind, const char *given,
+                                const char *shown)
 {
     MASK_AUTO mask = mask_create(secret);
     TEXT_AUTO text = { 0 };
@@ -28,7 +28,7 @@ static void assert_becomes_of(const char *secret, enum mask_kind kind, const cha
 
 static void assert_becomes(const char *given, const char *shown)
 {
-    assert_becomes_of(SECRET, MASK_ANSWER, given, shown);
+    assert_becomes_with(SECRET, MASK_ANSWER, given, shown);
 }
 
 static void assert_hidden(const char *given)
@@ -50,14 +50,14 @@ static void hides_the_secret_anywhere_in_a_text(void **state)
     assert_becomes("", "");
 }
 
-static void hides_pieces_of_the_secret(void **state)
+static void hides_large_pieces_of_the_secret(void **state)
 {
     (void)state;
     assert_hidden("ab-7f3Kq9ZxT0vW2mR8uYc41"); /* without its first byte */
-    assert_hidden("Lab-7f3Kq9ZxT0vW2mR8uYc4"); /* without its last */
+    assert_hidden("Lab-7f3Kq9ZxT0vW2mR8uYc4"); /* without its last byte */
     assert_hidden("ab-7f3Kq9ZxT0vW2mR8uYc4");
     assert_hidden("7f3Kq9ZxT0vW2mR8uYc");
-    assert_becomes("Lab-7f3Kq9ZxT0vW2mX", "Lab-7f3Kq9ZxT0vW2mX"); /* 18 */
+    assert_becomes("Lab-7f3Kq9ZxT0vW2mX", "Lab-7f3Kq9ZxT0vW2mX"); /* 18 bytes */
     assert_becomes("Lab-****************uYc41", "Lab-****************uYc41");
 }
 
@@ -70,16 +70,16 @@ static void hides_the_secret_when_escaped(void **state)
     assert_hidden("\\x4cab-7f3Kq9ZxT0vW2mR8uYc\\x341");
     assert_hidden("%4cab%2D7f3Kq9ZxT0vW2mR8uYc4%31");
     assert_hidden("&#76;ab-7f3Kq9ZxT0vW2mR8uYc&#x34;1");
-    assert_hidden("Lab-7f3Kq9\\\\u005axT0vW2mR8uYc41"); /* a document in a document */
+    assert_hidden("Lab-7f3Kq9\\\\u005axT0vW2mR8uYc41"); /* escaped twice */
     assert_hidden("Lab%252d7f3Kq9ZxT0vW2mR8uYc41");
-    assert_becomes_of("a/b+c/d+e/f\\g\"h&i", MASK_ANSWER,
-                      "{\"a\": \"a\\/b+c\\/d+e\\/f\\\\g\\\"h&i\"}", "{\"a\": \"(hidden)\"}");
-    assert_becomes_of("a/b+c/d+e/f\\g\"h%41i", MASK_ANSWER, "a/b+c/d+e/f\\g\"h%41i", "(hidden)");
-    assert_becomes_of("\xc3\xa4-\xe2\x82\xac-\xf0\x9f\x98\x80-secret", MASK_ANSWER,
-                      "\"\\u00e4-\\u20ac-\\ud83d\\ude00-secret\"", "\"(hidden)\"");
+    assert_becomes_with("a/b+c/d+e/f\\g\"h&i", MASK_ANSWER,
+                        "{\"a\": \"a\\/b+c\\/d+e\\/f\\\\g\\\"h&i\"}", "{\"a\": \"(hidden)\"}");
+    assert_becomes_with("a/b+c/d+e/f\\g\"h%41i", MASK_ANSWER, "a/b+c/d+e/f\\g\"h%41i", "(hidden)");
+    assert_becomes_with("\xc3\xa4-\xe2\x82\xac-\xf0\x9f\x98\x80-secret", MASK_ANSWER,
+                        "\"\\u00e4-\\u20ac-\\ud83d\\ude00-secret\"", "\"(hidden)\"");
 }
 
-static void hides_the_secret_in_other_alphabets_and_cases(void **state)
+static void hides_the_secret_in_capitals_hexadecimal_and_base64(void **state)
 {
     (void)state;
     assert_hidden("LAB-7F3KQ9ZXT0VW2MR8UYC41");
@@ -90,7 +90,7 @@ static void hides_the_secret_in_other_alphabets_and_cases(void **state)
                   "6D5238755963"
                   "3431");
     assert_becomes("TGFiLTdmM0txOVp4VDB2VzJtUjh1WWM0MQ==", "(hidden)Q==");
-    assert_becomes("eExhYi03ZjNLcTlaeFQwdlcybVI4dVljNDE=", "eExh(hidden)E="); /* more in front */
+    assert_becomes("eExhYi03ZjNLcTlaeFQwdlcybVI4dVljNDE=", "eExh(hidden)E="); /* "x" SECRET */
     assert_becomes("eHhMYWItN2YzS3E5WnhUMHZXMm1SOHVZYzQx", "eHhM(hidden)");
 }
 
@@ -100,7 +100,7 @@ static void hides_the_secret_with_blanks_in_between(void **state)
     assert_hidden("Lab-7f3Kq9Zx\n  T0vW2mR8uYc41");
     assert_hidden("L a b - 7 f 3 K q 9 Z x T 0 v W 2 m R 8 u Y c 4 1");
     assert_hidden("Lab-7f3Kq9Zx\xe2\x80\x8bT0vW2mR8uYc41");   /* U+200B */
-    assert_hidden("Lab-7f3Kq9Zx\\u200b\\u202eT0vW2mR8uYc41"); /* the same escaped */
+    assert_hidden("Lab-7f3Kq9Zx\\u200b\\u202eT0vW2mR8uYc41"); /* U+200B, U+202E */
     assert_hidden("Lab-7f3Kq9Zx\\n\\tT0vW2mR8uYc41");
 }
 
@@ -112,11 +112,12 @@ static void leaves_other_text_alone(void **state)
 
     (void)state;
     assert_becomes(other, other);
-    assert_becomes_of("", MASK_FAILURE, SECRET, SECRET);
-    assert_becomes_of(NULL, MASK_FAILURE, SECRET, SECRET);
+    assert_becomes_with("", MASK_FAILURE, SECRET, SECRET);
+    assert_becomes_with(NULL, MASK_FAILURE, SECRET, SECRET);
 }
 
-static void hides_a_truncated_secret(void **state)
+/* A string that fills its array counts as truncated. */
+static void hides_8_or_more_bytes_of_the_secret_before_a_truncation(void **state)
 {
     MASK_AUTO mask = mask_create(SECRET);
     char cut[24] = "the key Lab-7f3Kq9ZxT0v", whole[40] = "the key Lab-7f3Kq9ZxT0v",
@@ -146,13 +147,13 @@ static void hides_weak_secrets_only_in_failures(void **state)
         assert_true(mask_is_weak(weak[i]));
     assert_false(mask_is_weak("hunter2hunter"));
     assert_false(mask_is_weak(SECRET));
-    assert_becomes_of("EMPTY", MASK_ANSWER, "EMPTY", "EMPTY");
-    assert_becomes_of("EMPTY", MASK_FAILURE, "bad key EMPTY.", "bad key (hidden).");
-    assert_becomes_of("EMPTY", MASK_FAILURE, "the list is empty, not EMPTYISH",
-                      "the list is empty, not EMPTYISH");
-    assert_becomes_of("EMPTY", MASK_FAILURE, "\"\\u0045MPTY\"", "\"(hidden)\"");
-    assert_becomes_of("x", MASK_FAILURE, "x: no x in max", "(hidden): no (hidden) in max");
-    assert_becomes_of("unauthorized", MASK_ANSWER, "unauthorized", "unauthorized");
+    assert_becomes_with("EMPTY", MASK_ANSWER, "EMPTY", "EMPTY");
+    assert_becomes_with("EMPTY", MASK_FAILURE, "bad key EMPTY.", "bad key (hidden).");
+    assert_becomes_with("EMPTY", MASK_FAILURE, "the list is empty, not EMPTYISH",
+                        "the list is empty, not EMPTYISH");
+    assert_becomes_with("EMPTY", MASK_FAILURE, "\"\\u0045MPTY\"", "\"(hidden)\"");
+    assert_becomes_with("x", MASK_FAILURE, "x: no x in max", "(hidden): no (hidden) in max");
+    assert_becomes_with("unauthorized", MASK_ANSWER, "unauthorized", "unauthorized");
 }
 
 static void hides_the_secret_in_errors(void **state)
@@ -167,23 +168,23 @@ static void hides_the_secret_in_errors(void **state)
     assert_int_equal(error.kind, ERROR_UPSTREAM);
 }
 
-/* Collects what users see of a text that arrives in pieces of so many bytes. */
+/* Collects what users see of a text that arrives in pieces of `piece` bytes. */
 static void show_in_pieces(const char *given, size_t piece, struct text *shown)
 {
     MASK_AUTO mask = mask_create(SECRET);
     size_t passed = 0, length = strlen(given);
 
-    for (size_t come = piece; come < length + piece; come += piece) {
-        size_t here = come < length ? come : length;
-        size_t settled = mask_safe_length(mask, given + passed, here - passed);
+    for (size_t end = piece; end < length + piece; end += piece) {
+        size_t arrived = end < length ? end : length;
+        size_t safe = mask_safe_length(mask, given + passed, arrived - passed);
         TEXT_AUTO part = { 0 };
 
-        if (here == length)
-            settled = here - passed;
-        text_add_bytes(&part, given + passed, settled);
+        if (arrived == length)
+            safe = arrived - passed;
+        text_add_bytes(&part, given + passed, safe);
         mask_text(mask, MASK_ANSWER, false, &part);
         text_add_bytes(shown, text_string(&part), part.length);
-        passed += settled;
+        passed += safe;
     }
 }
 
@@ -228,17 +229,17 @@ static void shows_at_once_what_cannot_begin_the_secret(void **state)
     assert_int_equal(mask_safe_length(NULL, SECRET, 25), 25);
 }
 
-/* A page of metrics is searched every few seconds. */
+/* The text is like a page of metrics, which is masked every few seconds. */
 static void hides_a_long_secret_in_a_long_text(void **state)
 {
-    enum { LENGTH = 2 << 20, LONGEST = 4095 };
-    char *secret = calloc(1, LONGEST + 1), *tail;
+    enum { TEXT_BYTES = 2 << 20, SECRET_BYTES = 4095 };
+    char *secret = calloc(1, SECRET_BYTES + 1), *tail;
     TEXT_AUTO text = { 0 };
 
     (void)state;
-    for (size_t i = 0; i < LONGEST; i++)
+    for (size_t i = 0; i < SECRET_BYTES; i++)
         secret[i] = "abcdefghijklmnopqrstuvwxyz0123456789"[(i * i + i / 7) % 36];
-    while (text.length < LENGTH)
+    while (text.length < TEXT_BYTES)
         text_addf(&text, "vllm:e2e_bucket{le=\"%zu\",model_name=\"m\"} %zu\n", text.length,
                   text.length);
     text_addf(&text, "x %s y", secret);
@@ -256,12 +257,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hides_the_secret_anywhere_in_a_text),
-        cmocka_unit_test(hides_pieces_of_the_secret),
+        cmocka_unit_test(hides_large_pieces_of_the_secret),
         cmocka_unit_test(hides_the_secret_when_escaped),
-        cmocka_unit_test(hides_the_secret_in_other_alphabets_and_cases),
+        cmocka_unit_test(hides_the_secret_in_capitals_hexadecimal_and_base64),
         cmocka_unit_test(hides_the_secret_with_blanks_in_between),
         cmocka_unit_test(leaves_other_text_alone),
-        cmocka_unit_test(hides_a_truncated_secret),
+        cmocka_unit_test(hides_8_or_more_bytes_of_the_secret_before_a_truncation),
         cmocka_unit_test(hides_weak_secrets_only_in_failures),
         cmocka_unit_test(hides_the_secret_in_errors),
         cmocka_unit_test(hides_the_secret_in_text_that_arrives_in_pieces),

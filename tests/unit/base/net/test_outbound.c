@@ -35,7 +35,7 @@ static void a_plain_call_sends_neither_authorization_nor_content_type(void **sta
     outbound_response_finish(&call.response);
 }
 
-static void an_answer_that_is_compressed_unasked_is_read(void **state)
+static void an_answer_is_read_although_it_is_compressed(void **state)
 {
     struct call call = { 0 };
 
@@ -45,9 +45,9 @@ static void an_answer_that_is_compressed_unasked_is_read(void **state)
     outbound_response_finish(&call.response);
 }
 
-static void posts_a_body_with_its_bearer(void **state)
+static void posts_a_body_with_the_bearer(void **state)
 {
-    static const char body[] = "{\"model\":\"a\"} and what is behind it is not sent";
+    static const char body[] = "{\"model\":\"a\"} and the rest is not sent";
     struct call call = { .request = { .bearer = "s3cret",
                                       .accept = "text/event-stream",
                                       .body = body,
@@ -60,7 +60,7 @@ static void posts_a_body_with_its_bearer(void **state)
     assert_asked(*state, "\r\nAccept: text/event-stream\r\n");
     assert_asked(*state, "\r\nContent-Type: application/json\r\n");
     assert_asked(*state, "\r\n\r\n{\"model\":\"a\"}");
-    assert_not_asked(*state, "behind it");
+    assert_not_asked(*state, "the rest");
     assert_not_asked(*state, "Expect:");
     outbound_response_finish(&call.response);
 }
@@ -208,8 +208,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(receives_a_complete_answer),
         cmocka_unit_test(a_plain_call_sends_neither_authorization_nor_content_type),
-        cmocka_unit_test(an_answer_that_is_compressed_unasked_is_read),
-        cmocka_unit_test(posts_a_body_with_its_bearer),
+        cmocka_unit_test(an_answer_is_read_although_it_is_compressed),
+        cmocka_unit_test(posts_a_body_with_the_bearer),
         cmocka_unit_test(uses_the_given_method),
         cmocka_unit_test(streams_a_body_instead_of_keeping_it),
         cmocka_unit_test(a_stream_ends_when_its_reader_has_enough),

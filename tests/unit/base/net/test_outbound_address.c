@@ -26,7 +26,7 @@ static bool refused(const char *address)
     return outbound_address_is_refused((struct sockaddr *)&ipv6);
 }
 
-static void refuses_metadata_and_addresses_that_are_not_of_hosts(void **state)
+static void refuses_metadata_and_special_addresses(void **state)
 {
     static const char *const bad[] = { "169.254.169.254",
                                        "169.254.0.0",
@@ -147,7 +147,7 @@ static void reads_host_and_port_of_a_url(void **state)
     assert_url("http://x/a:b@c", "x", 80);
 }
 
-static void refuses_urls_that_are_no_base_urls(void **state)
+static void refuses_urls_that_are_not_base_urls(void **state)
 {
     (void)state;
     assert_url_refused("", ERROR_INVALID, "must begin with http");
@@ -167,7 +167,7 @@ static void refuses_urls_that_are_no_base_urls(void **state)
     assert_url_refused("http://x/\r\nHost: y", ERROR_INVALID, "percent-encoded");
 }
 
-static void refuses_users_without_repeating_them(void **state)
+static void refuses_a_user_in_a_url_without_repeating_the_password(void **state)
 {
     char host[URL_HOST_SIZE];
     struct error error = { 0 };
@@ -192,7 +192,7 @@ static void refuses_invalid_ports(void **state)
     assert_url_refused("http://[::1]80", ERROR_INVALID, "port");
 }
 
-static void refuses_invalid_names_of_hosts(void **state)
+static void refuses_invalid_host_names(void **state)
 {
     (void)state;
     assert_url_refused("http://a..b/", ERROR_INVALID, "must be a name");
@@ -208,7 +208,7 @@ static void refuses_invalid_names_of_hosts(void **state)
     assert_url_refused("http://[fe80::1%25eth0]/", ERROR_INVALID, "not an IPv6 address");
 }
 
-static void refuses_refused_addresses_in_every_spelling(void **state)
+static void refuses_forbidden_addresses_in_every_spelling(void **state)
 {
     (void)state;
     assert_url_refused("http://169.254.169.254/", ERROR_FORBIDDEN, "no deployment may have");
@@ -252,7 +252,7 @@ static void urls_and_hosts_are_bounded(void **state)
     assert_url_refused(url, ERROR_INVALID, "longer than 1024 bytes");
 }
 
-static void writes_an_origin_in_one_way(void **state)
+static void writes_an_origin_in_one_form(void **state)
 {
     static const char *const origins[][2] = {
         { "http://gpu", "http://gpu" },
@@ -279,16 +279,16 @@ static void writes_an_origin_in_one_way(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_metadata_and_addresses_that_are_not_of_hosts),
+        cmocka_unit_test(refuses_metadata_and_special_addresses),
         cmocka_unit_test(accepts_private_loopback_and_public_addresses),
         cmocka_unit_test(reads_host_and_port_of_a_url),
-        cmocka_unit_test(refuses_urls_that_are_no_base_urls),
-        cmocka_unit_test(refuses_users_without_repeating_them),
+        cmocka_unit_test(refuses_urls_that_are_not_base_urls),
+        cmocka_unit_test(refuses_a_user_in_a_url_without_repeating_the_password),
         cmocka_unit_test(refuses_invalid_ports),
-        cmocka_unit_test(refuses_invalid_names_of_hosts),
-        cmocka_unit_test(refuses_refused_addresses_in_every_spelling),
+        cmocka_unit_test(refuses_invalid_host_names),
+        cmocka_unit_test(refuses_forbidden_addresses_in_every_spelling),
         cmocka_unit_test(urls_and_hosts_are_bounded),
-        cmocka_unit_test(writes_an_origin_in_one_way),
+        cmocka_unit_test(writes_an_origin_in_one_form),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

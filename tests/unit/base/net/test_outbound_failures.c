@@ -58,8 +58,8 @@ static void ends_at_the_connect_timeout(void **state)
     close(full.listener);
 }
 
-/* The context of run_out, which asks to stop from 200 ms after its first call; `asked` counts the
- * calls. */
+/* The context of run_out, which returns true as soon as 200 ms have passed since its first call;
+ * `asked` counts the calls. */
 struct patience {
     int64_t first_ns;
     int asked;
@@ -123,7 +123,7 @@ static void distinguishes_broken_connections_from_refused_ones(void **state)
     close(closed.listener);
 }
 
-static void reports_other_protocols(void **state)
+static void reports_an_answer_in_an_unexpected_protocol(void **state)
 {
     const struct server *server = *state;
     struct call garbage = { 0 }, tls = { 0 };
@@ -228,7 +228,7 @@ int main(void)
         cmocka_unit_test(ends_soon_after_it_is_cancelled),
         cmocka_unit_test(sends_nothing_when_already_cancelled),
         cmocka_unit_test(distinguishes_broken_connections_from_refused_ones),
-        cmocka_unit_test(reports_other_protocols),
+        cmocka_unit_test(reports_an_answer_in_an_unexpected_protocol),
         cmocka_unit_test(never_connects_to_forbidden_addresses),
         cmocka_unit_test(a_proxy_in_the_environment_is_not_used),
         cmocka_unit_test(refuses_other_schemes_credentials_and_malformed_urls),

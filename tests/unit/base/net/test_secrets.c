@@ -111,7 +111,7 @@ static void names_both_places_of_a_missing_secret(void **state)
     assert_refused("/nowhere", "TOKEN", ERROR_NOT_FOUND, "/nowhere/TOKEN");
 }
 
-static void a_name_cannot_be_a_path(void **state)
+static void invalid_and_overlong_names_are_refused(void **state)
 {
     static const char *const bad[] = { "",   "token", "../TOKEN", "A/B", "A.B",
                                        "1A", "_A",    "A B",      "A\n", "\xc3\x84" };
@@ -208,14 +208,14 @@ static void reads_where_a_secret_may_be_sent(void **state)
     assert_string_equal(origins[0], "https://lab.example.com");
     assert_string_equal(origins[1], "http://[::1]:8000");
     free(origins);
-    write_secret(*state, "TOKEN.origins", "", 0); /* an empty list: to no origin */
+    write_secret(*state, "TOKEN.origins", "", 0); /* may be sent nowhere */
     assert_true(secret_origins_read(*state, "TOKEN", &origins, &count, &found, &error));
     assert_true(found);
     assert_int_equal(count, 0);
     free(origins);
 }
 
-static void a_list_of_origins_that_is_wrong_allows_none(void **state)
+static void an_invalid_or_unreadable_list_of_origins_is_refused(void **state)
 {
     struct error error = { 0 };
     char(*origins)[ORIGIN_SIZE];
@@ -233,6 +233,7 @@ static void a_list_of_origins_that_is_wrong_allows_none(void **state)
     assert_non_null(strstr(error.message, "cannot read"));
 }
 
+/* Counts how often TOKEN, REAL, and the names of files that are not secrets are listed. */
 static void count_name(void *context, const char *name)
 {
     int *counts = context;
@@ -267,7 +268,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(reads_the_environment_first, set_up, tear_down),
         cmocka_unit_test_setup_teardown(removes_one_trailing_newline, set_up, tear_down),
         cmocka_unit_test_setup_teardown(names_both_places_of_a_missing_secret, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_name_cannot_be_a_path, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(invalid_and_overlong_names_are_refused, set_up, tear_down),
         cmocka_unit_test(a_value_given_as_name_is_not_repeated),
         cmocka_unit_test_setup_teardown(refuses_values_that_would_break_a_header, set_up,
                                         tear_down),
@@ -275,7 +276,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(follows_links_but_reads_only_regular_files, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(reads_where_a_secret_may_be_sent, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_list_of_origins_that_is_wrong_allows_none, set_up,
+        cmocka_unit_test_setup_teardown(an_invalid_or_unreadable_list_of_origins_is_refused, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(lists_the_names_of_secrets, set_up, tear_down),
     };

@@ -40,7 +40,7 @@ static void an_empty_list_allows_any_server(void **state)
     assert_null(list_of(" , "));
 }
 
-static void networks_and_addresses_allow_their_addresses(void **state)
+static void networks_and_addresses_allow_only_their_addresses(void **state)
 {
     struct server_list *list = list_of("10.0.0.0/8, 192.168.1.5 ,[fd00:1::]/33,::1, 172.16.0.0/12");
     static const char *const in[] = { "10.255.0.1", "192.168.1.5",    "fd00:1:7fff::1",
@@ -52,16 +52,16 @@ static void networks_and_addresses_allow_their_addresses(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof in / sizeof *in; i++)
         if (!has_address(list, in[i]) || !server_list_may_have(list, in[i]))
-            fail_msg("%s is not in it", in[i]);
+            fail_msg("%s is not in the list", in[i]);
     for (size_t i = 0; i < sizeof out / sizeof *out; i++)
         if (has_address(list, out[i]) || server_list_may_have(list, out[i]))
-            fail_msg("%s is in it", out[i]);
+            fail_msg("%s is in the list", out[i]);
     assert_false(server_list_has_name(list, "10.0.0.1"));
     assert_true(server_list_may_have(list, "a.name.resolved.later"));
     server_list_destroy(list);
 }
 
-static void a_name_allows_its_host_and_a_leading_dot_its_subdomains(void **state)
+static void a_name_allows_its_host_and_after_a_dot_or_asterisk_its_subdomains(void **state)
 {
     struct server_list *list = list_of("GPU.example.com,.lab.example.com *.dev.example.com");
     static const char *const in[] = { "gpu.example.com", "lab.example.com", "a.lab.example.com",
@@ -78,10 +78,10 @@ static void a_name_allows_its_host_and_a_leading_dot_its_subdomains(void **state
     (void)state;
     for (size_t i = 0; i < sizeof in / sizeof *in; i++)
         if (!server_list_has_name(list, in[i]) || !server_list_may_have(list, in[i]))
-            fail_msg("%s is not in it", in[i]);
+            fail_msg("%s is not in the list", in[i]);
     for (size_t i = 0; i < sizeof out / sizeof *out; i++)
         if (server_list_has_name(list, out[i]) || server_list_may_have(list, out[i]))
-            fail_msg("%s is in it", out[i]);
+            fail_msg("%s is in the list", out[i]);
     server_list_destroy(list);
 }
 
@@ -119,8 +119,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_list_allows_any_server),
-        cmocka_unit_test(networks_and_addresses_allow_their_addresses),
-        cmocka_unit_test(a_name_allows_its_host_and_a_leading_dot_its_subdomains),
+        cmocka_unit_test(networks_and_addresses_allow_only_their_addresses),
+        cmocka_unit_test(a_name_allows_its_host_and_after_a_dot_or_asterisk_its_subdomains),
         cmocka_unit_test(refuses_entries_that_are_neither_networks_nor_names),
     };
 

@@ -122,7 +122,7 @@ static void small_values_are_exact(void **state)
     histogram_destroy(histogram);
 }
 
-static void every_value_stays_within_its_bucket(void **state)
+static void quantiles_near_powers_of_two_are_within_0_4_percent(void **state)
 {
     (void)state;
     for (int power = 0; power < 44; power++) {
@@ -155,7 +155,7 @@ static void count_sum_and_extremes_are_exact(void **state)
     histogram_destroy(histogram);
 }
 
-/* The values are a seventh of a bucket's width apart: only exact moments show that they differ. */
+/* The values are only a seventh of a bucket's width apart. */
 static void the_deviation_is_finer_than_a_bucket(void **state)
 {
     struct histogram *histogram = histogram_create();
@@ -208,7 +208,7 @@ static void merging_equals_recording_everything_in_one_histogram(void **state)
     histogram_destroy(merged);
 }
 
-static void histogram_clear_leaves_it_empty(void **state)
+static void a_cleared_histogram_equals_a_new_one(void **state)
 {
     struct histogram *histogram = random_histogram(1, 100, 40), *new = histogram_create();
 
@@ -239,7 +239,8 @@ static void quantiles_at_and_above_a_cut_off_value_are_only_lower_bounds(void **
     histogram_destroy(histogram);
 }
 
-/* A request that was given up at 10 ms might have taken a minute: all ranks above it may change. */
+/* A request that was given up after 10000 ns might have taken a minute: all ranks above it may
+ * change. */
 static void an_early_timeout_makes_all_above_it_lower_bounds(void **state)
 {
     struct histogram *histogram = histogram_create();
@@ -256,7 +257,7 @@ static void an_early_timeout_makes_all_above_it_lower_bounds(void **state)
     histogram_destroy(histogram);
 }
 
-static void survives_encoding(void **state)
+static void encoding_and_decoding_keep_every_figure(void **state)
 {
     (void)state;
     for (int count = 0; count < 3000; count = 3 * count + 1) {
@@ -275,7 +276,7 @@ static void survives_encoding(void **state)
     }
 }
 
-static void a_thousand_requests_encode_to_a_few_kilobytes(void **state)
+static void a_thousand_values_encode_to_at_most_3000_bytes(void **state)
 {
     struct histogram *histogram = random_histogram(3, 1000, 36);
     FREE_AUTO void *encoded = NULL;
@@ -352,16 +353,16 @@ int main(void)
         cmocka_unit_test(an_empty_histogram_has_no_figures),
         cmocka_unit_test(quantiles_are_within_0_4_percent_of_the_exact_ones),
         cmocka_unit_test(small_values_are_exact),
-        cmocka_unit_test(every_value_stays_within_its_bucket),
+        cmocka_unit_test(quantiles_near_powers_of_two_are_within_0_4_percent),
         cmocka_unit_test(count_sum_and_extremes_are_exact),
         cmocka_unit_test(the_deviation_is_finer_than_a_bucket),
         cmocka_unit_test(rounding_never_moves_a_rank),
         cmocka_unit_test(merging_equals_recording_everything_in_one_histogram),
-        cmocka_unit_test(histogram_clear_leaves_it_empty),
+        cmocka_unit_test(a_cleared_histogram_equals_a_new_one),
         cmocka_unit_test(quantiles_at_and_above_a_cut_off_value_are_only_lower_bounds),
         cmocka_unit_test(an_early_timeout_makes_all_above_it_lower_bounds),
-        cmocka_unit_test(survives_encoding),
-        cmocka_unit_test(a_thousand_requests_encode_to_a_few_kilobytes),
+        cmocka_unit_test(encoding_and_decoding_keep_every_figure),
+        cmocka_unit_test(a_thousand_values_encode_to_at_most_3000_bytes),
         cmocka_unit_test(refuses_every_truncation),
         cmocka_unit_test(damaged_bytes_do_no_harm),
     };

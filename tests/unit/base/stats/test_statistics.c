@@ -42,7 +42,7 @@ static void too_few_values_give_nan(void **state)
     assert_true(isnan(statistics_deviation(one, 1)));
 }
 
-/* NIST/SEMATECH e-Handbook, 1.3.6.7.2, column 0.975. */
+/* The table is that of the NIST/SEMATECH e-Handbook, 1.3.6.7.2, column 0.975. */
 static void t_quantiles_are_those_of_the_table(void **state)
 {
     (void)state;

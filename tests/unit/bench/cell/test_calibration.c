@@ -27,15 +27,15 @@ static bool always(void *context)
     return true;
 }
 
-static void the_loopback_server_streams_answers_on_a_kept_connection(void **state)
+static void the_loopback_server_streams_an_answer_to_each_request(void **state)
 {
-    struct loopback_server *responder;
+    struct loopback_server *server;
     struct error error;
     TEXT_AUTO url = { 0 }, body = { 0 };
     int port;
 
     (void)state;
-    assert_true(loopback_server_create(&responder, &port, &error));
+    assert_true(loopback_server_create(&server, &port, &error));
     text_addf(&url, "http://127.0.0.1:%d/v1/completions", port);
     for (int i = 0; i < 40000; i++)
         text_add_char(&body, ' ');
@@ -55,10 +55,10 @@ static void the_loopback_server_streams_answers_on_a_kept_connection(void **stat
         assert_non_null(strstr(response.body.data, "data: [DONE]"));
         outbound_response_finish(&response);
     }
-    loopback_server_destroy(responder);
+    loopback_server_destroy(server);
 }
 
-static void finds_a_ceiling_once(void **state)
+static void measures_the_ceiling_once(void **state)
 {
     struct calibration *calibration = calibration_create();
     struct ceiling first, again;
@@ -93,8 +93,8 @@ int main(void)
 {
     struct error error;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_loopback_server_streams_answers_on_a_kept_connection),
-        cmocka_unit_test(finds_a_ceiling_once),
+        cmocka_unit_test(the_loopback_server_streams_an_answer_to_each_request),
+        cmocka_unit_test(measures_the_ceiling_once),
         cmocka_unit_test(a_stopped_calibration_stores_no_ceiling),
     };
 

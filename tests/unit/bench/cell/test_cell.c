@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures single cells on a real model server, and compares the figures with the server's own
- * record. */
+/* Measures single cells on simserve, and compares the figures with simserve's own record. */
 #include "bench/cell/cell.h"
 
 #include <math.h>
@@ -18,8 +17,8 @@ static void figures_agree_with_the_servers_record(void **state)
     set_up(&trial, (const char *[]){ "--jitter", "0.3", NULL });
     const struct measurement *m = measure(&trial);
     assert_int_equal(trial.result.state, CELL_MEASURED);
-    assert_int_equal(m->latency[METRIC_TTFO].count, 0); /* there was no reasoning before */
-    /* Chunks that were read together with the first one have no gap. */
+    assert_int_equal(m->latency[METRIC_TTFO].count, 0); /* there was no reasoning */
+    /* Chunks that were read together with the first one count in ICL, but not in ITL. */
     assert_true(m->latency[METRIC_ITL].count <= m->latency[METRIC_ICL].count);
     truth_create(&truth);
     if (!truth_read(trial.endpoint.url, &trial.result, trial.order.nonce, &truth, &trial.error))
@@ -27,7 +26,7 @@ static void figures_agree_with_the_servers_record(void **state)
     assert_int_equal(truth.joined, m->succeeded);
     assert_int_equal(histogram_count(truth.ttft), m->latency[METRIC_TTFT].count);
     assert_in_range(histogram_count(truth.itl), m->latency[METRIC_ICL].count - 8,
-                    m->latency[METRIC_ICL].count + 8); /* chunks under way at the bounds */
+                    m->latency[METRIC_ICL].count + 8); /* some were under way at the bounds */
     check_quantile(trial.result.histograms[METRIC_TTFT], truth.ttft, 0.5, m);
     check_quantile(trial.result.histograms[METRIC_TTFT], truth.ttft, 0.99, m);
     check_quantile(trial.result.histograms[METRIC_ITL], truth.itl, 0.5, m);
@@ -45,7 +44,8 @@ static void counts_what_was_sent_and_received(void **state)
     trial.plan.warmup_limit_s = 0.5;
     trial.plan.window_s = 0.6;
     const struct measurement *m = measure(&trial);
-    /* The share of requests that cross the window's bounds: it is large if the machine stalls. */
+    /* At most this share of the requests crosses a bound of the window. It is large if the machine
+     * stalls. */
     double across = m->latency[METRIC_E2E].max_ms / 1000 / m->window_s;
     assert_true(m->succeeded > 20);
     assert_int_equal(m->attempted, m->succeeded);
@@ -83,7 +83,7 @@ static void the_cold_request_is_reported_separately(void **state)
     const struct measurement *m = measure(&trial);
     assert_true(m->cold_ttft_ms >= 400);
     assert_true(m->latency[METRIC_TTFT].max_ms < 400);
-    again(&trial);
+    prepare_again(&trial);
     trial.order.probe = false;
     m = measure(&trial);
     assert_true(isnan(m->cold_ttft_ms));
@@ -134,7 +134,7 @@ static void gaps_between_tokens_are_known_if_each_chunk_reports_its_tokens(void 
     tear_down(&trial);
 }
 
-static void gaps_between_tokens_are_unknown_if_chunks_have_several(void **state)
+static void gaps_between_tokens_are_unknown_if_wide_chunks_report_no_tokens(void **state)
 {
     struct trial trial;
 
@@ -148,7 +148,7 @@ static void gaps_between_tokens_are_unknown_if_chunks_have_several(void **state)
     tear_down(&trial);
 }
 
-static void chat_prompts_have_the_requested_length(void **state)
+static void chat_prompts_have_the_requested_length_or_are_infeasible(void **state)
 {
     struct trial trial;
 
@@ -191,7 +191,7 @@ static void figures_of_several_threads_add_up(void **state)
     trial.order.shards = 2;
     trial.plan.ttft_timeout_s = 20;
     trial.plan.warmup_limit_s = 0.4;
-    trial.plan.requests = 4000; /* every user begins its second, however slow the machine is */
+    trial.plan.requests = 4000; /* every user sends twice, however slow the machine is */
     trial.plan.window_s = 30;
     const struct measurement *m = measure(&trial);
     assert_int_equal(trial.result.state, CELL_MEASURED);
@@ -226,7 +226,7 @@ static void without_usage_tokens_are_estimated_and_marked(void **state)
     assert_true(m->tokens_estimated);
     assert_int_equal(m->output_tokens, m->chunks);
     assert_true(isnan(m->tokens_per_chunk));
-    assert_int_equal(m->latency[METRIC_ITL].count, 0); /* of chunks alone */
+    assert_int_equal(m->latency[METRIC_ITL].count, 0); /* chunks may be wide */
     assert_true(m->latency[METRIC_ICL].count > 0);
     assert_int_equal(m->input_tokens, 64 * m->succeeded);
     assert_true(isnan(m->input_tokens_mean));
@@ -332,8 +332,8 @@ int main(void)
         cmocka_unit_test(the_cold_request_is_reported_separately),
         cmocka_unit_test(tokens_are_not_chunks),
         cmocka_unit_test(gaps_between_tokens_are_known_if_each_chunk_reports_its_tokens),
-        cmocka_unit_test(gaps_between_tokens_are_unknown_if_chunks_have_several),
-        cmocka_unit_test(chat_prompts_have_the_requested_length),
+        cmocka_unit_test(gaps_between_tokens_are_unknown_if_wide_chunks_report_no_tokens),
+        cmocka_unit_test(chat_prompts_have_the_requested_length_or_are_infeasible),
         cmocka_unit_test(goodput_counts_answers_that_met_the_limits),
         cmocka_unit_test(figures_of_several_threads_add_up),
         cmocka_unit_test(without_usage_tokens_are_estimated_and_marked),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections that a server drops, closes or leaves open, and those that this machine refuses. */
+/* Connections that a server drops, closes or leaves open; a machine with too few descriptors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,13 +20,15 @@ static const char complete_answer[] =
     "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":64,\"completion_tokens\":8}}\n\n"
     "data: [DONE]          \n\n";
 
-/* A server that answers one request on each connection, and closes it when the second one arrives.
- * On the first connection it answers two, so that the client does not learn a limit. */
+/* A server that answers one request on each connection, and closes the connection when a second
+ * request arrives. On the first connection it answers two requests, so that the client does not
+ * conclude that one per connection is the limit. */
 struct dropper {
     int listener;
     bool fails_fresh;   /* every other connection is closed when its first request arrives */
     bool leaves_unread; /* the second request is not read before the connection is closed */
     pthread_t thread;
+    /* Connections with an answer; those dropped after an answer; those dropped before any. */
     int64_t answered, dropped_old, dropped_fresh;
 };
 
@@ -53,7 +55,7 @@ static void *drop_connections(void *context)
     return NULL;
 }
 
-/* Measures a cell with one user of such a server. */
+/* Measures a cell with one user on this server. */
 static const struct measurement *measure_dropper(struct trial *trial, struct dropper *dropper)
 {
     struct sockaddr_in address = { .sin_family = AF_INET,
@@ -95,7 +97,7 @@ static void a_connection_that_went_stale_is_not_a_failure(void **state)
     tear_down(&trial);
 }
 
-/* llama-server does so after each streamed answer, other servers after a number of them. */
+/* llama-server closes a connection after each streamed answer, some servers after several. */
 static void a_connection_that_a_server_closes_after_some_answers_is_not_used_again(void **state)
 {
     static const char *const after[] = { "1", "3" };
@@ -111,7 +113,7 @@ static void a_connection_that_a_server_closes_after_some_answers_is_not_used_aga
         measure(&trial);
         assert_int_equal(trial.result.state, CELL_MEASURED);
         assert_int_equal(atomic_load(&reuse.limit), (int)i == 0 ? 1 : 3);
-        again(&trial);
+        prepare_again(&trial);
         const struct measurement *m = measure(&trial);
         assert_true(m->succeeded > 20);
         assert_int_equal(m->succeeded, m->attempted);
@@ -121,8 +123,7 @@ static void a_connection_that_a_server_closes_after_some_answers_is_not_used_aga
     }
 }
 
-/* The server cannot have counted a request on a closed connection, because it did not read it. */
-static void a_request_that_the_server_did_not_read_is_not_uncertain(void **state)
+static void a_request_that_the_server_did_not_read_cannot_have_been_counted(void **state)
 {
     struct dropper dropper = { .leaves_unread = true };
     struct trial trial;
@@ -178,7 +179,7 @@ static void an_answer_with_done_is_complete_although_its_body_stays_open(void **
         assert_int_equal(m->succeeded, m->attempted);
         assert_true(m->left_open >= m->attempted);
         assert_true(m->new_connections >= m->left_open);
-        assert_true(m->latency[METRIC_E2E].p50_ms < 200); /* up to the last byte */
+        assert_true(m->latency[METRIC_E2E].p50_ms < 200); /* E2E ends with the last byte */
         tear_down(&trial);
         script_stop(&server);
     }
@@ -208,7 +209,7 @@ int main(void)
         cmocka_unit_test(a_connection_that_went_stale_is_not_a_failure),
         cmocka_unit_test(a_request_is_sent_twice_at_most),
         cmocka_unit_test(a_connection_that_a_server_closes_after_some_answers_is_not_used_again),
-        cmocka_unit_test(a_request_that_the_server_did_not_read_is_not_uncertain),
+        cmocka_unit_test(a_request_that_the_server_did_not_read_cannot_have_been_counted),
         cmocka_unit_test(an_answer_with_done_is_complete_although_its_body_stays_open),
         cmocka_unit_test(says_when_the_machine_has_too_few_descriptors),
     };

@@ -15,7 +15,7 @@
 #include "tests/unit/support/cell_trial.h"
 
 struct expectation {
-    const char *fault;
+    const char *fault; /* for simserve's --fault: NAME=1 (every request) or NAME/8 (every eighth) */
     enum cell_state state;
     const char *reason;
 };
@@ -98,7 +98,7 @@ static void check_peculiar(struct trial *trial, const char *fault)
     tear_down(trial);
 }
 
-/* Four chunks that arrive at once are not three tokens that took no time. */
+/* If four chunks arrive at once, no token may seem to have taken no time. */
 static void tokens_of_joined_chunks_share_their_time(void **state)
 {
     static const struct {
@@ -205,13 +205,13 @@ static void a_server_that_only_fails_ends_the_cell_early(void **state)
     trial.plan.window_s = 60;
     const struct measurement *m = measure(&trial);
     assert_int_equal(trial.result.state, CELL_FAILED);
-    assert_true(m->attempted >= 20 && m->attempted < 100); /* it is not flooded with retries */
+    assert_true(m->attempted >= 20 && m->attempted < 100); /* the server is not flooded */
     assert_int_equal(m->failures[FAILURE_SERVER_ERROR], m->attempted);
     assert_true(clock_monotonic_ns() - begun_ns < 30000000000);
     tear_down(&trial);
 }
 
-/* llama.cpp does not refuse such a request: its answer is just shorter. */
+/* llama.cpp does not refuse a request whose output does not fit: its answer is just shorter. */
 static void output_that_does_not_fit_after_the_input_is_infeasible(void **state)
 {
     static const char *const flags[] = { "--max-model-len", "128", "--ends-at-context", NULL };
@@ -227,7 +227,7 @@ static void output_that_does_not_fit_after_the_input_is_infeasible(void **state)
     assert_string_equal(trial.result.reason,
                         "too_long: 100 input and 32 output tokens are 132, more than the model's "
                         "context of 128: the answer ended after 28");
-    again(&trial);
+    prepare_again(&trial);
     trial.order.output_tokens = 28;
     measure(&trial);
     assert_int_equal(trial.result.state, CELL_MEASURED);
@@ -258,8 +258,8 @@ static void reports_a_server_that_cannot_be_reached(void **state)
 
 #define PIECE "data: {\"choices\":[{\"text\":\" a\"}]}\n\n"
 
-/* A simple server, whose stream has the type text and whose usage is all zeros. */
-static void a_stream_of_another_type_counts_and_usage_of_zeros_does_not(void **state)
+/* A simple server: its stream has the content type text/plain, and its usage is all zeros. */
+static void a_stream_with_another_content_type_is_read_but_not_usage_of_zeros(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/completions", .type = "text/plain",
@@ -288,7 +288,7 @@ static void a_stream_of_another_type_counts_and_usage_of_zeros_does_not(void **s
     canned_stop(&server);
 }
 
-static void a_refusal_inside_a_stream_makes_a_point_infeasible(void **state)
+static void a_refusal_inside_a_stream_makes_a_cell_infeasible(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/completions", .type = "text/event-stream",
@@ -314,8 +314,8 @@ static void a_refusal_inside_a_stream_makes_a_point_infeasible(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_refusal_inside_a_stream_makes_a_point_infeasible),
-        cmocka_unit_test(a_stream_of_another_type_counts_and_usage_of_zeros_does_not),
+        cmocka_unit_test(a_refusal_inside_a_stream_makes_a_cell_infeasible),
+        cmocka_unit_test(a_stream_with_another_content_type_is_read_but_not_usage_of_zeros),
         cmocka_unit_test(each_fault_has_its_class),
         cmocka_unit_test(peculiar_streams_are_not_failures),
         cmocka_unit_test(tokens_of_joined_chunks_share_their_time),

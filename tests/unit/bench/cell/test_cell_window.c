@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The load of a cell against a real model server: open loops below and above its capacity, think
- * time, ramp, and how long a window is. */
+/* The load of a cell on simserve: open loops below and above its capacity, think time, ramp, how
+ * long a window is, and whether its pace was even. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,8 +35,9 @@ static int by_due(const void *a, const void *b)
     return (left->due_us > right->due_us) - (left->due_us < right->due_us);
 }
 
-/* What the load phase sent, in the order of the schedule. Free with request_records_finish. */
-static struct request_records sent_records(const struct trial *trial)
+/* The records of all requests except probes, in the order in which they were due. Free with
+ * request_records_finish. */
+static struct request_records load_records(const struct trial *trial)
 {
     struct request_records records;
     struct error error;
@@ -53,14 +54,14 @@ static struct request_records sent_records(const struct trial *trial)
     return records;
 }
 
-/* Measures until all requests were answered: on a busy machine some may still be in flight at the
- * end. */
+/* Measures, and again up to five times if some requests were not answered: on a busy machine, some
+ * may still be in flight at the end. */
 static struct measurement *measure_answered(struct trial *trial)
 {
     struct measurement *m = measure(trial);
 
     for (int i = 0; i < 5 && m->unanswered > 0; i++) {
-        again(trial);
+        prepare_again(trial);
         m = measure(trial);
     }
     assert_int_equal(m->unanswered, 0);
@@ -151,8 +152,8 @@ static void latency_counts_from_the_schedule(void **state)
     tear_down(&trial);
 }
 
-/* The server is as slow as above, but only four requests may be in flight: now requests wait in the
- * load generator, and their waiting time still counts. */
+/* The server answers 105 requests/s of 300, but only four requests may be in flight: the others
+ * wait in the load generator, and their waiting time still counts. */
 static void waiting_in_the_client_counts_like_waiting_in_the_server(void **state)
 {
     struct trial trial;
@@ -170,7 +171,7 @@ static void waiting_in_the_client_counts_like_waiting_in_the_server(void **state
     assert_true(m->overloaded);
     assert_true(m->request_rate_sent < 150);
     assert_true(sent->p50_ms < 200 && m->latency[METRIC_TTFT].p50_ms > 500);
-    assert_true(m->start_lag_p99_ms < 200); /* this does not count as the client being late */
+    assert_true(m->start_lag_p99_ms < 200); /* waiting for room is not lag */
     tear_down(&trial);
 }
 
@@ -187,17 +188,17 @@ static void threads_share_one_schedule(void **state)
     const struct measurement *m = measure_answered(&trial);
     assert_in_range(m->attempted, 399, 401);
     assert_true(m->warmup_s >= 0.2);
-    records = sent_records(&trial);
+    records = load_records(&trial);
     for (size_t i = 1; i < records.count; i++)
-        if (records.rows[i].phase == RECORD_WINDOW) /* not all of those after the window are sent */
+        if (records.rows[i].phase == RECORD_WINDOW) /* later requests may be missing */
             assert_in_range(records.rows[i].due_us - records.rows[i - 1].due_us, 2499, 2501);
     request_records_finish(&records);
     tear_down(&trial);
 }
 
-/* The gaps of a Poisson process have a variation of 1, with a standard error of 0.12 over about 600
- * gaps. */
-static void sent_requests_keep_the_schedules_randomness(void **state)
+/* Between the arrivals of a Poisson process, the mean of the squared gaps is twice the square of
+ * the mean gap. */
+static void requests_are_due_at_random_times_and_not_sent_before(void **state)
 {
     struct trial trial;
     struct request_records records;
@@ -206,7 +207,7 @@ static void sent_requests_keep_the_schedules_randomness(void **state)
     (void)state;
     set_up_open(&trial, ARRIVAL_POISSON, 400, NULL);
     measure(&trial);
-    records = sent_records(&trial);
+    records = load_records(&trial);
     gaps = (double)records.count - 1;
     for (size_t i = 1; i < records.count; i++) {
         double gap = (double)(records.rows[i].due_us - records.rows[i - 1].due_us);
@@ -257,7 +258,7 @@ static void an_open_loop_gives_up_on_a_server_that_only_fails(void **state)
 
 /* ---- Windows --------------------------------------------------------------------------------- */
 
-static void a_window_may_end_with_a_number_of_requests(void **state)
+static void a_window_may_end_after_a_number_of_requests(void **state)
 {
     struct trial trial;
 
@@ -266,9 +267,9 @@ static void a_window_may_end_with_a_number_of_requests(void **state)
     trial.plan.requests = 50;
     trial.plan.window_s = 30;
     const struct measurement *m = measure(&trial);
-    assert_in_range(m->attempted, 50, 53); /* some may end in the same turn */
+    assert_in_range(m->attempted, 50, 53); /* several may end at once */
     assert_true(m->window_s < 10);
-    again(&trial);
+    prepare_again(&trial);
     trial.order.concurrency =
         1; /* requests that end after the last counted one do not move the window's end */
     trial.plan.requests = 4;
@@ -276,7 +277,7 @@ static void a_window_may_end_with_a_number_of_requests(void **state)
     if (fabs(m->request_throughput * m->latency[METRIC_E2E].mean_ms / 1e3 - 1) > 0.12)
         fail_msg("%.3f requests/s of %.0f ms each are not one user", m->request_throughput,
                  m->latency[METRIC_E2E].mean_ms);
-    again(&trial);
+    prepare_again(&trial);
     trial.plan.requests = 50;
     trial.order.concurrency = 64;
     trial.plan.arrival = ARRIVAL_POISSON;
@@ -293,13 +294,13 @@ static void set_up_precise(struct trial *trial, double width, double limit_s)
     trial->plan.window_limit_s = limit_s;
 }
 
-static void a_window_is_extended_until_the_throughput_is_precise(void **state)
+static void a_window_is_extended_until_throughput_is_precise_or_the_limit_reached(void **state)
 {
-    struct trial known, closed, open;
+    struct trial precise, closed, open;
 
     (void)state;
-    set_up_precise(&known, 0.2, 20);
-    begin(&known);
+    set_up_precise(&precise, 0.2, 20);
+    begin(&precise);
     set_up_precise(&closed, 1e-6, 1.5);
     begin(&closed);
     set_up_precise(&open, 1e-6, 1.5);
@@ -307,7 +308,7 @@ static void a_window_is_extended_until_the_throughput_is_precise(void **state)
     open.plan.burstiness = 1;
     open.order.request_rate = 100;
     begin(&open);
-    const struct measurement *m = await(&known);
+    const struct measurement *m = await(&precise);
     assert_true(m->throughput_ci <= 0.2);
     assert_true(m->window_s < 20);
     m = await(&closed);
@@ -315,7 +316,7 @@ static void a_window_is_extended_until_the_throughput_is_precise(void **state)
     assert_true(m->window_s >= 1.5);
     m = await(&open);
     assert_true(m->window_s >= 1.4 && m->throughput_ci > 1e-6);
-    tear_down(&known);
+    tear_down(&precise);
     tear_down(&closed);
     tear_down(&open);
 }
@@ -329,7 +330,7 @@ static void says_whether_the_load_had_settled(void **state)
     trial.plan.warmup_limit_s = 0;
     trial.plan.requests = 4;
     assert_true(measure(&trial)->unsettled);
-    again(&trial);
+    prepare_again(&trial);
     trial.plan.warmup_limit_s = 30;
     const struct measurement *m = measure(&trial);
     assert_false(m->unsettled);
@@ -375,7 +376,7 @@ static void users_start_over_the_ramp(void **state)
     trial.plan.ramp_s = 0.4;
     trial.plan.think_time_s = 0.6; /* long enough that each user sends once in the ramp */
     measure(&trial);
-    records = sent_records(&trial);
+    records = load_records(&trial);
     assert_in_range(records.count, 8, 40);
     for (size_t i = 1; i < 8; i++)
         assert_in_range(records.rows[i].due_us - records.rows[i - 1].due_us, 25000, 75000);
@@ -461,7 +462,7 @@ static void a_stall_or_a_change_of_speed_is_reported(void **state)
     tear_down(slowed);
 }
 
-/* Between rare arrivals nothing is received, because nothing is in flight. */
+/* While the only user thinks, nothing is received, because nothing is in flight. */
 static void a_pause_without_requests_is_not_a_stall(void **state)
 {
     struct trial trial;
@@ -486,11 +487,11 @@ int main(void)
         cmocka_unit_test(latency_counts_from_the_schedule),
         cmocka_unit_test(waiting_in_the_client_counts_like_waiting_in_the_server),
         cmocka_unit_test(threads_share_one_schedule),
-        cmocka_unit_test(sent_requests_keep_the_schedules_randomness),
+        cmocka_unit_test(requests_are_due_at_random_times_and_not_sent_before),
         cmocka_unit_test(an_open_window_shorter_than_a_request_is_extended_until_some_have_ended),
         cmocka_unit_test(an_open_loop_gives_up_on_a_server_that_only_fails),
-        cmocka_unit_test(a_window_may_end_with_a_number_of_requests),
-        cmocka_unit_test(a_window_is_extended_until_the_throughput_is_precise),
+        cmocka_unit_test(a_window_may_end_after_a_number_of_requests),
+        cmocka_unit_test(a_window_is_extended_until_throughput_is_precise_or_the_limit_reached),
         cmocka_unit_test(says_whether_the_load_had_settled),
         cmocka_unit_test(users_who_think_are_not_in_flight),
         cmocka_unit_test(users_start_over_the_ramp),

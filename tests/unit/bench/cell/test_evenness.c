@@ -33,10 +33,10 @@ static struct window begin(double ttft_s, double e2e_s)
     return window;
 }
 
-static void add_sample(struct window *window, int64_t more, int64_t in_flight)
+static void add_sample(struct window *window, int64_t new_chunks, int64_t in_flight)
 {
     window->now_ns += SAMPLE_NS;
-    window->chunks += more;
+    window->chunks += new_chunks;
     steady_add(&window->steady, window->now_ns, window->chunks);
     evenness_note(&window->evenness, window->now_ns, window->chunks, in_flight);
 }
@@ -47,12 +47,13 @@ static void add_samples(struct window *window, double seconds, int64_t chunks_pe
         add_sample(window, chunks_per_sample, 4);
 }
 
-static bool is_uneven(struct window *window)
+/* Judges the window, and returns whether its pace was uneven. */
+static bool judge(struct window *window)
 {
     window->measurement.window_s = (double)window->now_ns / 1e9;
     window->measurement.attempted = (int64_t)(4e3 * window->measurement.window_s
                                               / window->measurement.latency[METRIC_E2E].mean_ms);
-    window->measurement.throughput_ci = steady_width(&window->steady);
+    window->measurement.throughput_ci = steady_half_width(&window->steady);
     evenness_judge(&window->evenness, &window->steady, &window->plan, &window->measurement,
                    window->reason);
     steady_finish(&window->steady);
@@ -65,7 +66,7 @@ static void a_constant_pace_is_even(void **state)
 
     (void)state;
     add_samples(&window, 10, 8);
-    assert_false(is_uneven(&window));
+    assert_false(judge(&window));
     assert_string_equal(window.reason, "");
 }
 
@@ -77,7 +78,7 @@ static void ten_seconds_without_a_chunk_are_a_stall(void **state)
     add_samples(&window, 3, 8);
     add_samples(&window, 10, 0);
     add_samples(&window, 2, 8);
-    assert_true(is_uneven(&window));
+    assert_true(judge(&window));
     assert_string_equal(
         window.reason, "nothing came for 10.0 s during the window, though requests were in flight");
 }
@@ -91,7 +92,7 @@ static void long_prompts_are_not_a_stall(void **state)
         add_samples(&window, 1.2, 0);
         add_samples(&window, 0.8, 8);
     }
-    assert_false(is_uneven(&window));
+    assert_false(judge(&window));
 }
 
 /* The client slept, and did not read what arrived meanwhile. */
@@ -104,7 +105,7 @@ static void time_without_samples_is_not_a_stall(void **state)
     window.now_ns += 5000000000;
     add_sample(&window, 0, 4);
     add_samples(&window, 2, 8);
-    is_uneven(&window);
+    judge(&window);
     assert_true(window.measurement.silence_s < 0.5);
 }
 
@@ -119,26 +120,26 @@ static void nothing_in_flight_is_not_a_stall(void **state)
             add_sample(&window, 0, 0);
         add_samples(&window, 0.2, 8);
     }
-    assert_false(is_uneven(&window));
+    assert_false(judge(&window));
 }
 
-static void a_change_of_speed_is_reported(void **state)
+static void a_change_of_speed_is_reported_in_a_closed_loop(void **state)
 {
     struct window slower = begin(0.1, 1), faster = begin(0.1, 1), open = begin(0.1, 1);
 
     (void)state;
     add_samples(&slower, 5, 8);
     add_samples(&slower, 5, 4);
-    assert_true(is_uneven(&slower));
+    assert_true(judge(&slower));
     assert_string_equal(slower.reason, "after 5.0 s of the window the server became 50 % slower");
     add_samples(&faster, 3, 6);
     add_samples(&faster, 7, 8);
-    assert_true(is_uneven(&faster));
+    assert_true(judge(&faster));
     assert_string_equal(faster.reason, "after 3.0 s of the window the server became 33 % faster");
     open.plan.arrival = ARRIVAL_POISSON; /* there were fewer arrivals */
     add_samples(&open, 5, 8);
     add_samples(&open, 5, 4);
-    assert_false(is_uneven(&open));
+    assert_false(judge(&open));
 }
 
 /* One answer takes most of the window: its context grows, and each token takes longer. */
@@ -149,10 +150,10 @@ static void a_long_answer_that_slows_down_is_even(void **state)
     (void)state;
     for (int i = 0; i < 10; i++)
         add_samples(&window, 1, 20 - i);
-    assert_false(is_uneven(&window));
+    assert_false(judge(&window));
 }
 
-/* 1 to 16 users with random lengths, in windows of 5 and more rounds. */
+/* 1 to 16 users whose answers have random lengths, in windows of about 10 rounds. */
 static void random_lengths_are_even(void **state)
 {
     struct generator generator;
@@ -175,7 +176,7 @@ static void random_lengths_are_even(void **state)
             }
             add_sample(&window, chunks, users);
         }
-        if (is_uneven(&window))
+        if (judge(&window))
             fail_msg("%d users, run %d: %s", users, run, window.reason);
     }
 }
@@ -188,7 +189,7 @@ int main(void)
         cmocka_unit_test(long_prompts_are_not_a_stall),
         cmocka_unit_test(time_without_samples_is_not_a_stall),
         cmocka_unit_test(nothing_in_flight_is_not_a_stall),
-        cmocka_unit_test(a_change_of_speed_is_reported),
+        cmocka_unit_test(a_change_of_speed_is_reported_in_a_closed_loop),
         cmocka_unit_test(a_long_answer_that_slows_down_is_even),
         cmocka_unit_test(random_lengths_are_even),
     };

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 /* Requests take a second: their first token comes after 100 ms, then one every 20 ms. The client is
- * never late. */
+ * late by less than a millisecond. */
 static struct measurement in_time(void)
 {
     struct measurement measurement = { .lag_p50_ms = 0.05,
@@ -38,7 +38,7 @@ static void a_client_in_time_is_not_the_limit(void **state)
     assert_true(measurement.error_share < 0.001);
 }
 
-/* Occasionally late by 12 ms: the means are valid, the slowest percent is not. */
+/* The client is occasionally late by 12 ms: the means are valid, the slowest percent is not. */
 static void a_few_late_reads_only_make_the_tail_wrong(void **state)
 {
     struct measurement measurement = in_time();
@@ -53,7 +53,7 @@ static void a_few_late_reads_only_make_the_tail_wrong(void **state)
     assert_float_equal(measurement.error_share, 0.0009, 1e-9);
 }
 
-static void lateness_that_makes_rates_and_means_wrong_is_a_limit(void **state)
+static void a_client_that_makes_figures_wrong_or_is_busy_is_the_limit(void **state)
 {
     struct measurement rounds = in_time(), first = in_time(), gaps = in_time(), busy = in_time();
 
@@ -105,7 +105,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_client_in_time_is_not_the_limit),
         cmocka_unit_test(a_few_late_reads_only_make_the_tail_wrong),
-        cmocka_unit_test(lateness_that_makes_rates_and_means_wrong_is_a_limit),
+        cmocka_unit_test(a_client_that_makes_figures_wrong_or_is_busy_is_the_limit),
         cmocka_unit_test(late_sending_counts_in_ttft_only_in_an_open_loop),
         cmocka_unit_test(waiting_for_a_cpu_is_the_machines_fault),
     };

@@ -21,7 +21,7 @@ static void add(struct steady *steady, int count, int64_t step)
         steady_add(steady, last.at_ns + 10 * i, last.count + step * i);
 }
 
-static void needs_two_windows(void **state)
+static void agreement_needs_two_windows(void **state)
 {
     struct steady steady = { 0 };
 
@@ -49,7 +49,7 @@ static void rate_is_measured_over_the_latest_window(void **state)
     steady_finish(&steady);
 }
 
-static void disagrees_while_the_rate_grows(void **state)
+static void windows_disagree_until_both_have_the_new_rate(void **state)
 {
     struct steady steady = { 0 };
 
@@ -72,12 +72,13 @@ static void a_constant_counter_is_not_steady(void **state)
     steady_finish(&steady);
 }
 
-/* In which share of many runs the interval contains the true rate. A run has 200 samples, whose
- * counts are 1000 on average and depend on the previous one by the share `memory`. */
+/* Returns the share of 400 runs in which the interval contains the true rate. A run has 200
+ * samples. From one to the next the count grows by 1000 on average; `memory` is the share of a
+ * deviation from this average that carries over to the next sample. */
 static double coverage(double memory)
 {
     struct generator generator;
-    int held = 0;
+    int hits = 0;
 
     generator_init(&generator, 42);
     for (int run = 0; run < 400; run++) {
@@ -90,14 +91,14 @@ static double coverage(double memory)
             count += 1000 + off;
             steady_add(&steady, (int64_t)i * 50000000, (int64_t)count);
         }
-        width = steady_width(&steady);
-        held += fabs(count / 200 - 1000) <= width * count / 200;
+        width = steady_half_width(&steady);
+        hits += fabs(count / 200 - 1000) <= width * count / 200;
         steady_finish(&steady);
     }
-    return held / 400.0;
+    return hits / 400.0;
 }
 
-static void the_interval_contains_the_true_rate_in_19_of_20_cases(void **state)
+static void the_interval_contains_the_true_rate_in_about_19_of_20_runs(void **state)
 {
     (void)state;
     assert_true(coverage(0) > 0.92 && coverage(0) <= 1);
@@ -110,12 +111,12 @@ static void the_interval_needs_ten_batches_and_a_counter_that_grows(void **state
 
     (void)state;
     add(&steady, 20, 5);
-    assert_true(isnan(steady_width(&steady)));
+    assert_true(isnan(steady_half_width(&steady)));
     add(&steady, 1, 5);
-    assert_true(steady_width(&steady) < 1e-9);
+    assert_true(steady_half_width(&steady) < 1e-9);
     steady_finish(&steady);
     add(&steady, 50, 0);
-    assert_true(isnan(steady_width(&steady)));
+    assert_true(isnan(steady_half_width(&steady)));
     steady_finish(&steady);
 }
 
@@ -136,11 +137,11 @@ static void growth_is_the_slope(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(needs_two_windows),
+        cmocka_unit_test(agreement_needs_two_windows),
         cmocka_unit_test(rate_is_measured_over_the_latest_window),
-        cmocka_unit_test(disagrees_while_the_rate_grows),
+        cmocka_unit_test(windows_disagree_until_both_have_the_new_rate),
         cmocka_unit_test(a_constant_counter_is_not_steady),
-        cmocka_unit_test(the_interval_contains_the_true_rate_in_19_of_20_cases),
+        cmocka_unit_test(the_interval_contains_the_true_rate_in_about_19_of_20_runs),
         cmocka_unit_test(the_interval_needs_ten_batches_and_a_counter_that_grows),
         cmocka_unit_test(growth_is_the_slope),
     };

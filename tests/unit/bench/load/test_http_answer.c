@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* HTTP/1.1 answers are read in the same way however their bytes are split, and refused if they are
- * not valid. */
+ * invalid or encoded in an unsupported way. */
 #include "bench/load/http_answer.h"
 
 #include <setjmp.h>
@@ -21,7 +21,7 @@ struct reading {
     struct http_answer answer;
     enum http_answer_end end;
     size_t taken;
-    size_t limit; /* after so many bytes the listener returns false; 0: never */
+    size_t limit; /* the listener returns false when `received` has this many bytes; 0: never */
 };
 
 static void on_head(void *context, long status, const char *content_type)
@@ -75,7 +75,7 @@ struct expectation {
     size_t rest; /* bytes after the answer */
 };
 
-static const struct expectation complete[] = {
+static const struct expectation answers[] = {
     { "HTTP/1.1 200 OK\r\n" STREAM "Transfer-Encoding: chunked\r\n\r\n"
       "5\r\nhello\r\n1;name=\"value\"\r\n \r\n00a \r\n0123456789\r\n0\r\n\r\n",
       "<200 text/event-stream; charset=utf-8>hello 0123456789", true, HTTP_ANSWER_WHOLE },
@@ -105,7 +105,7 @@ static const struct expectation complete[] = {
       HTTP_ANSWER_WHOLE }, /* a server that sends both cannot be trusted with the next answer */
     { "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"
       "Content-Encoding: identity\r\n\r\n1\r\nx\r\n0\r\n\r\n",
-      "<200 >x", false, HTTP_ANSWER_WHOLE }, /* a proxy added one to the server's own */
+      "<200 >x", false, HTTP_ANSWER_WHOLE }, /* a proxy repeated the server's header */
     /* Answers that are cut off. */
     { "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfour", "<200 >four", true, HTTP_ANSWER_OPEN },
     { "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfour", "<200 >four", true,
@@ -129,14 +129,14 @@ static void check(const struct expectation *expected, const struct reading *read
 static void an_answer_is_the_same_however_its_bytes_are_split(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof complete / sizeof *complete; i++) {
-        size_t length = strlen(complete[i].bytes);
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        size_t length = strlen(answers[i].bytes);
 
         for (size_t first = 0; first < length; first++)
             for (size_t piece = 1; piece <= length; piece += length / 2) {
-                struct reading reading = read_pieces(complete[i].bytes, length, first, piece);
+                struct reading reading = read_pieces(answers[i].bytes, length, first, piece);
 
-                check(&complete[i], &reading, length);
+                check(&answers[i], &reading, length);
                 text_finish(&reading.received);
             }
     }
@@ -171,7 +171,7 @@ static const char *const wrong[] = {
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\r\n",
 };
 
-static void an_answer_that_is_not_http_is_refused_with_a_reason(void **state)
+static void an_invalid_or_unsupported_answer_is_refused_with_a_reason(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -181,14 +181,14 @@ static void an_answer_that_is_not_http_is_refused_with_a_reason(void **state)
             struct reading reading = read_pieces(wrong[i], length, 0, piece);
 
             if (reading.end != HTTP_ANSWER_WRONG)
-                fail_msg("'%s' is taken for an answer", wrong[i]);
+                fail_msg("'%s' is not refused", wrong[i]);
             assert_true(strlen(reading.answer.wrong) > 10);
             text_finish(&reading.received);
         }
     }
 }
 
-/* Reads `before`, then `filler` repeated `count` times, then an end. */
+/* Reads an answer that consists of `before`, `count` times `filler`, and `after`. */
 static enum http_answer_end read_long(const char *before, char filler, size_t count,
                                       const char *after, size_t piece)
 {
@@ -206,20 +206,20 @@ static enum http_answer_end read_long(const char *before, char filler, size_t co
 
 static void heads_and_extensions_are_bounded(void **state)
 {
-    static const char body[] = "\r\nContent-Length: 2\r\n\r\nok";
+    static const char rest[] = "\r\nContent-Length: 2\r\n\r\nok";
     static const char chunked[] = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 
     (void)state;
     for (size_t piece = 1; piece < 100000; piece += 99998) {
-        assert_int_equal(read_long("HTTP/1.1 200 OK\r\nX: ", 'x', 60000, body, piece),
+        assert_int_equal(read_long("HTTP/1.1 200 OK\r\nX: ", 'x', 60000, rest, piece),
                          HTTP_ANSWER_WHOLE);
-        assert_int_equal(read_long("HTTP/1.1 200 OK\r\nX: ", 'x', 66000, body, piece),
+        assert_int_equal(read_long("HTTP/1.1 200 OK\r\nX: ", 'x', 66000, rest, piece),
                          HTTP_ANSWER_WRONG);
         assert_int_equal(read_long("HTTP/1.1 200 OK\r\nX:", '\n', 1, "", piece), HTTP_ANSWER_OPEN);
         assert_int_equal(
             read_long("HTTP/1.1 200 OK\r\nContent-Length: ", ' ', 500, "2\r\n\r\nok", piece),
             HTTP_ANSWER_WRONG); /* a value whose end was not examined */
-        assert_int_equal(read_long("HTTP/1.1 200 OK\r\nContent-Type: ", 'x', 500, body, piece),
+        assert_int_equal(read_long("HTTP/1.1 200 OK\r\nContent-Type: ", 'x', 500, rest, piece),
                          HTTP_ANSWER_WHOLE);
         assert_int_equal(read_long(chunked, '0', 16, "\r\n\r\n", piece), HTTP_ANSWER_WRONG);
         TEXT_AUTO size = { 0 };
@@ -249,7 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_answer_is_the_same_however_its_bytes_are_split),
-        cmocka_unit_test(an_answer_that_is_not_http_is_refused_with_a_reason),
+        cmocka_unit_test(an_invalid_or_unsupported_answer_is_refused_with_a_reason),
         cmocka_unit_test(heads_and_extensions_are_bounded),
         cmocka_unit_test(a_listener_that_returns_false_is_not_called_again),
     };

@@ -8,18 +8,18 @@
 
 #include "bench/load/request_id.h"
 
-static void is_a_version_4_uuid(void **state)
+static void an_id_is_a_version_4_uuid(void **state)
 {
-    char id[REQUEST_ID_DIGITS + 1];
+    char id[REQUEST_ID_LENGTH + 1];
 
     (void)state;
     request_id_write(0x0123456789abcdef, 0x1234, id);
     assert_string_equal(id, "01234567-89ab-4cde-8f00-000000001234");
 }
 
-static void is_read_back(void **state)
+static void an_id_is_read_back(void **state)
 {
-    char id[REQUEST_ID_DIGITS + 1];
+    char id[REQUEST_ID_LENGTH + 1];
     uint64_t nonce, index;
 
     (void)state;
@@ -29,7 +29,7 @@ static void is_read_back(void **state)
     assert_true(index == 0xffffffffffff);
 }
 
-static void refuses_ids_that_it_did_not_write(void **state)
+static void ids_of_a_different_form_are_refused(void **state)
 {
     uint64_t nonce, index;
 
@@ -42,9 +42,9 @@ static void refuses_ids_that_it_did_not_write(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_a_version_4_uuid),
-        cmocka_unit_test(is_read_back),
-        cmocka_unit_test(refuses_ids_that_it_did_not_write),
+        cmocka_unit_test(an_id_is_a_version_4_uuid),
+        cmocka_unit_test(an_id_is_read_back),
+        cmocka_unit_test(ids_of_a_different_form_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

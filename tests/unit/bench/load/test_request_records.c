@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-static void reads_back_what_was_stored(void **state)
+static void reads_back_what_was_packed_and_refuses_damage(void **state)
 {
     struct request_records records = { .origin_ns = 123456789012345 }, again = { 0 };
     struct error error = { 0 };
@@ -45,7 +45,7 @@ static void reads_back_what_was_stored(void **state)
     request_records_finish(&records);
 }
 
-static void stores_at_most_its_limit(void **state)
+static void records_at_most_the_limit(void **state)
 {
     struct request_records records = { 0 };
     const struct record record = { 0 };
@@ -60,8 +60,8 @@ static void stores_at_most_its_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_back_what_was_stored),
-        cmocka_unit_test(stores_at_most_its_limit),
+        cmocka_unit_test(reads_back_what_was_packed_and_refuses_damage),
+        cmocka_unit_test(records_at_most_the_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,8 +39,8 @@ static void sums_the_requests_that_were_answered_in_full(void **state)
     assert_false(sent.input_unknown);
 }
 
-/* Its prompt was at most as long as the longest that was reported, and its answer as long as the
- * longest that was requested. */
+/* Unless the server reported its length, the prompt of a failed request was at most as long as the
+ * longest reported prompt. Its answer was at most as long as the longest requested answer. */
 static void a_failed_request_may_have_been_counted_in_full(void **state)
 {
     const struct request whole = answered(100, 16);
@@ -103,7 +103,7 @@ static void a_request_that_was_sent_twice_may_count_twice(void **state)
     assert_int_equal(sent.more_output_tokens, 16);
 }
 
-static void answers_without_usage_leave_a_range(void **state)
+static void answers_without_usage_leave_a_range_of_output_tokens(void **state)
 {
     const struct request silent = answered(-1, -1);
     struct sent_totals_sums sums = { 0 };
@@ -126,7 +126,7 @@ int main(void)
         cmocka_unit_test(a_cancelled_request_may_have_been_as_long_as_the_longest),
         cmocka_unit_test(unsent_requests_are_not_counted),
         cmocka_unit_test(a_request_that_was_sent_twice_may_count_twice),
-        cmocka_unit_test(answers_without_usage_leave_a_range),
+        cmocka_unit_test(answers_without_usage_leave_a_range_of_output_tokens),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 #include "bench/load/stream_events.h"
 #include "bench/load/tally.h"
 
-#define S INT64_C(1000000000)
+#define S INT64_C(1000000000) /* a second, in nanoseconds */
 
 static const struct workload workload = { .reports_usage = true };
 
@@ -36,7 +36,7 @@ static void count(struct tally *tally, int64_t sent_ns, int64_t end_ns, enum fai
     tally_request(tally, &request, end_ns);
 }
 
-static void users_that_wait_all_through_the_window_are_counted_separately(void **state)
+static void requests_unanswered_throughout_the_window_are_counted_as_held(void **state)
 {
     struct load load = of_window(NULL);
     struct tally tally, total;
@@ -60,7 +60,7 @@ static void users_that_wait_all_through_the_window_are_counted_separately(void *
     tally_finish(&total);
 }
 
-static void in_an_open_loop_the_unanswered_count_as_attempted(void **state)
+static void in_an_open_loop_unanswered_requests_count_as_attempted(void **state)
 {
     const struct arrivals arrivals = { .process = ARRIVAL_CONSTANT, .rate = 1 };
     struct load load = of_window(&arrivals);
@@ -71,7 +71,7 @@ static void in_an_open_loop_the_unanswered_count_as_attempted(void **state)
     count(&tally, 99 * S, 140 * S, FAILURE_CANCELLED); /* due before the window */
     count(&tally, 101 * S, 140 * S, FAILURE_CANCELLED);
     tally_unsent(&tally, 129 * S, 140 * S, true);
-    tally_unsent(&tally, 130 * S, 140 * S, true); /* due after it */
+    tally_unsent(&tally, 130 * S, 140 * S, true); /* due after the window */
     assert_int_equal(tally.attempted, 2);
     assert_int_equal(tally.unanswered, 2);
     assert_int_equal(tally.unsent, 1);
@@ -81,7 +81,7 @@ static void in_an_open_loop_the_unanswered_count_as_attempted(void **state)
     tally_finish(&tally);
 }
 
-static void a_request_unsent_without_waiting_for_room_is_our_own_lateness(void **state)
+static void an_unsent_request_counts_as_lateness_unless_it_waited_for_room(void **state)
 {
     const struct arrivals arrivals = { .process = ARRIVAL_CONSTANT, .rate = 1 };
     struct load load = of_window(&arrivals);
@@ -135,8 +135,8 @@ static void answer_with_repeated_usage(struct tally *tally, int64_t first_ns)
     tally_request(tally, &request, request.end_ns);
 }
 
-/* This also applies to answers that began before the window, or end after it. */
-static void final_usage_in_every_chunk_does_not_count_chunks(void **state)
+/* One answer begins before the window, and one ends after it. */
+static void the_usage_of_the_answer_in_every_chunk_is_not_that_of_the_chunk(void **state)
 {
     struct load load = of_window(NULL);
     struct tally tally;
@@ -157,11 +157,11 @@ static void final_usage_in_every_chunk_does_not_count_chunks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(users_that_wait_all_through_the_window_are_counted_separately),
-        cmocka_unit_test(in_an_open_loop_the_unanswered_count_as_attempted),
-        cmocka_unit_test(a_request_unsent_without_waiting_for_room_is_our_own_lateness),
+        cmocka_unit_test(requests_unanswered_throughout_the_window_are_counted_as_held),
+        cmocka_unit_test(in_an_open_loop_unanswered_requests_count_as_attempted),
+        cmocka_unit_test(an_unsent_request_counts_as_lateness_unless_it_waited_for_room),
         cmocka_unit_test(long_windows_of_many_users_do_not_overflow),
-        cmocka_unit_test(final_usage_in_every_chunk_does_not_count_chunks),
+        cmocka_unit_test(the_usage_of_the_answer_in_every_chunk_is_not_that_of_the_chunk),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,29 +9,29 @@
 
 #include "base/core/random.h"
 
-#define MEMBERS 300
+#define TIMERS 300
 
 static void returns_timers_in_order(void **state)
 {
     struct timer_heap deadlines = { 0 };
-    struct timer members[MEMBERS] = { 0 };
+    struct timer timers[TIMERS] = { 0 };
     struct generator generator;
     int64_t last = 0, taken = 0;
 
     (void)state;
     generator_init(&generator, 1);
-    for (size_t i = 0; i < MEMBERS; i++)
-        timer_heap_set(&deadlines, &members[i], (int64_t)generator_below(&generator, 1000));
-    for (size_t i = 0; i < MEMBERS; i += 2) /* moves timers to earlier and to later times */
-        timer_heap_set(&deadlines, &members[i], (int64_t)generator_below(&generator, 1000));
-    for (size_t i = 0; i < MEMBERS; i += 3)
-        timer_heap_unset(&deadlines, &members[i]);
+    for (size_t i = 0; i < TIMERS; i++)
+        timer_heap_set(&deadlines, &timers[i], (int64_t)generator_below(&generator, 1000));
+    for (size_t i = 0; i < TIMERS; i += 2) /* moves timers to earlier and to later times */
+        timer_heap_set(&deadlines, &timers[i], (int64_t)generator_below(&generator, 1000));
+    for (size_t i = 0; i < TIMERS; i += 3)
+        timer_heap_unset(&deadlines, &timers[i]);
     for (struct timer *next; (next = timer_heap_take(&deadlines, 1000)) != NULL; taken++) {
         assert_true(next->at_ns >= last);
-        assert_int_not_equal((next - members) % 3, 0);
+        assert_int_not_equal((next - timers) % 3, 0);
         last = next->at_ns;
     }
-    assert_int_equal(taken, MEMBERS - MEMBERS / 3);
+    assert_int_equal(taken, TIMERS - TIMERS / 3);
     assert_true(timer_heap_next_ns(&deadlines) == TIMER_NEVER);
     timer_heap_finish(&deadlines);
 }

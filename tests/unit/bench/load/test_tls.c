@@ -95,8 +95,8 @@ static const struct measurement *measure(struct trial *trial)
     return &trial->result.measurement;
 }
 
-/* The quantiles agree within 5 % or 5 ms, because the proxy needs time too, plus the client's
- * lateness. */
+/* Asserts that a quantile differs from the truth by at most 5 ms or 5 %, because the proxy needs
+ * time, too, plus the client's lateness. */
 static void check_quantile(const struct histogram *client, const struct histogram *truth, double q,
                            const struct measurement *measurement)
 {
@@ -206,7 +206,7 @@ static void single_requests_trust_the_same_authorities(void **state)
     tear_down(&trial);
 }
 
-/* ---- A deployed server: its cluster's authorities, and a key that expires -------------------- */
+/* ---- The lock of a deployed server: its authorities, and a key that expires ------------------ */
 
 struct test_lock {
     struct endpoint_lock lock; /* its first member */

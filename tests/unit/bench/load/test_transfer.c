@@ -48,8 +48,8 @@ static void both_clients_send_the_same_request(void **state)
     text_finish(&heads[1]);
 }
 
-/* Earlier requests had the old one, which therefore must still be hidden. */
-static void the_next_request_has_the_new_credential(void **state)
+/* Earlier requests had the old credential, which therefore must still be hidden, too. */
+static void the_next_request_has_the_new_credential_and_both_are_hidden(void **state)
 {
     static const struct script_step steps[] = { { WHOLE }, { WHOLE }, { NULL } };
 
@@ -242,7 +242,7 @@ static void a_long_prompt_arrives_completely(void **state)
 }
 
 /* The server refuses the request after reading its head, and does not read the prompt. */
-static void an_early_answer_counts(void **state)
+static void an_answer_that_comes_before_the_prompt_was_sent_is_read(void **state)
 {
     static const struct script_step steps[] = {
         { "HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}",
@@ -274,7 +274,7 @@ static void a_refused_connection_is_reported_at_once(void **state)
         struct trial trial;
 
         set_up(&trial, steps, by_libcurl == 1);
-        script_close(&trial.server);
+        script_stop(&trial.server);
         exchange(&trial, false);
         assert_int_equal(trial.transfer->failure, FAILURE_CONNECT_REFUSED);
         assert_true(trial.transfer->failure_text[0] != '\0');
@@ -283,7 +283,7 @@ static void a_refused_connection_is_reported_at_once(void **state)
     }
 }
 
-/* Nothing listens on that port of 127.0.0.2: the next address is used, and kept. */
+/* Nothing listens on the server's port at 127.0.0.2, so the next address is used. */
 static void the_next_address_is_tried(void **state)
 {
     static const struct script_step steps[] = { { WHOLE, .after = SCRIPT_CLOSE }, { NULL } };
@@ -308,7 +308,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_clients_send_the_same_request),
-        cmocka_unit_test(the_next_request_has_the_new_credential),
+        cmocka_unit_test(the_next_request_has_the_new_credential_and_both_are_hidden),
         cmocka_unit_test(a_connection_that_went_stale_is_reported),
         cmocka_unit_test(a_server_that_closes_after_each_answer_gets_a_new_connection_each_time),
         cmocka_unit_test(a_connection_closed_between_requests_is_not_used_again),
@@ -316,7 +316,7 @@ int main(void)
         cmocka_unit_test(an_exchange_can_be_cut_off),
         cmocka_unit_test(a_listener_that_returns_false_ends_the_exchange),
         cmocka_unit_test(a_long_prompt_arrives_completely),
-        cmocka_unit_test(an_early_answer_counts),
+        cmocka_unit_test(an_answer_that_comes_before_the_prompt_was_sent_is_read),
         cmocka_unit_test(a_refused_connection_is_reported_at_once),
         cmocka_unit_test(the_next_address_is_tried),
     };

@@ -3,7 +3,7 @@
 #include "tests/unit/support/transfer_trial.h"
 
 struct expectation {
-    const char *what;
+    const char *description;
     struct script_step step;
     const char *received;
     enum failure failure;
@@ -99,7 +99,7 @@ static void check_answer(const struct expectation *expected, bool by_libcurl)
     if (trial.transfer->failure != expected->failure
         || (expected->received != NULL
             && strcmp(text_string(&trial.received), expected->received) != 0))
-        fail_msg("%s, %s: %s '%s'", expected->what, by_libcurl ? "libcurl" : "ours",
+        fail_msg("%s, %s: %s '%s'", expected->description, by_libcurl ? "libcurl" : "ours",
                  failure_name(trial.transfer->failure), text_string(&trial.received));
     assert_int_equal(trial.sends, 1);
     assert_true(trial.transfer->is_new);
@@ -108,8 +108,8 @@ static void check_answer(const struct expectation *expected, bool by_libcurl)
     exchange(&trial, false);
     assert_string_equal(trial.received.data, "<200 text/event-stream>four");
     if (trial.transfer->is_new == expected->stays_open)
-        fail_msg("%s, %s: the connection is %s", expected->what, by_libcurl ? "libcurl" : "ours",
-                 trial.transfer->is_new ? "closed" : "kept");
+        fail_msg("%s, %s: the connection is %s", expected->description,
+                 by_libcurl ? "libcurl" : "ours", trial.transfer->is_new ? "closed" : "kept");
     tear_down(&trial);
 }
 
@@ -122,7 +122,7 @@ static void both_clients_read_the_same_answers(void **state)
     }
 }
 
-/* Twelve bytes of body in two chunks, split at every place. */
+/* Twelve bytes of body in two chunks, split at every position. */
 static void chunks_may_end_anywhere(void **state)
 {
     (void)state;
@@ -141,8 +141,8 @@ static void chunks_may_end_anywhere(void **state)
     }
 }
 
-/* Strict where libcurl is not: a chunk that ends too late invalidates the answer. */
-static void chunks_without_a_size_are_refused(void **state)
+/* Our client is stricter than libcurl, which reads this size as a hexadecimal f. */
+static void a_chunk_whose_size_is_not_hexadecimal_is_refused(void **state)
 {
     static const struct script_step steps[] = { { CHUNKED "four\r\n", .after = SCRIPT_CLOSE },
                                                 { NULL } };
@@ -162,7 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_clients_read_the_same_answers),
         cmocka_unit_test(chunks_may_end_anywhere),
-        cmocka_unit_test(chunks_without_a_size_are_refused),
+        cmocka_unit_test(a_chunk_whose_size_is_not_hexadecimal_is_refused),
     };
     struct error error;
 

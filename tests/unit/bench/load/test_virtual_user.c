@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One request to a model server with each of its faults, by libcurl and by our own HTTP/1.1 client:
- * both report the same class, the same counts and the same message. */
+/* Requests to simserve with each of its faults, by libcurl and by our own HTTP/1.1 client: both
+ * clients report the same class, the same counts and the same message. */
 #include "bench/load/virtual_user.h"
 
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #include "base/core/clock.h"
 #include "base/core/random.h"
 #include "base/net/outbound.h"
-#include "tests/simserve/faults.c" // NOLINT: all there are, by their names
+#include "tests/simserve/faults.c" // NOLINT: the names of all faults
 #include "tests/simserve/harness/process.h"
 #include "tests/unit/support/canned_server.h"
 
@@ -113,7 +113,7 @@ static enum failure wait_for_end(struct trial *trial)
     return FAILURE_NONE;
 }
 
-static void request(struct trial *trial, uint64_t index)
+static void perform_request(struct trial *trial, uint64_t index)
 {
     enum failure cut;
 
@@ -125,9 +125,9 @@ static void request(struct trial *trial, uint64_t index)
     virtual_user_end(&trial->user, cut);
 }
 
-/* Writes everything about a request except times, and what depends on chance (whether the server
- * closes a connection that it may close). The two clients describe a broken connection in different
- * words, which are omitted. */
+/* Writes the outcome of a request, without times, and without what depends on chance (such as
+ * whether the server closed the connection). The messages for broken connections and timeouts are
+ * omitted, because the two clients word them differently. */
 static void describe(const struct request *request, struct text *out)
 {
     text_addf(out, "%s, %ld: %ld chunks, tokens %ld of %ld (%ld cached)%s%s%s, finish '%s'",
@@ -137,7 +137,7 @@ static void describe(const struct request *request, struct text *out)
               request->reasoned ? ", reasoned" : "", request->finish_reason);
     if (request->failure != FAILURE_RESET && request->failure != FAILURE_TTFT_TIMEOUT
         && request->failure != FAILURE_IDLE_TIMEOUT)
-        text_addf(out, ": %.14s", request->failure_text); /* ids follow */
+        text_addf(out, ": %.14s", request->failure_text); /* the rest may contain ids */
 }
 
 /* Sends two requests one after the other, so that the connection is reused if possible. */
@@ -150,7 +150,7 @@ static void run(const struct simserve *server, enum bench_api api, bool by_libcu
     for (uint64_t i = 0; i < 2; i++) {
         const struct request *done = &trial.user.request;
 
-        request(&trial, i);
+        perform_request(&trial, i);
         describe(done, out);
         text_add_char(out, '\n');
         if (done->failure == FAILURE_NONE)
@@ -202,7 +202,7 @@ static void check_echo(const struct canned_answer *answer, bool by_libcurl, cons
     set_up(&trial, &(struct simserve){ .port = server.port }, BENCH_COMPLETIONS, by_libcurl,
            LONG_NS);
     load_credential_set(&trial.load, SECRET);
-    request(&trial, 0);
+    perform_request(&trial, 0);
     canned_stop(&server);
     assert_int_not_equal(trial.user.request.failure, FAILURE_NONE);
     if (strstr(trial.user.request.failure_text, expected) == NULL
@@ -240,7 +240,7 @@ static void no_stored_text_contains_the_secret(void **state)
     }
 }
 
-static void reaches_only_servers_of_the_list(void **state)
+static void resolves_only_servers_of_the_list(void **state)
 {
     struct endpoint endpoint = { .url = "http://127.0.0.1:9" };
     struct server_list *list;
@@ -265,7 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_clients_report_every_fault_alike),
         cmocka_unit_test(no_stored_text_contains_the_secret),
-        cmocka_unit_test(reaches_only_servers_of_the_list),
+        cmocka_unit_test(resolves_only_servers_of_the_list),
     };
     struct error error;
 

@@ -106,7 +106,7 @@ static void an_open_loop_has_rates_for_levels(void **state)
     }
 }
 
-static void refuses_settings_of_the_other_kind_of_loop(void **state)
+static void refuses_invalid_settings_of_load_and_window(void **state)
 {
     (void)state;
     must_refuse("{\"arrival\":\"burst\",\"concurrency\":[1],\"input_tokens\":[4]}",
@@ -170,7 +170,7 @@ static void refuses_too_many_levels(void **state)
     must_refuse(text.data, "65 values: give at most 64");
 }
 
-static void limits_that_no_answer_can_meet_are_refused(void **state)
+static void reads_search_and_limits_and_refuses_invalid_ones(void **state)
 {
     struct plan plan;
 
@@ -233,7 +233,7 @@ static void an_adaptive_search_is_estimated_by_the_cells_it_may_measure(void **s
     assert_true(adaptive.duration_s < full.duration_s && adaptive.requests < full.requests);
 }
 
-static void refuses_members_that_contradict_one_another(void **state)
+static void refuses_invalid_or_contradictory_settings_of_the_workload(void **state)
 {
 #define GRID "{\"concurrency\":[1],\"input_tokens\":[64,32],"
 
@@ -339,7 +339,7 @@ static void two_subjects_take_turns_and_each_is_first_half_the_time(void **state
         assert_int_equal(a->input_tokens, b->input_tokens);
         assert_int_equal(a->output_tokens, b->output_tokens);
         if (i < 16)
-            assert_int_equal(a->subject, cells[i + 17].subject); /* the same shape, next time */
+            assert_int_equal(a->subject, cells[i + 17].subject); /* in the next repetition */
         first[a->subject]++;
     }
     assert_int_equal(cells[0].subject, 0);
@@ -373,7 +373,8 @@ static void digest_depends_on_plan_and_revisions(void **state)
     struct plan plan, other;
     struct deployment deployment = { .id = 1, .revision = 1, .name = "demo" };
     struct deployment candidate = { .id = 2, .revision = 1, .name = "new" };
-    char first[65], same[65], revised[65], replanned[65], with[65], with_revised[65];
+    char first[65], same[65], revised[65], replanned[65], with_candidate[65],
+        with_revised_candidate[65];
 
     (void)state;
     must_read(full_plan, &plan);
@@ -381,11 +382,11 @@ static void digest_depends_on_plan_and_revisions(void **state)
     plan_digest(&plan, &deployment, NULL, first);
     plan_digest(&plan, &deployment, NULL, same);
     plan_digest(&other, &deployment, NULL, replanned);
-    plan_digest(&plan, &deployment, &candidate, with);
+    plan_digest(&plan, &deployment, &candidate, with_candidate);
     candidate.revision = 2;
-    plan_digest(&plan, &deployment, &candidate, with_revised);
-    assert_string_not_equal(with, first);
-    assert_string_not_equal(with, with_revised);
+    plan_digest(&plan, &deployment, &candidate, with_revised_candidate);
+    assert_string_not_equal(with_candidate, first);
+    assert_string_not_equal(with_candidate, with_revised_candidate);
     deployment.revision = 2;
     plan_digest(&plan, &deployment, NULL, revised);
     assert_string_equal(first, same);
@@ -402,7 +403,8 @@ static void an_estimate_follows_from_the_assumed_server(void **state)
     must_read("{\"concurrency\":[2],\"input_tokens\":[1000],\"output_tokens\":[98],"
               "\"window_s\":20,\"warmup_limit_s\":10}",
               &plan);
-    /* Requests take a second: two users for 30 s, and the requests that they began; 4 s besides. */
+    /* A request takes a second. In 30 s, the two users complete 60 requests; 2 more are in flight
+     * at the end, for a second. The overhead is 4 s. */
     plan_estimate(&plan, 1, &estimate);
     assert_int_equal(estimate.cells, 1);
     assert_int_equal(estimate.requests, 62);
@@ -420,18 +422,18 @@ static void an_estimate_follows_from_the_assumed_server(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limits_that_no_answer_can_meet_are_refused),
+        cmocka_unit_test(reads_search_and_limits_and_refuses_invalid_ones),
         cmocka_unit_test(limits_read_from_a_plan_are_those_that_were_written),
         cmocka_unit_test(an_adaptive_search_is_estimated_by_the_cells_it_may_measure),
         cmocka_unit_test(fills_in_defaults),
         cmocka_unit_test(sorts_levels_and_removes_duplicates),
         cmocka_unit_test(refuses_values_out_of_range_with_the_range),
         cmocka_unit_test(an_open_loop_has_rates_for_levels),
-        cmocka_unit_test(refuses_settings_of_the_other_kind_of_loop),
+        cmocka_unit_test(refuses_invalid_settings_of_load_and_window),
         cmocka_unit_test(old_plans_are_closed_loops),
         cmocka_unit_test(refuses_too_many_cells_and_says_how_many),
         cmocka_unit_test(refuses_too_many_levels),
-        cmocka_unit_test(refuses_members_that_contradict_one_another),
+        cmocka_unit_test(refuses_invalid_or_contradictory_settings_of_the_workload),
         cmocka_unit_test(reads_back_what_it_wrote),
         cmocka_unit_test(lists_cells_in_the_order_of_measuring),
         cmocka_unit_test(two_subjects_take_turns_and_each_is_first_half_the_time),

@@ -19,6 +19,7 @@ struct curve {
     size_t count;
 };
 
+/* How a simulated model server responds to a load. */
 struct model {
     double alone_s;       /* a request's latency with one user */
     double per_user_s;    /* added to it for each further user served at once */
@@ -64,7 +65,7 @@ static void draw(const struct model *model, struct curve *curve)
     }
 }
 
-/* The result that follows from all levels, by the definitions. */
+/* The saturation point, peak and limit that search.h defines, if all levels are measured. */
 static struct search_step full_grid_result(const struct curve *curve)
 {
     struct search_step out = {
@@ -90,7 +91,7 @@ static struct search_step full_grid_result(const struct curve *curve)
 struct found {
     struct search_step step;
     struct search_level known[LEVELS];
-    size_t measured, lost_in_a_row;
+    size_t measured, most_lost_in_a_row;
 };
 
 /* Measures the levels that the search requests, one by one. */
@@ -110,7 +111,7 @@ static void search(const struct curve *curve, const struct search_hint *hint, st
         out->known[out->step.next] = curve->levels[out->step.next];
         out->measured++;
         lost = curve->levels[out->step.next].state == LEVEL_LOST ? lost + 1 : 0;
-        out->lost_in_a_row = lost > out->lost_in_a_row ? lost : out->lost_in_a_row;
+        out->most_lost_in_a_row = lost > out->most_lost_in_a_row ? lost : out->most_lost_in_a_row;
     }
 }
 
@@ -139,7 +140,8 @@ static bool differs(const struct search_step *a, const struct search_step *b)
     return a->saturation != b->saturation || a->limit != b->limit;
 }
 
-/* The search's result must be that of all levels; returns how many it measured. */
+/* Checks that a search finds the saturation point and the limit of the full grid. Returns how many
+ * levels the search measured. */
 static size_t check_same(const struct curve *curve, const struct search_hint *hint,
                          struct found *found)
 {
@@ -158,7 +160,7 @@ static double between(unsigned *seed, double low, double high)
     return low * pow(high / low, (double)rand_r(seed) / RAND_MAX);
 }
 
-static struct model any_model(unsigned *seed)
+static struct model random_model(unsigned *seed)
 {
     struct model model = { .alone_s = between(seed, 0.1, 5),
                            .slots = between(seed, 2, 2000),
@@ -187,20 +189,20 @@ static void finds_what_the_full_grid_finds_on_a_thousand_curves(void **state)
 
     (void)state;
     for (int i = 0; i < 1000; i++) {
-        const struct model model = any_model(&seed);
+        const struct model model = random_model(&seed);
         struct curve curve;
         struct found found;
 
         draw(&model, &curve);
         measured += check_same(&curve, NULL, &found);
     }
-    print_message("alone: %.1f of %d levels\n", (double)measured / 1000, LEVELS);
+    print_message("without a hint: %.1f of %d levels\n", (double)measured / 1000, LEVELS);
     assert_true(measured * 4 < 1000 * LEVELS);
 }
 
-/* If throughput is flat after the knee, the search agrees with the full grid, without its high
- * end. */
-static void a_climb_finds_the_knee_and_goes_no_higher_than_it_must(void **state)
+/* The throughput of these curves is flat above the knee, the smallest load that saturates the
+ * server. */
+static void a_climb_finds_the_knee_and_stops_soon_above_it(void **state)
 {
     unsigned seed = 11;
 
@@ -218,7 +220,7 @@ static void a_climb_finds_the_knee_and_goes_no_higher_than_it_must(void **state)
         expected = full_grid_result(&curve);
         climb(&curve, NULL, &found, &top);
         assert_int_equal(found.step.saturation, expected.saturation);
-        assert_true(top <= 32 * model.slots); /* two steps of four and what the grid rounds */
+        assert_true(top <= 32 * model.slots); /* two steps by four, rounded up to the next level */
         assert_true(found.measured <= search_most(curve.count));
         climb(&curve, &hint, &again, &top);
         assert_int_equal(again.step.saturation, expected.saturation);
@@ -241,14 +243,14 @@ static void a_climb_ends_where_requests_fail(void **state)
     assert_true(top == 1 && found.step.saturation == SEARCH_NONE);
 }
 
-static void begins_where_a_shorter_context_ended(void **state)
+static void a_hint_from_a_shorter_context_saves_measurements(void **state)
 {
     unsigned seed = 8;
     size_t measured = 0;
 
     (void)state;
     for (int i = 0; i < 1000; i++) {
-        struct model model = any_model(&seed);
+        struct model model = random_model(&seed);
         struct curve curve;
         struct found shorter, longer;
         const struct search_hint hint = { shorter.known, false };
@@ -263,14 +265,14 @@ static void begins_where_a_shorter_context_ended(void **state)
     assert_true(measured * 5 < 1000 * LEVELS);
 }
 
-static void a_repetition_measures_only_the_deciding_levels(void **state)
+static void a_hint_from_an_earlier_repetition_saves_measurements(void **state)
 {
     unsigned seed = 9;
     size_t measured = 0;
 
     (void)state;
     for (int i = 0; i < 1000; i++) {
-        const struct model model = any_model(&seed);
+        const struct model model = random_model(&seed);
         struct curve curve;
         struct found first, second;
         const struct search_hint hint = { first.known, true };
@@ -284,15 +286,16 @@ static void a_repetition_measures_only_the_deciding_levels(void **state)
     assert_true(measured * 6 < 1000 * LEVELS);
 }
 
-/* Every figure is off by up to 2 %: then another full grid also gives another result. */
-static void noise_misleads_it_less_than_it_misleads_a_full_grid(void **state)
+/* Every figure is off by up to 2 %, so that even two full grids of one server can give different
+ * results. */
+static void with_noise_a_search_differs_from_its_grid_less_than_two_grids_do(void **state)
 {
     unsigned seed = 10;
     size_t differ = 0, differ_anyway = 0, measured = 0;
 
     (void)state;
     for (int i = 0; i < 1000; i++) {
-        struct model model = any_model(&seed);
+        struct model model = random_model(&seed);
         struct curve curve, again;
         struct found found;
         struct search_step expected, other;
@@ -314,16 +317,17 @@ static void noise_misleads_it_less_than_it_misleads_a_full_grid(void **state)
     assert_true(differ * 2 < differ_anyway);
 }
 
-/* Where tokens/s at the greatest load are a little below their peak only, that cannot be
- * distinguished from noise, and a few curves rise and fall between two levels. */
-static void finds_a_peak_that_is_not_at_the_greatest_load(void **state)
+/* Two kinds of curves may mislead the search: those whose tokens/s at the greatest load are so
+ * little below the peak that it could be noise, and those that rise and fall between two measured
+ * levels. */
+static void finds_the_saturation_point_of_nearly_all_curves_with_a_decline(void **state)
 {
     unsigned seed = 11;
     size_t measured = 0, off = 0;
 
     (void)state;
     for (int i = 0; i < 1000; i++) {
-        struct model model = any_model(&seed);
+        struct model model = random_model(&seed);
         struct curve curve;
         struct found found;
         struct search_step expected;
@@ -341,29 +345,30 @@ static void finds_a_peak_that_is_not_at_the_greatest_load(void **state)
     assert_true(off < 20);
 }
 
-/* Three failures in a row end a sweep, as they should if the server is down. */
-static void finds_how_far_requests_succeed(void **state)
+/* A sweep ends after three failures in a row, because the server may be down. A server that fails
+ * only at high loads should rarely cause that. */
+static void with_failures_a_search_agrees_with_the_full_grid_and_rarely_ends_a_sweep(void **state)
 {
     unsigned seed = 12;
     size_t measured = 0, ended = 0;
 
     (void)state;
     for (int i = 0; i < 300; i++) {
-        struct model model = any_model(&seed);
+        struct model model = random_model(&seed);
         struct curve curve;
         struct found found;
 
         model.loses_from = between(&seed, 1.5, 600);
         draw(&model, &curve);
         measured += check_same(&curve, NULL, &found);
-        ended += model.loses_from > 8 && found.lost_in_a_row > 2;
+        ended += model.loses_from > 8 && found.most_lost_in_a_row > 2;
     }
     print_message("with losses: %.1f of %d levels, %zu of 300 sweeps would end early\n",
                   (double)measured / 300, LEVELS, ended);
     assert_true(ended < 30);
 }
 
-static void all_levels_meet_the_limits_and_none_does(void **state)
+static void finds_the_limit_if_all_levels_meet_the_limits_or_none_does(void **state)
 {
     struct model model = { .alone_s = 1, .slots = 64, .limit_s = 100 };
     struct curve curve;
@@ -380,9 +385,9 @@ static void all_levels_meet_the_limits_and_none_does(void **state)
     check_same(&curve, NULL, &found);
     assert_int_equal(found.step.limit, SEARCH_NONE);
     assert_int_equal(found.step.miss, 0);
-    assert_int_equal(found.known[1].state, LEVEL_SOUND); /* one load alone may be unlucky */
+    assert_int_equal(found.known[1].state, LEVEL_SOUND); /* the smallest load may miss by chance */
     check_same(&curve, &hint, &longer);
-    assert_int_equal(longer.known[1].state, LEVEL_UNKNOWN); /* but not at two contexts */
+    assert_int_equal(longer.known[1].state, LEVEL_UNKNOWN); /* but hardly at two contexts */
 }
 
 static void an_unlucky_smallest_load_does_not_hide_the_limit(void **state)
@@ -398,7 +403,7 @@ static void an_unlucky_smallest_load_does_not_hide_the_limit(void **state)
     assert_int_equal(curve.levels[found.step.limit].load, 128);
 }
 
-static void loads_after_a_limit_that_is_barely_missed_are_measured(void **state)
+static void the_load_above_one_that_barely_misses_a_limit_is_measured(void **state)
 {
     const struct model model = { .alone_s = 1, .slots = 64, .limit_s = 2 };
     struct curve curve;
@@ -426,7 +431,7 @@ static void gives_up_if_nothing_succeeds(void **state)
     assert_string_equal(text.data, "nothing succeeded at the measured loads");
 }
 
-static void few_levels_are_all_measured(void **state)
+static void finds_what_a_full_grid_of_few_levels_finds(void **state)
 {
     const struct model model = { .alone_s = 1, .slots = 3, .limit_s = 2 };
     struct curve curve;
@@ -436,6 +441,11 @@ static void few_levels_are_all_measured(void **state)
     draw(&model, &curve);
     for (curve.count = 1; curve.count < 5; curve.count++)
         check_same(&curve, NULL, &found);
+}
+
+static void search_most_grows_slowly_with_the_grid(void **state)
+{
+    (void)state;
     assert_int_equal(search_most(1), 1);
     assert_int_equal(search_most(8), 8);
     assert_int_equal(search_most(24), 16);
@@ -496,7 +506,7 @@ static void the_report_agrees_with_the_search(void **state)
 
     (void)state;
     for (int i = 0; i < 1000; i++) {
-        struct model model = any_model(&seed);
+        struct model model = random_model(&seed);
         struct curve curve;
         struct found found;
         struct load_verdict verdict;
@@ -513,18 +523,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_the_full_grid_finds_on_a_thousand_curves),
-        cmocka_unit_test(a_climb_finds_the_knee_and_goes_no_higher_than_it_must),
+        cmocka_unit_test(a_climb_finds_the_knee_and_stops_soon_above_it),
         cmocka_unit_test(a_climb_ends_where_requests_fail),
-        cmocka_unit_test(begins_where_a_shorter_context_ended),
-        cmocka_unit_test(a_repetition_measures_only_the_deciding_levels),
-        cmocka_unit_test(noise_misleads_it_less_than_it_misleads_a_full_grid),
-        cmocka_unit_test(finds_a_peak_that_is_not_at_the_greatest_load),
-        cmocka_unit_test(finds_how_far_requests_succeed),
-        cmocka_unit_test(all_levels_meet_the_limits_and_none_does),
+        cmocka_unit_test(a_hint_from_a_shorter_context_saves_measurements),
+        cmocka_unit_test(a_hint_from_an_earlier_repetition_saves_measurements),
+        cmocka_unit_test(with_noise_a_search_differs_from_its_grid_less_than_two_grids_do),
+        cmocka_unit_test(finds_the_saturation_point_of_nearly_all_curves_with_a_decline),
+        cmocka_unit_test(with_failures_a_search_agrees_with_the_full_grid_and_rarely_ends_a_sweep),
+        cmocka_unit_test(finds_the_limit_if_all_levels_meet_the_limits_or_none_does),
         cmocka_unit_test(an_unlucky_smallest_load_does_not_hide_the_limit),
-        cmocka_unit_test(loads_after_a_limit_that_is_barely_missed_are_measured),
+        cmocka_unit_test(the_load_above_one_that_barely_misses_a_limit_is_measured),
         cmocka_unit_test(gives_up_if_nothing_succeeds),
-        cmocka_unit_test(few_levels_are_all_measured),
+        cmocka_unit_test(finds_what_a_full_grid_of_few_levels_finds),
+        cmocka_unit_test(search_most_grows_slowly_with_the_grid),
         cmocka_unit_test(says_why_a_level_need_not_be_measured),
         cmocka_unit_test(uses_the_saturation_share_of_the_report),
         cmocka_unit_test(the_report_agrees_with_the_search),

@@ -15,7 +15,7 @@ struct trial {
     struct cell_result result;
 };
 
-/* Judges a measured cell for which the cross-check has this verdict. */
+/* Judges a measured cell whose cross-check has this verdict and names the model `served`. */
 static void judge(struct trial *trial, enum cross_check_verdict verdict, const char *served)
 {
     struct cross_check check = { .verdict = verdict, .reason = "because" };
@@ -67,68 +67,69 @@ static void a_cell_restarted_three_times_has_failed_and_has_no_figures(void **st
     assert_int_equal(trial.result.measurement.attempted, 0);
 }
 
-/* Other clients may be the reason for the failure, but it is reported as a failure nevertheless. */
-static void a_failure_is_not_repeated_for_foreign_work(void **state)
+/* Other clients may be why the cell failed, but the cell is still reported as failed. */
+static void a_failed_cell_is_not_measured_again_because_of_other_clients(void **state)
 {
-    const struct cross_check said = { .verdict = CROSS_CHECK_CONTAMINATED };
+    const struct cross_check check = { .verdict = CROSS_CHECK_CONTAMINATED };
     struct trial trial = { .result.state = CELL_FAILED };
 
     (void)state;
-    attempt_outcome_judge(&trial.work, &trial.subject, &said, &trial.result);
+    attempt_outcome_judge(&trial.work, &trial.subject, &check, &trial.result);
     assert_int_equal(trial.result.state, CELL_FAILED);
 }
 
-static void another_model_stops_the_sweep(void **state)
+static void a_different_model_stops_the_sweep(void **state)
 {
-    struct trial within = { 0 }, between = { 0 };
+    struct trial within_cell = { 0 }, between_cells = { 0 };
 
     (void)state;
-    judge(&within, CROSS_CHECK_OTHER_MODEL, "other");
-    assert_int_equal(within.result.state, CELL_PENDING);
-    assert_non_null(strstr(within.work.stopped, "because: start a new sweep"));
-    judge(&between, CROSS_CHECK_NOTHING, "toy");
-    judge(&between, CROSS_CHECK_NOTHING, ""); /* the server did not report its model */
-    assert_int_equal(between.result.state, CELL_MEASURED);
-    judge(&between, CROSS_CHECK_NOTHING, "toy (context 8)");
-    assert_int_equal(between.result.state, CELL_PENDING);
-    assert_non_null(strstr(between.work.stopped, "toy, then toy (context 8)"));
+    judge(&within_cell, CROSS_CHECK_OTHER_MODEL, "other");
+    assert_int_equal(within_cell.result.state, CELL_PENDING);
+    assert_non_null(strstr(within_cell.work.stopped, "because: start a new sweep"));
+    judge(&between_cells, CROSS_CHECK_NOTHING, "toy");
+    judge(&between_cells, CROSS_CHECK_NOTHING, ""); /* the server did not report its model */
+    assert_int_equal(between_cells.result.state, CELL_MEASURED);
+    judge(&between_cells, CROSS_CHECK_NOTHING, "toy (context 8)");
+    assert_int_equal(between_cells.result.state, CELL_PENDING);
+    assert_non_null(strstr(between_cells.work.stopped, "toy, then toy (context 8)"));
 }
 
-static void a_cell_uneven_twice_is_marked(void **state)
+static void a_cell_uneven_twice_is_accepted_and_marked(void **state)
 {
-    const struct cross_check said = { 0 };
+    const struct cross_check check = { 0 };
     struct trial trial = { 0 };
 
     (void)state;
     for (int i = 0; i < 2; i++) {
         trial.result = (struct cell_result){ .state = CELL_MEASURED, .measurement.uneven = true };
         text_copy(trial.result.reason, sizeof trial.result.reason, "a stall");
-        attempt_outcome_evenness(&trial.work, &said, &trial.result);
+        attempt_outcome_evenness(&trial.work, &check, &trial.result);
         assert_int_equal(trial.result.state, i == 0 ? CELL_PENDING : CELL_MEASURED);
         assert_true(trial.result.measurement.uneven);
         assert_string_equal(trial.result.reason, "a stall");
     }
 }
 
-static void missing_metrics_make_it_uneven(void **state)
+static void missing_metrics_make_a_cell_uneven(void **state)
 {
-    const struct cross_check said = { .gap_s = 5.5 };
+    const struct cross_check check = { .gap_s = 5.5 };
     struct trial trial = { .result.state = CELL_MEASURED };
 
     (void)state;
-    attempt_outcome_evenness(&trial.work, &said, &trial.result);
+    attempt_outcome_evenness(&trial.work, &check, &trial.result);
     assert_int_equal(trial.result.state, CELL_PENDING);
+    assert_true(trial.result.measurement.uneven);
     assert_string_equal(trial.result.reason,
                         "the server's metrics were unavailable for 5.5 s during the window");
 }
 
 static void an_even_cell_stays_as_it_is(void **state)
 {
-    const struct cross_check said = { 0 };
+    const struct cross_check check = { 0 };
     struct trial trial = { .result.state = CELL_MEASURED };
 
     (void)state;
-    attempt_outcome_evenness(&trial.work, &said, &trial.result);
+    attempt_outcome_evenness(&trial.work, &check, &trial.result);
     assert_int_equal(trial.result.state, CELL_MEASURED);
     assert_false(trial.result.measurement.uneven);
 }
@@ -136,14 +137,14 @@ static void an_even_cell_stays_as_it_is(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cell_uneven_twice_is_marked),
-        cmocka_unit_test(missing_metrics_make_it_uneven),
+        cmocka_unit_test(a_cell_uneven_twice_is_accepted_and_marked),
+        cmocka_unit_test(missing_metrics_make_a_cell_uneven),
         cmocka_unit_test(an_even_cell_stays_as_it_is),
         cmocka_unit_test(an_attempt_without_evidence_against_it_stays_as_it_is),
         cmocka_unit_test(a_cell_contaminated_three_times_is_marked),
         cmocka_unit_test(a_cell_restarted_three_times_has_failed_and_has_no_figures),
-        cmocka_unit_test(a_failure_is_not_repeated_for_foreign_work),
-        cmocka_unit_test(another_model_stops_the_sweep),
+        cmocka_unit_test(a_failed_cell_is_not_measured_again_because_of_other_clients),
+        cmocka_unit_test(a_different_model_stops_the_sweep),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

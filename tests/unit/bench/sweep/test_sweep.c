@@ -93,7 +93,7 @@ static void an_open_loop_is_measured_rate_by_rate(void **state)
     tear_down(&rig);
 }
 
-static void prompts_of_a_dataset_are_measured_and_reported(void **state)
+static void prompts_of_a_dataset_are_measured_and_the_fingerprint_has_its_digest(void **state)
 {
     char digest[DIGEST_TEXT_SIZE], plan[512];
     const struct measurement *measurement;
@@ -118,12 +118,13 @@ static void prompts_of_a_dataset_are_measured_and_reported(void **state)
     cells = list_cells(&rig, &row, &count);
     assert_int_equal(cells[0].state, CELL_MEASURED);
     measurement = &cells[0].measurement;
-    assert_int_equal(measurement->input_tokens_min, 10 + 3); /* 3 of the template */
+    assert_int_equal(measurement->input_tokens_min, 10 + 3); /* 10 of the template */
     assert_int_equal(measurement->input_tokens_max, 10 + 5);
     assert_int_equal(measurement->output_tokens_min, 3);
     assert_int_equal(measurement->output_tokens_max, 5);
     assert_int_equal(measurement->output_tokens_differing, 0);
-    assert_int_equal(measurement->input_tokens_requested_max, 0); /* nobody asked for tokens */
+    /* The plan leaves the lengths to the dataset. */
+    assert_int_equal(measurement->input_tokens_requested_max, 0);
     assert_true(measurement->prompts_repeated > 0);
     assert_ok(rig.ledger,
               run_list(rig.ledger->store, NULL, row.id, 0, 10, &runs, &count, &rig.ledger->error));
@@ -189,7 +190,7 @@ static void add_verdict(struct rig *rig, enum cross_check_verdict verdict, const
     snprintf(next->served, sizeof next->served, "toy");
 }
 
-static void an_attempt_that_the_monitor_rejects_is_measured_again_or_given_up(void **state)
+static void an_attempt_that_the_monitor_rejects_is_repeated_or_stops_the_sweep(void **state)
 {
     struct attempt_row *attempts;
     struct cell_row *cells;
@@ -233,8 +234,8 @@ static void check_inferred(const struct cell_row *cell)
     assert_non_null(strstr(cell->reason, " the saturation point at "));
 }
 
-/* The server runs eight requests at once: further users wait and add no tokens. A shutdown during
- * the sweep loses nothing. */
+/* The server runs eight requests at once: further users wait and add no throughput. The job pool
+ * is shut down during the sweep, and a new one completes the sweep. */
 static void an_adaptive_search_measures_the_deciding_cells_and_infers_the_others(void **state)
 {
     struct rig rig;
@@ -331,7 +332,7 @@ static void an_adaptive_search_measures_a_lost_level_again(void **state)
     search_with_failures(state, true);
 }
 
-static void a_level_that_is_lost_twice_counts_as_lost(void **state)
+static void a_level_that_is_lost_twice_has_failed(void **state)
 {
     search_with_failures(state, false);
 }
@@ -341,13 +342,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measures_every_cell),
         cmocka_unit_test(an_open_loop_is_measured_rate_by_rate),
-        cmocka_unit_test(prompts_of_a_dataset_are_measured_and_reported),
+        cmocka_unit_test(prompts_of_a_dataset_are_measured_and_the_fingerprint_has_its_digest),
         cmocka_unit_test(chat_prompts_are_exact_and_a_template_that_leaves_no_room_is_reported),
         cmocka_unit_test(a_prompt_over_the_context_is_infeasible_not_failed),
-        cmocka_unit_test(an_attempt_that_the_monitor_rejects_is_measured_again_or_given_up),
+        cmocka_unit_test(an_attempt_that_the_monitor_rejects_is_repeated_or_stops_the_sweep),
         cmocka_unit_test(an_adaptive_search_measures_the_deciding_cells_and_infers_the_others),
         cmocka_unit_test(an_adaptive_search_measures_a_lost_level_again),
-        cmocka_unit_test(a_level_that_is_lost_twice_counts_as_lost),
+        cmocka_unit_test(a_level_that_is_lost_twice_has_failed),
     };
     struct error error;
 

@@ -2,7 +2,7 @@
 /* Sweeps that fail, stop, wait for one another, or continue after a shutdown. */
 #include "tests/unit/support/sweep_rig.h"
 
-static void a_deployment_that_is_down_fails_the_sweep_at_once(void **state)
+static void a_deployment_that_is_down_fails_the_sweep(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -119,7 +119,7 @@ static void stops_at_its_time_limit(void **state)
     tear_down(&rig);
 }
 
-static void waits_in_line_for_another_deployment_of_the_server(void **state)
+static void waits_in_line_for_another_deployment_on_the_same_server(void **state)
 {
     struct rig rig;
     struct sweep_row first, second;
@@ -174,7 +174,7 @@ static void continues_after_a_shutdown_where_it_was(void **state)
     tear_down(&rig);
 }
 
-static void does_not_continue_with_another_model(void **state)
+static void does_not_continue_with_a_different_context_length(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -194,8 +194,8 @@ static void does_not_continue_with_another_model(void **state)
     tear_down(&rig);
 }
 
-/* A sweep whose process was killed just after its only cell had a result. The model server is
- * down. */
+/* Leaves a sweep as if its process had been killed just after the result of the only cell was
+ * stored, stops the model server, and starts the jobs again. */
 static struct sweep_row killed_after_its_last_cell(struct rig *rig, enum cell_state result_state)
 {
     struct cell_result result = { .state = result_state, .workload_digest = "digest" };
@@ -212,12 +212,12 @@ static struct sweep_row killed_after_its_last_cell(struct rig *rig, enum cell_st
     row = start_sweep(rig, "{\"concurrency\":[1],\"input_tokens\":[4]," QUICK "}");
     await(rig, row.job_id, JOB_RUNNING, "cell 1 of 1");
     job_pool_destroy(rig->jobs, PATIENCE_MS);
-    claim = ledger_claim(ledger, "the one that is killed", clock_utc_ms(), PATIENCE_MS);
+    claim = ledger_claim(ledger, "the killed process", clock_utc_ms(), PATIENCE_MS);
     cells = list_cells(rig, &row, &count);
     assert_ok(ledger, attempt_begin(ledger->store, &claim, cells[0].id, clock_utc_ms(), &attempt,
                                     &ledger->error));
-    assert_ok(ledger, attempt_accept(ledger->store, &claim, attempt, &result, clock_utc_ms(),
-                                     &ledger->error));
+    assert_ok(ledger,
+              attempt_end(ledger->store, &claim, attempt, &result, clock_utc_ms(), &ledger->error));
     cell_rows_free(cells, count);
     rig->down = true;
     simserve_stop(&rig->server);
@@ -243,7 +243,7 @@ static void a_kill_after_the_last_cell_loses_no_result(void **state)
     tear_down(&rig);
 }
 
-static void a_kill_after_the_last_cell_keeps_why_all_failed(void **state)
+static void a_kill_after_the_last_cell_keeps_the_reason_of_the_failure(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -258,7 +258,8 @@ static void a_kill_after_the_last_cell_keeps_why_all_failed(void **state)
     tear_down(&rig);
 }
 
-/* Stops a sweep before its last cell, and continues it while its server is down. */
+/* Shuts the jobs down before the last cell of a sweep, and starts them again while the model server
+ * is down. The sweep waits patience_ms for the server. */
 static struct sweep_row restarted_before_its_server(struct rig *rig, int64_t patience_ms)
 {
     struct sweep_row row;
@@ -323,16 +324,16 @@ static void a_cancel_takes_effect_while_it_waits_for_its_server(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_deployment_that_is_down_fails_the_sweep_at_once),
+        cmocka_unit_test(a_deployment_that_is_down_fails_the_sweep),
         cmocka_unit_test(a_wrong_token_fails_the_sweep_and_is_not_shown),
         cmocka_unit_test(stops_when_the_deployment_fails_steadily),
         cmocka_unit_test(a_cancel_takes_effect_within_the_cell),
         cmocka_unit_test(stops_at_its_time_limit),
-        cmocka_unit_test(waits_in_line_for_another_deployment_of_the_server),
+        cmocka_unit_test(waits_in_line_for_another_deployment_on_the_same_server),
         cmocka_unit_test(continues_after_a_shutdown_where_it_was),
-        cmocka_unit_test(does_not_continue_with_another_model),
+        cmocka_unit_test(does_not_continue_with_a_different_context_length),
         cmocka_unit_test(a_kill_after_the_last_cell_loses_no_result),
-        cmocka_unit_test(a_kill_after_the_last_cell_keeps_why_all_failed),
+        cmocka_unit_test(a_kill_after_the_last_cell_keeps_the_reason_of_the_failure),
         cmocka_unit_test(waits_after_a_restart_until_its_server_is_up_too),
         cmocka_unit_test(fails_when_its_server_does_not_come_back_in_time),
         cmocka_unit_test(a_cancel_takes_effect_while_it_waits_for_its_server),

@@ -53,7 +53,7 @@ static void takes_turns_at_two_deployments_also_after_a_shutdown(void **state)
     assert_int_equal(count, 4);
     assert_string_equal(runs[0].deployment, "demo");
     assert_string_equal(runs[1].deployment, "other");
-    assert_string_equal(runs[3].deployment, "demo"); /* the second time it was the last */
+    assert_string_equal(runs[3].deployment, "demo"); /* the last one in the second repetition */
     assert_string_equal(runs[0].fingerprint, runs[3].fingerprint);
     assert_string_not_equal(runs[0].fingerprint, runs[1].fingerprint);
     run_rows_free(runs, count);
@@ -64,7 +64,7 @@ static void takes_turns_at_two_deployments_also_after_a_shutdown(void **state)
     tear_down(&rig);
 }
 
-static void sweeps_over_the_same_two_in_other_order_wait_for_one_another(void **state)
+static void two_sweeps_over_the_same_deployments_in_opposite_order_both_complete(void **state)
 {
     static const char plan[] = "{\"concurrency\":[1],\"input_tokens\":[4]," QUICK "}";
     struct rig rig;
@@ -82,7 +82,7 @@ static void sweeps_over_the_same_two_in_other_order_wait_for_one_another(void **
     tear_down(&rig);
 }
 
-static void one_server_under_two_names_is_measured_in_turns(void **state)
+static void one_server_can_be_measured_under_two_names(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -98,8 +98,8 @@ static void one_server_under_two_names_is_measured_in_turns(void **state)
     tear_down(&rig);
 }
 
-/* More prompts than a window takes, and one that fits a context of 100 only with a short
- * template. */
+/* Starts a sweep of a dataset with more prompts than a window takes, and with one prompt that fits
+ * into a context of 100 tokens only with a short template. */
 static struct sweep_row start_sweep_of_prompts(struct rig *rig, const char *candidate)
 {
     const struct deployment a = ledger_deployment(rig->ledger, "demo"),
@@ -120,7 +120,7 @@ static struct sweep_row start_sweep_of_prompts(struct rig *rig, const char *cand
     return start_sweep_over(rig, &a, &b, plan);
 }
 
-static void two_deployments_are_sent_the_same_prompts_of_a_dataset(void **state)
+static void a_prompt_too_long_for_one_deployment_is_left_out_for_both(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -143,7 +143,7 @@ static void two_deployments_are_sent_the_same_prompts_of_a_dataset(void **state)
     tear_down(&rig);
 }
 
-static void prompts_sent_to_one_deployment_count_as_sent_to_another_on_its_server(void **state)
+static void prompts_sent_to_one_deployment_count_for_another_on_the_same_server(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -193,10 +193,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_turns_at_two_deployments_also_after_a_shutdown),
-        cmocka_unit_test(sweeps_over_the_same_two_in_other_order_wait_for_one_another),
-        cmocka_unit_test(one_server_under_two_names_is_measured_in_turns),
-        cmocka_unit_test(two_deployments_are_sent_the_same_prompts_of_a_dataset),
-        cmocka_unit_test(prompts_sent_to_one_deployment_count_as_sent_to_another_on_its_server),
+        cmocka_unit_test(two_sweeps_over_the_same_deployments_in_opposite_order_both_complete),
+        cmocka_unit_test(one_server_can_be_measured_under_two_names),
+        cmocka_unit_test(a_prompt_too_long_for_one_deployment_is_left_out_for_both),
+        cmocka_unit_test(prompts_sent_to_one_deployment_count_for_another_on_the_same_server),
         cmocka_unit_test(stops_when_one_of_two_deployments_fails_steadily),
     };
     struct error error;

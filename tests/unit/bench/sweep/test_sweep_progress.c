@@ -11,8 +11,8 @@
 #define CELL_S 10
 #define CELLS 10
 
-/* Checks the time left of a sweep whose cells took CELL_S seconds each; of the `done` ones, the
- * first `inferred` were inferred. */
+/* Checks the time left of a sweep with `done` cells done. The first `inferred` of them were
+ * inferred; the others took CELL_S seconds each. The current cell began elapsed_s ago. */
 static void expect(enum plan_search search, size_t done, size_t inferred, double elapsed_s,
                    const char *expected)
 {
@@ -33,7 +33,7 @@ static void expect(enum plan_search search, size_t done, size_t inferred, double
     assert_string_equal(text_string(&text), expected);
 }
 
-static void a_cell_and_those_after_it_take_as_long_as_those_before(void **state)
+static void the_remaining_cells_are_expected_to_take_as_long_as_the_earlier_ones(void **state)
 {
     (void)state;
     expect(SEARCH_FULL, 4, 0, 0, "; 60 s left");
@@ -42,7 +42,7 @@ static void a_cell_and_those_after_it_take_as_long_as_those_before(void **state)
     expect(SEARCH_FULL, 9, 0, 7, "; 3 s left");
 }
 
-static void the_time_for_a_server_that_hangs_is_not_taken_from_later_cells(void **state)
+static void a_cell_that_takes_too_long_does_not_reduce_the_time_for_later_cells(void **state)
 {
     (void)state;
     expect(SEARCH_FULL, 4, 0, CELL_S, "; 50 s left");
@@ -50,7 +50,7 @@ static void the_time_for_a_server_that_hangs_is_not_taken_from_later_cells(void 
     expect(SEARCH_FULL, 4, 0, 600, "; 50 s left");
 }
 
-static void the_time_left_is_omitted_if_it_is_not_known(void **state)
+static void the_time_left_is_omitted_if_it_is_unknown_or_below_half_a_second(void **state)
 {
     (void)state;
     expect(SEARCH_FULL, 0, 0, 3, "");
@@ -58,7 +58,7 @@ static void the_time_left_is_omitted_if_it_is_not_known(void **state)
     expect(SEARCH_FULL, 9, 0, CELL_S - 0.2, "");
 }
 
-static void a_search_expects_to_infer_as_many_as_so_far(void **state)
+static void a_search_expects_to_infer_the_share_so_far_or_a_first_guess(void **state)
 {
     (void)state;
     expect(SEARCH_ADAPTIVE, 4, 2, 0, "; 35 s left");
@@ -70,10 +70,10 @@ static void a_search_expects_to_infer_as_many_as_so_far(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cell_and_those_after_it_take_as_long_as_those_before),
-        cmocka_unit_test(the_time_for_a_server_that_hangs_is_not_taken_from_later_cells),
-        cmocka_unit_test(the_time_left_is_omitted_if_it_is_not_known),
-        cmocka_unit_test(a_search_expects_to_infer_as_many_as_so_far),
+        cmocka_unit_test(the_remaining_cells_are_expected_to_take_as_long_as_the_earlier_ones),
+        cmocka_unit_test(a_cell_that_takes_too_long_does_not_reduce_the_time_for_later_cells),
+        cmocka_unit_test(the_time_left_is_omitted_if_it_is_unknown_or_below_half_a_second),
+        cmocka_unit_test(a_search_expects_to_infer_the_share_so_far_or_a_first_guess),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,9 +76,9 @@ static void tear_down(struct rig *rig)
     sweep_row_finish(&rig->row);
 }
 
-/* The result of a cell if a request takes 2 s, and 1 ms for each prompt token, while there are
- * slots. */
-static struct cell_result show(const struct rig *rig, const struct cell_row *cell)
+/* The simulated result of a cell: a request takes 2 s and 1 ms for each prompt token, and
+ * proportionally longer if there are more users than slots. */
+static struct cell_result simulate(const struct rig *rig, const struct cell_row *cell)
 {
     double slots = rig->slots[cell->deployment_id != rig->row.deployment_id];
     double users = (double)cell->concurrency;
@@ -100,7 +100,7 @@ static struct cell_result show(const struct rig *rig, const struct cell_row *cel
 
 static void measure(struct rig *rig, struct cell_row *cell)
 {
-    struct cell_result result = show(rig, cell);
+    struct cell_result result = simulate(rig, cell);
     struct store *store = rig->ledger->store;
     int64_t attempt;
 
@@ -108,7 +108,7 @@ static void measure(struct rig *rig, struct cell_row *cell)
     assert_ok(rig->ledger,
               attempt_begin(store, &rig->run.claim, cell->id, 200, &attempt, &rig->ledger->error));
     assert_ok(rig->ledger,
-              attempt_accept(store, &rig->run.claim, attempt, &result, 300, &rig->ledger->error));
+              attempt_end(store, &rig->run.claim, attempt, &result, 300, &rig->ledger->error));
     cell->state = result.state;
     cell->measurement = result.measurement;
     rig->work.done++;
@@ -157,7 +157,7 @@ static void cells_that_need_not_be_measured_are_stored_as_inferred(void **state)
     tear_down(&rig);
 }
 
-/* A new process continues the sweep after every cell. */
+/* Reads the cells from the store again after each measurement, as a new process would. */
 static void continues_from_the_stored_cells_alone(void **state)
 {
     struct rig rig;
@@ -172,7 +172,7 @@ static void continues_from_the_stored_cells_alone(void **state)
     tear_down(&rig);
 }
 
-static void a_rejected_attempt_is_measured_again(void **state)
+static void a_cell_without_a_result_is_chosen_again(void **state)
 {
     struct rig rig;
     struct cell_row *first, *again;
@@ -184,8 +184,8 @@ static void a_rejected_attempt_is_measured_again(void **state)
     tear_down(&rig);
 }
 
-/* The second deployment saturates later: a load that either of them needs is measured on both, in
- * turns. */
+/* The second deployment saturates at a higher load. A load that the search needs for either
+ * deployment is measured on both. */
 static void two_deployments_are_measured_at_the_same_loads(void **state)
 {
     struct rig rig;
@@ -233,7 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_that_need_not_be_measured_are_stored_as_inferred),
         cmocka_unit_test(continues_from_the_stored_cells_alone),
-        cmocka_unit_test(a_rejected_attempt_is_measured_again),
+        cmocka_unit_test(a_cell_without_a_result_is_chosen_again),
         cmocka_unit_test(two_deployments_are_measured_at_the_same_loads),
         cmocka_unit_test(a_prompt_that_is_too_long_is_infeasible_at_every_load),
         cmocka_unit_test(a_full_search_measures_every_cell_in_order),

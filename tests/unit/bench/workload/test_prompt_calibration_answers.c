@@ -16,7 +16,7 @@ static void the_plans_temperature_is_used_if_0_is_refused(void **state)
         { NULL },
     };
     struct endpoint endpoint = { .model = "simserve/toy" };
-    const struct asker asker = { &endpoint, never, NULL };
+    const struct asker asker = { &endpoint, never_stopped, NULL };
     struct canned_server server;
     struct workload workload;
     struct error error = { 0 };
@@ -55,7 +55,7 @@ static void a_server_that_always_streams_is_learned(void **state)
 #define PINGS ": ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n"
 
 /* A gateway keeps sending comments long after its backend has died. */
-static void a_stream_of_nothing_but_comments_ends(void **state)
+static void a_stream_that_sends_only_comments_after_an_event_has_failed(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/chat/completions", .when = "\"stream\":true", .type = "text/event-stream",
@@ -65,7 +65,7 @@ static void a_stream_of_nothing_but_comments_ends(void **state)
         { NULL },
     };
     struct endpoint endpoint = { .model = "simserve/toy" };
-    const struct asker asker = { &endpoint, never, NULL, .silence_limit_ms = 300 };
+    const struct asker asker = { &endpoint, never_stopped, NULL, .silence_limit_ms = 300 };
     struct canned_server server;
     struct workload workload;
     struct error error = { 0 };
@@ -78,7 +78,7 @@ static void a_stream_of_nothing_but_comments_ends(void **state)
     assert_non_null(strstr(error.message, "had nothing but comments after 1 events"));
 }
 
-static void a_missing_api_is_named_with_the_other_one(void **state)
+static void if_an_api_is_missing_the_other_one_is_suggested(void **state)
 {
     static const struct canned_answer answers[] = { { NULL } };
     struct canned_server server;
@@ -94,14 +94,14 @@ static void a_missing_api_is_named_with_the_other_one(void **state)
     "data: {\"choices\":[{\"delta\":{\"content\":\"x\"},\"finish_reason\":\"" reason "\"}]}\n\n"   \
     "data: {\"choices\":[],\"usage\":{\"completion_tokens\":" tokens "}}\n\ndata: [DONE]\n\n"
 
-/* Whether a plan of 64 output tokens may begin on a server that answers so. */
+/* Whether a plan of at most 64 output tokens may begin on a server that gives these answers. */
 static bool may_sweep(const struct canned_answer *answers, bool natural_output, struct error *error)
 {
     const struct plan plan = { .output_tokens = { 8, 64 },
                                .output_count = 2,
                                .natural_output = natural_output };
     struct endpoint endpoint = { .model = "simserve/toy" };
-    const struct asker asker = { &endpoint, never, NULL };
+    const struct asker asker = { &endpoint, never_stopped, NULL };
     struct canned_server server;
     struct workload workload;
     bool may;
@@ -115,8 +115,9 @@ static bool may_sweep(const struct canned_answer *answers, bool natural_output, 
     return may;
 }
 
-/* Ollama, LM Studio, TGI and proxies accept fields that they do not know, and ignore them. */
-static void a_server_whose_answers_end_early_is_reported_before_the_first_cell(void **state)
+/* Ollama, LM Studio, TGI and proxies accept fields that they do not know, and ignore them:
+ * with these servers, min_tokens does not keep an answer from ending early. */
+static void a_server_whose_answers_end_early_is_refused_without_natural_output(void **state)
 {
     static const struct canned_answer stops[] = {
         { "/v1/chat/completions", .when = "\"stream\":true", .type = "text/event-stream",
@@ -134,7 +135,7 @@ static void a_server_whose_answers_end_early_is_reported_before_the_first_cell(v
     assert_true(may_sweep(stops, true, &error));
 }
 
-static void one_early_answer_does_not_prevent_the_sweep(void **state)
+static void one_early_end_or_an_end_by_the_limit_does_not_prevent_the_sweep(void **state)
 {
     static const struct canned_answer by_length[] = {
         { "/v1/chat/completions", .when = "\"stream\":true", .type = "text/event-stream",
@@ -142,7 +143,8 @@ static void one_early_answer_does_not_prevent_the_sweep(void **state)
         { "/v1/chat/completions", .body = "{\"choices\":[]}" },
         { NULL },
     };
-    static const struct canned_answer once[] = {
+    static const struct canned_answer early_once[] = {
+        /* Two words that only the longer of the two trial prompts contains. */
         { "/v1/chat/completions", .when = "has first", .type = "text/event-stream",
           .body = ENDED("length", "64") },
         { "/v1/chat/completions", .when = "\"stream\":true", .type = "text/event-stream",
@@ -154,12 +156,12 @@ static void one_early_answer_does_not_prevent_the_sweep(void **state)
 
     (void)state;
     assert_true(may_sweep(by_length, false, &error));
-    assert_true(may_sweep(once, false, &error));
+    assert_true(may_sweep(early_once, false, &error));
 }
 
 static void a_server_may_say_in_many_ways_that_it_has_only_the_other_api(void **state)
 {
-    static const struct canned_answer ways[] = {
+    static const struct canned_answer refusals[] = {
         { "/v1/chat/completions", .status = 404, .body = "{\"detail\":\"Not Found\"}" },
         { "/v1/chat/completions", .status = 405, .body = "{\"detail\":\"Method Not Allowed\"}" },
         { "/v1/chat/completions", .status = 501, .body = "" },
@@ -172,8 +174,8 @@ static void a_server_may_say_in_many_ways_that_it_has_only_the_other_api(void **
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        const struct canned_answer answers[] = { ways[i], { NULL } };
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        const struct canned_answer answers[] = { refusals[i], { NULL } };
         struct canned_server server;
 
         canned_start(&server, answers);
@@ -190,7 +192,7 @@ static void a_refusal_of_something_else_is_not_taken_for_a_missing_api(void **st
         { NULL },
     };
     struct endpoint endpoint = { .model = "simserve/toy" };
-    const struct asker asker = { &endpoint, never, NULL };
+    const struct asker asker = { &endpoint, never_stopped, NULL };
     struct canned_server server;
     struct workload workload;
     struct error error = { 0 };
@@ -210,7 +212,7 @@ static void a_refusal_of_something_else_is_not_taken_for_a_missing_api(void **st
     "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}],\"usage\":{\"prompt_tokens\":9,"         \
     "\"completion_tokens\":1}}\n\ndata: [DONE]\n\n"
 
-static void waits_if_the_server_asks_for_it(void **state)
+static void repeats_a_request_if_the_server_asks_to_retry_later(void **state)
 {
     static const struct script_step steps[] = { { .bytes = STREAM, .after = SCRIPT_CLOSE },
                                                 { .bytes = BUSY("1"), .after = SCRIPT_CLOSE },
@@ -227,7 +229,7 @@ static void waits_if_the_server_asks_for_it(void **state)
     assert_int_equal(server.next, 3);
 }
 
-static void does_not_wait_for_minutes(void **state)
+static void does_not_wait_longer_than_two_minutes(void **state)
 {
     static const struct script_step steps[] = { { .bytes = BUSY("121"), .after = SCRIPT_CLOSE },
                                                 { 0 } };
@@ -239,8 +241,8 @@ static void does_not_wait_for_minutes(void **state)
     script_stop(&server);
 }
 
-/* Returns true once the server has received a request. */
-static bool once_connected(void *context)
+/* Returns true once the server has answered a request and closed its connection. */
+static bool has_answered(void *context)
 {
     const struct script_server *server = context;
 
@@ -253,7 +255,7 @@ static void a_wait_that_the_server_asks_for_ends_with_the_job(void **state)
                                                 { 0 } };
     struct endpoint endpoint = { .model = "simserve/toy" };
     struct script_server server;
-    const struct asker asker = { &endpoint, once_connected, &server };
+    const struct asker asker = { &endpoint, has_answered, &server };
     struct workload workload;
     struct error error = { 0 };
 
@@ -270,14 +272,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_plans_temperature_is_used_if_0_is_refused),
         cmocka_unit_test(a_server_that_always_streams_is_learned),
-        cmocka_unit_test(a_stream_of_nothing_but_comments_ends),
-        cmocka_unit_test(a_missing_api_is_named_with_the_other_one),
-        cmocka_unit_test(a_server_whose_answers_end_early_is_reported_before_the_first_cell),
-        cmocka_unit_test(one_early_answer_does_not_prevent_the_sweep),
+        cmocka_unit_test(a_stream_that_sends_only_comments_after_an_event_has_failed),
+        cmocka_unit_test(if_an_api_is_missing_the_other_one_is_suggested),
+        cmocka_unit_test(a_server_whose_answers_end_early_is_refused_without_natural_output),
+        cmocka_unit_test(one_early_end_or_an_end_by_the_limit_does_not_prevent_the_sweep),
         cmocka_unit_test(a_server_may_say_in_many_ways_that_it_has_only_the_other_api),
         cmocka_unit_test(a_refusal_of_something_else_is_not_taken_for_a_missing_api),
-        cmocka_unit_test(waits_if_the_server_asks_for_it),
-        cmocka_unit_test(does_not_wait_for_minutes),
+        cmocka_unit_test(repeats_a_request_if_the_server_asks_to_retry_later),
+        cmocka_unit_test(does_not_wait_longer_than_two_minutes),
         cmocka_unit_test(a_wait_that_the_server_asks_for_ends_with_the_job),
     };
     struct error error;

@@ -89,7 +89,7 @@ static void repeated_prompts_are_made_unique_if_the_plan_says_so(void **state)
     prompt_source_destroy(prompts);
 }
 
-static void lengths_of_a_dataset_are_made_up_exactly(void **state)
+static void generated_prompts_have_the_lengths_of_a_dataset(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
     const struct plan plan = { .seed = 1,
@@ -100,8 +100,8 @@ static void lengths_of_a_dataset_are_made_up_exactly(void **state)
         &workload, &plan, "input_tokens,output_tokens\n60,5\n30,9\n1,5\n99,5\n", &dataset);
 
     (void)state;
-    assert_int_equal(prompt_source_left_out(prompts),
-                     2); /* the overhead alone, and over the context */
+    /* 1 token leaves no room for a piece, and 99 + 5 tokens exceed the context. */
+    assert_int_equal(prompt_source_left_out(prompts), 2);
     for (uint64_t index = 0; index < 6; index++) {
         json_auto_t *json = read_prompt(prompts, index, 4096);
         struct bench_prompt prompt;
@@ -137,14 +137,15 @@ static void a_dataset_that_does_not_fit_is_refused(void **state)
     assert_non_null(strstr(error.message, "none of the dataset's 1 prompts can be sent"));
 }
 
-/* Chat templates of 1 and of 30 tokens; a context of 100. */
-static void servers_that_are_compared_get_the_same_prompts(void **state)
+/* One server adds 1 token to each prompt, the other 30. Their context is 100 tokens. */
+static void servers_that_are_compared_get_prompts_of_the_same_lengths(void **state)
 {
     static const char *const files[] = {
         "{\"prompt\":\"short\",\"output_tokens\":3}\n"
         "{\"prompt\":\"does not fit where the template is long\",\"output_tokens\":75}\n"
         "{\"prompt\":\"fits either\",\"output_tokens\":60}\n",
-        "input_tokens,output_tokens\n60,5\n20,9\n31,60\n99,1\n", NULL, /* drawn */
+        "input_tokens,output_tokens\n60,5\n20,9\n31,60\n99,1\n",
+        NULL, /* no dataset: lengths are drawn */
     };
     static const enum distribution inputs[] = { DISTRIBUTION_DATASET, DISTRIBUTION_DATASET,
                                                 DISTRIBUTION_LOGNORMAL };
@@ -189,6 +190,7 @@ static void servers_that_are_compared_get_the_same_prompts(void **state)
             assert_int_equal(left.wanted.input_tokens, right.wanted.input_tokens);
             assert_int_equal(left.wanted.output_tokens, right.wanted.output_tokens);
             assert_int_equal(left.wanted.cut, right.wanted.cut);
+            /* 20 tokens are too few for `wordy`. */
             assert_true(files[i] == NULL || left.wanted.input_tokens != 20);
         }
         for (int side = 0; side < 2; side++)
@@ -201,9 +203,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_datasets_prompts_are_sent_as_they_are),
         cmocka_unit_test(repeated_prompts_are_made_unique_if_the_plan_says_so),
-        cmocka_unit_test(lengths_of_a_dataset_are_made_up_exactly),
+        cmocka_unit_test(generated_prompts_have_the_lengths_of_a_dataset),
         cmocka_unit_test(a_dataset_that_does_not_fit_is_refused),
-        cmocka_unit_test(servers_that_are_compared_get_the_same_prompts),
+        cmocka_unit_test(servers_that_are_compared_get_prompts_of_the_same_lengths),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

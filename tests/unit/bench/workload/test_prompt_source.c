@@ -6,7 +6,7 @@ static struct prompt_source *make_prompts(const struct workload *workload, uint6
 {
     const struct plan plan = { .seed = seed };
 
-    return make_planned(workload, &plan, tokens, 5);
+    return make_prompts_of_plan(workload, &plan, tokens, 5);
 }
 
 static void bodies_are_requests_of_the_requested_length(void **state)
@@ -40,7 +40,7 @@ static size_t count_words(const char *text)
     return count;
 }
 
-static void word_prompts_have_as_many_words(void **state)
+static void word_prompts_have_a_word_for_each_token(void **state)
 {
     struct workload workload = make_workload(PROMPT_WORDS);
     struct prompt_source *prompts = make_prompts(&workload, 1, 100);
@@ -48,7 +48,8 @@ static void word_prompts_have_as_many_words(void **state)
     json_auto_t *chat = NULL;
 
     (void)state;
-    assert_int_equal(count_words(json_get_text(json, "prompt", "")), 100); /* "a" is the overhead */
+    assert_int_equal(count_words(json_get_text(json, "prompt", "")),
+                     100); /* with "a", the overhead */
     prompt_source_destroy(prompts);
     workload.api = BENCH_CHAT;
     prompts = make_prompts(&workload, 1, 100);
@@ -68,38 +69,38 @@ static bool same_head(const json_t *a, const json_t *b, size_t count)
     return true;
 }
 
-static void no_two_requests_begin_alike(void **state)
+static void other_requests_and_other_attempts_begin_differently(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
     const struct plan plan = { .seed = 1 };
     struct prompt_source *prompts = make_prompts(&workload, 1, 200);
-    struct prompt_source *attempt = make_planned(&workload, &plan, 200, 6);
+    struct prompt_source *other_attempt = make_prompts_of_plan(&workload, &plan, 200, 6);
     json_auto_t *first = read_prompt(prompts, 0, 4096);
 
     (void)state;
     for (uint64_t index = 1; index < 500; index++) {
         json_auto_t *next = read_prompt(prompts, index, 4096);
-        json_auto_t *retried = read_prompt(attempt, index, 4096);
+        json_auto_t *retried = read_prompt(other_attempt, index, 4096);
 
         assert_false(same_head(first, next, 16)); /* a block of the prefix cache */
         assert_false(same_head(next, retried, 16));
     }
-    prompt_source_destroy(attempt);
+    prompt_source_destroy(other_attempt);
     prompt_source_destroy(prompts);
 }
 
-static void the_same_request_is_made_again(void **state)
+static void equal_sources_make_equal_requests(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
     struct prompt_source *prompts = make_prompts(&workload, 1, 200);
-    struct prompt_source *others = make_prompts(&workload, 1, 200);
+    struct prompt_source *equal = make_prompts(&workload, 1, 200);
     json_auto_t *one = read_prompt(prompts, 3, 4096);
-    json_auto_t *two = read_prompt(others, 3, 4096);
+    json_auto_t *two = read_prompt(equal, 3, 4096);
 
     (void)state;
     assert_true(json_equal(one, two));
     prompt_source_destroy(prompts);
-    prompt_source_destroy(others);
+    prompt_source_destroy(equal);
 }
 
 static void expect_digest(uint64_t seed, int64_t tokens, const char *other, bool same)
@@ -113,7 +114,7 @@ static void expect_digest(uint64_t seed, int64_t tokens, const char *other, bool
     prompt_source_destroy(prompts);
 }
 
-static void the_digest_depends_on_seed_and_shape_alone(void **state)
+static void the_digest_depends_on_the_seed_and_the_length(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
     struct prompt_source *prompts = make_prompts(&workload, 1, 200);
@@ -121,7 +122,7 @@ static void the_digest_depends_on_seed_and_shape_alone(void **state)
     struct bench_prompt prompt;
 
     (void)state;
-    prompt_source_make(prompts, 1, &prompt); /* whatever was sent already */
+    prompt_source_make(prompts, 1, &prompt); /* does not change the digest */
     prompt_source_digest(prompts, digest);
     expect_digest(1, 200, digest, true);
     expect_digest(2, 200, digest, false);
@@ -129,7 +130,7 @@ static void the_digest_depends_on_seed_and_shape_alone(void **state)
     prompt_source_destroy(prompts);
 }
 
-static void refuses_prompts_shorter_than_what_the_server_adds(void **state)
+static void refuses_prompts_that_have_no_room_for_a_piece(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
     struct prompt_source *prompts;
@@ -158,7 +159,7 @@ static const struct plan spread_plan = { .seed = 1,
 static void each_body_has_its_drawn_lengths(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
-    struct prompt_source *prompts = make_planned(&workload, &spread_plan, 100, 5);
+    struct prompt_source *prompts = make_prompts_of_plan(&workload, &spread_plan, 100, 5);
     int64_t input = 0, output = 0, shortest = INT64_MAX, longest = 0;
 
     (void)state;
@@ -187,7 +188,7 @@ static void each_body_has_its_drawn_lengths(void **state)
     prompt_source_destroy(prompts);
 }
 
-static bool wants_the_same(const struct prompt_source *a, const struct prompt_source *b)
+static bool have_equal_lengths(const struct prompt_source *a, const struct prompt_source *b)
 {
     for (uint64_t index = 0; index < 20; index++) {
         struct bench_prompt one, other;
@@ -205,17 +206,17 @@ static void lengths_depend_on_the_seed_but_not_on_the_attempt(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
     struct plan reseeded = spread_plan;
-    struct prompt_source *prompts = make_planned(&workload, &spread_plan, 100, 5);
-    struct prompt_source *attempt = make_planned(&workload, &spread_plan, 100, 6);
+    struct prompt_source *prompts = make_prompts_of_plan(&workload, &spread_plan, 100, 5);
+    struct prompt_source *other_attempt = make_prompts_of_plan(&workload, &spread_plan, 100, 6);
     struct prompt_source *other;
 
     (void)state;
     reseeded.seed = 2;
-    other = make_planned(&workload, &reseeded, 100, 5);
-    assert_true(wants_the_same(prompts, attempt));
-    assert_false(wants_the_same(prompts, other));
+    other = make_prompts_of_plan(&workload, &reseeded, 100, 5);
+    assert_true(have_equal_lengths(prompts, other_attempt));
+    assert_false(have_equal_lengths(prompts, other));
     prompt_source_destroy(prompts);
-    prompt_source_destroy(attempt);
+    prompt_source_destroy(other_attempt);
     prompt_source_destroy(other);
 }
 
@@ -225,7 +226,7 @@ static void drawn_lengths_are_cut_to_the_context_and_marked(void **state)
     const struct plan plan = { .seed = 1,
                                .input_distribution = DISTRIBUTION_LOGNORMAL,
                                .input_spread = 1 };
-    struct prompt_source *prompts = make_planned(&workload, &plan, 1500, 5);
+    struct prompt_source *prompts = make_prompts_of_plan(&workload, &plan, 1500, 5);
     int cut = 0;
 
     (void)state;
@@ -272,7 +273,7 @@ static void prompts_share_as_many_prefixes_as_there_are_pools(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
     const struct plan plan = { .seed = 1, .shared_prefix_tokens = 40, .prefix_pools = 3 };
-    struct prompt_source *prompts = make_planned(&workload, &plan, 60, 5);
+    struct prompt_source *prompts = make_prompts_of_plan(&workload, &plan, 60, 5);
     json_t *examples[3] = { 0 };
     size_t found = 0;
 
@@ -298,20 +299,20 @@ static void prompts_share_as_many_prefixes_as_there_are_pools(void **state)
     prompt_source_destroy(prompts);
 }
 
-static void another_attempt_shares_other_prefixes(void **state)
+static void a_different_attempt_shares_different_prefixes(void **state)
 {
     struct workload workload = make_workload(PROMPT_WORDS);
     const struct plan plan = { .seed = 1, .shared_prefix_tokens = 40 };
-    struct prompt_source *prompts = make_planned(&workload, &plan, 60, 5);
-    struct prompt_source *attempt = make_planned(&workload, &plan, 60, 6);
-    json_auto_t *one = read_prompt(prompts, 0, 4096), *other = read_prompt(attempt, 0, 4096);
+    struct prompt_source *prompts = make_prompts_of_plan(&workload, &plan, 60, 5);
+    struct prompt_source *other_attempt = make_prompts_of_plan(&workload, &plan, 60, 6);
+    json_auto_t *one = read_prompt(prompts, 0, 4096), *other = read_prompt(other_attempt, 0, 4096);
     const char *text = json_get_text(one, "prompt", "");
 
     (void)state;
     assert_int_equal(count_words(text), 60);
     assert_int_not_equal(strncmp(text, json_get_text(other, "prompt", ""), 40), 0);
     prompt_source_destroy(prompts);
-    prompt_source_destroy(attempt);
+    prompt_source_destroy(other_attempt);
 }
 
 static void sampling_goes_into_each_body(void **state)
@@ -331,7 +332,7 @@ static void sampling_goes_into_each_body(void **state)
     (void)state;
     workload.fields |= FIELD_SEED;
     workload_apply_plan(&workload, &plan);
-    prompts = make_planned(&workload, &plan, 60, 5);
+    prompts = make_prompts_of_plan(&workload, &plan, 60, 5);
     one = read_prompt(prompts, 0, 4096);
     other = read_prompt(prompts, 1, 4096);
     prompt_source_make(prompts, 0, &prompt);
@@ -348,7 +349,7 @@ static void sampling_goes_into_each_body(void **state)
     prompt_source_destroy(prompts);
 }
 
-static void a_stored_workload_is_read_back(void **state)
+static void a_stored_workload_is_read_back_unless_it_is_damaged(void **state)
 {
     struct workload workload = make_workload(PROMPT_WORDS), again;
     json_auto_t *json = workload_to_json(&workload);
@@ -368,19 +369,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bodies_are_requests_of_the_requested_length),
-        cmocka_unit_test(word_prompts_have_as_many_words),
-        cmocka_unit_test(no_two_requests_begin_alike),
-        cmocka_unit_test(the_same_request_is_made_again),
-        cmocka_unit_test(the_digest_depends_on_seed_and_shape_alone),
-        cmocka_unit_test(refuses_prompts_shorter_than_what_the_server_adds),
+        cmocka_unit_test(word_prompts_have_a_word_for_each_token),
+        cmocka_unit_test(other_requests_and_other_attempts_begin_differently),
+        cmocka_unit_test(equal_sources_make_equal_requests),
+        cmocka_unit_test(the_digest_depends_on_the_seed_and_the_length),
+        cmocka_unit_test(refuses_prompts_that_have_no_room_for_a_piece),
         cmocka_unit_test(each_body_has_its_drawn_lengths),
         cmocka_unit_test(lengths_depend_on_the_seed_but_not_on_the_attempt),
         cmocka_unit_test(drawn_lengths_are_cut_to_the_context_and_marked),
         cmocka_unit_test(a_mean_over_the_context_is_refused),
         cmocka_unit_test(prompts_share_as_many_prefixes_as_there_are_pools),
-        cmocka_unit_test(another_attempt_shares_other_prefixes),
+        cmocka_unit_test(a_different_attempt_shares_different_prefixes),
         cmocka_unit_test(sampling_goes_into_each_body),
-        cmocka_unit_test(a_stored_workload_is_read_back),
+        cmocka_unit_test(a_stored_workload_is_read_back_unless_it_is_damaged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

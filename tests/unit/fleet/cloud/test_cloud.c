@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where calls of a cloud may go, how their answers are judged, and which are repeated. */
+/* Where calls to a cloud may go, how their answers are judged, and which are repeated. */
 #include "tests/unit/support/cloud_world.h"
 
 static void test_a_401_is_answered_by_one_new_token(void **state)
@@ -62,7 +62,7 @@ static void test_a_credential_goes_only_to_its_own_services(void **state)
     cloud_destroy(none);
 }
 
-static void test_a_change_without_an_answer_may_have_been_made(void **state)
+static void test_a_change_without_a_usable_answer_may_have_been_made(void **state)
 {
     struct world *world = *state;
     struct cloud *cloud = make(world, CLOUD_KUBECONFIG, "lab.yaml");
@@ -89,7 +89,16 @@ static void test_a_change_without_an_answer_may_have_been_made(void **state)
     assert_int_equal(reply.verdict, CLOUD_LOST);
     assert_non_null(strstr(reply.message, "Bad gateway"));
     cloud_reply_finish(&reply);
-    world->status = 0;
+    cloud_destroy(cloud);
+}
+
+static void test_text_is_read_if_the_call_accepts_text(void **state)
+{
+    struct world *world = *state;
+    struct cloud *cloud = make(world, CLOUD_KUBECONFIG, "lab.yaml");
+    struct cloud_reply reply;
+    struct error error;
+
     world->type = "text/plain";
     world->answer = "a line\n";
     assert_true(cloud_call(cloud, "GET", "/log", CLOUD_TEXT, NULL, &reply, &error));
@@ -98,7 +107,7 @@ static void test_a_change_without_an_answer_may_have_been_made(void **state)
     cloud_destroy(cloud);
 }
 
-/* A network that requires a login, or a proxy, answers 200 instead of the API. */
+/* A proxy, or a network that requires a login, may answer 200 in place of the API. */
 static void test_a_page_in_place_of_an_answer_is_no_answer(void **state)
 {
     static const struct {
@@ -131,7 +140,7 @@ static void test_a_page_in_place_of_an_answer_is_no_answer(void **state)
     cloud_destroy(cloud);
 }
 
-static void test_reads_are_repeated_and_changes_never(void **state)
+static void test_reads_are_repeated_after_a_429_and_changes_are_not(void **state)
 {
     struct world *world = *state;
     struct cloud *cloud = make(world, CLOUD_KUBECONFIG, "lab.yaml");
@@ -153,7 +162,7 @@ static void test_reads_are_repeated_and_changes_never(void **state)
     assert_string_equal(reply.kind, "TooManyRequests");
     cloud_reply_finish(&reply);
     world->answer = "{\"kind\":\"Status\",\"reason\":\"x\",\"details\":{\"retryAfterSeconds\":99}}";
-    assert_false(cloud_read(cloud, "/apis", &reply, &error)); /* it does not wait so long */
+    assert_false(cloud_read(cloud, "/apis", &reply, &error)); /* 99 s are too long to wait */
     assert_int_equal(world->calls, 4);
     cloud_reply_finish(&reply);
     cloud_destroy(cloud);
@@ -179,12 +188,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_401_is_answered_by_one_new_token, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_credential_goes_only_to_its_own_services, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_a_change_without_an_answer_may_have_been_made, set_up,
+        cmocka_unit_test_setup_teardown(test_a_change_without_a_usable_answer_may_have_been_made,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_text_is_read_if_the_call_accepts_text, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_page_in_place_of_an_answer_is_no_answer, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_reads_are_repeated_and_changes_never, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_reads_are_repeated_after_a_429_and_changes_are_not,
+                                        set_up, tear_down),
         cmocka_unit_test(test_endpoints_of_unknown_names_or_without_http_urls_are_refused),
     };
     struct error error;

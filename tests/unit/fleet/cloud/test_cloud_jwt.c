@@ -23,7 +23,8 @@ static json_t *read_account(void)
     return account;
 }
 
-/* The golden token was made with Python's cryptography: RS256 is deterministic. */
+/* The golden token was made with Python's package cryptography. RS256 is deterministic, so that
+ * both tokens must be equal. */
 static void test_a_signed_token_is_the_golden_one(void **state)
 {
     json_auto_t *account = read_account();

@@ -30,7 +30,7 @@ static void check(long status, const char *body, const char *kind, const char *p
         fail_msg("\"%s\" is not in \"%s\"", part, problem.message);
 }
 
-static void test_googles_errors_include_a_fix(void **state)
+static void test_googles_errors_are_read_with_details_and_a_fix(void **state)
 {
     (void)state;
     check(403,
@@ -57,7 +57,7 @@ static void test_googles_errors_include_a_fix(void **state)
           "", "CpuAllocPerProjectRegion (thousandths");
 }
 
-static void test_an_operations_error_has_the_code_of_grpc(void **state)
+static void test_errors_of_operations_are_read_and_grpc_codes_converted(void **state)
 {
     (void)state;
     check(200, "{\"error\":{\"code\":8,\"message\":\"Quota exceeded for GPUs\"}}",
@@ -168,8 +168,8 @@ static void test_a_verdict_follows_from_the_status_and_the_kind_of_request(void 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_googles_errors_include_a_fix),
-        cmocka_unit_test(test_an_operations_error_has_the_code_of_grpc),
+        cmocka_unit_test(test_googles_errors_are_read_with_details_and_a_fix),
+        cmocka_unit_test(test_errors_of_operations_are_read_and_grpc_codes_converted),
         cmocka_unit_test(test_kubernetes_status_is_read_with_its_causes),
         cmocka_unit_test(test_waits_are_read_and_bounded),
         cmocka_unit_test(test_foreign_texts_are_bounded_and_printable),

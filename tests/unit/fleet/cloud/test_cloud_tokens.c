@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where each kind of credential gets the tokens for calling a cloud, and how long they are used. */
+/* Credentials: which file names they may have, where each kind gets the tokens for calling a cloud,
+ * and how long the tokens are used. */
 #include "tests/unit/support/cloud_world.h"
 
 static void test_the_metadata_servers_token_is_cached_and_renewed_early(void **state)
@@ -25,7 +26,7 @@ static void test_the_metadata_servers_token_is_cached_and_renewed_early(void **s
         assert_true(call(cloud, "GET", RUN, &reply, &error));
         assert_int_equal(world->tokens, 1);
     }
-    test_now_ms += 2000; /* 299 s before its end */
+    test_now_ms += 2000; /* 299 s before it expires */
     {
         CLOUD_REPLY_AUTO reply;
 
@@ -160,7 +161,7 @@ static void test_a_kubeconfigs_token_goes_to_its_server(void **state)
     assert_string_equal(world->last_body, "{\"kind\":\"Deployment\"}");
     assert_string_equal(world->last_bearer, "canary-token-1");
     assert_false(cloud_id_token(cloud, "https://a", token, &error));
-    world->valid = 2; /* the kubeconfig's token is refused, and there is no other to try */
+    world->valid = 2; /* the server refuses the kubeconfig's only token */
     assert_false(call(cloud, "GET", "/apis/x", &reply, &error));
     assert_int_equal(world->calls, 2);
     cloud_reply_finish(&reply);
@@ -192,7 +193,7 @@ static void test_a_pods_token_is_read_once_it_exists(void **state)
     assert_non_null(strstr(error.message, "token"));
     cloud_reply_finish(&reply);
     write_file(world, "token", "canary-token-1\n");
-    assert_false(call(cloud, "GET", "/apis", &reply, &error)); /* nothing listens there */
+    assert_false(call(cloud, "GET", "/apis", &reply, &error)); /* nothing listens on port 1 */
     assert_null(strstr(error.message, "not a pod"));
     assert_null(strstr(error.message, "canary"));
     cloud_reply_finish(&reply);
@@ -216,10 +217,15 @@ static void test_file_names_of_credentials_are_checked(void **state)
     }
     assert_true(cloud_credential_check(
         &(struct cloud_credential){ CLOUD_SERVICE_ACCOUNT_FILE, "team-1.json" }, &error));
-    assert_false(secret_name_check("team-1.json", &error)); /* no deployment can name it */
+    assert_false(secret_name_check("team-1.json", &error)); /* no deployment can use the file */
     assert_true(cloud_credential_check(&(struct cloud_credential){ CLOUD_IN_CLUSTER, "" }, &error));
     assert_false(
         cloud_credential_check(&(struct cloud_credential){ CLOUD_IN_CLUSTER, "a.b" }, &error));
+}
+
+static void test_kinds_of_credentials_are_found_by_name(void **state)
+{
+    (void)state;
     assert_int_equal(cloud_kind_find("kubeconfig"), CLOUD_KUBECONFIG);
     assert_int_equal(cloud_kind_find("x"), 0);
     assert_string_equal(cloud_kind_name(CLOUD_NONE), "none");
@@ -244,6 +250,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_pods_token_is_read_once_it_exists, set_up,
                                         tear_down),
         cmocka_unit_test(test_file_names_of_credentials_are_checked),
+        cmocka_unit_test(test_kinds_of_credentials_are_found_by_name),
     };
     struct error error;
 

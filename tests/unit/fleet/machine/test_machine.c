@@ -43,7 +43,7 @@ static void a_server_ends_at_its_time_without_opsbrain(void **state)
     machine_world_open(world);
     machine_world_expect(world, "gemma", "absent");
     snprintf(path, sizeof path, "%s/gemma", world->records);
-    /* the record is removed before its folder */
+    /* the watchdog removes the record first, then the folder */
     for (int i = 0; i < 250 && access(path, F_OK) == 0; i++)
         usleep(20000);
     assert_int_not_equal(access(path, F_OK), 0);
@@ -52,7 +52,7 @@ static void a_server_ends_at_its_time_without_opsbrain(void **state)
 static void an_extension_reaches_its_watchdog(void **state)
 {
     struct machine_world *world = *state;
-    json_auto_t *body = server(world, "good");
+    json_auto_t *body = server_body(world, "good");
     json_auto_t *later = json_pack("{s:I}", "ends_ms", (json_int_t)(clock_utc_ms() + 600000));
     struct machine_process process;
 
@@ -61,7 +61,7 @@ static void an_extension_reaches_its_watchdog(void **state)
     machine_world_expect(world, "gemma", "ready");
     assert_int_equal(machine_world_call(world, "PATCH", "/servers/gemma", later, NULL), 200);
     process = process_of(world);
-    usleep(2500000); /* beyond the end before the extension */
+    usleep(2500000); /* until after the original end */
     assert_true(machine_process_lives(&process));
     destroy(world);
 }
@@ -162,7 +162,7 @@ static pid_t start_innocent(void)
     return pid;
 }
 
-static void a_process_that_reuses_the_number_is_not_touched(void **state)
+static void a_process_that_reuses_the_pid_is_not_touched(void **state)
 {
     struct machine_world *world = *state;
     pid_t innocent = start_innocent();
@@ -184,7 +184,7 @@ static void a_process_that_reuses_the_number_is_not_touched(void **state)
 
     assert_true(machine_process_find(innocent, &process));
     assert_true(machine_process_lives(&process));
-    process.boot[0] ^= 1; /* as if it were from before the machine's last boot */
+    process.boot[0] ^= 1; /* as if the record were from before the machine's last boot */
     machine_process_end(&process, 0);
     assert_int_equal(waitpid(innocent, NULL, WNOHANG), 0);
     process.boot[0] ^= 1;
@@ -226,7 +226,7 @@ static void no_process_is_killed_for_an_empty_home(void **state)
 
 /* ---- Failures ---- */
 
-static void the_message_of_a_program_that_ends_has_its_last_line(void **state)
+static void the_message_of_a_program_that_ends_has_its_last_line_of_output(void **state)
 {
     struct machine_world *world = *state;
     json_auto_t *shown = NULL;
@@ -238,7 +238,7 @@ static void the_message_of_a_program_that_ends_has_its_last_line(void **state)
     destroy(world);
 }
 
-static void a_program_that_listens_for_other_machines_is_ended(void **state)
+static void a_server_that_other_machines_can_reach_fails(void **state)
 {
     struct machine_world *world = *state;
     json_auto_t *shown = NULL;
@@ -255,8 +255,17 @@ static void a_second_server_of_the_same_name_is_refused(void **state)
     json_auto_t *body = NULL;
 
     start_ready(world, "good");
-    body = server(world, "good");
+    body = server_body(world, "good");
     assert_int_equal(machine_world_call(world, "PUT", "/servers/gemma", body, NULL), 409);
+    machine_world_expect(world, "gemma", "ready");
+    destroy(world);
+}
+
+static void a_server_is_not_deleted_by_a_wrong_id(void **state)
+{
+    struct machine_world *world = *state;
+
+    start_ready(world, "good");
     assert_int_equal(machine_world_call(world, "DELETE", "/servers/gemma?id=pln_2", NULL, NULL),
                      409);
     machine_world_expect(world, "gemma", "ready");
@@ -280,11 +289,12 @@ int main(int argc, char **argv)
         TEST(a_program_ends_when_its_watchdog_is_killed),
         TEST(the_children_of_a_program_end_with_it),
         TEST(children_left_by_a_killed_watchdog_are_ended),
-        TEST(a_process_that_reuses_the_number_is_not_touched),
+        TEST(a_process_that_reuses_the_pid_is_not_touched),
         TEST(no_process_is_killed_for_an_empty_home),
-        TEST(the_message_of_a_program_that_ends_has_its_last_line),
-        TEST(a_program_that_listens_for_other_machines_is_ended),
+        TEST(the_message_of_a_program_that_ends_has_its_last_line_of_output),
+        TEST(a_server_that_other_machines_can_reach_fails),
         TEST(a_second_server_of_the_same_name_is_refused),
+        TEST(a_server_is_not_deleted_by_a_wrong_id),
     };
 #undef TEST
 

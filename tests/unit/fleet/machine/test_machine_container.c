@@ -96,7 +96,8 @@ static void wait_for_call(struct world *world, const char *call)
     assert_true(fake_podman_count(&world->podman, call) > 0);
 }
 
-/* The container's engine listens once it is started, and has no model. */
+/* The engine in the container listens only after Podman was asked to start the container, and must
+ * pull the model. */
 static void start_ready(struct world *world)
 {
     json_auto_t *body = container(world);
@@ -202,7 +203,8 @@ static bool lie(void *context, enum fake_moment moment, const struct fake_reques
     return true;
 }
 
-/* Podman first fails, and then reports once that there is no such container. */
+/* Podman first fails; then it answers one read of the container with 404, and the next one with an
+ * empty object. */
 static void a_container_that_cannot_be_ended_now_is_not_forgotten(void **state)
 {
     struct lies busy = { .list = { { 500, "{\"message\":\"the storage is busy\"}", true } } };
@@ -363,7 +365,7 @@ static void a_model_is_pulled_loaded_and_unloaded(void **state)
     shown = machine_world_wait(&world->machine, "gemma", "ready");
     assert_string_equal(json_get_text(shown, "address", ""), world->machine.ollama);
     stay_s = json_integer_value(json_object_get(world->service.loaded, MODEL));
-    assert_in_range(stay_s, 590, 601); /* Ollama unloads it at its end, too */
+    assert_in_range(stay_s, 590, 601); /* the server's life: Ollama then unloads the model, too */
     destroy(world);
     assert_int_equal(json_object_size(world->service.loaded), 0);
     assert_int_equal(json_object_size(world->service.models), 1);
@@ -385,24 +387,25 @@ static void a_model_is_unloaded_at_its_end(void **state)
 
 /* A fault of the first request to unload a model: the model stays loaded, and the request is
  * answered or broken off. */
-struct first {
+struct unload_fault {
     bool is_answered;
-    int count;
+    int count; /* of the requests that failed in this way */
 };
 
-static bool fails_first(void *context, enum fake_moment moment, const struct fake_request *request,
-                        struct fake_reply *reply, void **memory)
+static bool fail_first_unload(void *context, enum fake_moment moment,
+                              const struct fake_request *request, struct fake_reply *reply,
+                              void **memory)
 {
-    struct first *first = context;
+    struct unload_fault *fault = context;
 
     (void)memory;
     if (moment == FAKE_AFTER || strstr(request->body, "\"keep_alive\":0") == NULL
-        || first->count > 0)
+        || fault->count > 0)
         return false;
-    reply->breaks_off = !first->is_answered;
-    if (first->is_answered)
+    reply->breaks_off = !fault->is_answered;
+    if (fault->is_answered)
         text_add(&reply->body, "{\"response\":\"\",\"done\":true,\"done_reason\":\"unload\"}");
-    return ++first->count;
+    return ++fault->count;
 }
 
 static void the_request_to_unload_a_model_is_repeated_until_it_is_unloaded(void **state)
@@ -412,13 +415,13 @@ static void the_request_to_unload_a_model_is_repeated_until_it_is_unloaded(void 
     json_object_set_new(world->service.models, MODEL, json_true());
     for (int i = 0; i < 2; i++) {
         json_auto_t *body = service(world, 600000);
-        struct first first = { .is_answered = i > 0 };
+        struct unload_fault fault = { .is_answered = i > 0 };
 
         put(world, body);
         machine_world_expect(&world->machine, "gemma", "ready");
-        fake_server_guard(world->service.server, fails_first, &first);
+        fake_server_guard(world->service.server, fail_first_unload, &fault);
         destroy(world);
-        assert_int_equal(first.count, 1);
+        assert_int_equal(fault.count, 1);
         assert_int_equal(json_object_size(world->service.loaded), 0);
     }
 }

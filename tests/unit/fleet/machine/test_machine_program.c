@@ -74,7 +74,7 @@ static void the_key_of_a_program_is_only_in_its_environment(void **state)
     snprintf(line, sizeof line, "env ENGINE_API_KEY=%s", value);
     assert_line(text, line);
     assert_int_equal(count_lines(text, "argument "), 4);
-    assert_null(strstr(strstr(text, value) + 1, value)); /* only in that line */
+    assert_null(strstr(strstr(text, value) + 1, value)); /* the key is nowhere else */
     written = json_write(shown);
     assert_null(strstr(written, value));
     destroy(world);
@@ -84,7 +84,7 @@ static void the_key_of_a_program_is_only_in_its_environment(void **state)
 
 static void refuse(struct machine_world *world, const char *program, const char *part)
 {
-    json_auto_t *body = server(world, "good");
+    json_auto_t *body = server_body(world, "good");
 
     json_object_set_new(body, "program", json_string(program));
     if (machine_world_call(world, "PUT", "/servers/gemma?dry_run=true", body, NULL) < 400
@@ -116,7 +116,7 @@ static void only_programs_of_the_list_are_run(void **state)
              open_file, folder);
     machine_world_open(world);
     refuse(world, link, "is reached by a symbolic link");
-    refuse(world, open_file, "everybody can write");
+    refuse(world, open_file, "everybody can write to");
     refuse(world, folder, "is not an executable program");
     refuse(world, "/no/such/program", "cannot be found");
     refuse(world, world->program, "is not one of the programs");
@@ -133,7 +133,7 @@ static void a_request_with_a_wrong_member_or_name_is_refused(void **state)
         { "arguments", "\"-c id\"", "\"arguments\" must be a list of texts" },
         { "arguments", "[1]", "\"arguments\" must be a list of texts" },
         { "environment", "{\"A\": 1}", "\"environment\" must be an object of texts" },
-        { "image", "\"x\"", "a \"program\", an \"image\" or a \"service\"" },
+        { "image", "\"x\"", "exactly one of \"program\", \"image\" and \"service\"" },
         { "models", "{\"folder\": \"/etc\"}", "is not in /tmp/machine." },
         { "models", "{\"folder\": \"/no/such/folder\"}", "/no/such/folder" },
         { "port", "0", "port 0" },
@@ -142,7 +142,7 @@ static void a_request_with_a_wrong_member_or_name_is_refused(void **state)
     struct machine_world *world = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        json_auto_t *body = server(world, "good");
+        json_auto_t *body = server_body(world, "good");
 
         json_object_set_new(body, cases[i].member,
                             json_loads(cases[i].value, JSON_DECODE_ANY, NULL));
@@ -150,7 +150,7 @@ static void a_request_with_a_wrong_member_or_name_is_refused(void **state)
         machine_world_says(world, cases[i].part);
     }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        json_auto_t *body = server(world, "good");
+        json_auto_t *body = server_body(world, "good");
         char path[64];
 
         snprintf(path, sizeof path, "/servers/%s", names[i]);
@@ -165,7 +165,7 @@ static void a_port_in_use_is_refused(void **state)
     json_auto_t *body = NULL;
 
     start_ready(world, "good");
-    body = server(world, "good");
+    body = server_body(world, "good");
     json_object_set_new(body, "port",
                         json_integer(atoi(strstr(read_report(world), "argument engine\nargument ")
                                           + strlen("argument engine\nargument "))));
@@ -192,7 +192,7 @@ static void this_machine_is_refused_on_cloud_run_and_in_pods(void **state)
 
 #define SOMEBODY 65534
 
-/* Makes opsbrain run as a user other than root, and makes that user own its folders. */
+/* If this process runs as root, makes it run as a different user, who then owns its folders. */
 static void become_somebody(const struct machine_world *world)
 {
     if (geteuid() != 0)
@@ -223,8 +223,8 @@ static const char *fix_of(const json_t *body, const char *need)
     return "it is not listed";
 }
 
-/* Only root can give a program its own account. Without root that is reported, and
- * the rest works. */
+/* Only root can give a program its own account. Without root, opsbrain reports this, and still
+ * starts the program. */
 static void without_root_a_program_has_opsbrains_account(void **state)
 {
     static const char need[] = "programs run under accounts of their own";

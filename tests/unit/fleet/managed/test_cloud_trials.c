@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every provider on its fake cloud (tests/clouds/trials.c): its verbs among 50 resources of
- * others, the end of a deployment, and the fast faults. `./run clouds` tries all faults at
- * every request. */
+/* Every provider except this machine, on its fake cloud (tests/clouds/trials.c): its verbs among at
+ * least 50 resources of others, and the end of a deployment. The first provider also gets a few
+ * quick faults; `./run clouds` tries all faults at every request. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include "fleet/managed/managed_reconcile.h"
 #include "tests/clouds/trial_faults.h"
 
-static int64_t later_ms; /* by which the frame's clock is ahead */
+static int64_t later_ms; /* how far the frame's clock is ahead of the real clock */
 
 static int64_t now_ms(void)
 {
@@ -39,6 +39,7 @@ static void check_untouched(struct trial_rig *rig, const char *by)
         fail_msg("%s: %s touched %s", rig->site.trial->target.provider, by, touched);
 }
 
+/* Leaves out this machine, because its watchdogs are slow. */
 #define for_each_trial(trial)                                                                      \
     for (const struct trial *trial = trial_all(); trial->recipe != NULL; trial++)                  \
         if (!trial->is_here)
@@ -60,7 +61,7 @@ static void foreign_resources_survive_every_verb(void **state)
 
             if ((verbs & VERB_BIT(verb)) == 0)
                 continue;
-            trial_reference_take(&rig, verb, &reference);
+            trial_reference_measure(&rig, verb, &reference);
             check_untouched(&rig, provider_verb_name(verb));
             assert_int_equal(json_array_size(reference.made) == 0, verb == VERB_DESTROY);
             trial_reference_finish(&reference);
@@ -76,7 +77,7 @@ static void ignore(void *context, const char *deployment, const char *sentence, 
     (void)context, (void)deployment, (void)sentence, (void)is_warning;
 }
 
-static void run_jobs(struct trial_rig *rig)
+static void await_newest_plan(struct trial_rig *rig)
 {
     struct fleet_plan_row *plans, last;
     struct error error;
@@ -101,7 +102,7 @@ static void the_end_and_the_search_for_orphans_touch_no_foreign_resource(void **
         struct managed_round round;
         struct trial_rig rig;
         struct error error;
-        char managed[16];
+        char final_state[16];
 
         open_rig(&rig, trial);
         trial_rig_do(&rig, VERB_CREATE);
@@ -112,10 +113,10 @@ static void the_end_and_the_search_for_orphans_touch_no_foreign_resource(void **
         later_ms = 86400000;
         assert_true(managed_reconcile_round(reconciler, &round, &error));
         assert_int_equal(round.ended, 1);
-        run_jobs(&rig);
+        await_newest_plan(&rig);
         check_untouched(&rig, "its end");
-        trial_rig_state(&rig, managed);
-        assert_string_equal(managed, "gone");
+        trial_rig_state(&rig, final_state);
+        assert_string_equal(final_state, "gone");
         managed_reconcile_destroy(reconciler);
         trial_rig_close(&rig);
     }
@@ -147,7 +148,7 @@ static void an_orphan_is_removed_after_its_end_and_nothing_else(void **state)
         reconciler = managed_reconcile_create(&later.frame, ignore, NULL);
         for (int i = 0; i < 3; i++)
             assert_true(managed_reconcile_round(reconciler, &round, &error));
-        run_jobs(&later);
+        await_newest_plan(&later);
         check_untouched(&later, "the end of an orphan");
         left = trial_site_made(&later.site);
         assert_int_equal(json_array_size(left), 0);
@@ -178,13 +179,13 @@ static void try_fault(struct trial_rig *rig, enum provider_verb verb,
                  provider_verb_name(verb), name, at, wrong);
 }
 
-/* Every request gets one of the faults after which no request is repeated. */
+/* Tries one of two quick faults at each request, and then a server that crashes. */
 static void try_faults(struct trial_rig *rig, enum provider_verb verb)
 {
     static const char *const quick[] = { "403 once", "404 once" };
     struct trial_reference reference;
 
-    trial_reference_take(rig, verb, &reference);
+    trial_reference_measure(rig, verb, &reference);
     for (int at = 1; at <= reference.requests; at++)
         try_fault(rig, verb, &reference, quick[at % 2], at);
     try_fault(rig, verb, &reference, "it crashes", 1);
@@ -192,7 +193,7 @@ static void try_faults(struct trial_rig *rig, enum provider_verb verb)
 }
 
 /* Only on the first provider, because it takes long. */
-static void a_fault_leaves_nothing_unknown(void **state)
+static void a_fault_leaves_no_unknown_resource(void **state)
 {
     struct trial_rig rig;
 
@@ -209,7 +210,7 @@ int main(void)
         cmocka_unit_test(foreign_resources_survive_every_verb),
         cmocka_unit_test(the_end_and_the_search_for_orphans_touch_no_foreign_resource),
         cmocka_unit_test(an_orphan_is_removed_after_its_end_and_nothing_else),
-        cmocka_unit_test(a_fault_leaves_nothing_unknown),
+        cmocka_unit_test(a_fault_leaves_no_unknown_resource),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

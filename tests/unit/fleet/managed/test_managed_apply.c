@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state after a plan of each verb is carried out. */
+/* What a plan changes when it is carried out, and what it leaves alone. */
 #include "store/ledger/deployments.h"
 #include "store/series/scrapes.h"
 #include "tests/unit/support/apply_rig.h"
 
-static int64_t watched_ms(struct rig *rig, const struct deployment *deployment)
+static int64_t scrape_interval_ms(struct rig *rig, const struct deployment *deployment)
 {
     struct scrape_target target;
 
@@ -28,7 +28,7 @@ static void a_plan_is_carried_out_and_its_deployment_registered(void **state)
     assert_string_equal(deployment.url, "http://127.0.0.1:9/gemma");
     assert_string_equal(deployment.engine, "vllm");
     assert_string_equal(deployment.owner, "alice");
-    assert_int_equal(watched_ms(rig, &deployment), SCRAPE_USUAL_MS);
+    assert_int_equal(scrape_interval_ms(rig, &deployment), SCRAPE_USUAL_MS);
     assert_done(rig, fleet_journal_list(rig->store, plan, &rows, &count, &rig->error));
     assert_int_equal(count, 7); /* two rows for each of three requests, and one for a poll */
     assert_string_equal(rows[0].step, "guard");
@@ -41,7 +41,7 @@ static void a_plan_is_carried_out_and_its_deployment_registered(void **state)
 static void resources_of_others_are_not_touched(void **state)
 {
     struct rig *rig = *state;
-    struct fleet_thing *guard = fleet_world_put(rig->world, "https://test/guard/gemma");
+    struct fleet_resource *guard = fleet_world_put(rig->world, "https://test/guard/gemma");
     char plan[ID_SIZE];
 
     guard->exists = true;
@@ -72,9 +72,9 @@ static void a_deployment_is_scaled_stopped_started_extended_and_destroyed(void *
     assert_int_equal(change(rig, VERB_STOP, "gemma", 0), JOB_COMPLETED);
     check_managed(rig, "gemma", "stopped");
     assert_done(rig, deployment_find(rig->store, "gemma", &deployment, &rig->error));
-    assert_int_equal(watched_ms(rig, &deployment), 0);
+    assert_int_equal(scrape_interval_ms(rig, &deployment), 0);
     assert_int_equal(change(rig, VERB_START, "gemma", 0), JOB_COMPLETED);
-    assert_int_equal(watched_ms(rig, &deployment), SCRAPE_USUAL_MS);
+    assert_int_equal(scrape_interval_ms(rig, &deployment), SCRAPE_USUAL_MS);
     assert_int_equal(change(rig, VERB_EXTEND, "gemma", 0), JOB_COMPLETED);
     assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
     assert_string_equal(row.state, "running");
@@ -87,8 +87,8 @@ static void a_deployment_is_scaled_stopped_started_extended_and_destroyed(void *
     assert_false(deployment_find(rig->store, "gemma", &deployment, &rig->error));
 }
 
-/* A platform that changes only the end of stopped servers makes the plan stop and
- * start the server. */
+/* Some platforms can change a server's end only while the server is stopped: the plan then stops
+ * the server and starts it again. */
 static void an_extension_is_done_when_its_server_is_ready_again(void **state)
 {
     struct rig *rig = *state;
@@ -106,7 +106,7 @@ static void an_extension_is_done_when_its_server_is_ready_again(void **state)
     fleet_managed_finish(&row);
 }
 
-static void a_moved_database_changes_nothing_until_it_is_resumed(void **state)
+static void the_plan_of_a_moved_database_waits_until_it_is_resumed(void **state)
 {
     struct rig *rig = *state;
     atomic_bool only_reads = true;
@@ -138,7 +138,7 @@ int main(void)
         RIG_TEST(resources_of_others_are_not_touched),
         RIG_TEST(a_deployment_is_scaled_stopped_started_extended_and_destroyed),
         RIG_TEST(an_extension_is_done_when_its_server_is_ready_again),
-        RIG_TEST(a_moved_database_changes_nothing_until_it_is_resumed),
+        RIG_TEST(the_plan_of_a_moved_database_waits_until_it_is_resumed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan is carried out exactly once, whatever happens to the process and to its requests. */
+/* What a plan leaves if its process is killed, or if a request fails or takes too long. */
 #include "tests/unit/support/apply_rig.h"
 
 /* ---- The process is killed ---- */
 
-/* The process is killed at each request, before and after it is carried out, and at each poll. */
+/* The process is killed before and after each request is carried out, and at each poll. */
 static void kill_9_at_any_point_neither_doubles_nor_loses_a_resource(void **state)
 {
     struct rig *rig = *state;
@@ -31,8 +31,8 @@ static void kill_9_at_any_point_neither_doubles_nor_loses_a_resource(void **stat
 }
 
 /* The process is killed while it creates, the plan is cancelled, and the next process is killed
- * while it deletes: at every second event, so that some kills come before a request and some after
- * one. */
+ * while it deletes. Only every second event is tried, to save time: some of these kills come before
+ * a request, and some after one. */
 static void kill_9_while_undoing_leaves_nothing(void **state)
 {
     struct rig *rig = *state;
@@ -62,7 +62,7 @@ static void kill_9_while_undoing_leaves_nothing(void **state)
 }
 
 /* The process is killed at each request of a destroy, which must never be "done" too early. */
-static void kill_9_during_a_destroy_still_destroys(void **state)
+static void a_destroy_is_completed_after_kill_9(void **state)
 {
     struct rig *rig = *state;
 
@@ -161,7 +161,7 @@ static void a_change_whose_answer_was_lost_is_not_sent_twice(void **state)
     assert_int_equal(fleet_world_find(rig->world, "https://test/service/gemma")->changes, 2);
 }
 
-static void a_failed_plan_is_undone_with_the_reason(void **state)
+static void a_failed_plan_is_undone_and_has_a_reason(void **state)
 {
     struct rig *rig = *state;
     char id[ID_SIZE];
@@ -181,8 +181,8 @@ static void a_failed_plan_is_undone_with_the_reason(void **state)
     check_world(rig, "crashing", 1, false);
 }
 
-/* In the second round another process continues, which knows the first refusal from the journal. */
-static void a_refused_request_without_a_resource_fails_with_both_reasons(void **state)
+/* In the second round a different process continues, and knows the refusal from the journal. */
+static void a_refused_request_whose_resource_is_absent_fails_with_both_reasons(void **state)
 {
     struct rig *rig = *state;
 
@@ -194,7 +194,7 @@ static void a_refused_request_without_a_resource_fails_with_both_reasons(void **
         set_fault(rig, FAULT_DOUBT, "/service/", 1);
         begin(rig, VERB_CREATE, name, 0, &begun, id);
         if (i > 0)
-            assert_true(killed_at(rig, begun.job_id, 4)); /* at the poll that follows */
+            assert_true(killed_at(rig, begun.job_id, 4)); /* at the poll after the refusal */
         assert_int_equal(carry_out(rig, begun.job_id), JOB_FAILED);
         check_reason(rig, id,
                      "service: it does not exist; it was refused with: it is busy with another "
@@ -222,7 +222,8 @@ static void a_failed_undo_is_reported_with_the_reason(void **state)
 
 /* ---- What a failed change leaves ---- */
 
-/* Returns price, end and state, without the texts, which are freed. */
+/* Returns the deployment's row. The strings to which the row points are freed: only its other
+ * members may be read. */
 static struct fleet_managed_row terms_of(struct rig *rig, const char *name)
 {
     struct fleet_managed_row row;
@@ -234,8 +235,9 @@ static struct fleet_managed_row terms_of(struct rig *rig, const char *name)
     return row;
 }
 
-/* A change that was accepted and failed later may have taken effect and be billed, so it counts. */
-static void a_refused_change_costs_what_it_did_before(void **state)
+/* A change that was accepted and failed later may have taken effect and be billed, so its price is
+ * kept. */
+static void a_change_sets_the_new_price_only_if_it_was_accepted(void **state)
 {
     struct rig *rig = *state;
     char plan[ID_SIZE];
@@ -261,8 +263,8 @@ static void a_stopped_deployment_whose_start_is_refused_stays_stopped(void **sta
     check_managed(rig, "gemma", "stopped");
 }
 
-/* The process is killed before the answer: when the same request is refused later, that says
- * nothing about the first one. */
+/* The process is killed before it gets the answer. If the same request is refused later, this does
+ * not show whether the first one took effect. */
 static void a_change_that_was_perhaps_made_keeps_the_higher_price(void **state)
 {
     struct rig *rig = *state;
@@ -277,9 +279,9 @@ static void a_change_that_was_perhaps_made_keeps_the_higher_price(void **state)
     assert_true(terms_of(rig, "gemma").usd_per_hour > 2.9);
 }
 
-/* When the extension fails its server is stopped, and the end that is shown must be the
- * one in force. */
-static void an_extension_that_fails_leaves_the_end_in_force(void **state)
+/* When the extension fails, the server is already stopped. The end that is shown must be the one in
+ * force. */
+static void after_a_failed_extension_the_end_in_force_is_shown(void **state)
 {
     struct rig *rig = *state;
     struct fleet_managed_row before, after;
@@ -295,15 +297,16 @@ static void an_extension_that_fails_leaves_the_end_in_force(void **state)
     assert_string_equal(after.at_end, before.at_end);
 }
 
-static _Atomic int64_t ahead_ms; /* of the real clock */
+static _Atomic int64_t ahead_ms; /* how far later_ms() is ahead of the real clock */
 
 static int64_t later_ms(void)
 {
     return clock_utc_ms() + atomic_load(&ahead_ms);
 }
 
-/* When the shortening fails, the platform already has the earlier end, which must be shown. */
-static void a_shortening_that_fails_late_leaves_the_end_in_force(void **state)
+/* A refused shortening does not change the end. A shortening that fails later, because the server
+ * does not start again, has already set the earlier end, which must be shown. */
+static void after_a_failed_shortening_the_end_in_force_is_shown(void **state)
 {
     struct rig *rig = *state;
     struct fleet_managed_row before, after;
@@ -330,15 +333,16 @@ static void a_shortening_that_fails_late_leaves_the_end_in_force(void **state)
 
 static void await_polls(struct rig *rig, const char *url, int polls)
 {
-    const struct fleet_thing *thing = NULL;
+    const struct fleet_resource *resource = NULL;
 
-    for (int i = 0; i < 5000 && (thing == NULL || thing->polls < polls); i++, usleep(1000))
-        thing = fleet_world_find(rig->world, url);
-    assert_non_null(thing);
-    assert_true(thing->polls >= polls);
+    for (int i = 0; i < 5000 && (resource == NULL || resource->polls < polls); i++, usleep(1000))
+        resource = fleet_world_find(rig->world, url);
+    assert_non_null(resource);
+    assert_true(resource->polls >= polls);
 }
 
-/* The time limit counts from when the request was accepted, even if another process continues. */
+/* The time limit counts from when the request was accepted, even if a different process (here a
+ * second job pool) continues. */
 static void an_operation_that_never_ends_is_given_up(void **state)
 {
     struct rig *rig = *state;
@@ -355,7 +359,7 @@ static void an_operation_that_never_ends_is_given_up(void **state)
     assert_done(rig, job_pool_create(rig->store, kinds, 1, &rig->frame, &jobs, &rig->error));
     await_polls(rig, "https://test/service/slow", 3);
     job_pool_destroy(jobs, 5000);
-    atomic_store(&ahead_ms, 45 * 60000); /* its recipe grants 30 minutes */
+    atomic_store(&ahead_ms, 45 * 60000); /* the recipe grants 30 minutes */
     assert_int_equal(carry_out(rig, begun.job_id), JOB_FAILED);
     atomic_store(&ahead_ms, 0);
     check_world(rig, "slow", 1, false);
@@ -392,19 +396,19 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RIG_TEST(kill_9_at_any_point_neither_doubles_nor_loses_a_resource),
         RIG_TEST(kill_9_while_undoing_leaves_nothing),
-        RIG_TEST(kill_9_during_a_destroy_still_destroys),
+        RIG_TEST(a_destroy_is_completed_after_kill_9),
         RIG_TEST(a_request_to_a_busy_platform_is_repeated),
         RIG_TEST(a_request_that_is_refused_too_often_fails_with_the_last_reason),
         RIG_TEST(after_a_lost_answer_the_resource_shows_whether_the_request_was_done),
         RIG_TEST(a_change_whose_answer_was_lost_is_not_sent_twice),
-        RIG_TEST(a_failed_plan_is_undone_with_the_reason),
-        RIG_TEST(a_refused_request_without_a_resource_fails_with_both_reasons),
+        RIG_TEST(a_failed_plan_is_undone_and_has_a_reason),
+        RIG_TEST(a_refused_request_whose_resource_is_absent_fails_with_both_reasons),
         RIG_TEST(a_failed_undo_is_reported_with_the_reason),
-        RIG_TEST(a_refused_change_costs_what_it_did_before),
+        RIG_TEST(a_change_sets_the_new_price_only_if_it_was_accepted),
         RIG_TEST(a_stopped_deployment_whose_start_is_refused_stays_stopped),
         RIG_TEST(a_change_that_was_perhaps_made_keeps_the_higher_price),
-        RIG_TEST(an_extension_that_fails_leaves_the_end_in_force),
-        RIG_TEST(a_shortening_that_fails_late_leaves_the_end_in_force),
+        RIG_TEST(after_a_failed_extension_the_end_in_force_is_shown),
+        RIG_TEST(after_a_failed_shortening_the_end_in_force_is_shown),
         RIG_TEST(an_operation_that_never_ends_is_given_up),
         RIG_TEST(a_waiting_plan_is_undone_when_it_is_cancelled),
     };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A key is sent only to the address to which a plan bound it. */
+/* The locks of managed deployments: which address has a key, where the key comes from, and whether
+ * the server sleeps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -147,7 +148,7 @@ static void note(struct rig *rig, const struct observed *observed)
     fleet_managed_finish(&row);
 }
 
-/* Adopts a server at the address in `door`. */
+/* Adopts a server at the address in `door`, and stores `observed` as its observation. */
 static void manage(struct rig *rig, const struct observed *door, const struct observed *observed)
 {
     json_auto_t *door_json = managed_document_door(door);
@@ -236,7 +237,7 @@ static void a_sleeping_server_is_reported_as_sleeping(void **state)
     assert_false(lock->sleeps);
 }
 
-static void a_generated_key_is_read_once_a_minute(void **state)
+static void a_generated_key_is_read_once_and_kept(void **state)
 {
     struct rig *rig = *state;
     struct observed door = by_proxy(rig);
@@ -264,7 +265,7 @@ static void a_key_that_would_break_a_header_is_refused(void **state)
     lock = find(rig, "gemma", door.address);
     assert_non_null(lock);
     assert_false(lock->key(lock, key, &rig->error));
-    assert_non_null(strstr(rig->error.message, "a byte that no header may have"));
+    assert_non_null(strstr(rig->error.message, "a byte that a bearer token must not have"));
     assert_null(strstr(rig->error.message, "X: y"));
 }
 
@@ -276,7 +277,7 @@ int main(void)
         TEST(the_clusters_credential_goes_to_the_bound_address_alone),
         TEST(a_removed_deployment_has_no_key),
         TEST(a_sleeping_server_is_reported_as_sleeping),
-        TEST(a_generated_key_is_read_once_a_minute),
+        TEST(a_generated_key_is_read_once_and_kept),
         TEST(a_key_that_would_break_a_header_is_refused),
     };
     struct error error;

@@ -61,12 +61,12 @@ static void manage(struct rig *rig, const char *name, const char *place)
     FREE_AUTO char *wish = json_write(wish_json);
     struct observed at = { 0 };
     char url[128];
-    struct fleet_thing *thing;
+    struct fleet_resource *resource;
 
     snprintf(url, sizeof url, "https://test/service/%s", name);
-    thing = fleet_world_put(rig->world, url);
-    thing->exists = true;
-    thing->replicas = 2;
+    resource = fleet_world_put(rig->world, url);
+    resource->exists = true;
+    resource->replicas = 2;
     snprintf(at.address, sizeof at.address, "http://127.0.0.1:9/%s", name);
     json_auto_t *door_json = managed_document_door(&at);
     FREE_AUTO char *door = json_write(door_json);
@@ -112,7 +112,7 @@ static void the_region_is_found_in_the_name_of_a_zone(void **state)
     }
 }
 
-static void a_server_at_another_address_or_name_has_no_platform(void **state)
+static void a_server_with_a_different_address_or_name_has_no_platform(void **state)
 {
     struct rig *rig = *state;
 
@@ -127,7 +127,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(the_region_is_found_in_the_name_of_a_zone),
-        TEST(a_server_at_another_address_or_name_has_no_platform),
+        TEST(a_server_with_a_different_address_or_name_has_no_platform),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

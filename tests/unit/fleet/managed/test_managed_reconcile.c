@@ -48,7 +48,7 @@ static void manage(struct rig *rig, const char *name, const char *rights, int64_
 {
     char empty[] = "{}", wish[] = "{\"place\":\"east\"}", url[128];
     struct fleet_managed_row row = { .target = "lab", .wish = wish, .observed = empty };
-    struct fleet_thing *thing;
+    struct fleet_resource *resource;
 
     row.ends_ms = life_ms == 0 ? 0 : clock_ms + life_ms;
     text_copy(row.deployment, sizeof row.deployment, name);
@@ -56,12 +56,12 @@ static void manage(struct rig *rig, const char *name, const char *rights, int64_
     text_copy(row.at_end, sizeof row.at_end, at_end);
     assert_done(rig, fleet_managed_adopt(rig->store, &row, clock_ms, NULL, &rig->error));
     snprintf(url, sizeof url, "https://test/service/%s", name);
-    thing = fleet_world_put(rig->world, url);
-    thing->exists = true;
-    thing->replicas = 1;
-    thing->polls = 100;
-    snprintf(thing->instance, sizeof thing->instance, "%s", rig->frame.instance);
-    snprintf(thing->deployment, sizeof thing->deployment, "%s", name);
+    resource = fleet_world_put(rig->world, url);
+    resource->exists = true;
+    resource->replicas = 1;
+    resource->polls = 100;
+    snprintf(resource->instance, sizeof resource->instance, "%s", rig->frame.instance);
+    snprintf(resource->deployment, sizeof resource->deployment, "%s", name);
 }
 
 static int set_up(void **state)
@@ -103,7 +103,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Advances the clock by so many minutes, and runs a round. */
+/* Advances the clock by `minutes`, and runs a round. */
 static struct managed_round after(struct rig *rig, int64_t minutes)
 {
     struct managed_round round;
@@ -133,16 +133,16 @@ static void a_deployment_is_observed_each_minute_and_less_often_without_changes(
         checked += after(rig, 1).checked;
     assert_in_range(checked, 14, 20);
     assert_int_equal(rig->reports, 0);
-    rig->world->things[0].replicas = 0;
+    rig->world->resources[0].replicas = 0;
     for (int i = 0; i < 5 && rig->reports == 0; i++)
         after(rig, 1);
     assert_string_equal(rig->reported, "gemma: it is stopped");
-    rig->world->things[0].replicas = 1;
+    rig->world->resources[0].replicas = 1;
     assert_int_equal(after(rig, 1).checked, 1);
     assert_string_equal(rig->reported, "gemma: it is ready");
 }
 
-static void an_end_is_announced_an_hour_and_ten_minutes_before_once_each(void **state)
+static void an_end_is_announced_once_60_and_once_10_minutes_before(void **state)
 {
     struct rig *rig = *state;
 
@@ -199,7 +199,7 @@ static void a_deployment_that_is_watched_or_has_no_end_is_not_ended(void **state
     assert_int_equal(jobs_queued(rig), 0);
 }
 
-static void a_moved_database_ends_nothing(void **state)
+static void no_deployment_is_ended_until_a_moved_database_is_resumed(void **state)
 {
     struct rig *rig = *state;
 
@@ -218,7 +218,7 @@ static void an_end_by_the_platform_is_expected_and_a_deletion_by_others_reported
     bool found;
 
     manage(rig, "gemma", "watched", 60 * MINUTE_MS, "destroy");
-    rig->world->things[0].exists = false;
+    rig->world->resources[0].exists = false;
     after(rig, 1);
     assert_non_null(strstr(rig->reported, "deleted by something other"));
     assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
@@ -233,23 +233,24 @@ static void an_end_by_the_platform_is_expected_and_a_deletion_by_others_reported
 static void orphans_are_reported_and_stay(void **state)
 {
     struct rig *rig = *state;
-    struct fleet_thing *theirs;
+    struct fleet_resource *server;
 
     manage(rig, "gemma", "created", 0, "");
-    theirs = fleet_world_put(rig->world, "https://test/service/lost");
-    theirs->exists = true;
-    snprintf(theirs->instance, sizeof theirs->instance, "%s", rig->frame.instance);
-    snprintf(theirs->deployment, sizeof theirs->deployment, "lost");
-    theirs = fleet_world_put(rig->world, "https://test/service/foreign");
-    theirs->exists = true;
-    snprintf(theirs->instance, sizeof theirs->instance, "ins_another");
+    server = fleet_world_put(rig->world, "https://test/service/lost");
+    server->exists = true;
+    snprintf(server->instance, sizeof server->instance, "%s", rig->frame.instance);
+    snprintf(server->deployment, sizeof server->deployment, "lost");
+    server = fleet_world_put(rig->world, "https://test/service/foreign");
+    server->exists = true;
+    snprintf(server->instance, sizeof server->instance, "ins_another");
     assert_int_equal(after(rig, 1).orphans, 1);
     assert_non_null(strstr(rig->reported, "lost: it runs with this opsbrain's label"));
     assert_int_equal(fleet_world_existing(rig->world), 3);
     assert_int_equal(rig->world->writes, 0);
 }
 
-/* A target may show deployments that are managed on another one, if both are in one project. */
+/* If two targets are in the same project, each may also list the deployments that are managed on
+ * the other target. These are no orphans. */
 static void a_server_of_the_same_name_elsewhere_is_reported(void **state)
 {
     struct rig *rig = *state;
@@ -295,7 +296,7 @@ static void an_orphan_whose_own_end_has_passed_is_ended_as_its_labels_say(void *
     char url[64];
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct fleet_thing *lost;
+        struct fleet_resource *lost;
         size_t before = jobs_queued(rig);
 
         snprintf(url, sizeof url, "https://test/service/%s", cases[i].name);
@@ -326,11 +327,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_deployment_is_observed_each_minute_and_less_often_without_changes),
-        TEST(an_end_is_announced_an_hour_and_ten_minutes_before_once_each),
+        TEST(an_end_is_announced_once_60_and_once_10_minutes_before),
         TEST(the_end_of_a_watched_deployment_is_announced_without_advice),
         TEST(a_deployment_is_ended_once_at_its_end),
         TEST(a_deployment_that_is_watched_or_has_no_end_is_not_ended),
-        TEST(a_moved_database_ends_nothing),
+        TEST(no_deployment_is_ended_until_a_moved_database_is_resumed),
         TEST(an_end_by_the_platform_is_expected_and_a_deletion_by_others_reported),
         TEST(orphans_are_reported_and_stay),
         TEST(a_server_of_the_same_name_elsewhere_is_reported),

@@ -10,7 +10,7 @@
 
 #include "tests/clouds/cloud_run_world.h"
 
-static void test_a_service_goes_through_all_verbs(void **state)
+static void test_a_service_goes_from_creation_to_destruction(void **state)
 {
     struct google_world *world = *state;
     size_t before = json_object_size(world->fake.objects);
@@ -50,14 +50,14 @@ static void test_a_service_goes_through_all_verbs(void **state)
     assert_int_equal(json_object_size(world->fake.objects), before);
 }
 
-static void test_quota_errors_in_all_three_places(void **state)
+static void test_quota_errors_are_read_in_all_three_places(void **state)
 {
     struct google_world *world = *state;
 
     world->fake.gpus = 0; /* the error is in the answer to the request */
     check_refused(world, VERB_CREATE, "requested: 1 allowed: 0");
     assert_int_equal(world->life.state, STEP_FAILED);
-    world->fake.gpus = 3;
+    world->fake.gpus = 3; /* the error is in the operation */
     snprintf(world->fake.operation_error, sizeof world->fake.operation_error,
              "Quota violated: CpuAllocPerProjectRegion requested: 60000 allowed: 20000");
     check_refused(world, VERB_CREATE, "CpuAllocPerProjectRegion (thousandths of a vCPU)");
@@ -101,7 +101,7 @@ static void test_a_service_that_others_changed_is_not_destroyed(void **state)
     assert_non_null(json_object_get(world->fake.objects, SERVICE));
 }
 
-static void test_foreign_resources_survive_every_verb(void **state)
+static void test_foreign_resources_are_left_alone(void **state)
 {
     static const char services[] = "/v2/projects/p/locations/us-east4/services";
     struct google_world *world = *state;
@@ -115,9 +115,6 @@ static void test_labels_that_others_wrote_are_kept(void **state)
 {
     static const enum provider_verb verbs[] = { VERB_EXTEND, VERB_UPDATE };
     struct google_world *world = *state;
-    struct observed before;
-    struct step *steps;
-    size_t count;
 
     must_apply(world, VERB_CREATE);
     json_object_set_new(json_object_get(json_object_get(world->fake.objects, SERVICE), "labels"),
@@ -131,14 +128,31 @@ static void test_labels_that_others_wrote_are_kept(void **state)
         assert_string_equal(json_get_text(labels, "opsbrain-ends", ""), "1764003600");
         assert_string_equal(json_get_text(labels, "opsbrain-at-end", ""), "destroy");
     }
+}
+
+static void test_labels_of_a_service_that_others_changed_are_not_replaced(void **state)
+{
+    struct google_world *world = *state;
+    struct observed before;
+    struct step *steps;
+    size_t count;
+
+    must_apply(world, VERB_CREATE);
     before = look(world);
-    must_apply(world, VERB_SCALE); /* somebody changes it */
+    must_apply(world, VERB_SCALE); /* by somebody else */
     assert_true(world->life.provider->steps(VERB_EXTEND, &world->life.desired, &before, &steps,
                                             &count, &world->life.error));
     assert_int_equal(life_do(&world->life, &steps[count - 1]), STEP_FAILED);
     assert_non_null(strstr(world->life.error.message, "etag"));
     step_list_free(steps, count);
     observed_finish(&before);
+}
+
+static void test_an_extension_without_an_end_removes_the_labels_of_the_end(void **state)
+{
+    struct google_world *world = *state;
+
+    must_apply(world, VERB_CREATE);
     world->life.desired.ends_ms = 0;
     must_apply(world, VERB_EXTEND);
     for (size_t i = 0; i < 2; i++)
@@ -150,7 +164,7 @@ static void test_labels_that_others_wrote_are_kept(void **state)
 static void test_a_service_without_a_minimum_number_of_instances_sleeps(void **state)
 {
     static const struct {
-        const char *scaling, *of_revision;
+        const char *scaling, *template_scaling;
         bool sleeps;
     } rows[] = {
         { "{}", "{}", true },
@@ -168,7 +182,7 @@ static void test_a_service_without_a_minimum_number_of_instances_sleeps(void **s
 
         json_object_set_new(service, "scaling", json_loads(rows[i].scaling, 0, NULL));
         json_object_set_new(json_object_get(service, "template"), "scaling",
-                            json_loads(rows[i].of_revision, 0, NULL));
+                            json_loads(rows[i].template_scaling, 0, NULL));
         now = look(world);
         assert_int_equal(now.sleeps, rows[i].sleeps);
         observed_finish(&now);
@@ -178,12 +192,14 @@ static void test_a_service_without_a_minimum_number_of_instances_sleeps(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_a_service_goes_through_all_verbs),
-        LIVE(test_quota_errors_in_all_three_places),
+        LIVE(test_a_service_goes_from_creation_to_destruction),
+        LIVE(test_quota_errors_are_read_in_all_three_places),
         LIVE(test_faults_are_distinguished),
         LIVE(test_a_service_that_others_changed_is_not_destroyed),
-        LIVE(test_foreign_resources_survive_every_verb),
+        LIVE(test_foreign_resources_are_left_alone),
         LIVE(test_labels_that_others_wrote_are_kept),
+        LIVE(test_labels_of_a_service_that_others_changed_are_not_replaced),
+        LIVE(test_an_extension_without_an_end_removes_the_labels_of_the_end),
         LIVE(test_a_service_without_a_minimum_number_of_instances_sleeps),
     };
     struct error error;

@@ -72,7 +72,8 @@ static void test_the_resources_of_the_end_are_marked_and_can_be_undone(void **st
     assert_int_equal(marked, 2);
 }
 
-/* A failed extension never deletes the job of a running service. */
+/* No step of an extension counts as a creation, so that undoing a failed extension does not delete
+ * the job. */
 static void test_an_extension_moves_the_job(void **state)
 {
     struct google_world *world = *state;
@@ -87,13 +88,14 @@ static void test_an_extension_moves_the_job(void **state)
     assert_string_equal(steps[0].method, "PATCH");
     world->fake.loses_reply = true;
     assert_int_equal(life_do(&world->life, &steps[0]), STEP_LOST);
-    assert_int_equal(life_do(&world->life, &steps[0]), STEP_DONE); /* it may be repeated */
+    assert_int_equal(life_do(&world->life, &steps[0]), STEP_DONE); /* the request may be repeated */
     step_list_free(steps, count);
     check_schedule(world, "0 18 24 11 *");
 }
 
-/* Setting the rights on a service replaces all of them, so it is only done for a new service. */
-static void test_a_service_without_an_end_gets_none(void **state)
+/* Setting the rights on a service replaces all of its rights, so opsbrain sets them only on a new
+ * service. */
+static void test_a_service_created_without_an_end_cannot_get_one(void **state)
 {
     struct google_world *world = *state;
 
@@ -136,7 +138,7 @@ int main(void)
         LIVE(test_the_end_is_a_request_to_this_service_alone),
         LIVE(test_the_resources_of_the_end_are_marked_and_can_be_undone),
         LIVE(test_an_extension_moves_the_job),
-        LIVE(test_a_service_without_an_end_gets_none),
+        LIVE(test_a_service_created_without_an_end_cannot_get_one),
         LIVE(test_a_start_and_an_update_write_the_end_that_the_plan_shows),
     };
     struct error error;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requests to Cloud Run for each of its recipes in the catalogue. */
+/* The requests to Cloud Run for the tests' recipe and for each Cloud Run recipe of the catalogue,
+ * and the plans that are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,7 +114,7 @@ static void test_every_recipe_makes_a_service_that_is_accepted(void **state)
     assert_true(made >= 10);
 }
 
-static void test_recipes_that_the_platform_would_refuse_are_refused(void **state)
+static void test_plans_that_cannot_be_carried_out_are_refused(void **state)
 {
     static const struct {
         const char *member, *json, *part;
@@ -185,7 +186,7 @@ int main(void)
         LIVE(test_the_steps_of_each_verb),
         LIVE(test_a_services_body),
         LIVE(test_every_recipe_makes_a_service_that_is_accepted),
-        LIVE(test_recipes_that_the_platform_would_refuse_are_refused),
+        LIVE(test_plans_that_cannot_be_carried_out_are_refused),
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_a_secret_of_two_variables_is_checked_once),
         LIVE(test_an_etag_is_encoded_in_the_url),

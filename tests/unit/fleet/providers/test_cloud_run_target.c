@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the lists, the permissions and the resources of a target on Cloud Run. */
+/* Tests of the lists, the permissions, the resources and the quotas of a target on Cloud Run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "tests/clouds/cloud_run_world.h"
 
-static void test_lists_are_read_page_by_page_and_warn_of_gaps(void **state)
+static void test_lists_are_read_page_by_page_and_warn_of_unreachable_places(void **state)
 {
     struct google_world *world = *state;
     json_auto_t *warnings = json_array();
@@ -21,7 +21,7 @@ static void test_lists_are_read_page_by_page_and_warn_of_gaps(void **state)
                     "{\"name\":\"projects/p/locations/us-east4/services/theirs\",\"generation\":7,"
                     "\"ingress\":\"A_NEW_WORD\",\"template\":{\"containers\":[{\"resources\":"
                     "{\"limits\":{\"nvidia.com/gpu\":\"1\"}}}]}}");
-    world->fake.pages = true;
+    world->fake.has_pages = true;
     assert_true(world->life.provider->list(world->life.cloud, &world->target, &list, &count,
                                            warnings, &world->life.error));
     assert_int_equal(count, 2);
@@ -51,12 +51,12 @@ static void test_a_page_token_that_is_too_long_ends_the_list_with_a_warning(void
     observed_list_free(list, count);
 }
 
-static void test_each_missing_permission_is_named(void **state)
+static void test_a_missing_permission_is_named(void **state)
 {
     json_decref(check_permissions(*state, "run.services.delete"));
 }
 
-static void test_resources_named_by_a_target_are_checked(void **state)
+static void test_the_resources_and_quotas_of_a_target_are_checked(void **state)
 {
     struct google_world *world = *state;
     json_auto_t *findings = json_array();
@@ -76,10 +76,10 @@ static void test_resources_named_by_a_target_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_lists_are_read_page_by_page_and_warn_of_gaps),
+        LIVE(test_lists_are_read_page_by_page_and_warn_of_unreachable_places),
         LIVE(test_a_page_token_that_is_too_long_ends_the_list_with_a_warning),
-        LIVE(test_each_missing_permission_is_named),
-        LIVE(test_resources_named_by_a_target_are_checked),
+        LIVE(test_a_missing_permission_is_named),
+        LIVE(test_the_resources_and_quotas_of_a_target_are_checked),
     };
     struct error error;
 

@@ -10,7 +10,7 @@
 
 #include "tests/clouds/compute_world.h"
 
-static void test_a_machine_goes_through_all_verbs(void **state)
+static void test_a_machine_is_created_stopped_started_and_destroyed(void **state)
 {
     struct google_world *world = *state;
     size_t before = json_object_size(world->fake.objects);
@@ -20,7 +20,8 @@ static void test_a_machine_goes_through_all_verbs(void **state)
     assert_true(life_plan(&world->life, VERB_CREATE));
     assert_int_equal(json_object_size(world->fake.objects), before);
     must_apply(world, VERB_CREATE);
-    assert_int_equal(json_object_size(world->fake.objects), before + 3); /* and firewall, secret */
+    assert_int_equal(json_object_size(world->fake.objects),
+                     before + 3); /* machine, firewall, secret */
     now = wait_for(world, "ready");
     assert_true(now.ours);
     assert_string_equal(now.address, "http://203.0.113.9:8080");
@@ -91,7 +92,7 @@ static void test_a_zone_without_resources_fails_the_creation(void **state)
     assert_null(json_object_get(world->fake.objects, INSTANCE));
 }
 
-static void test_quota_errors_in_an_answer_and_in_an_operation(void **state)
+static void test_quota_errors_are_read_in_an_answer_and_in_an_operation(void **state)
 {
     struct google_world *world = *state;
 
@@ -115,14 +116,14 @@ static void test_faults_are_distinguished(void **state)
     struct step *instance = find_step(steps, count, "instance");
 
     check_faults(world, instance, INSTANCE);
-    assert_int_equal(life_do(&world->life, instance), STEP_DONE); /* the same request */
+    assert_int_equal(life_do(&world->life, instance), STEP_DONE); /* the same requestId */
     strchr(instance->url, '?')[0] = '\0';
     assert_int_equal(life_do(&world->life, instance), STEP_EXISTS);
     check_unknown_member(world, instance);
     step_list_free(steps, count);
 }
 
-static void test_a_resource_that_is_not_ready_is_polled_again(void **state)
+static void test_a_request_to_a_resource_that_is_not_ready_is_repeated(void **state)
 {
     static const struct step step = { .name = "remove-firewall", .method = "DELETE" };
     struct google_world *world = *state;
@@ -139,7 +140,7 @@ static void test_a_resource_that_is_not_ready_is_polled_again(void **state)
 
 /* ---- Foreign resources ---- */
 
-static void test_foreign_resources_survive_every_verb(void **state)
+static void test_foreign_resources_are_left_alone(void **state)
 {
     struct google_world *world = *state;
 
@@ -182,14 +183,14 @@ static void test_verbs_that_a_machine_lacks_have_a_reason(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_a_machine_goes_through_all_verbs),
+        LIVE(test_a_machine_is_created_stopped_started_and_destroyed),
         LIVE(test_phases_and_the_last_log_line_are_shown),
         LIVE(test_an_internal_machine_has_no_external_address),
         LIVE(test_a_zone_without_resources_fails_the_creation),
-        LIVE(test_quota_errors_in_an_answer_and_in_an_operation),
+        LIVE(test_quota_errors_are_read_in_an_answer_and_in_an_operation),
         LIVE(test_faults_are_distinguished),
-        LIVE(test_a_resource_that_is_not_ready_is_polled_again),
-        LIVE(test_foreign_resources_survive_every_verb),
+        LIVE(test_a_request_to_a_resource_that_is_not_ready_is_repeated),
+        LIVE(test_foreign_resources_are_left_alone),
         LIVE(test_another_machine_of_the_same_name_is_not_deleted),
         LIVE(test_verbs_that_a_machine_lacks_have_a_reason),
     };

@@ -80,8 +80,8 @@ static void test_ends_that_the_platform_cannot_carry_out_are_refused(void **stat
     check_refused(world, VERB_CREATE, "at most 120 days (10368000 s), and this would be 10454400");
 }
 
-/* Labels that others wrote are kept, and so is how the machine was bought. */
-static void test_an_extension_stops_moves_and_starts(void **state)
+/* Labels that others wrote are kept, and so is the kind of purchase (spot). */
+static void test_an_extension_moves_the_end_of_a_running_machine(void **state)
 {
     struct google_world *world = *state;
     struct observed now;
@@ -162,7 +162,7 @@ int main(void)
         LIVE(test_the_platform_stops_a_machine_at_its_end),
         LIVE(test_flex_start_waits_and_its_time_runs_from_the_start),
         LIVE(test_ends_that_the_platform_cannot_carry_out_are_refused),
-        LIVE(test_an_extension_stops_moves_and_starts),
+        LIVE(test_an_extension_moves_the_end_of_a_running_machine),
         LIVE(test_a_stopped_machine_is_extended_without_a_start),
         LIVE(test_a_start_writes_the_end_that_the_plan_shows),
         LIVE(test_labels_that_others_changed_are_not_replaced),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requests to Compute Engine for each of its recipes in the catalogue, and what is refused
- * beforehand. */
+/* The requests to Compute Engine for the tests' recipe and for each Compute Engine recipe of the
+ * catalogue, and the plans that are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,8 @@ static void test_the_steps_of_each_verb(void **state)
     check_names(world, VERB_START, "scheduling label start running");
 }
 
-/* Returns the body without the script, which test_google_machine.c tests. */
+/* Returns the body of a creation's step, with "SCRIPT" in place of the script, which
+ * test_google_machine.c tests. The caller releases it. */
 static json_t *body_of(struct google_world *world, const char *name)
 {
     size_t count = 0;
@@ -108,6 +109,8 @@ static void test_the_bodies_of_a_creation(void **state)
 
 /* ---- Kinds of purchase ---- */
 
+/* Compares the text at a path in the instance's body ("scheduling.provisioningModel"); "(none)"
+ * means that there is no text. */
 static void check_kind(struct google_world *world, const char *kind, const char *path,
                        const char *value)
 {
@@ -152,7 +155,8 @@ static void test_kinds_of_purchase_become_scheduling_and_reservations(void **sta
 /* ---- Recipes ---- */
 
 /* Checks that for each kind of purchase, a recipe makes a machine that the platform accepts; a
- * recipe that cannot work is refused with its reason. */
+ * recipe that cannot work is refused with its reason. Adds to counts[0] the machines, and to
+ * counts[1] the refused recipes. */
 static void check_recipe(struct google_world *world, const struct recipe *recipe, int counts[2])
 {
     const json_t *kinds = recipe_member(recipe, "kinds"), *kind;
@@ -197,7 +201,7 @@ static void test_every_recipe_makes_a_machine_that_is_accepted(void **state)
 }
 
 /* The fake implements only a part of Google's description of the API. */
-static void test_every_body_conforms_to_googles_description(void **state)
+static void test_instances_and_firewalls_conform_to_googles_description(void **state)
 {
     static const char *const types[][2] = { { "instance", "Instance" },
                                             { "firewall", "Firewall" } };
@@ -232,7 +236,7 @@ static void test_every_body_conforms_to_googles_description(void **state)
     recipe_book_destroy(book);
 }
 
-static void test_recipes_that_the_platform_would_refuse_are_refused(void **state)
+static void test_plans_that_cannot_be_carried_out_are_refused(void **state)
 {
     static const struct {
         const char *member, *json, *part;
@@ -242,7 +246,8 @@ static void test_recipes_that_the_platform_would_refuse_are_refused(void **state
         { "host", "{\"machine\":\"ct6e-standard-1t\"}", "has 1 google-tpu-v6e" },
         { "engine", "\"sglang\"", "sglang reads none" },
         { "weights", "{\"from\":\"bucket\",\"folder\":\"x\"}", "from the hub" },
-        { "environment", "{\"T\":{\"secret\":\"x/versions/1\"}}", "no secret of Secret Manager" },
+        { "environment", "{\"T\":{\"secret\":\"x/versions/1\"}}",
+          "must name a secret of Secret Manager" },
         { "compute_engine", "{\"image_project\":\"x/y\",\"image_family\":\"f\"}", "image_project" },
         { "compute_engine", "{\"image_project\":\"x\",\"image_family\":\"f\",\"wait_s\":10}",
           "wait_s\" is 10: Compute Engine waits 90 to 7200 s" },
@@ -278,8 +283,8 @@ int main(void)
         LIVE(test_the_bodies_of_a_creation),
         LIVE(test_kinds_of_purchase_become_scheduling_and_reservations),
         LIVE(test_every_recipe_makes_a_machine_that_is_accepted),
-        LIVE(test_every_body_conforms_to_googles_description),
-        LIVE(test_recipes_that_the_platform_would_refuse_are_refused),
+        LIVE(test_instances_and_firewalls_conform_to_googles_description),
+        LIVE(test_plans_that_cannot_be_carried_out_are_refused),
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_commands_contain_no_secret),
     };

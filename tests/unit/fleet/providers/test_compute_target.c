@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the lists, the permissions and the members of a target on Compute Engine. */
+/* Tests of the lists, the permissions, the quotas and the members of a target on Compute Engine,
+ * and of a machine's key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,7 @@
 
 #include "tests/clouds/compute_world.h"
 
-static void test_lists_are_read_page_by_page_and_warn_of_gaps(void **state)
+static void test_lists_are_read_page_by_page_and_warn_of_unreachable_places(void **state)
 {
     struct google_world *world = *state;
     json_auto_t *warnings = json_array();
@@ -24,7 +25,7 @@ static void test_lists_are_read_page_by_page_and_warn_of_gaps(void **state)
                     "\"startup-script\",\"value\":\"docker run vllm --port=9000\"}]}}");
     fake_server_add(world->fake.objects, ZONE "/instances/web",
                     "{\"name\":\"web\",\"status\":\"A_NEW_WORD\",\"machineType\":\"x/e2-small\"}");
-    world->fake.pages = true;
+    world->fake.has_pages = true;
     assert_true(world->life.provider->list(world->life.cloud, &world->target, &list, &count,
                                            warnings, &world->life.error));
     assert_int_equal(count, 2);
@@ -37,7 +38,7 @@ static void test_lists_are_read_page_by_page_and_warn_of_gaps(void **state)
     observed_list_free(list, count);
 }
 
-static void test_each_missing_permission_is_named_and_quotas_are_shown(void **state)
+static void test_a_missing_permission_is_named_and_quotas_are_shown(void **state)
 {
     struct google_world *world = *state;
     json_auto_t *findings = NULL;
@@ -61,9 +62,9 @@ static void test_the_members_of_a_target_are_checked(void **state)
         { AT(project), "P", "\"project\" is \"P\"" },
         { AT(places), "us-central1",
           "\"regions\" has \"us-central1\": on Compute Engine each is a" },
-        { AT(source_ranges), "0.0.0.0/0", "nothing is open to everybody" },
+        { AT(source_ranges), "0.0.0.0/0", "no server is open to everybody" },
         { AT(source_ranges), "128.0.0.0/1", "\"source_ranges\" has \"128.0.0.0/1\"" },
-        { AT(source_ranges), "::/0", "nothing is open to everybody" },
+        { AT(source_ranges), "::/0", "no server is open to everybody" },
         { AT(source_ranges), "10.0.0.1", "a range is like" },
         { AT(source_ranges), "2001:db8::/32", "" },
         { AT(service_account), "", "needs a \"service_account\"" },
@@ -96,8 +97,7 @@ static void test_the_members_of_a_target_are_checked(void **state)
     assert_non_null(strstr(error.message, "needs \"regions\""));
 }
 
-/* The key's secret is named by the machine's own name, never by the contents of a label. */
-static void test_the_key_is_read_from_the_secret_of_the_machine(void **state)
+static void test_an_invalid_key_is_refused_and_a_foreign_machine_has_none(void **state)
 {
     struct google_world *world = *state;
     struct observed now;
@@ -114,7 +114,8 @@ static void test_the_key_is_read_from_the_secret_of_the_machine(void **state)
     assert_false(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));
     assert_non_null(strstr(world->life.error.message, "has no key"));
     assert_string_equal(key, "");
-    json_object_del(json_object_get(world->fake.objects, INSTANCE), "labels"); /* another's */
+    /* as on a machine that opsbrain did not make */
+    json_object_del(json_object_get(world->fake.objects, INSTANCE), "labels");
     assert_true(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));
     assert_string_equal(key, "");
     observed_finish(&now);
@@ -123,10 +124,10 @@ static void test_the_key_is_read_from_the_secret_of_the_machine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_lists_are_read_page_by_page_and_warn_of_gaps),
-        LIVE(test_each_missing_permission_is_named_and_quotas_are_shown),
+        LIVE(test_lists_are_read_page_by_page_and_warn_of_unreachable_places),
+        LIVE(test_a_missing_permission_is_named_and_quotas_are_shown),
         LIVE(test_the_members_of_a_target_are_checked),
-        LIVE(test_the_key_is_read_from_the_secret_of_the_machine),
+        LIVE(test_an_invalid_key_is_refused_and_a_foreign_machine_has_none),
     };
     struct error error;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the script that starts a server on a Google machine runs and prints, and that it contains no
- * secret. Bash runs it with stand-ins for curl and docker. */
+/* The script that starts a server on a Google machine: what it runs and prints, and that it
+ * contains no secret. Bash runs it with stand-ins for curl, docker, iptables and nvidia-smi. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +78,8 @@ static void make_script(const struct google_world *world, const struct recipe *r
 
 static char folder[FOLDER_SIZE];
 
-/* Enters a new folder that has only the stand-ins, and removes the earlier folder. */
+/* Enters a new folder that has only the stand-ins and the container's state, and removes the
+ * earlier folder. */
 static void enter_folder(void)
 {
     if (folder[0] != '\0')
@@ -92,14 +93,15 @@ static void enter_folder(void)
     write_file("state", "running\n", 0600);
 }
 
-static int leave_folder(void **state)
+static int remove_last_folder(void **state)
 {
     (void)state;
     folder_remove(folder);
     return 0;
 }
 
-/* Returns the exit status. The output is in the file `output`. */
+/* Runs the script without its pauses. Returns the exit status; the output is in the file `output`.
+ */
 static int run_script(const char *script)
 {
     const char *pause = strstr(script, "pause=10\n");
@@ -233,7 +235,7 @@ static void check_words(const struct recipe *recipe, const char *script)
     }
 }
 
-static void test_bash_can_parse_the_script_of_every_recipe(void **state)
+static void test_each_compute_engine_recipe_has_a_complete_script_that_bash_can_parse(void **state)
 {
     struct google_world *world = *state;
     struct recipe_book *book;
@@ -268,7 +270,7 @@ int main(void)
         LIVE(test_a_restart_keeps_the_key),
         LIVE(test_a_server_that_ends_is_a_failure),
         LIVE(test_the_strings_of_a_recipe_are_quoted),
-        LIVE(test_bash_can_parse_the_script_of_every_recipe),
+        LIVE(test_each_compute_engine_recipe_has_a_complete_script_that_bash_can_parse),
     };
     struct error error;
 
@@ -278,5 +280,5 @@ int main(void)
     }
     if (!outbound_global_init(&error))
         return 1;
-    return cmocka_run_group_tests(tests, NULL, leave_folder);
+    return cmocka_run_group_tests(tests, NULL, remove_last_folder);
 }

@@ -151,7 +151,8 @@ static void finish(struct recording *recording)
 
 /* ---- Each platform ---- */
 
-static void observe_until_ready(struct google_world *world)
+/* Enough observations for the server of each platform to become ready. */
+static void observe_six_times(struct google_world *world)
 {
     for (int i = 0; i < 6; i++) {
         struct observed now = look(world);
@@ -170,7 +171,7 @@ static void check_other_requests(struct google_world *world, struct recording *r
     char key[SECRET_VALUE_SIZE];
     size_t count;
 
-    observe_until_ready(world);
+    observe_six_times(world);
     now = look(world);
     check_line(recording, section, "look");
     assert_true(provider->key(world->life.cloud, &now, key, &world->life.error));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the requests of the provider, and of a deployment from creation to destruction, which
- * `./run clouds` repeats on a real control plane. */
+/* Tests of the requests of the provider "kubernetes", and of a deployment from creation to
+ * destruction, which `./run clouds` also tests on a real control plane. */
 #include "fleet/managed/managed_document.h"
 #include "tests/unit/support/kubernetes_world.h"
 
@@ -18,7 +18,8 @@ static void check_names(struct world *world, enum provider_verb verb, const char
     step_list_free(steps, count);
 }
 
-static void test_the_end_is_created_before_the_servers(void **state)
+/* The objects of the end are created before the servers. */
+static void test_the_steps_of_verbs_with_and_without_an_end(void **state)
 {
     struct world *world = *state;
 
@@ -93,7 +94,7 @@ static void test_the_end_has_the_right_to_change_one_object(void **state)
     step_list_free(steps, count);
 }
 
-static void test_the_same_input_gives_the_same_bytes(void **state)
+static void test_the_same_input_gives_the_same_requests(void **state)
 {
     struct world *world = *state;
     size_t count = 0, again_count = 0;
@@ -131,7 +132,7 @@ static void test_names_that_kubernetes_does_not_allow_are_refused(void **state)
 }
 
 /* Only the objects that opsbrain creates for a scheduled end restrict the name. */
-static void test_an_adopted_deployment_keeps_its_name(void **state)
+static void test_an_adopted_deployment_may_have_any_valid_name(void **state)
 {
     static const char *const names[] = {
         "1.gemma", "a12345678901234567890123456789012345678901234567890123456789012"
@@ -262,6 +263,7 @@ static void test_additions_to_a_container_are_drift_without_the_values_of_variab
     observed_finish(&second);
 }
 
+/* Removes the digests of hidden credentials: a blank and 16 hexadecimal digits at a text's end. */
 static void drop_digests(char *shown)
 {
     for (char *at = strchr(shown, ' '); at != NULL; at = strchr(at + 1, ' '))
@@ -300,7 +302,7 @@ static void test_a_credential_in_a_command_line_is_not_shown(void **state)
     }
 }
 
-static void test_another_credential_in_a_command_line_is_drift(void **state)
+static void test_a_changed_credential_in_a_command_line_is_drift(void **state)
 {
     json_auto_t *before = json_loads("{\"args\":[\"--api-key\",\"canary\"]}", 0, NULL);
     json_auto_t *after = json_loads("{\"args\":[\"--api-key\",\"other\"]}", 0, NULL);
@@ -367,7 +369,7 @@ static void test_a_deployment_goes_through_all_verbs(void **state)
     size_t before = json_object_size(world->fake.objects);
 
     must_apply(world, VERB_CREATE);
-    must_apply(world, VERB_CREATE); /* it may be repeated */
+    must_apply(world, VERB_CREATE); /* a creation may be repeated */
     assert_int_equal(json_object_size(world->fake.objects), before + 6);
     now = look(world);
     assert_true(now.exists && now.ours);
@@ -457,16 +459,16 @@ static void test_the_clusters_token_is_not_sent_to_a_longer_port_number(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_the_end_is_created_before_the_servers),
+        LIVE(test_the_steps_of_verbs_with_and_without_an_end),
         LIVE(test_a_deployments_body),
         LIVE(test_the_end_has_the_right_to_change_one_object),
-        LIVE(test_the_same_input_gives_the_same_bytes),
+        LIVE(test_the_same_input_gives_the_same_requests),
         LIVE(test_names_that_kubernetes_does_not_allow_are_refused),
-        LIVE(test_an_adopted_deployment_keeps_its_name),
+        LIVE(test_an_adopted_deployment_may_have_any_valid_name),
         LIVE(test_requests_are_shown_as_commands_of_kubectl),
         LIVE(test_additions_to_a_container_are_drift_without_the_values_of_variables),
         cmocka_unit_test(test_a_credential_in_a_command_line_is_not_shown),
-        cmocka_unit_test(test_another_credential_in_a_command_line_is_drift),
+        cmocka_unit_test(test_a_changed_credential_in_a_command_line_is_drift),
         LIVE(test_a_plan_changes_nothing),
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_the_phase_follows_from_the_pod_and_its_log),

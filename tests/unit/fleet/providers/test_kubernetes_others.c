@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of resources of others in the namespace, of faults, and of what a target must have. */
+/* Tests of Kubernetes: the resources of others in the namespace, what a verb changes and leaves,
+ * faults, and what a target must have. */
 #include "tests/unit/support/kubernetes_world.h"
 
-/* ---- Resources of others, and faults ---- */
+/* ---- Resources of others, changes, and faults ---- */
 
-static void test_foreign_resources_survive_every_verb(void **state)
+static void test_foreign_resources_are_left_alone(void **state)
 {
     struct world *world = *state;
     size_t before;
@@ -37,7 +38,7 @@ static void test_a_foreign_resource_of_the_same_name_is_not_changed(void **state
                     "{\"metadata\":{\"name\":\"gemma\"},\"spec\":{\"replicas\":1}}");
     assert_false(life_apply(&world->life, VERB_CREATE));
     assert_non_null(strstr(world->life.error.message, "opsbrain did not make"));
-    /* if it was created after the plan was made, the request conflicts */
+    /* if the foreign resource was created after the plan was made, the request conflicts */
     {
         size_t count = 0;
         struct step *steps = make_steps(world, VERB_CREATE, &count);
@@ -67,7 +68,7 @@ static void test_a_start_writes_the_end_that_the_plan_shows(void **state)
 
         assert_non_null(strstr(job, "-ge 1764007200 ]"));
     }
-    world->fake.changes = 0; /* a second start does not write it again */
+    world->fake.changes = 0; /* a second start does not write the end again */
     must_apply(world, VERB_START);
     assert_int_equal(world->fake.changes, 1);
 }
@@ -90,7 +91,8 @@ static void test_a_foreign_account_is_not_used(void **state)
     step_list_free(steps, count);
 }
 
-/* If a deployment had no end, objects with the names of its end belong to others. */
+/* If a deployment had no end, opsbrain did not make the objects that have the names of an end's
+ * objects. */
 static void test_a_first_end_is_created_without_force(void **state)
 {
     static const enum provider_verb verbs[] = { VERB_EXTEND, VERB_UPDATE };
@@ -135,7 +137,14 @@ static void test_an_update_leaves_the_replicas_that_an_autoscaler_set(void **sta
     now = look(world);
     assert_int_equal(now.replicas, 5);
     observed_finish(&now);
-    /* an update starts a stopped deployment with the recipe's number */
+}
+
+static void test_an_update_starts_a_stopped_deployment_with_the_recipes_replicas(void **state)
+{
+    struct world *world = *state;
+    struct observed now;
+
+    must_apply(world, VERB_CREATE);
     must_apply(world, VERB_STOP);
     must_apply(world, VERB_UPDATE);
     now = look(world);
@@ -150,7 +159,7 @@ static void test_a_later_deployment_of_the_same_name_is_not_deleted(void **state
     size_t count = 0;
 
     must_apply(world, VERB_CREATE);
-    steps = make_steps(world, VERB_DESTROY, &count); /* for a uid that the deployment lacks */
+    steps = make_steps(world, VERB_DESTROY, &count); /* for a different uid */
     assert_int_equal(life_do(&world->life, find_step(steps, count, "remove-deployment")),
                      STEP_FAILED);
     assert_non_null(json_object_get(world->fake.objects, DEPLOYMENTS "gemma"));
@@ -171,7 +180,7 @@ static void test_faults_are_distinguished(void **state)
     world->fake.loses_reply = true;
     assert_int_equal(life_do(&world->life, step), STEP_LOST);
     assert_non_null(json_object_get(world->fake.objects, DEPLOYMENTS "gemma"));
-    assert_int_equal(life_do(&world->life, step), STEP_DONE); /* it may be repeated */
+    assert_int_equal(life_do(&world->life, step), STEP_DONE); /* an apply may be repeated */
     json_object_set_new(json_object_get(step->body, "spec"), "gpus", json_integer(1));
     assert_int_equal(life_do(&world->life, step), STEP_FAILED); /* 500 without a reason */
     assert_non_null(strstr(world->life.error.message, ".spec.gpus: field not declared"));
@@ -195,7 +204,7 @@ static void test_lists_are_read_page_by_page(void **state)
                     "{\"metadata\":{\"name\":\"theirs\"},\"spec\":{\"template\":{\"spec\":"
                     "{\"containers\":[{\"image\":\"ollama/ollama\"}]}}}}");
     for (int pages = 0; pages < 2; pages++) {
-        world->fake.pages = pages == 1;
+        world->fake.has_pages = pages == 1;
         assert_true(world->life.provider->list(world->life.cloud, &world->target, &list, &count,
                                                warnings, &world->life.error));
         assert_int_equal(count, 2);
@@ -208,12 +217,20 @@ static void test_lists_are_read_page_by_page(void **state)
     assert_int_equal(json_array_size(warnings), 0);
 }
 
+/* Copies the name of the role that a command creates. */
+static const char *role_in(const char *command, char out[128])
+{
+    assert_int_equal(sscanf(command, "kubectl create role %127s", out), 1);
+    return out;
+}
+
 static void test_each_missing_right_is_named(void **state)
 {
     struct world *world = *state;
-    json_auto_t *findings = json_array();
+    json_auto_t *findings = json_array(), *roles = json_object();
     const json_t *finding;
     size_t i, missing = 0;
+    char role[128];
 
     snprintf(world->fake.denied, sizeof world->fake.denied, "cronjobs");
     assert_true(world->life.provider->check(world->life.cloud, &world->target, findings,
@@ -225,8 +242,12 @@ static void test_each_missing_right_is_named(void **state)
         missing += is_cronjob;
         if (is_cronjob)
             assert_non_null(strstr(json_get_text(finding, "fix", ""), "--resource=cronjobs.batch"));
+        if (is_cronjob)
+            json_object_set_new(roles, role_in(json_get_text(finding, "fix", ""), role),
+                                json_true());
     }
-    assert_int_equal(missing, 4); /* with "get", for reading a resource after a lost answer */
+    assert_int_equal(missing, 4); /* including "get", to read after a lost answer */
+    assert_int_equal(json_object_size(roles), 4);
 }
 
 static void test_targets_are_checked(void **state)
@@ -240,7 +261,7 @@ static void test_targets_are_checked(void **state)
     assert_true(provider->check_target(&world->target, &error));
     snprintf(world->target.door, sizeof world->target.door, "proxy");
     assert_false(provider->check_target(&world->target, &error));
-    assert_non_null(strstr(error.message, "\"proxy\" is for calls to the platform"));
+    assert_non_null(strstr(error.message, "does not use the target's \"proxy\" for that"));
     world->target.proxy[0] = '\0';
     assert_true(provider->check_target(&world->target, &error));
     snprintf(world->target.door, sizeof world->target.door, "open");
@@ -258,12 +279,13 @@ static void test_targets_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_foreign_resources_survive_every_verb),
+        LIVE(test_foreign_resources_are_left_alone),
         LIVE(test_a_foreign_resource_of_the_same_name_is_not_changed),
         LIVE(test_a_start_writes_the_end_that_the_plan_shows),
         LIVE(test_a_foreign_account_is_not_used),
         LIVE(test_a_first_end_is_created_without_force),
         LIVE(test_an_update_leaves_the_replicas_that_an_autoscaler_set),
+        LIVE(test_an_update_starts_a_stopped_deployment_with_the_recipes_replicas),
         LIVE(test_a_later_deployment_of_the_same_name_is_not_deleted),
         LIVE(test_faults_are_distinguished),
         LIVE(test_lists_are_read_page_by_page),

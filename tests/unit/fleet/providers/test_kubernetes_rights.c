@@ -8,35 +8,35 @@
 #define DOOR "/api/v1/namespaces/llm/services/http:gemma:8000/proxy"
 
 /* The parts of a path such as "/apis/apps/v1/namespaces/llm/deployments/gemma/scale". */
-struct place {
-    char group[64], resource[64], name[64], part[64];
+struct object_path {
+    char group[64], resource[64], name[64], subresource[64];
 };
 
-static bool read_place(const char *path, struct place *out)
+static bool read_path(const char *path, struct object_path *out)
 {
     const char *inside = strstr(path, "/namespaces/llm/");
 
-    *out = (struct place){ 0 };
+    *out = (struct object_path){ 0 };
     if (inside == NULL
         || sscanf(inside, "/namespaces/llm/%63[^/]/%63[^/]/%63[^/]", out->resource, out->name,
-                  out->part)
+                  out->subresource)
                < 1)
         return false;
     return strncmp(path, "/api/v1/", 8) == 0 || sscanf(path, "/apis/%63[^/]/", out->group) == 1;
 }
 
 static void need(struct recording *recording, const char *verb, const char *group,
-                 const char *resource, const char *part)
+                 const char *resource, const char *subresource)
 {
     TEXT_AUTO name = { 0 };
 
     text_addf(&name, "%s %s%s%s%s%s", verb, resource, group[0] != '\0' ? "." : "", group,
-              part[0] != '\0' ? "/" : "", part);
+              subresource[0] != '\0' ? "/" : "", subresource);
     json_object_set_new(recording->needed, text_string(&name), json_true());
 }
 
-/* Whoever grants a right needs to have it. The rules of the request are [{"apiGroups": [...],
- * "resources": [...], "verbs": [...]}]. */
+/* Whoever grants a right needs to have this right. The rules of the request are [{"apiGroups":
+ * [...], "resources": [...], "verbs": [...]}]. */
 static void need_granted(struct recording *recording, const struct fake_request *request)
 {
     json_auto_t *role = json_loads(request->body, 0, NULL);
@@ -51,8 +51,8 @@ static void need_granted(struct recording *recording, const struct fake_request 
     }
 }
 
-static void need_place(struct recording *recording, const json_t *objects,
-                       const struct fake_request *request, const struct place *place)
+static void need_for_path(struct recording *recording, const json_t *objects,
+                          const struct fake_request *request, const struct object_path *parts)
 {
     static const struct {
         const char *method, *named, *unnamed;
@@ -65,15 +65,15 @@ static void need_place(struct recording *recording, const json_t *objects,
 
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
         if (strcmp(verbs[i].method, request->method) == 0)
-            need(recording, place->name[0] != '\0' ? verbs[i].named : verbs[i].unnamed,
-                 place->group, place->resource, place->part);
+            need(recording, parts->name[0] != '\0' ? verbs[i].named : verbs[i].unnamed,
+                 parts->group, parts->resource, parts->subresource);
     if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "DELETE") != 0
-        && json_object_get(objects, request->path) == NULL && place->part[0] == '\0') {
-        /* an apply may also create it */
-        need(recording, "create", place->group, place->resource, "");
-        need(recording, "get", place->group, place->resource, ""); /* read after a lost answer */
+        && json_object_get(objects, request->path) == NULL && parts->subresource[0] == '\0') {
+        /* an apply may also create the object */
+        need(recording, "create", parts->group, parts->resource, "");
+        need(recording, "get", parts->group, parts->resource, ""); /* read after a lost answer */
     }
-    if (strcmp(place->resource, "roles") == 0)
+    if (strcmp(parts->resource, "roles") == 0)
         need_granted(recording, request);
 }
 
@@ -89,13 +89,13 @@ static bool record(void *context, enum fake_moment moment, const struct fake_req
     struct recording *recording = &rights->recording;
     json_auto_t *review = NULL;
     const json_t *asked;
-    struct place place;
+    struct object_path parts;
 
     (void)reply, (void)memory;
     if (moment != FAKE_BEFORE)
         return false;
-    if (read_place(request->path, &place)) {
-        need_place(recording, rights->objects, request, &place);
+    if (read_path(request->path, &parts)) {
+        need_for_path(recording, rights->objects, request, &parts);
         return false;
     }
     review = json_loads(request->body, 0, NULL);
@@ -103,7 +103,7 @@ static bool record(void *context, enum fake_moment moment, const struct fake_req
     if (asked == NULL)
         snprintf(recording->unknown, sizeof recording->unknown, "%s %.280s", request->method,
                  request->path);
-    else { /* a query of the account's own permissions, which needs none */
+    else { /* a query of the account's own permissions, which needs no permission */
         json_t *needed = recording->needed;
 
         recording->needed = recording->asked;

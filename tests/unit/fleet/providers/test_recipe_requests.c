@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan's requests for a recipe of the catalogue have the image, the complete command, the chips
- * and the nodes that the recipe names. */
+/* The requests for each Kubernetes recipe of the catalogue contain the image, the complete command,
+ * the number of chips and the nodes that the recipe names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -141,7 +141,7 @@ static json_t *body_of(struct world *world, const struct recipe *recipe, const c
     return body;
 }
 
-/* What the request for each recipe of the catalogue contains. */
+/* What the request for each local recipe of the catalogue contains. */
 static const struct {
     const char *recipe, *parts[10];
 } requests[] = {
@@ -194,7 +194,6 @@ static void the_request_for_each_recipe_has_its_settings(void **state)
     }
 }
 
-/* The commands for users have the same parts, quoted for a shell. */
 static void a_request_is_shown_as_a_command(void **state)
 {
     static const struct {
@@ -251,7 +250,7 @@ static void recipes_that_cannot_run_on_this_machine_are_refused(void **state)
     check_refused(world, llama, "arguments", "{\"--ctx-size\": 512, \"--parallel\": 1}",
                   "listens on loopback only");
     check_refused(world, llama, "environment", "{\"HF_TOKEN\": {\"secret\": \"hf-token\"}}",
-                  "this machine has none");
+                  "which this machine does not have");
     check_refused(world, vllm, "weights", "{\"from\": \"bucket\", \"folder\": \"x\"}",
                   "has no bucket");
     check_refused(world, vllm, "scale", "{\"max\": 2}", "is one server");
@@ -273,7 +272,7 @@ static void imported_recipes_are_not_run(void **state)
 
 /* ---- Turned off ---- */
 
-static void this_machine_is_off_until_an_admin_turns_it_on(void **state)
+static void calls_fail_while_this_machine_is_turned_off(void **state)
 {
     struct world *world = *state;
     json_auto_t *findings = json_array();
@@ -349,13 +348,13 @@ static void a_server_goes_through_all_verbs(void **state)
     must(world, VERB_STOP);
     must(world, VERB_START);
     must(world, VERB_DESTROY);
-    must(world, VERB_DESTROY); /* it may be repeated */
+    must(world, VERB_DESTROY); /* a destruction may be repeated */
     now = observe(world);
     assert_string_equal(now.state, "absent");
     observed_finish(&now);
 }
 
-static void foreign_servers_are_not_ended(void **state)
+static void foreign_servers_are_not_changed(void **state)
 {
     static const enum provider_verb verbs[] = { VERB_STOP, VERB_DESTROY, VERB_EXTEND };
     struct world *world = *state;
@@ -369,11 +368,17 @@ static void foreign_servers_are_not_ended(void **state)
                                                  &count, &world->life.error));
         assert_non_null(strstr(world->life.error.message, "was not started by opsbrain"));
     }
+}
+
+static void a_server_can_be_neither_updated_nor_scaled(void **state)
+{
+    struct world *world = *state;
+
     assert_false(provider_check_verb(world->life.provider, VERB_UPDATE, &world->life.error));
     assert_false(provider_check_verb(world->life.provider, VERB_SCALE, &world->life.error));
 }
 
-static void a_lost_answer_makes_no_second_server(void **state)
+static void a_repeated_request_makes_no_second_server(void **state)
 {
     struct world *world = *state;
     struct observed first = observe(world);
@@ -427,12 +432,13 @@ int main(int argc, char **argv)
         TEST(a_request_is_shown_as_a_command),
         TEST(recipes_that_cannot_run_on_this_machine_are_refused),
         TEST(imported_recipes_are_not_run),
-        TEST(this_machine_is_off_until_an_admin_turns_it_on),
+        TEST(calls_fail_while_this_machine_is_turned_off),
         TEST(calls_to_other_addresses_are_refused),
         TEST(a_server_goes_through_all_verbs),
         TEST(the_key_is_found_by_the_name_of_its_server),
-        TEST(foreign_servers_are_not_ended),
-        TEST(a_lost_answer_makes_no_second_server),
+        TEST(foreign_servers_are_not_changed),
+        TEST(a_server_can_be_neither_updated_nor_scaled),
+        TEST(a_repeated_request_makes_no_second_server),
     };
 #undef TEST
 

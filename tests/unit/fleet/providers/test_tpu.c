@@ -25,7 +25,8 @@ static void test_a_queued_resource_goes_through_all_verbs(void **state)
     assert_true(life_plan(&world->life, VERB_CREATE));
     assert_int_equal(json_object_size(world->fake.objects), before);
     must_apply(world, VERB_CREATE);
-    assert_int_equal(json_object_size(world->fake.objects), before + 4); /* with its node */
+    assert_int_equal(json_object_size(world->fake.objects),
+                     before + 4); /* queued resource, node, firewall, secret */
     now = wait_for(world, "ready");
     assert_true(now.ours);
     assert_string_equal(now.name, "gemma");
@@ -40,7 +41,7 @@ static void test_a_queued_resource_goes_through_all_verbs(void **state)
     assert_string_equal(key, "canary-door");
     observed_finish(&now);
     must_apply(world, VERB_STOP);
-    must_apply(world, VERB_STOP); /* it may be repeated, as after a lost answer */
+    must_apply(world, VERB_STOP); /* a stop may be repeated, as after a lost answer */
     check_state(world, "stopped", "");
     must_apply(world, VERB_START);
     must_apply(world, VERB_START);
@@ -107,7 +108,7 @@ static void test_flex_start_waits_and_ends_by_itself(void **state)
     struct google_world *world = *state;
 
     world->life.desired.kind = "flex_start";
-    world->fake.gpus = 0; /* it is accepted without quota */
+    world->fake.gpus = 0; /* a flex-start request is accepted without quota */
     world->fake.lacks_capacity = true;
     assert_false(life_apply(&world->life, VERB_CREATE));
     assert_string_equal(world->life.step, "machine");
@@ -118,7 +119,7 @@ static void test_flex_start_waits_and_ends_by_itself(void **state)
     world->life.desired.ends_ms += 1000;
     check_refused(world, VERB_EXTEND, "flex-start lasts for a fixed time");
     world->life.desired.ends_ms -= 2000;
-    must_apply(world, VERB_EXTEND); /* opsbrain may end it earlier */
+    must_apply(world, VERB_EXTEND); /* opsbrain may end the machine earlier */
     world->fake.now_ms += 3600000;
     check_state(world, "failed", "took its machine back");
     assert_null(node_of(world));
@@ -179,7 +180,7 @@ static void test_a_stop_deletes_a_request_that_still_waits(void **state)
     check_state(world, "absent", "");
 }
 
-static void test_unknown_states_count_as_waiting(void **state)
+static void test_unknown_states_are_not_failures(void **state)
 {
     struct google_world *world = *state;
 
@@ -195,13 +196,13 @@ static void test_unknown_states_count_as_waiting(void **state)
 
 /* ---- Faults ---- */
 
-static void test_quota_errors_in_an_answer_and_in_an_operation(void **state)
+static void test_quota_errors_are_read_in_an_answer_and_in_an_operation(void **state)
 {
     struct google_world *world = *state;
 
     world->fake.gpus = 3;
     check_refused(world, VERB_CREATE, "TPUV6EPerProjectPerZoneForTPUAPI");
-    assert_int_equal(world->life.state, STEP_FAILED); /* this quota does not refill */
+    assert_int_equal(world->life.state, STEP_FAILED); /* a later request would fail, too */
     assert_non_null(strstr(world->life.error.message, "another zone"));
     must_apply(world, VERB_DESTROY);
     world->fake.gpus = 8;
@@ -221,7 +222,7 @@ static void test_faults_are_distinguished(void **state)
     struct step *queued = find_step(steps, count, "queued-resource");
 
     check_faults(world, queued, QUEUED);
-    assert_int_equal(life_do(&world->life, queued), STEP_DONE); /* the same request */
+    assert_int_equal(life_do(&world->life, queued), STEP_DONE); /* the same requestId */
     memcpy(strstr(queued->url, "requestId=") + 10, "00", 2);
     assert_int_equal(life_do(&world->life, queued), STEP_EXISTS);
     check_unknown_member(world, queued);
@@ -261,7 +262,7 @@ static void test_the_fake_is_strict(void **state)
 
 /* ---- Foreign resources ---- */
 
-static void test_foreign_resources_survive_every_verb(void **state)
+static void test_foreign_resources_are_left_alone(void **state)
 {
     struct google_world *world = *state;
 
@@ -304,8 +305,8 @@ static void test_a_node_without_a_queued_resource_is_stopped_and_destroyed(void 
     check_state(world, "absent", "");
 }
 
-/* The node of a foreign queued resource may have another name than the resource. */
-static void test_a_node_with_another_name_is_stopped_and_destroyed(void **state)
+/* The node of a foreign queued resource may have a different name than the resource. */
+static void test_a_node_with_a_different_name_is_stopped_and_destroyed(void **state)
 {
     struct google_world *world = *state;
     struct observed now;
@@ -370,7 +371,7 @@ static void test_the_node_shows_whether_a_lost_stop_or_start_was_carried_out(voi
     }
 }
 
-/* The destruction can be repeated. */
+/* A failed destruction can be repeated. */
 static void test_a_deletion_that_fails_deletes_nothing(void **state)
 {
     struct google_world *world = *state;
@@ -396,14 +397,14 @@ int main(void)
         LIVE(test_a_zone_without_capacity_for_spot_fails_the_creation),
         LIVE(test_a_machine_that_the_platform_took_back_has_failed),
         LIVE(test_a_stop_deletes_a_request_that_still_waits),
-        LIVE(test_unknown_states_count_as_waiting),
-        LIVE(test_quota_errors_in_an_answer_and_in_an_operation),
+        LIVE(test_unknown_states_are_not_failures),
+        LIVE(test_quota_errors_are_read_in_an_answer_and_in_an_operation),
         LIVE(test_faults_are_distinguished),
         LIVE(test_the_fake_is_strict),
-        LIVE(test_foreign_resources_survive_every_verb),
+        LIVE(test_foreign_resources_are_left_alone),
         LIVE(test_a_queued_resource_is_recognized_by_the_labels_of_its_node),
         LIVE(test_a_node_without_a_queued_resource_is_stopped_and_destroyed),
-        LIVE(test_a_node_with_another_name_is_stopped_and_destroyed),
+        LIVE(test_a_node_with_a_different_name_is_stopped_and_destroyed),
         LIVE(test_verbs_that_a_queued_resource_lacks_have_a_reason),
         LIVE(test_the_node_shows_whether_a_lost_stop_or_start_was_carried_out),
         LIVE(test_a_deletion_that_fails_deletes_nothing),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requests to Cloud TPU for each of its recipes in the catalogue, and what is refused
- * beforehand. */
+/* The requests to Cloud TPU for the tests' recipe and for each Cloud TPU recipe of the catalogue,
+ * and the plans that are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,14 +73,15 @@ static void test_the_steps_of_each_verb(void **state)
     /* a queued resource without a machine might still get one */
     check_steps(world, VERB_STOP, &waiting, "remove-queued-resource gone node-gone");
     check_no_steps(world, VERB_START, &waiting, "only a request for one");
-    check_no_steps(world, VERB_EXTEND, &waiting, "once it has one");
+    check_no_steps(world, VERB_EXTEND, &waiting, "once it has a machine");
     world->life.desired.ends_ms += 3600000;
     check_steps(world, VERB_START, &active, "label start running");
 }
 
 /* ---- The body ---- */
 
-/* Returns the body without the script, which test_google_machine.c tests. */
+/* Returns the body of a queued resource without its tags, and with "SCRIPT" in place of the script,
+ * which test_google_machine.c tests. The caller releases it. */
 static json_t *body_of(struct google_world *world)
 {
     size_t count = 0;
@@ -147,7 +148,7 @@ static void test_a_queued_resource_for_each_kind(void **state)
     }
 }
 
-static void test_flex_start_uses_another_version_of_the_api(void **state)
+static void test_flex_start_uses_a_different_version_of_the_api(void **state)
 {
     struct google_world *world = *state;
     size_t count = 0;
@@ -173,7 +174,7 @@ static void test_flex_start_uses_another_version_of_the_api(void **state)
     step_list_free(steps, count);
 }
 
-static void test_without_an_end_a_request_waits_for_the_default_time(void **state)
+static void test_without_an_end_a_request_waits_as_long_as_the_recipe_says(void **state)
 {
     struct google_world *world = *state;
     json_auto_t *body = NULL;
@@ -187,7 +188,7 @@ static void test_without_an_end_a_request_waits_for_the_default_time(void **stat
 /* ---- Recipes ---- */
 
 /* Checks that Google's description of the requested API version has every member of the body, and
- * that the platform accepts it. */
+ * that the platform accepts the body. */
 static void check_queued(struct google_world *world, json_t *const descriptions[2])
 {
     const char *name = world->life.desired.recipe->name;
@@ -206,7 +207,8 @@ static void check_queued(struct google_world *world, json_t *const descriptions[
     step_list_free(steps, count);
 }
 
-/* Checks the recipe's request for each way to buy it. */
+/* Checks the recipe's request for each kind of purchase. Adds to counts[0] the requests, and to
+ * counts[1] the recipes that cannot work. */
 static void check_recipe(struct google_world *world, const struct recipe *recipe,
                          json_t *const descriptions[2], int counts[2])
 {
@@ -258,14 +260,14 @@ static void test_every_recipe_makes_a_request_that_is_accepted(void **state)
 static void test_recipes_that_cannot_work_are_refused_with_the_reason(void **state)
 {
     static const struct {
-        const char *name, *part;
-        bool by_arithmetic;
+        const char *name;
+        const char *part; /* of the error; NULL: the memory is too small, as the reason says */
     } rows[] = {
-        { "tpu-gemma-4-26b-v6e1", "26B", true },
-        { "tpu-gemma-4-31b-v6e1", "31B", true },
-        { "tpu-gemma-4-e4b-v5e1", "E4B", true },
+        { "tpu-gemma-4-26b-v6e1", NULL },
+        { "tpu-gemma-4-31b-v6e1", NULL },
+        { "tpu-gemma-4-e4b-v5e1", NULL },
         { "tpu-gemma-4-12b-v6e4-on-v6e1",
-          "v6e-4 has another number of chips (4) than the recipe's \"chips\" (1)", false },
+          "v6e-4 has a different number of chips (4) than the recipe's \"chips\" (1)" },
     };
     struct google_world *world = *state;
     struct catalog *catalog;
@@ -279,8 +281,8 @@ static void test_recipes_that_cannot_work_are_refused_with_the_reason(void **sta
 
         assert_non_null(recipe);
         world->life.desired.recipe = recipe;
-        check_refused(world, VERB_CREATE, rows[i].by_arithmetic ? recipe->reason : rows[i].part);
-        if (!rows[i].by_arithmetic)
+        check_refused(world, VERB_CREATE, rows[i].part != NULL ? rows[i].part : recipe->reason);
+        if (rows[i].part != NULL)
             continue;
         assert_false(recipe_fit_check(recipe, catalog, &error));
         if (strstr(error.message, "GiB") == NULL)
@@ -290,18 +292,20 @@ static void test_recipes_that_cannot_work_are_refused_with_the_reason(void **sta
     recipe_book_destroy(book);
 }
 
-static void test_recipes_that_the_platform_would_refuse_are_refused(void **state)
+static void test_plans_that_cannot_be_carried_out_are_refused(void **state)
 {
     static const struct {
         const char *member, *json, *part;
     } rows[] = {
-        { "chips", "1", "v6e-4 has another number of chips (4) than the recipe's \"chips\" (1)" },
+        { "chips", "1",
+          "v6e-4 has a different number of chips (4) than the recipe's \"chips\" (1)" },
         { "hardware", "\"nvidia-l4\"", "queues v5e, v5p and v6e" },
         { "hardware", "\"google-tpu-v5p\"", "is like v5p-8" },
         { "arguments", "{\"--tensor-parallel-size\":8}", "split over 8 chips" },
         { "engine", "\"sglang\"", "sglang reads none" },
         { "weights", "{\"from\":\"bucket\",\"folder\":\"x\"}", "from the hub" },
-        { "environment", "{\"T\":{\"secret\":\"x/versions/1\"}}", "no secret of Secret Manager" },
+        { "environment", "{\"T\":{\"secret\":\"x/versions/1\"}}",
+          "must name a secret of Secret Manager" },
         { "cloud_tpu", "{\"accelerator_type\":\"v6e-4\",\"runtime_version\":\"tpu-ubuntu\"}",
           "v6e-4 runs v2-alpha-tpuv6e" },
         { "cloud_tpu",
@@ -373,11 +377,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LIVE(test_the_steps_of_each_verb),
         LIVE(test_a_queued_resource_for_each_kind),
-        LIVE(test_flex_start_uses_another_version_of_the_api),
-        LIVE(test_without_an_end_a_request_waits_for_the_default_time),
+        LIVE(test_flex_start_uses_a_different_version_of_the_api),
+        LIVE(test_without_an_end_a_request_waits_as_long_as_the_recipe_says),
         LIVE(test_every_recipe_makes_a_request_that_is_accepted),
         LIVE(test_recipes_that_cannot_work_are_refused_with_the_reason),
-        LIVE(test_recipes_that_the_platform_would_refuse_are_refused),
+        LIVE(test_plans_that_cannot_be_carried_out_are_refused),
         LIVE(test_flex_start_has_an_end_within_a_week),
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_unwise_choices_are_warned_about),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the lists, the permissions and the members of a target on Cloud TPU. */
+/* Tests of the lists, the permissions, the quotas and the members of a target on Cloud TPU, and of
+ * a machine's key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,7 @@
 
 #include "tests/clouds/tpu_world.h"
 
-static void test_lists_are_read_page_by_page_and_warn_of_gaps(void **state)
+static void test_lists_are_read_page_by_page_and_warn_of_unreachable_places(void **state)
 {
     struct google_world *world = *state;
     json_auto_t *warnings = json_array();
@@ -25,12 +26,12 @@ static void test_lists_are_read_page_by_page_and_warn_of_gaps(void **state)
                     "{\"name\":\"projects/p/locations/us-east5-a/queuedResources/waits\","
                     "\"state\":{\"state\":\"WAITING_FOR_RESOURCES\"},\"tpu\":{\"nodeSpec\":"
                     "[{\"nodeId\":\"later\",\"node\":{\"acceleratorType\":\"v6e-8\"}}]}}");
-    world->fake.pages = true;
+    world->fake.has_pages = true;
     assert_true(world->life.provider->list(world->life.cloud, &world->target, &list, &count,
                                            warnings, &world->life.error));
     assert_int_equal(count, 3);
     assert_string_equal(list[0].deployment, "gemma");
-    assert_string_equal(list[0].address, "http://203.0.113.9:8080"); /* its node's */
+    assert_string_equal(list[0].address, "http://203.0.113.9:8080"); /* of its node */
     assert_string_equal(list[1].name, "waits");
     assert_string_equal(list[1].state, "pending");
     assert_string_equal(list[1].machine, "v6e-8");
@@ -44,7 +45,7 @@ static void test_lists_are_read_page_by_page_and_warn_of_gaps(void **state)
 
 #define QUOTAS "/v1/projects/p/locations/global/services/tpu.googleapis.com/quotaInfos/"
 
-static void test_each_missing_permission_is_named_and_quotas_are_shown(void **state)
+static void test_a_missing_permission_is_named_and_quotas_are_shown(void **state)
 {
     struct google_world *world = *state;
     json_auto_t *findings = NULL;
@@ -96,7 +97,8 @@ static void test_the_members_of_a_target_are_checked(void **state)
     assert_non_null(strstr(error.message, "on Cloud TPU each is a zone"));
 }
 
-/* The key's secret is named by the machine's place and name, never by the contents of a label. */
+/* The name of the key's secret is a digest over the node's place and name, so that no label can
+ * name the secret of a different machine. */
 static void test_the_key_is_read_from_the_secret_of_the_machine(void **state)
 {
     static const char bare[] = "{\"state\":\"READY\",\"labels\":{}}";
@@ -126,8 +128,8 @@ static void test_the_key_is_read_from_the_secret_of_the_machine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_lists_are_read_page_by_page_and_warn_of_gaps),
-        LIVE(test_each_missing_permission_is_named_and_quotas_are_shown),
+        LIVE(test_lists_are_read_page_by_page_and_warn_of_unreachable_places),
+        LIVE(test_a_missing_permission_is_named_and_quotas_are_shown),
         LIVE(test_a_zone_without_quota_is_reported),
         LIVE(test_the_members_of_a_target_are_checked),
         LIVE(test_the_key_is_read_from_the_secret_of_the_machine),

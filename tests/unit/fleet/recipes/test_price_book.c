@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The price of an hour, computed from a recipe's cost and the rows of catalog/prices.json. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -170,7 +171,7 @@ static void if_rows_disagree_both_prices_are_shown(void **state)
     price_book_destroy(book);
 }
 
-static void the_list_of_rows_includes_those_that_are_never_used(void **state)
+static void the_list_of_rows_includes_the_rows_that_are_kept_apart(void **state)
 {
     struct price_book *book = embedded();
     json_auto_t *rows = price_book_rows(book, "tpu.v6e.chip");
@@ -183,7 +184,7 @@ static void the_list_of_rows_includes_those_that_are_never_used(void **state)
     price_book_destroy(book);
 }
 
-static void an_incomplete_row_is_refused(void **state)
+static void incomplete_rows_and_texts_that_are_no_list_are_refused(void **state)
 {
     static const char *const members[] = { "item", "provider", "kind",   "unit",
                                            "usd",  "regions",  "source", "as_of" };
@@ -213,8 +214,8 @@ int main(void)
         cmocka_unit_test(without_a_row_the_price_is_not_known),
         cmocka_unit_test(nothing_is_billed_for_an_empty_cost),
         cmocka_unit_test(if_rows_disagree_both_prices_are_shown),
-        cmocka_unit_test(the_list_of_rows_includes_those_that_are_never_used),
-        cmocka_unit_test(an_incomplete_row_is_refused),
+        cmocka_unit_test(the_list_of_rows_includes_the_rows_that_are_kept_apart),
+        cmocka_unit_test(incomplete_rows_and_texts_that_are_no_list_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

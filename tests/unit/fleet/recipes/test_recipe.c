@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a recipe, what is refused, and which members a plan may override. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -116,7 +117,7 @@ static const struct fault {
     { "overrides", "{\"ctx_size\":{\"least\":1,\"most\":2}}", "has no value for it" },
 };
 
-static void each_fault_is_refused_with_its_own_sentence(void **state)
+static void each_fault_is_refused_with_a_sentence_about_it(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -263,7 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_a_recipe),
         cmocka_unit_test(makes_the_command_line_as_a_list_of_words),
-        cmocka_unit_test(each_fault_is_refused_with_its_own_sentence),
+        cmocka_unit_test(each_fault_is_refused_with_a_sentence_about_it),
         cmocka_unit_test(a_text_that_is_too_large_or_no_object_is_refused),
         cmocka_unit_test(opened_members_can_be_set_within_their_ranges),
         cmocka_unit_test(other_members_and_values_out_of_range_are_refused),

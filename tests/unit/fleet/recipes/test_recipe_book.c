@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The recipes of the catalogue, and those of a team's folder. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,7 +102,7 @@ static int end(void **state)
     return 0;
 }
 
-static void every_variant_in_use_is_a_recipe(void **state)
+static void every_variant_in_use_has_its_recipes(void **state)
 {
     const struct world *world = *state;
 
@@ -212,7 +213,7 @@ static void write_recipe(const char *folder, const char *file, const char *name)
     assert_int_equal(json_dump_file(document, path, 0), 0);
 }
 
-static void refused_folder(const char *folder, const char *sentence)
+static void assert_folder_refused(const char *folder, const char *sentence)
 {
     struct recipe_book *book;
     struct error error;
@@ -242,7 +243,7 @@ static void the_teams_folder_is_read_too(void **state)
     folder_remove(folder);
 }
 
-static void a_fault_in_the_teams_folder_names_the_file(void **state)
+static void a_teams_folder_with_a_fault_is_refused(void **state)
 {
     char folder[FOLDER_SIZE];
     char path[4096];
@@ -250,26 +251,27 @@ static void a_fault_in_the_teams_folder_names_the_file(void **state)
     (void)state;
     folder_create(folder);
     write_recipe(folder, "ours.json", "theirs");
-    refused_folder(folder, "ours.json: the recipe's \"name\" is theirs but its file is named ours");
+    assert_folder_refused(folder,
+                          "ours.json: the recipe's \"name\" is theirs but its file is named ours");
     write_recipe(folder, "ours.json", "run-gemma-4-e4b-l4");
-    refused_folder(folder, "but its file is named ours");
+    assert_folder_refused(folder, "but its file is named ours");
     snprintf(path, sizeof path, "%s/ours.json", folder);
     remove(path);
     write_recipe(folder, "run-gemma-4-e4b-l4.json", "run-gemma-4-e4b-l4");
-    refused_folder(folder, "is the name of one in the catalogue");
+    assert_folder_refused(folder, "is the name of one in the catalogue");
     folder_remove(folder);
-    refused_folder("/nonexistent/recipes", "cannot be read");
+    assert_folder_refused("/nonexistent/recipes", "cannot be read");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_variant_in_use_is_a_recipe),
+        cmocka_unit_test(every_variant_in_use_has_its_recipes),
         cmocka_unit_test(every_recipe_names_what_the_catalogue_knows),
         cmocka_unit_test(the_arithmetic_agrees_with_the_status),
         cmocka_unit_test(the_items_of_the_cost_have_prices_and_match_the_host),
         cmocka_unit_test(the_teams_folder_is_read_too),
-        cmocka_unit_test(a_fault_in_the_teams_folder_names_the_file),
+        cmocka_unit_test(a_teams_folder_with_a_fault_is_refused),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

@@ -68,31 +68,31 @@ static void assert_close(double found, double expected, double share)
         fail_msg("%.6g is not within %.2g %% of %.6g", found, share * 100, expected);
 }
 
-/* The bytes of a token are exact. The capacity differs by the memory that the engine and the driver
- * used when the figures were reported. */
-static const struct measured {
+/* The bytes of a token are exact. The capacity may differ by `share`, since the memory that the
+ * engine and the driver use varies. */
+static const struct capacity {
     const char *recipe;
     double kib_per_token, tokens, share;
-} measured[] = {
+} capacities[] = {
     { "run-gemma-4-31b-rtx6000", 480, 124704, 0.02 },
     { "tpu-gemma-4-e2b-v6e1", 18, 1151744, 0.02 },
     { "tpu-gemma-4-12b-v6e4", 384, 242944, 0.02 },
-    /* not reported, but computed: 22.0 GiB x 0.92, about 55,000 to 60,000 tokens in fp8 */
+    /* not reported by a server: 22.0 GiB x 0.92 leaves room for about 55,000 to 60,000 tokens */
     { "gke-gemma-4-12b-qat-l4", 192, 57500, 0.05 },
 };
 
-static void capacities_are_those_that_servers_reported(void **state)
+static void capacities_agree_with_known_figures(void **state)
 {
-    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
-        struct recipe_fit fit = fit_of(*state, measured[i].recipe);
+    for (size_t i = 0; i < sizeof capacities / sizeof *capacities; i++) {
+        struct recipe_fit fit = fit_of(*state, capacities[i].recipe);
 
-        assert_close(fit.kv_bytes_per_token / 1024, measured[i].kib_per_token, 1e-9);
-        assert_close((double)fit.kv_tokens, measured[i].tokens, measured[i].share);
+        assert_close(fit.kv_bytes_per_token / 1024, capacities[i].kib_per_token, 1e-9);
+        assert_close((double)fit.kv_tokens, capacities[i].tokens, capacities[i].share);
     }
 }
 
-/* The reported size of the cache divided by our bytes of a token is the reported
- * number of tokens. */
+/* The reported size of the cache, divided by the computed bytes of a token, is the reported number
+ * of tokens. */
 static void bytes_of_a_token_agree_with_reports(void **state)
 {
     assert_close(57.09 * GIB / fit_of(*state, "run-gemma-4-31b-rtx6000").kv_bytes_per_token, 124704,
@@ -117,7 +117,7 @@ static bool refuses(const struct world *world, const char *name, const char *ove
     return refused;
 }
 
-static void a_model_that_is_too_large_is_refused_with_the_arithmetic(void **state)
+static void a_recipe_that_does_not_fit_is_refused_with_the_reason(void **state)
 {
     struct error error;
 
@@ -147,7 +147,7 @@ static void a_contradictory_recipe_is_refused(void **state)
     assert_non_null(strstr(error.message, "use a Blackwell GPU"));
 }
 
-static void without_data_in_the_catalogue_the_fit_is_not_known(void **state)
+static void the_fit_is_unknown_if_a_figure_is_missing_or_the_engine_is_not_vllm(void **state)
 {
     static const char *const unknown[][2] = {
         { "tpu-gemma-4-31b-v5p4", "how much memory programs see" },
@@ -171,11 +171,11 @@ static void without_data_in_the_catalogue_the_fit_is_not_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(capacities_are_those_that_servers_reported),
+        cmocka_unit_test(capacities_agree_with_known_figures),
         cmocka_unit_test(bytes_of_a_token_agree_with_reports),
-        cmocka_unit_test(a_model_that_is_too_large_is_refused_with_the_arithmetic),
+        cmocka_unit_test(a_recipe_that_does_not_fit_is_refused_with_the_reason),
         cmocka_unit_test(a_contradictory_recipe_is_refused),
-        cmocka_unit_test(without_data_in_the_catalogue_the_fit_is_not_known),
+        cmocka_unit_test(the_fit_is_unknown_if_a_figure_is_missing_or_the_engine_is_not_vllm),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

@@ -25,7 +25,8 @@ static struct recipe_book *embedded(void)
     return book;
 }
 
-/* Reads a recipe of the catalogue with other members: {"host": {"cpu": 2}}; null removes one. */
+/* Reads a recipe of the catalogue in which `changes`, such as {"host": {"cpu": 2}}, replace the
+ * members of these names; null removes a member. */
 static struct recipe changed(const struct recipe_book *book, const char *name, const char *changes)
 {
     json_auto_t *document = json_deep_copy(recipe_book_find(book, name)->document);
@@ -48,7 +49,7 @@ static struct recipe changed(const struct recipe_book *book, const char *name, c
 static const struct lint_case {
     const char *recipe, *changes, *place, *kind;
     bool refused;
-    const char *sentence; /* NULL: no warning except for the image's tag */
+    const char *words; /* of the error or warning; NULL: only the image's tag is warned about */
 } cases[] = {
     { "run-gemma-4-12b-qat-l4", "{\"hardware\":\"nvidia-h100\"}", "", "", true, "no such acc" },
     { "run-gemma-4-12b-qat-l4", "{\"chips\":2}", "", "", true, "exactly one GPU" },
@@ -100,18 +101,18 @@ static const struct lint_case {
     { "gke-gemma-4-12b-qat-l4", "{}", "", "on_demand", false, NULL },
 };
 
-static bool contains(const json_t *warnings, const char *sentence)
+static bool contains(const json_t *warnings, const char *words)
 {
     const json_t *warning;
     size_t i;
 
     json_array_foreach(warnings, i, warning)
-        if (strstr(json_string_value(warning), sentence) != NULL)
+        if (strstr(json_string_value(warning), words) != NULL)
             return true;
     return false;
 }
 
-static void each_case_is_refused_or_warned_of_by_its_rule(void **state)
+static void each_case_is_refused_or_causes_its_warning(void **state)
 {
     struct recipe_book *book = embedded();
 
@@ -124,12 +125,12 @@ static void each_case_is_refused_or_warned_of_by_its_rule(void **state)
 
         if (recipe_lint(&candidate, warnings, &error) == cases[i].refused)
             fail_msg("%s %s: \"%s\"", cases[i].recipe, cases[i].changes, error.message);
-        if (cases[i].sentence == NULL)
+        if (cases[i].words == NULL)
             assert_int_equal(json_array_size(warnings), 1);
-        else if (!contains(warnings, cases[i].sentence)
-                 && strstr(error.message, cases[i].sentence) == NULL)
+        else if (!contains(warnings, cases[i].words)
+                 && strstr(error.message, cases[i].words) == NULL)
             fail_msg("%s %s: nothing about \"%s\"", cases[i].recipe, cases[i].changes,
-                     cases[i].sentence);
+                     cases[i].words);
         recipe_finish(&recipe);
     }
     recipe_book_destroy(book);
@@ -159,7 +160,8 @@ static void recipes_that_can_work_are_not_refused(void **state)
             fail_msg("%s is refused where it should work", recipes[i].name);
         refused += !is_accepted;
     }
-    assert_int_equal(refused, 2); /* the RTX PRO 6000 in us-east4, v5e in Compute Engine */
+    /* for an RTX PRO 6000 in us-east4, and for v5e in Compute Engine */
+    assert_int_equal(refused, 2);
     recipe_book_destroy(book);
 }
 
@@ -187,8 +189,9 @@ static void check_sentences(const char *recipe, const json_t *warnings)
     }
 }
 
-/* A plan shows the warnings of the recipe's rules and of the provider in one list. */
-static void a_plan_warns_in_sentences_and_of_each_thing_once(void **state)
+/* A plan shows the warnings of the recipe's rules and of the provider in one list, so the two must
+ * not repeat each other. */
+static void a_plan_warns_in_sentences_and_at_most_once_of_each_subject(void **state)
 {
     static const char *const subjects[] = { "by a tag", "CUDA", "startup probe", "Cloud TPU API" };
     struct recipe_book *book = embedded();
@@ -216,12 +219,38 @@ static void a_plan_warns_in_sentences_and_of_each_thing_once(void **state)
     recipe_book_destroy(book);
 }
 
+static void without_accelerators_a_provider_does_not_warn_about_them(void **state)
+{
+    struct recipe_book *book = embedded();
+    size_t count;
+    const struct recipe *recipes = recipe_book_all(book, &count);
+    struct fleet_target target = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        struct recipe recipe = recipes[i];
+        const struct desired desired = {
+            .recipe = &recipe, .target = &target, .place = "", .kind = ""
+        };
+        json_auto_t *warnings = json_array();
+
+        recipe.chips = 0;
+        if (strcmp(recipe.provider, "cloud_run") != 0 && strcmp(recipe.provider, "kubernetes") != 0)
+            continue;
+        provider_find(recipe.provider)->lint(&desired, warnings);
+        if (count_with(warnings, "GPU") + count_with(warnings, "accelerator") > 0)
+            fail_msg("%s: warned about accelerators", recipe.name);
+    }
+    recipe_book_destroy(book);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_case_is_refused_or_warned_of_by_its_rule),
+        cmocka_unit_test(each_case_is_refused_or_causes_its_warning),
         cmocka_unit_test(recipes_that_can_work_are_not_refused),
-        cmocka_unit_test(a_plan_warns_in_sentences_and_of_each_thing_once),
+        cmocka_unit_test(a_plan_warns_in_sentences_and_at_most_once_of_each_subject),
+        cmocka_unit_test(without_accelerators_a_provider_does_not_warn_about_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

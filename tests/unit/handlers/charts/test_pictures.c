@@ -71,7 +71,7 @@ static void the_least_recently_used_picture_makes_room(void **state)
     pictures = pictures_create(3 * each + each / 2);
     for (int i = 1; i <= 3; i++)
         picture_length(pictures, i, THEME_LIGHT);
-    picture_length(pictures, 1, THEME_LIGHT); /* now 2 is least recently used */
+    picture_length(pictures, 1, THEME_LIGHT); /* now picture 2 is the least recently used */
     assert_counts(pictures, 3, 1);
     picture_length(pictures, 4, THEME_LIGHT);
     assert_true(pictures_count(pictures).bytes <= 3 * each + each / 2);
@@ -92,7 +92,7 @@ static void a_picture_that_has_no_room_is_drawn_each_time(void **state)
     picture_length(pictures, 1, THEME_LIGHT);
     assert_counts(pictures, 2, 0);
     assert_int_equal(pictures_count(pictures).bytes, 0);
-    picture_length(NULL, 1, THEME_LIGHT);
+    picture_length(NULL, 1, THEME_LIGHT); /* NULL keeps no pictures */
     assert_counts(NULL, 0, 0);
     pictures_destroy(pictures);
     pictures_destroy(NULL);

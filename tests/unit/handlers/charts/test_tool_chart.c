@@ -4,7 +4,7 @@
 #include "store/series/scrapes.h"
 #include "tests/unit/support/tool_sweeps.h"
 
-#define PNG_LIMIT 65536
+#define PNG_BYTES_MAX 65536
 
 static void import_grid(struct world *world, char out[ID_SIZE])
 {
@@ -29,7 +29,7 @@ static void assert_chart(struct world *world, const char *arguments, const char 
     assert_string_equal(json_get_text(image, "type", ""), "image");
     assert_string_equal(json_get_text(image, "mimeType", ""), "image/png");
     assert_true(strncmp(json_get_text(image, "data", ""), "iVBORw0KGgo", 11) == 0);
-    assert_true(json_string_length(json_object_get(image, "data")) < PNG_LIMIT / 3 * 4);
+    assert_true(json_string_length(json_object_get(image, "data")) < PNG_BYTES_MAX / 3 * 4);
     sentence = json_array_get(world->content, 1);
     assert_string_equal(json_get_text(sentence, "text", ""), text_string(&world->text));
     world_says(world, words);
@@ -66,8 +66,8 @@ static bool has_text(const struct chart *chart, const char *words)
     return false;
 }
 
-/* All requests of a cell that opsbrain measured are stored, so the curve has a step for each time,
- * not for each percentile. */
+/* For a cell that opsbrain measured, a histogram of all requests is stored, so the curve has many
+ * more steps than there are percentiles. */
 static void a_tail_chart_uses_every_request(void **state)
 {
     struct world *world = *state;
@@ -93,8 +93,8 @@ static void a_tail_chart_uses_every_request(void **state)
     result.measurement = (struct measurement){ .attempted = 1000, .succeeded = 1000 };
     assert_stored(world, attempt_begin(world->services.store, &claim, cells[0].id, clock_utc_ms(),
                                        &attempt, &world->error));
-    assert_stored(world, attempt_accept(world->services.store, &claim, attempt, &result,
-                                        clock_utc_ms(), &world->error));
+    assert_stored(world, attempt_end(world->services.store, &claim, attempt, &result,
+                                     clock_utc_ms(), &world->error));
     arguments = json_pack("{s:s, s:s}", "run", sweep, "plot", "tail");
     assert_stored(world, chart_request_call(&call, arguments, &chart, &world->error));
     assert_true(chart_table_rows(&chart.table) > 30);
@@ -125,7 +125,7 @@ static void a_chart_that_cannot_be_drawn_is_refused(void **state)
 
 /* ---- Charts of two runs, and of a deployment ---- */
 
-static void two_sides_are_drawn_as_run_compare_compares_them(void **state)
+static void a_forest_chart_draws_a_comparison_and_needs_two_sides(void **state)
 {
     struct world *world = *state;
     char first[ID_SIZE], second[ID_SIZE];
@@ -140,7 +140,8 @@ static void two_sides_are_drawn_as_run_compare_compares_them(void **state)
               ",\"plot\":\"forest\",\"options\":{\"candidate\":\"%s\",\"accept_unknown\":"
               "[\"workload\"]}",
               second);
-    assert_draws(world, first, text_string(&arguments), "from 5 figures; run_compare has them.");
+    assert_draws(world, first, text_string(&arguments),
+                 "from 5 rows of figures; run_compare has them.");
     text_clear(&arguments);
     text_addf(&arguments,
               "{\"run\":\"%s\",\"plot\":\"forest\",\"options\":{\"candidate\":\"%s\","
@@ -172,7 +173,7 @@ static void a_cost_chart_needs_a_price(void **state)
                   "no price is known for imp_");
 }
 
-static void runs_of_one_name_are_distinguished(void **state)
+static void two_sides_with_one_name_are_distinguished(void **state)
 {
     struct world *world = *state;
     struct call call = { .services = &world->services, .principal = { .role = ROLE_VIEWER } };
@@ -188,7 +189,7 @@ static void runs_of_one_name_are_distinguished(void **state)
     assert_true(has_text(&chart, "(candidate): $2.00/h"));
 }
 
-/* Stores a scrape every ten seconds; the server restarts after half of them. */
+/* Stores 60 scrapes, 10 s apart; the server restarts after the first 30. */
 static void scrape_with_restart(struct world *world, int64_t deployment, int64_t from_ms)
 {
     for (int i = 0; i < 60; i++) {
@@ -247,9 +248,9 @@ int main(void)
         cmocka_unit_test(draws_the_plots_of_an_import),
         cmocka_unit_test(a_tail_chart_uses_every_request),
         cmocka_unit_test(a_chart_that_cannot_be_drawn_is_refused),
-        cmocka_unit_test(two_sides_are_drawn_as_run_compare_compares_them),
+        cmocka_unit_test(a_forest_chart_draws_a_comparison_and_needs_two_sides),
         cmocka_unit_test(a_cost_chart_needs_a_price),
-        cmocka_unit_test(runs_of_one_name_are_distinguished),
+        cmocka_unit_test(two_sides_with_one_name_are_distinguished),
         cmocka_unit_test(a_history_chart_shows_restarts_and_revisions),
         cmocka_unit_test(a_chart_of_a_page_is_refused_for_wrong_arguments),
     };

@@ -40,7 +40,7 @@ static void a_dataset_never_changes(void **state)
                   "give this one another name");
 }
 
-static void refuses_what_it_cannot_keep(void **state)
+static void refuses_imports_by_viewers_and_invalid_ones(void **state)
 {
     struct world *world = *state;
 
@@ -102,7 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_a_dataset_and_says_what_it_has),
         cmocka_unit_test(a_dataset_never_changes),
-        cmocka_unit_test(refuses_what_it_cannot_keep),
+        cmocka_unit_test(refuses_imports_by_viewers_and_invalid_ones),
         cmocka_unit_test(a_plan_takes_its_lengths_from_the_dataset),
         cmocka_unit_test(a_plan_refuses_arguments_that_contradict_a_dataset),
     };

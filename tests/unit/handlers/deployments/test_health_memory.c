@@ -74,7 +74,7 @@ static void an_answer_is_kept_for_its_deployment_and_revision(void **state)
     set_status(memory, &demo, "PASSED");
     health_memory_end_turn(memory, &demo);
     assert_int_equal(get_turn(memory, &demo, "PASSED"), HEALTH_KNOWN);
-    set_status(memory, &demo, "FAILED"); /* an operator asked */
+    set_status(memory, &demo, "FAILED"); /* by an operator, who needs no turn */
     assert_int_equal(get_turn(memory, &demo, "FAILED"), HEALTH_KNOWN);
     assert_int_equal(get_turn(memory, &changed, NULL), HEALTH_ASK);
     assert_int_equal(get_turn(memory, &other, NULL), HEALTH_ASK);
@@ -97,7 +97,7 @@ static void an_operators_answer_does_not_end_the_turn_of_a_viewer(void **state)
     health_memory_destroy(memory);
 }
 
-static void a_caller_that_leaves_or_fails_lets_the_next_one_ask(void **state)
+static void a_cancelled_or_failed_caller_lets_the_next_one_ask(void **state)
 {
     struct health_memory *memory = health_memory_create();
     struct answer answer = { 0 };
@@ -153,7 +153,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_answer_is_kept_for_its_deployment_and_revision),
         cmocka_unit_test(an_operators_answer_does_not_end_the_turn_of_a_viewer),
-        cmocka_unit_test(a_caller_that_leaves_or_fails_lets_the_next_one_ask),
+        cmocka_unit_test(a_cancelled_or_failed_caller_lets_the_next_one_ask),
         cmocka_unit_test(only_one_of_many_concurrent_callers_asks),
     };
 

@@ -14,7 +14,7 @@ static void act_as(struct world *world, const char *principal, enum role role)
 }
 
 /* Each refused call is a way in which an operator could try to obtain a secret. */
-static void sends_no_secret_where_no_admin_bound_it(void **state)
+static void an_operator_uses_a_secret_only_where_an_admin_bound_it(void **state)
 {
     struct world *world = *state;
 
@@ -60,7 +60,7 @@ static void binds_secrets_that_an_admin_names(void **state)
 }
 
 /* The secret is not bound, as after an upgrade, or after a binding was removed. */
-static void binds_secrets_of_registered_deployments(void **state)
+static void registering_or_updating_again_binds_an_unbound_secret(void **state)
 {
     struct world *world = *state;
     json_auto_t *again = NULL, *updated = NULL;
@@ -119,7 +119,7 @@ static void lists_secrets_their_origins_and_what_is_unbound(void **state)
     assert_null(strstr(text_string(&world->text), "a-value-never-shown"));
 }
 
-static void binds_secrets_for_admins_alone(void **state)
+static void refuses_operators_wrong_arguments_and_secrets_with_an_origins_file(void **state)
 {
     static const char bind[] = "{\"secret\":\"LAB\",\"origin\":\"http://127.0.0.1:1\"}";
     struct world *world = *state;
@@ -146,9 +146,9 @@ static void binds_secrets_for_admins_alone(void **state)
 
 /* ---- Owners ---- */
 
-#define MOVED "{\"deployment\":\"demo\",\"url\":\"http://127.0.0.1:1\",\"confirm\":\"demo\"}"
+#define MOVE_DEMO "{\"deployment\":\"demo\",\"url\":\"http://127.0.0.1:1\",\"confirm\":\"demo\"}"
 
-static void belongs_to_the_principal_who_registered_it_first(void **state)
+static void a_deployment_belongs_to_the_principal_who_registered_it_first(void **state)
 {
     static const char sentence[] =
         "demo belongs to otto: only otto or an admin may change its url or secret, or remove it";
@@ -158,7 +158,7 @@ static void belongs_to_the_principal_who_registered_it_first(void **state)
     act_as(world, "otto", ROLE_OPERATOR);
     world_register(world, "demo");
     act_as(world, "olga", ROLE_OPERATOR);
-    world_refused(world, "deployment_update", MOVED, ERROR_FORBIDDEN, sentence);
+    world_refused(world, "deployment_update", MOVE_DEMO, ERROR_FORBIDDEN, sentence);
     world_refused(world, "deployment_update", "{\"deployment\":\"demo\",\"secret\":\"LAB\"}",
                   ERROR_FORBIDDEN, sentence);
     world_refused(world, "deployment_remove", "{\"deployment\":\"demo\",\"confirm\":\"demo\"}",
@@ -166,7 +166,7 @@ static void belongs_to_the_principal_who_registered_it_first(void **state)
     answer = world_ok(world, "deployment_update", "{\"deployment\":\"demo\",\"region\":\"lab\"}");
     assert_string_equal(json_get_text(json_object_get(answer, "deployment"), "owner", ""), "otto");
     act_as(world, "otto", ROLE_OPERATOR);
-    world_do(world, "deployment_update", MOVED);
+    world_do(world, "deployment_update", MOVE_DEMO);
     act_as(world, "alice", ROLE_ADMIN);
     world_do(world, "deployment_update",
              "{\"deployment\":\"demo\",\"url\":\"http://127.0.0.1:2\",\"confirm\":\"demo\"}");
@@ -193,12 +193,12 @@ static void only_an_admin_hands_a_deployment_over(void **state)
     answer = world_ok(world, "deployment_update", "{\"owner\":\"olga\"}");
     assert_string_equal(json_get_text(json_object_get(answer, "deployment"), "owner", ""), "olga");
     act_as(world, "otto", ROLE_OPERATOR);
-    world_refused(world, "deployment_update", MOVED, ERROR_FORBIDDEN, "demo belongs to olga");
+    world_refused(world, "deployment_update", MOVE_DEMO, ERROR_FORBIDDEN, "demo belongs to olga");
     act_as(world, "olga", ROLE_OPERATOR);
-    world_do(world, "deployment_update", MOVED);
+    world_do(world, "deployment_update", MOVE_DEMO);
 }
 
-static void keeps_its_owner_when_it_is_registered_again(void **state)
+static void a_removed_deployment_keeps_its_owner(void **state)
 {
     struct world *world = *state;
 
@@ -212,12 +212,12 @@ static void keeps_its_owner_when_it_is_registered_again(void **state)
     act_as(world, "alice", ROLE_ADMIN);
     world_register(world, "demo");
     act_as(world, "otto", ROLE_OPERATOR);
-    world_do(world, "deployment_update", MOVED);
+    world_do(world, "deployment_update", MOVE_DEMO);
 }
 
 /* ---- A new address ---- */
 
-static void asks_the_user_before_a_deployment_gets_another_url(void **state)
+static void asks_the_user_before_a_deployment_gets_a_different_url(void **state)
 {
     static const char move[] = "{\"url\":\"http://127.0.0.1:1\"}";
     struct world *world = *state;
@@ -230,18 +230,18 @@ static void asks_the_user_before_a_deployment_gets_another_url(void **state)
     world_refused(world, "deployment_update",
                   "{\"url\":\"http://127.0.0.1:1\",\"confirm\":\"dem\"}", ERROR_INVALID,
                   "it must repeat the name");
-    world->says = "{\"action\":\"decline\"}";
+    world->reply = "{\"action\":\"decline\"}";
     world_refused(world, "deployment_update", move, ERROR_CANCELLED, "demo stays at http");
-    world->says = "{\"action\":\"accept\",\"content\":{\"move\":false}}";
+    world->reply = "{\"action\":\"accept\",\"content\":{\"move\":false}}";
     world_refused(world, "deployment_update", move, ERROR_CANCELLED, "demo stays at http");
-    world->says = "{\"action\":\"accept\",\"content\":{\"move\":true}}";
+    world->reply = "{\"action\":\"accept\",\"content\":{\"move\":true}}";
     world_do(world, "deployment_update", move);
-    world->says = "{\"action\":\"decline\"}";
-    world_do(world, "deployment_update", move); /* changes nothing */
+    world->reply = "{\"action\":\"decline\"}";
+    world_do(world, "deployment_update", move); /* changes nothing, so the user is not asked */
     world_do(world, "deployment_update", "{\"region\":\"lab\"}");
 }
 
-static void keeps_its_url_while_it_is_measured(void **state)
+static void a_deployment_keeps_its_url_while_it_is_measured(void **state)
 {
     struct world *world = *state;
 
@@ -250,24 +250,24 @@ static void keeps_its_url_while_it_is_measured(void **state)
     world_do(world, "sweep_start",
              "{\"deployment\":\"other\",\"candidate\":\"demo\",\"concurrency\":[1],"
              "\"input_tokens\":[8],\"output_tokens\":[4],\"window_s\":1}");
-    world_refused(world, "deployment_update", MOVED, ERROR_CONFLICT, "is using demo");
+    world_refused(world, "deployment_update", MOVE_DEMO, ERROR_CONFLICT, "is using demo");
     world_do(world, "deployment_update", "{\"deployment\":\"demo\",\"region\":\"lab\"}");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sends_no_secret_where_no_admin_bound_it),
+        cmocka_unit_test(an_operator_uses_a_secret_only_where_an_admin_bound_it),
         cmocka_unit_test(binds_secrets_that_an_admin_names),
-        cmocka_unit_test(binds_secrets_of_registered_deployments),
+        cmocka_unit_test(registering_or_updating_again_binds_an_unbound_secret),
         cmocka_unit_test(binds_nothing_when_the_call_is_refused),
         cmocka_unit_test(lists_secrets_their_origins_and_what_is_unbound),
-        cmocka_unit_test(binds_secrets_for_admins_alone),
-        cmocka_unit_test(belongs_to_the_principal_who_registered_it_first),
+        cmocka_unit_test(refuses_operators_wrong_arguments_and_secrets_with_an_origins_file),
+        cmocka_unit_test(a_deployment_belongs_to_the_principal_who_registered_it_first),
         cmocka_unit_test(only_an_admin_hands_a_deployment_over),
-        cmocka_unit_test(keeps_its_owner_when_it_is_registered_again),
-        cmocka_unit_test(asks_the_user_before_a_deployment_gets_another_url),
-        cmocka_unit_test(keeps_its_url_while_it_is_measured),
+        cmocka_unit_test(a_removed_deployment_keeps_its_owner),
+        cmocka_unit_test(asks_the_user_before_a_deployment_gets_a_different_url),
+        cmocka_unit_test(a_deployment_keeps_its_url_while_it_is_measured),
     };
 
     return world_run(tests);

@@ -33,7 +33,7 @@ static void registers_a_server_and_says_what_it_serves(void **state)
     world_audited(world, "deployment_register", "ok", "demo");
 }
 
-static void registers_the_same_again_without_a_change(void **state)
+static void registering_again_changes_nothing_or_is_refused(void **state)
 {
     struct world *world = *state;
     json_auto_t *first = register_as(world, "demo", ",\"region\":\"lab\"");
@@ -53,10 +53,10 @@ static void registers_a_server_that_is_down_and_says_so(void **state)
 
     assert_false(json_get_boolean(answer, "reachable", true));
     assert_non_null(strstr(json_get_text(answer, "problem", ""), "connect_refused"));
-    world_says(world, "It does not answer as it should now");
+    world_says(world, "It does not answer as it should: ");
 }
 
-static void refuses_urls_that_no_deployment_may_have(void **state)
+static void refuses_urls_and_names_that_no_deployment_may_have(void **state)
 {
     static const struct {
         const char *url;
@@ -81,7 +81,7 @@ static void refuses_urls_that_no_deployment_may_have(void **state)
     world_refused(world, "deployment_show", "{}", ERROR_NOT_FOUND, "no deployment is registered");
 }
 
-static void names_the_refused_name_or_url_without_a_secret_in_it(void **state)
+static void repeats_the_refused_name_or_url_without_secrets(void **state)
 {
     static const char *const urls[][2] = {
         { "ftp://gpu:8000", "\"url\" is \"ftp://gpu:8000\": the URL must begin with http" },
@@ -212,7 +212,7 @@ static void shows_a_dashboard_that_ends_in_the_next_step(void **state)
     world_says(world, "Next: model_health; sweep_start with only its name");
 }
 
-static void shows_the_load_of_a_server_that_reports_only_its_queue(void **state)
+static void shows_the_load_of_a_server_that_reports_no_running_requests(void **state)
 {
     static const struct canned_answer answers[] = {
         { .path = "/v1/models", .body = "{\"data\":[{\"id\":\"toy\"}]}" },
@@ -232,7 +232,7 @@ static void shows_the_load_of_a_server_that_reports_only_its_queue(void **state)
     world_says(world, "Load       3 waiting, KV cache 25 % in use\n");
 }
 
-static void shows_a_server_that_is_down_with_what_was_known_of_it(void **state)
+static void shows_a_server_that_is_down_with_its_last_known_model(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL;
@@ -258,17 +258,17 @@ static void does_not_wake_a_server_that_scales_to_zero(void **state)
     json_auto_t *answer = NULL;
     struct canned_server server;
     const json_t *health;
-    size_t asked;
+    size_t requests_before;
 
     canned_start(&server, answers);
     snprintf(world->url, sizeof world->url, "http://127.0.0.1:%d", server.port);
     world_register(world, "demo");
-    asked = server.requests;
+    requests_before = server.requests;
     world->services.access.locks = &locks;
     answer = world_ok(world, "deployment_show", "{}");
     world->services.access.locks = NULL;
     canned_stop(&server);
-    assert_int_equal(server.requests, asked);
+    assert_int_equal(server.requests, requests_before);
     health = json_object_get(answer, "health");
     assert_string_equal(json_get_text(health, "status", ""), "sleeps");
     assert_non_null(strstr(json_get_text(health, "problem", ""), "model_health asks it"));
@@ -290,7 +290,7 @@ static void removes_a_deployment_only_if_its_name_is_repeated(void **state)
     world_register(world, "demo"); /* comes back as a new revision */
 }
 
-static void asks_the_user_where_the_removal_is_not_confirmed(void **state)
+static void asks_the_user_if_the_removal_is_not_confirmed(void **state)
 {
     struct world *world = *state;
 
@@ -298,14 +298,14 @@ static void asks_the_user_where_the_removal_is_not_confirmed(void **state)
     world_refused(world, "deployment_remove", "{\"deployment\":\"demo\"}", ERROR_INVALID,
                   "call again with \"confirm\": \"demo\"");
     world_refused(world, "deployment_remove", "{\"deployment\":\"demo\"}", ERROR_INVALID,
-                  "Kept: its server");
-    world->says = "{\"action\":\"decline\"}";
+                  "Its server is not touched");
+    world->reply = "{\"action\":\"decline\"}";
     world_refused(world, "deployment_remove", "{\"deployment\":\"demo\"}", ERROR_CANCELLED,
                   "demo stays registered");
-    world->says = "{\"action\":\"accept\",\"content\":{\"remove\":false}}";
+    world->reply = "{\"action\":\"accept\",\"content\":{\"remove\":false}}";
     world_refused(world, "deployment_remove", "{\"deployment\":\"demo\"}", ERROR_CANCELLED,
                   "demo stays registered");
-    world->says = "{\"action\":\"accept\",\"content\":{\"remove\":true}}";
+    world->reply = "{\"action\":\"accept\",\"content\":{\"remove\":true}}";
     world_do(world, "deployment_remove", "{\"deployment\":\"demo\"}");
     world_refused(world, "deployment_show", "{\"deployment\":\"demo\"}", ERROR_NOT_FOUND, "demo");
 }
@@ -325,21 +325,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(registers_a_server_and_says_what_it_serves),
-        cmocka_unit_test(registers_the_same_again_without_a_change),
+        cmocka_unit_test(registering_again_changes_nothing_or_is_refused),
         cmocka_unit_test(registers_a_server_that_is_down_and_says_so),
-        cmocka_unit_test(refuses_urls_that_no_deployment_may_have),
-        cmocka_unit_test(names_the_refused_name_or_url_without_a_secret_in_it),
+        cmocka_unit_test(refuses_urls_and_names_that_no_deployment_may_have),
+        cmocka_unit_test(repeats_the_refused_name_or_url_without_secrets),
         cmocka_unit_test(refuses_a_secrets_value_without_repeating_it),
         cmocka_unit_test(an_update_changes_only_what_it_names_and_makes_a_revision),
         cmocka_unit_test(refuses_a_change_of_an_outdated_revision),
         cmocka_unit_test(refusals_name_the_registered_deployments),
         cmocka_unit_test(lists_deployments_page_by_page),
         cmocka_unit_test(shows_a_dashboard_that_ends_in_the_next_step),
-        cmocka_unit_test(shows_the_load_of_a_server_that_reports_only_its_queue),
-        cmocka_unit_test(shows_a_server_that_is_down_with_what_was_known_of_it),
+        cmocka_unit_test(shows_the_load_of_a_server_that_reports_no_running_requests),
+        cmocka_unit_test(shows_a_server_that_is_down_with_its_last_known_model),
         cmocka_unit_test(does_not_wake_a_server_that_scales_to_zero),
         cmocka_unit_test(removes_a_deployment_only_if_its_name_is_repeated),
-        cmocka_unit_test(asks_the_user_where_the_removal_is_not_confirmed),
+        cmocka_unit_test(asks_the_user_if_the_removal_is_not_confirmed),
         cmocka_unit_test(removes_no_deployment_that_is_being_measured),
     };
 

@@ -103,7 +103,7 @@ static void refuses_a_secret_that_nobody_has_set(void **state)
     world_refused(world, "model_health", "{}", ERROR_NOT_FOUND, "OPSBRAIN_SECRET_NOBODY_SET_IT");
 }
 
-static void register_guarded(struct world *world)
+static void register_server_with_api_key(struct world *world)
 {
     TEXT_AUTO arguments = { 0 };
 
@@ -115,13 +115,13 @@ static void register_guarded(struct world *world)
     world_do(world, "deployment_register", text_string(&arguments));
 }
 
-static void sends_the_secret_that_is_named(void **state)
+static void sends_the_secret_of_the_deployment(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL;
 
     setenv("OPSBRAIN_SECRET_HANDLERS_LAB", "right-token", 1);
-    register_guarded(world);
+    register_server_with_api_key(world);
     answer = world_ok(world, "model_health", "{}");
     assert_string_equal(json_get_text(answer, "status", ""), "PASSED");
     assert_null(strstr(text_string(&world->text), "right-token"));
@@ -133,7 +133,7 @@ static void distinguishes_a_wrong_token_from_other_failures(void **state)
     json_auto_t *answer = NULL;
 
     setenv("OPSBRAIN_SECRET_HANDLERS_LAB", "wrong-token", 1);
-    register_guarded(world);
+    register_server_with_api_key(world);
     answer = world_ok(world, "model_health", "{}");
     assert_string_equal(json_get_text(answer, "failure", ""), "auth");
     world_refused(world, "sweep_start", "{\"concurrency\":[1],\"input_tokens\":[8]}",
@@ -197,7 +197,7 @@ static void stops_when_it_is_cancelled(void **state)
                   ERROR_CANCELLED, "cancelled");
 }
 
-static void distinguishes_a_prompt_over_the_context_from_a_failure(void **state)
+static void names_the_class_of_failure_of_a_prompt_that_is_too_long(void **state)
 {
     struct world *world = *state;
     TEXT_AUTO arguments = { 0 };
@@ -210,7 +210,8 @@ static void distinguishes_a_prompt_over_the_context_from_a_failure(void **state)
     world_refused(world, "model_query", text_string(&arguments), ERROR_UPSTREAM, "too_long");
 }
 
-/* The deployment uses the server's first model, and a server with another model replaces it. */
+/* The deployment names no model, so the server's first one is used. Then a server with a different
+ * model takes over the address. */
 static void follows_a_server_that_changed_its_model(void **state)
 {
     struct world *world = *state;
@@ -228,7 +229,7 @@ static void follows_a_server_that_changed_its_model(void **state)
     assert_string_equal(json_get_text(health, "model", ""), "other/model");
 }
 
-static void refuses_arguments_out_of_range(void **state)
+static void refuses_missing_and_wrong_arguments(void **state)
 {
     struct world *world = *state;
 
@@ -250,15 +251,15 @@ int main(void)
         cmocka_unit_test(names_the_class_of_failure_of_a_server_that_is_down),
         cmocka_unit_test(names_the_class_of_failure_of_an_unknown_model),
         cmocka_unit_test(refuses_a_secret_that_nobody_has_set),
-        cmocka_unit_test(sends_the_secret_that_is_named),
+        cmocka_unit_test(sends_the_secret_of_the_deployment),
         cmocka_unit_test(distinguishes_a_wrong_token_from_other_failures),
         cmocka_unit_test(answers_with_performance_stats_on_request),
         cmocka_unit_test(omits_the_stats_unless_they_are_requested),
         cmocka_unit_test(reports_its_progress_as_text_arrives),
         cmocka_unit_test(stops_when_it_is_cancelled),
-        cmocka_unit_test(distinguishes_a_prompt_over_the_context_from_a_failure),
+        cmocka_unit_test(names_the_class_of_failure_of_a_prompt_that_is_too_long),
         cmocka_unit_test(follows_a_server_that_changed_its_model),
-        cmocka_unit_test(refuses_arguments_out_of_range),
+        cmocka_unit_test(refuses_missing_and_wrong_arguments),
     };
 
     return world_run(tests);

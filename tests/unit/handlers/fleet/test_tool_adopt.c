@@ -3,9 +3,9 @@
  * adopted. */
 #include "tests/unit/support/fleet_tools.h"
 
-static struct fleet_thing *put_foreign(const char *name)
+static struct fleet_resource *put_foreign(const char *name)
 {
-    struct fleet_thing *theirs;
+    struct fleet_resource *theirs;
     char url[128];
 
     snprintf(url, sizeof url, "https://test/service/%s", name);
@@ -73,9 +73,9 @@ static void servers_on_a_target_are_listed_and_adopted(void **state)
     assert_int_equal(cloud->writes, 0);
 }
 
-/* The rows of two servers of this opsbrain are lost, as after a restore of the database. The second
- * has no label that says how it ends. The third is another opsbrain's, so its end does not count.
- */
+/* The database has lost the rows of the first two servers, which this opsbrain made, as after a
+ * restore; the second has no label that says how it ends. The third is another opsbrain's, so its
+ * end does not count. */
 static void an_adopted_server_keeps_the_end_that_this_opsbrain_gave_it(void **state)
 {
     static const struct {
@@ -89,14 +89,14 @@ static void an_adopted_server_keeps_the_end_that_this_opsbrain_gave_it(void **st
 
     register_lab(world, "");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct fleet_thing *thing = put_foreign(cases[i].name);
+        struct fleet_resource *resource = put_foreign(cases[i].name);
         json_auto_t *shown = NULL;
         char arguments[80], guard[64];
 
-        text_copy(thing->instance, sizeof thing->instance,
+        text_copy(resource->instance, sizeof resource->instance,
                   cases[i].instance != NULL ? cases[i].instance : frame.instance);
-        text_copy(thing->deployment, sizeof thing->deployment, cases[i].name);
-        text_copy(thing->at_end, sizeof thing->at_end, cases[i].at_end);
+        text_copy(resource->deployment, sizeof resource->deployment, cases[i].name);
+        text_copy(resource->at_end, sizeof resource->at_end, cases[i].at_end);
         snprintf(guard, sizeof guard, "https://test/guard/%s", cases[i].name);
         fleet_world_put(cloud, guard)->ends_ms = clock_utc_ms() + 3600000;
         adopt(world, cases[i].name, ",\"may_end\":true");
@@ -125,7 +125,7 @@ static void a_server_that_changed_before_the_user_answered_is_not_adopted(void *
     } cases[] = {
         { move_server,
           "is now at \"http://127.0.0.1:8\", but \"http://127.0.0.1:9/theirs\" was shown" },
-        { replace_server, "is now another server (1) than the one that was shown (0)" },
+        { replace_server, "is now a different server (1) than the one that was shown (0)" },
     };
     static const char theirs[] = "{\"deployment\":\"theirs\",\"target\":\"lab\"}";
     struct world *world = *state;
@@ -174,7 +174,7 @@ static void a_watched_deployment_is_never_changed(void **state)
     assert_int_equal(fleet_world_existing(cloud), 51);
 }
 
-/* Another target shows the same server, or one that has its name. */
+/* A second target first shows the same server, then a different one with its name and labels. */
 static void a_label_alone_makes_nothing_managed(void **state)
 {
     struct world *world = *state;
@@ -203,7 +203,7 @@ static void a_name_alone_makes_nothing_managed(void **state)
     expect_whose(world, "lab", "gemma", "foreign");
 }
 
-/* The name becomes part of the requests' paths. */
+/* The name becomes part of the paths of requests to the platform. */
 static void only_a_deployment_with_a_plain_name_is_adopted(void **state)
 {
     static const char *const names[] = {
@@ -218,7 +218,8 @@ static void only_a_deployment_with_a_plain_name_is_adopted(void **state)
         snprintf(arguments, sizeof arguments,
                  "{\"deployment\":\"%s\",\"target\":\"lab\",\"confirm\":\"%s\"}", names[i],
                  names[i]);
-        world_refused(world, "deployment_adopt", arguments, ERROR_INVALID, "begins with a letter");
+        world_refused(world, "deployment_adopt", arguments, ERROR_INVALID,
+                      "must begin with a letter");
     }
     assert_int_equal(cloud->events, 0);
 }

@@ -11,7 +11,7 @@ static void deployment_remove_refuses_a_managed_deployment(void **state)
                   ERROR_CONFLICT, "call deployment_destroy");
 }
 
-static void managed_deployments_are_shown_with_cost_end_and_drift(void **state)
+static void managed_deployments_are_shown_with_state_cost_and_end(void **state)
 {
     struct world *world = *state;
     json_auto_t *listed = NULL, *shown = NULL;
@@ -29,7 +29,7 @@ static void managed_deployments_are_shown_with_cost_end_and_drift(void **state)
     assert_non_null(strstr(text_string(&world->text), "running on lab (created), 1.00 USD"));
 }
 
-static void stop_and_destroy_show_their_requests_and_need_consent(void **state)
+static void a_deployment_is_stopped_started_and_destroyed_with_consent(void **state)
 {
     struct world *world = *state;
     json_auto_t *stopped = NULL, *started = NULL, *begun = NULL, *gone = NULL;
@@ -47,7 +47,7 @@ static void stop_and_destroy_show_their_requests_and_need_consent(void **state)
     started = world_ok(world, "deployment_start", "{\"deployment\":\"gemma\"}");
     world_refused(world, "deployment_apply", with_plan(started, ""), ERROR_FORBIDDEN,
                   "opsbrain plan approve");
-    world->says = YES;
+    world->reply = YES;
     begun = world_ok(world, "deployment_apply", with_plan(started, ""));
     await(world, begun, "completed");
     gone =
@@ -57,7 +57,7 @@ static void stop_and_destroy_show_their_requests_and_need_consent(void **state)
     world_refused(world, "deployment_show", "{\"deployment\":\"gemma\"}", ERROR_NOT_FOUND, "gemma");
 }
 
-static json_int_t planned_length(const json_t *updated)
+static json_int_t planned_context_tokens(const json_t *updated)
 {
     const json_t *requests = json_object_get(json_object_get(updated, "plan"), "requests");
 
@@ -83,15 +83,15 @@ static void an_update_of_a_managed_deployment_is_a_plan(void **state)
                   ERROR_INVALID, "one call for the");
     updated = world_ok(world, "deployment_update",
                        "{\"deployment\":\"gemma\",\"options\":[\"overrides=max_model_len=2048\"]}");
-    assert_int_equal(planned_length(updated), 2048);
+    assert_int_equal(planned_context_tokens(updated), 2048);
     assert_int_equal(cloud->writes, writes);
-    world->says = YES;
+    world->reply = YES;
     begun = world_ok(world, "deployment_apply", with_plan(json_object_get(updated, "plan"), ""));
     await(world, begun, "completed");
     assert_true(cloud->writes > writes);
     assert_int_equal(fleet_world_find(cloud, "https://test/service/gemma")->created, 1);
     back = world_ok(world, "deployment_update", "{\"deployment\":\"gemma\",\"overrides\":{}}");
-    assert_int_equal(planned_length(back), 4096);
+    assert_int_equal(planned_context_tokens(back), 4096);
     as(world, "bob", ROLE_OPERATOR, NULL);
     world_refused(world, "deployment_update", "{\"deployment\":\"gemma\",\"overrides\":{}}",
                   ERROR_FORBIDDEN, "belongs to alice");
@@ -109,7 +109,7 @@ static void a_deployment_outlives_its_recipe(void **state)
                   ERROR_NOT_FOUND, "no recipe is named");
     extended = world_ok(world, "deployment_extend", "{\"deployment\":\"gemma\",\"life_s\":9000}");
     assert_true(json_get_number(extended, "usd_per_hour", 0) > 0.9);
-    world->says = YES;
+    world->reply = YES;
     begun = world_ok(world, "deployment_apply", with_plan(extended, ""));
     await(world, begun, "completed");
     scaled = world_ok(world, "deployment_scale", "{\"deployment\":\"gemma\",\"replicas\":2}");
@@ -117,7 +117,7 @@ static void a_deployment_outlives_its_recipe(void **state)
 }
 
 /* If the platform can only change the end of a stopped server, a sweep would lose its server, so
- * that extension is refused. */
+ * the extension is refused. */
 static void an_extension_leaves_a_sweep_its_server(void **state)
 {
     static const char *const quick[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };
@@ -144,7 +144,8 @@ static void an_update_is_priced_for_all_replicas_that_exist(void **state)
     json_auto_t *updated = NULL;
 
     deploy(world);
-    fleet_world_find(cloud, "https://test/service/gemma")->replicas = 3; /* by somebody else */
+    /* somebody else scales it */
+    fleet_world_find(cloud, "https://test/service/gemma")->replicas = 3;
     updated = world_ok(world, "deployment_update",
                        "{\"deployment\":\"gemma\",\"recipe\":\"gemma-small\"}");
     assert_true(json_get_number(json_object_get(updated, "plan"), "usd_per_hour", 0) > 2.9);
@@ -164,8 +165,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLEET_TEST(deployment_remove_refuses_a_managed_deployment),
-        FLEET_TEST(managed_deployments_are_shown_with_cost_end_and_drift),
-        FLEET_TEST(stop_and_destroy_show_their_requests_and_need_consent),
+        FLEET_TEST(managed_deployments_are_shown_with_state_cost_and_end),
+        FLEET_TEST(a_deployment_is_stopped_started_and_destroyed_with_consent),
         FLEET_TEST(an_update_of_a_managed_deployment_is_a_plan),
         FLEET_TEST(a_deployment_outlives_its_recipe),
         FLEET_TEST(an_extension_leaves_a_sweep_its_server),

@@ -20,16 +20,16 @@ static void nothing_is_deployed_without_the_consent_of_a_user(void **state)
     world_refused(world, "deployment_apply", with_plan(made, ""), ERROR_FORBIDDEN,
                   "opsbrain plan approve");
     world_refused(world, "deployment_apply", with_confirmation(made), ERROR_FORBIDDEN,
-                  "above what an agent may approve");
+                  "an agent may not approve its cost");
     world_refused(world, "plan_approve", with_plan(made, ""), ERROR_FORBIDDEN,
                   "opsbrain plan approve");
-    world->says = NO;
+    world->reply = NO;
     world_refused(world, "deployment_apply", with_plan(made, ""), ERROR_CANCELLED,
                   "did not consent");
     assert_int_equal(cloud->writes, 0);
 }
 
-static void an_agent_applies_up_to_its_ceiling(void **state)
+static void an_agent_applies_a_plan_within_the_ceiling_with_its_digest(void **state)
 {
     struct world *world = *state;
     json_auto_t *made = NULL, *begun = NULL;
@@ -52,7 +52,7 @@ static void a_target_that_needs_two_waits_for_a_second_user(void **state)
 
     register_lab(world, ",\"options\":[\"needs_two=true\"]");
     made = plan(world, "");
-    world->says = YES;
+    world->reply = YES;
     first = world_ok(world, "deployment_apply", with_plan(made, ""));
     assert_false(json_get_boolean(first, "started", true));
     again = world_ok(world, "deployment_apply", with_plan(made, ""));
@@ -60,7 +60,7 @@ static void a_target_that_needs_two_waits_for_a_second_user(void **state)
     assert_int_equal(cloud->writes, 0);
     as(world, "bob", ROLE_OPERATOR, YES);
     world_do(world, "plan_approve", with_plan(made, ""));
-    world->says = NULL;
+    world->reply = NULL;
     begun = world_ok(world, "deployment_apply", with_plan(made, ""));
     assert_true(json_get_boolean(begun, "started", false));
     await(world, begun, "completed");
@@ -70,11 +70,11 @@ static void an_outdated_plan_is_refused_with_the_difference(void **state)
 {
     struct world *world = *state;
     json_auto_t *made = NULL;
-    struct fleet_thing *other;
+    struct fleet_resource *other;
 
     register_lab(world, "");
     made = plan(world, "");
-    world->says = YES;
+    world->reply = YES;
     cloud->recipe_revision = 2;
     world_refused(world, "deployment_apply", with_plan(made, ""), ERROR_CONFLICT, "the recipe");
     cloud->recipe_revision = 1;
@@ -88,13 +88,13 @@ static void an_outdated_plan_is_refused_with_the_difference(void **state)
                   "is not opsbrain's");
     other->exists = false;
     register_lab(world, ",\"options\":[\"needs_two=true\"]");
-    world->says = YES;
+    world->reply = YES;
     world_refused(world, "deployment_apply", with_plan(made, ""), ERROR_CONFLICT,
                   "revision 1 -> 2");
     assert_int_equal(cloud->writes, 0);
 }
 
-/* A server of the same name that was created after the plan has another id. */
+/* A server of the same name that was created after the plan has a different id. */
 static void a_plan_applies_to_one_server_only(void **state)
 {
     struct world *world = *state;
@@ -103,7 +103,7 @@ static void a_plan_applies_to_one_server_only(void **state)
     deploy(world);
     scaled = world_ok(world, "deployment_scale", "{\"deployment\":\"gemma\",\"replicas\":2}");
     fleet_world_find(cloud, "https://test/service/gemma")->created++;
-    world->says = YES;
+    world->reply = YES;
     world_refused(world, "deployment_apply", with_plan(scaled, ""), ERROR_CONFLICT,
                   "uid \"1\" -> \"2\"");
 }
@@ -120,6 +120,7 @@ static void create_other_server(void)
     fleet_world_put(cloud, "https://test/service/gemma")->exists = true;
 }
 
+/* After a restore, opsbrain only reads the clouds. */
 static void restore_database(void)
 {
     static const atomic_bool only_reads = true;
@@ -127,7 +128,7 @@ static void restore_database(void)
     frame.only_reads = &only_reads;
 }
 
-static void a_plan_that_became_outdated_before_the_answer_is_not_applied(void **state)
+static void a_plan_that_can_no_longer_be_applied_after_the_answer_is_refused(void **state)
 {
     static const struct {
         void (*thinks)(void);
@@ -144,7 +145,7 @@ static void a_plan_that_became_outdated_before_the_answer_is_not_applied(void **
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_auto_t *made = plan(world, "");
 
-        world->says = YES;
+        world->reply = YES;
         world->thinks = cases[i].thinks;
         world_refused(world, "deployment_apply", with_plan(made, ""), cases[i].kind, cases[i].says);
         world->thinks = NULL;
@@ -166,7 +167,7 @@ static void a_server_made_before_the_answer_is_not_destroyed(void **state)
     json_auto_t *gone = NULL;
 
     deploy(world);
-    world->says = "{\"action\":\"accept\",\"content\":{\"end\":true}}";
+    world->reply = "{\"action\":\"accept\",\"content\":{\"end\":true}}";
     world->thinks = replace_server;
     world_refused(world, "deployment_destroy", "{\"deployment\":\"gemma\"}", ERROR_CONFLICT,
                   "is no longer the server that was shown");
@@ -176,8 +177,8 @@ static void a_server_made_before_the_answer_is_not_destroyed(void **state)
     await(world, gone, "completed");
 }
 
-/* Another server makes another question, so that a later call cannot bring the answer to the first
- * one. */
+/* A different server makes a different question, so that a repeated call cannot bring the answer
+ * that was given for the first server. */
 static void an_answer_is_for_the_server_that_was_shown(void **state)
 {
     static const struct {
@@ -232,7 +233,7 @@ static void an_expired_plan_is_neither_applied_nor_approved(void **state)
     made = plan(world, "");
     add_expired_plan(world, made, id);
     snprintf(arguments, sizeof arguments, "{\"plan\":\"%s\"}", id);
-    world->says = YES;
+    world->reply = YES;
     world_refused(world, "deployment_apply", arguments, ERROR_CONFLICT, "make a new plan");
     world_refused(world, "plan_approve", arguments, ERROR_CONFLICT, "24 hours");
     assert_int_equal(cloud->writes, 0);
@@ -247,7 +248,7 @@ static void applying_a_plan_again_returns_its_job(void **state)
 
     register_lab(world, "");
     made = plan(world, "");
-    world->says = YES;
+    world->reply = YES;
     first = world_ok(world, "deployment_apply", with_plan(made, ""));
     as(world, "bob", ROLE_OPERATOR, YES);
     second = world_ok(world, "deployment_apply", with_plan(made, ""));
@@ -267,7 +268,7 @@ static void a_plan_that_failed_says_why(void **state)
     cloud->fault = FAULT_REFUSE;
     cloud->faults_left = 1;
     snprintf(cloud->fault_at, sizeof cloud->fault_at, "/service/");
-    world->says = YES;
+    world->reply = YES;
     begun = world_ok(world, "deployment_apply", with_plan(made, ""));
     await(world, begun, "failed");
     shown = world_ok(world, "plan_show", with_plan(made, ""));
@@ -280,11 +281,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLEET_TEST(nothing_is_deployed_without_the_consent_of_a_user),
-        FLEET_TEST(an_agent_applies_up_to_its_ceiling),
+        FLEET_TEST(an_agent_applies_a_plan_within_the_ceiling_with_its_digest),
         FLEET_TEST(a_target_that_needs_two_waits_for_a_second_user),
         FLEET_TEST(an_outdated_plan_is_refused_with_the_difference),
         FLEET_TEST(a_plan_applies_to_one_server_only),
-        FLEET_TEST(a_plan_that_became_outdated_before_the_answer_is_not_applied),
+        FLEET_TEST(a_plan_that_can_no_longer_be_applied_after_the_answer_is_refused),
         FLEET_TEST(a_server_made_before_the_answer_is_not_destroyed),
         FLEET_TEST(an_answer_is_for_the_server_that_was_shown),
         FLEET_TEST(an_expired_plan_is_neither_applied_nor_approved),

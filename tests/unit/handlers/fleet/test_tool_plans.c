@@ -78,7 +78,7 @@ static void a_recipe_that_breaks_a_rule_is_not_planned_for_new_servers(void **st
     world_refused(world, "deployment_update",
                   "{\"deployment\":\"gemma\",\"recipe\":\"gemma-small\"}", ERROR_INVALID, rule);
     extended = world_ok(world, "deployment_extend", "{\"deployment\":\"gemma\",\"life_s\":9000}");
-    world_says(world, "Warning: A new one would be refused: ");
+    world_says(world, "Warning: A new server would be refused: ");
     world_says(world, rule);
 }
 
@@ -94,7 +94,7 @@ static void a_plan_that_nothing_ends_says_so_first(void **state)
     assert_int_equal(strncmp(text_string(&world->text), "NOTHING ENDS unguarded ", 23), 0);
 }
 
-static void unmanaged_deployments_and_unknown_plans_are_refused(void **state)
+static void refuses_unmanaged_deployments_unknown_plans_and_plans_without_a_fleet(void **state)
 {
     struct world *world = *state;
 
@@ -116,7 +116,7 @@ int main(void)
         FLEET_TEST(a_plan_that_cannot_or_may_not_be_applied_is_refused),
         FLEET_TEST(a_recipe_that_breaks_a_rule_is_not_planned_for_new_servers),
         FLEET_TEST(a_plan_that_nothing_ends_says_so_first),
-        FLEET_TEST(unmanaged_deployments_and_unknown_plans_are_refused),
+        FLEET_TEST(refuses_unmanaged_deployments_unknown_plans_and_plans_without_a_fleet),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

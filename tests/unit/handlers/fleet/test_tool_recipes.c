@@ -106,7 +106,7 @@ static void shows_why_a_recipe_cannot_work(void **state)
                       "us-east4");
 }
 
-static void refuses_a_context_that_does_not_fit(void **state)
+static void shows_that_a_context_does_not_fit(void **state)
 {
     struct world *world = *state;
     json_auto_t *shown = world_ok(world, "recipe_show",
@@ -131,7 +131,7 @@ static void refuses_unknown_names_overrides_and_cursors(void **state)
     world_refused(world, "recipe_list", "{\"cursor\":\"../x\"}", ERROR_INVALID, "\"cursor\"");
 }
 
-static void an_import_is_listed_with_its_revision(void **state)
+static void an_import_makes_a_revision_and_is_listed(void **state)
 {
     struct world *world = *state;
     json_auto_t *recipe = complete_recipe("ours");
@@ -162,7 +162,7 @@ static void import_refused(struct world *world, const json_t *recipe, enum error
     free(arguments);
 }
 
-static void an_import_replaces_no_other_recipe(void **state)
+static void refuses_imports_that_are_invalid_or_not_allowed(void **state)
 {
     struct world *world = *state;
     json_auto_t *known = complete_recipe("run-gemma-4-e4b-l4");
@@ -189,10 +189,10 @@ int main(void)
         cmocka_unit_test(shows_whether_a_recipe_fits_and_what_it_costs),
         cmocka_unit_test(shows_no_hardware_and_no_kind_of_price_on_this_machine),
         cmocka_unit_test(shows_why_a_recipe_cannot_work),
-        cmocka_unit_test(refuses_a_context_that_does_not_fit),
+        cmocka_unit_test(shows_that_a_context_does_not_fit),
         cmocka_unit_test(refuses_unknown_names_overrides_and_cursors),
-        cmocka_unit_test(an_import_is_listed_with_its_revision),
-        cmocka_unit_test(an_import_replaces_no_other_recipe),
+        cmocka_unit_test(an_import_makes_a_revision_and_is_listed),
+        cmocka_unit_test(refuses_imports_that_are_invalid_or_not_allowed),
     };
 
     return world_run(tests);

@@ -2,7 +2,7 @@
 /* Tests of target_register, target_list, target_show and target_remove. */
 #include "tests/unit/support/fleet_tools.h"
 
-static void only_admins_register_targets_and_name_their_credential(void **state)
+static void targets_are_registered_by_admins_checked_and_shown(void **state)
 {
     struct world *world = *state;
     json_auto_t *listed = NULL, *shown = NULL;
@@ -48,7 +48,7 @@ static void a_target_is_removed_once_it_has_no_deployments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLEET_TEST(only_admins_register_targets_and_name_their_credential),
+        FLEET_TEST(targets_are_registered_by_admins_checked_and_shown),
         FLEET_TEST(a_target_is_removed_once_it_has_no_deployments),
     };
 

@@ -73,7 +73,8 @@ static void other_jobs_return_their_outcome_or_their_error(void **state)
     assert_non_null(
         strstr(text_string(&answer.text), "job_1 (other , by , requested -) is completed"));
     answer_finish(&answer);
-    job.state = JOB_FAILED; /* an internal error has no kind */
+    job.state = JOB_FAILED;
+    /* the stored outcome of an internal error has no kind */
     text_copy(job.outcome, sizeof job.outcome, "{\"error\":\"internal error\"}");
     job_failure(&job, &world->error);
     assert_int_equal(world->error.kind, ERROR_INTERNAL);

@@ -20,7 +20,7 @@ static enum job_end count_to_20(struct job_run *run, char **outcome_json, struct
     return JOB_END_COMPLETED;
 }
 
-/* A job that runs until it is cancelled. */
+/* A job that waits until it is cancelled, for at most 60 s. */
 static enum job_end wait_for_cancel(struct job_run *run, char **outcome_json, struct error *error)
 {
     (void)outcome_json;
@@ -28,7 +28,7 @@ static enum job_end wait_for_cancel(struct job_run *run, char **outcome_json, st
     return job_run_wait(run, 60000) == JOB_STOP_CANCEL ? JOB_END_CANCELLED : JOB_END_YIELDED;
 }
 
-/* Lets jobs run that only count, instead of sweeps. */
+/* The jobs of sweeps only count to 20, instead of measuring. */
 static int set_up_counting(void **state)
 {
     static const struct job_kind kinds[] = { { "sweep", count_to_20 }, { 0 } };
@@ -45,6 +45,7 @@ static int set_up_waiting(void **state)
     return 0;
 }
 
+/* Copies `format` to `out` with the id in place of each '@'. */
 static const char *arguments_with_id(struct text *out, const char *format, const char *id)
 {
     text_clear(out);
@@ -158,7 +159,7 @@ static void lists_jobs_by_state_and_principal(void **state)
     assert_int_equal(json_array_size(json_object_get(running, "jobs")), 0);
     bobs = world_ok(world, "job_list", "{\"principal\":\"bob\"}");
     assert_int_equal(json_array_size(json_object_get(bobs, "jobs")), 0);
-    world_says(world, "There is no job.");
+    world_says(world, "No job matches.");
 }
 
 static void lists_who_measures_and_who_waits(void **state)
@@ -191,7 +192,7 @@ static void lists_who_measures_and_who_waits(void **state)
     assert_non_null(strstr(json_get_text(row, "message", ""), "; 3rd in line"));
 }
 
-static void lists_the_audit_with_filters_and_pages(void **state)
+static void lists_the_audit_log_with_filters_and_pages(void **state)
 {
     struct world *world = *state;
     json_auto_t *none = world_ok(world, "audit_list", "{}"), *first = NULL, *second = NULL;
@@ -246,7 +247,7 @@ int main(void)
         cmocka_unit_test(refuses_unknown_jobs_and_waits_over_an_hour),
         cmocka_unit_test(lists_jobs_by_state_and_principal),
         cmocka_unit_test(lists_who_measures_and_who_waits),
-        cmocka_unit_test(lists_the_audit_with_filters_and_pages),
+        cmocka_unit_test(lists_the_audit_log_with_filters_and_pages),
         cmocka_unit_test(an_admin_checks_the_audit_log_and_viewers_see_the_outcome),
     };
 

@@ -100,14 +100,14 @@ static void says_why_nothing_was_stored(void **state)
     world_do(world, "deployment_register", "{\"name\":\"off\",\"url\":\"http://127.0.0.1:1\"}");
     assert_note(world, "It is not watched.");
     world_do(world, "metrics_watch", "{\"deployment\":\"off\",\"interval_s\":86400}");
-    while (target(world).last_error[0] == '\0') /* the scraper tries it at once */
+    while (target(world).last_error[0] == '\0') /* the first scrape is tried at once */
         usleep(10000);
     assert_note(world, "failed: the server's metrics cannot be read: 127.0.0.1:");
     world_do(world, "metrics_watch", "{\"deployment\":\"off\",\"interval_s\":0}");
     assert_note(world, "It is not watched.");
 }
 
-/* A second server is behind the same address, and the request makes their counters differ. */
+/* A balancer passes requests to two servers in turn, and the query makes their counters differ. */
 static void shows_no_rates_of_several_instances_that_answer_in_turn(void **state)
 {
     static const char *const quick[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };
@@ -141,7 +141,7 @@ static bool wait_for_scrape(struct world *world, int64_t from_ms)
     return target(world).last_ms >= from_ms;
 }
 
-static void says_which_series_are_not_stored(void **state)
+static void says_how_many_series_are_not_stored_and_why(void **state)
 {
     struct world *world = *state;
     const struct scrape_value value = { "requests_running", "", "gauge", 1 };
@@ -176,7 +176,7 @@ int main(void)
         cmocka_unit_test(says_at_once_that_a_server_cannot_be_scraped),
         cmocka_unit_test(says_why_nothing_was_stored),
         cmocka_unit_test(shows_no_rates_of_several_instances_that_answer_in_turn),
-        cmocka_unit_test(says_which_series_are_not_stored),
+        cmocka_unit_test(says_how_many_series_are_not_stored_and_why),
     };
 
     return world_run(tests);

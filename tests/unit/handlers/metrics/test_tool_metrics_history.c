@@ -8,7 +8,7 @@
 #include "store/series/scrapes.h"
 #include "tests/unit/support/tool_world.h"
 
-static int64_t demo(struct world *world)
+static int64_t register_demo(struct world *world)
 {
     struct deployment deployment;
 
@@ -18,8 +18,8 @@ static int64_t demo(struct world *world)
 }
 
 /* Stores a scrape of a server that serves 2 requests/s with 50 tokens/s in all. Its mean TTFT is
- * 0.1 s; by its buckets, which need not agree, half the requests took 0.04 to 0.08 s, and half took
- * 0.08 to 0.1 s. */
+ * 0.1 s. According to its buckets, which need not agree with the mean, half the requests took 0.04
+ * to 0.08 s, and half took 0.08 to 0.1 s. */
 static void store_scrape(struct world *world, int64_t deployment_id, int64_t at_ms,
                          double since_start_s, double running)
 {
@@ -43,7 +43,7 @@ static void store_scrape(struct world *world, int64_t deployment_id, int64_t at_
 /* Stores a scrape every 10 s for two minutes. The server restarts right after the sixth one. */
 static void store_scrapes(struct world *world)
 {
-    int64_t id = demo(world), now_ms = clock_utc_ms();
+    int64_t id = register_demo(world), now_ms = clock_utc_ms();
 
     for (int i = 0; i <= 12; i++)
         store_scrape(world, id, now_ms - (12 - i) * 10000 - 1000, i < 6 ? i * 10 : (i - 5) * 10, i);
@@ -135,7 +135,7 @@ static void shows_the_limits_between_which_a_percentile_lies(void **state)
         { "x_bucket", "le=\"0.5\"", "counter", 60 },
         { "x_bucket", "le=\"+Inf\"", "counter", 100 },
     };
-    int64_t id = demo(world), now_ms = clock_utc_ms();
+    int64_t id = register_demo(world), now_ms = clock_utc_ms();
     json_auto_t *inside = NULL, *beyond = NULL;
     const json_t *point;
 
@@ -155,7 +155,7 @@ static void shows_the_limits_between_which_a_percentile_lies(void **state)
     world_says(world, "above 0.5");
 }
 
-/* One of two replicas runs another version, with other buckets. */
+/* One of two replicas runs a different version, with different buckets. */
 static void label_sets_with_different_buckets_have_no_joint_percentile(void **state)
 {
     struct world *world = *state;
@@ -166,7 +166,7 @@ static void label_sets_with_different_buckets_have_no_joint_percentile(void **st
         { "x_bucket", "pod=\"b\",le=\"5\"", "counter", 0 },
         { "x_bucket", "pod=\"b\",le=\"+Inf\"", "counter", 0 },
     };
-    int64_t id = demo(world), now_ms = clock_utc_ms();
+    int64_t id = register_demo(world), now_ms = clock_utc_ms();
     json_auto_t *both = NULL, *one = NULL;
     const json_t *point;
 
@@ -189,7 +189,7 @@ static void label_sets_with_different_buckets_have_no_joint_percentile(void **st
     assert_null(json_object_get(one, "note"));
 }
 
-/* A server that restarts as another version changes its buckets. */
+/* The server restarts as a different version, with different buckets. */
 static void earlier_buckets_do_not_count_as_current_ones(void **state)
 {
     struct world *world = *state;
@@ -202,7 +202,7 @@ static void earlier_buckets_do_not_count_as_current_ones(void **state)
         { "x_bucket", "le=\"10\"", "counter", 0 },
         { "x_bucket", "le=\"+Inf\"", "counter", 0 },
     };
-    int64_t id = demo(world), now_ms = clock_utc_ms();
+    int64_t id = register_demo(world), now_ms = clock_utc_ms();
     int64_t hour_ms = now_ms - now_ms % 3600000 - 3600000; /* the hour before this one */
     json_auto_t *fine = NULL, *coarse = NULL;
     const json_t *points;
@@ -231,7 +231,7 @@ static void a_histogram_of_one_bucket_has_no_percentile(void **state)
 {
     struct world *world = *state;
     struct scrape_value value = { "x_bucket", "le=\"+Inf\"", "counter", 0 };
-    int64_t id = demo(world), now_ms = clock_utc_ms();
+    int64_t id = register_demo(world), now_ms = clock_utc_ms();
     json_auto_t *answer = NULL;
 
     assert_true(
@@ -271,10 +271,10 @@ static void refuses_invalid_requests_in_words(void **state)
         world_refused(world, "metrics_history", rows[i].arguments, rows[i].kind, rows[i].words);
 }
 
-/* Stores a scrape a minute for a day, with a gap of two hours; rolls up all but the last hour. */
+/* Stores scrapes, one a minute for a day with a gap of two hours, and rolls them up. */
 static void store_day(struct world *world)
 {
-    int64_t id = demo(world), now_ms = clock_utc_ms();
+    int64_t id = register_demo(world), now_ms = clock_utc_ms();
 
     for (int i = 1440; i >= 1; i--)
         if (i < 300 || i > 420)
@@ -293,7 +293,8 @@ static void reads_long_ranges_from_rollups_page_by_page(void **state)
         world_ok(world, "metrics_history", "{\"metric\":\"output_tokens_per_s\",\"minutes\":1440}");
     assert_string_equal(json_get_text(day, "resolution", ""), "1 min");
     assert_int_equal(json_get_integer(day, "step_s", 0), 1800);
-    assert_in_range(json_array_size(json_object_get(day, "points")), 43, 47); /* 48 less the gap */
+    /* 48 points, less those in the gap */
+    assert_in_range(json_array_size(json_object_get(day, "points")), 43, 47);
     assert_near(figure_of(day, "output_tokens_per_s", "low"), 50);
     assert_near(figure_of(day, "output_tokens_per_s", "high"), 50);
     first = world_ok(world, "metrics_history",
@@ -316,7 +317,7 @@ static void a_summary_covers_all_the_requested_time(void **state)
     answer = world_ok(world, "metrics_history", "{\"minutes\":1380,\"step_s\":60}");
     assert_true(json_get_integer(answer, "step_s", 0) >= 1380);
     assert_true(figure_of(answer, "requests_running", "points") >= 40);
-    world_says(world, "Steps of 60 s would be more than 60 (\"points\")");
+    world_says(world, "There would be more than 60 steps (\"points\") of 60 s");
 }
 
 static void marks_the_step_that_is_not_over(void **state)

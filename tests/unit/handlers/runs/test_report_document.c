@@ -186,7 +186,7 @@ static void markup_in_an_import_is_escaped_in_its_file(void **state)
     assert_contains(&file, "javascript:alert(1)");
 }
 
-static void refuses_unknown_ids(void **state)
+static void refuses_unknown_ids_and_formats(void **state)
 {
     struct world *world = *state;
 
@@ -207,7 +207,7 @@ int main(void)
         TEST(an_ab_sweep_has_a_file_that_says_why_its_sides_cannot_be_compared),
         TEST(an_unmeasured_sweep_has_a_file_without_figures),
         TEST(markup_in_an_import_is_escaped_in_its_file),
-        TEST(refuses_unknown_ids),
+        TEST(refuses_unknown_ids_and_formats),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

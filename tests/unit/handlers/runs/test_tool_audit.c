@@ -91,7 +91,7 @@ static void finds_the_copy_of_another_import(void **state)
 }
 
 /* The folder of published results may be missing: the test is then skipped. */
-static void audits_every_published_file(void **state)
+static void finds_something_in_every_published_file(void **state)
 {
     struct world *world = *state;
     const char *shared = getenv("OPSBRAIN_SHARED");
@@ -207,7 +207,7 @@ int main(void)
         cmocka_unit_test(finds_the_copy_of_another_import),
         cmocka_unit_test(says_which_rules_could_not_be_applied),
         cmocka_unit_test(stated_facts_count_as_facts_of_the_file),
-        cmocka_unit_test(audits_every_published_file),
+        cmocka_unit_test(finds_something_in_every_published_file),
     };
 
     return world_run(tests);

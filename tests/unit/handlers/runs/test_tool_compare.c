@@ -30,7 +30,7 @@ static void compares_the_runs_of_two_sweeps(void **state)
     refused = compare_with(world, first, second, "");
     assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");
     assert_null(json_object_get(refused, "ratio"));
-    world_says(world, "accept_unknown [\"workload\"]"); /* both are of one deployment */
+    world_says(world, "accept_unknown [\"workload\"]"); /* only this: both are of one deployment */
     answer =
         compare_with(world, first, second, ",\"detail\":true,\"accept_unknown\":[\"workload\"]");
     assert_string_equal(json_get_text(answer, "verdict", ""), "no_evidence");
@@ -42,7 +42,7 @@ static void compares_the_runs_of_two_sweeps(void **state)
 }
 
 /* A label says nothing about what was measured; hardware does. */
-static void another_label_does_not_make_another_deployment(void **state)
+static void a_changed_label_does_not_prevent_a_comparison_but_changed_hardware_does(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL, *refused = NULL;
@@ -211,11 +211,11 @@ static void find_runs(struct world *world, const char *sweep, char out[4][ID_SIZ
     runs = world_ok(world, "run_list", text_string(&arguments));
     assert_int_equal(json_array_size(json_object_get(runs, "runs")), 4);
     json_array_foreach(json_object_get(runs, "runs"), i, row) {
-        bool other = strcmp(json_get_text(row, "deployment", ""), "new") == 0;
+        bool is_new = strcmp(json_get_text(row, "deployment", ""), "new") == 0;
         int64_t repetition = json_get_integer(row, "repetition", 0) - 1;
 
         assert_in_range(repetition, 0, 1);
-        snprintf(out[2 * repetition + other], ID_SIZE, "%s", json_get_text(row, "id", ""));
+        snprintf(out[2 * repetition + is_new], ID_SIZE, "%s", json_get_text(row, "id", ""));
     }
 }
 
@@ -223,7 +223,7 @@ static void compares_named_runs_of_one_sweep_in_pairs(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], runs[4][ID_SIZE];
-    json_auto_t *paired = NULL, *apart = NULL, *strangers = NULL;
+    json_auto_t *paired = NULL, *apart = NULL, *unpaired_runs = NULL;
     TEXT_AUTO arguments = { 0 };
 
     world_register(world, "demo");
@@ -249,8 +249,8 @@ static void compares_named_runs_of_one_sweep_in_pairs(void **state)
     assert_false(json_get_boolean(apart, "paired", true));
     assert_string_equal(json_get_text(apart, "pairing", ""), "some");
     world_says(world, "not all of them: they are compared unpaired");
-    strangers = compare_with(world, runs[0], runs[2], "");
-    assert_string_equal(json_get_text(strangers, "pairing", ""), "none");
+    unpaired_runs = compare_with(world, runs[0], runs[2], "");
+    assert_string_equal(json_get_text(unpaired_runs, "pairing", ""), "none");
     world_says(world, "were not measured alternately");
 }
 
@@ -276,7 +276,7 @@ static void compares_the_repetitions_that_both_deployments_have_finished(void **
                   "is finished on both deployments yet");
 }
 
-static void refuses_calls_that_name_neither_a_sweep_of_two_nor_two_sides(void **state)
+static void refuses_calls_that_name_neither_a_sweep_of_two_deployments_nor_two_sides(void **state)
 {
     struct world *world = *state;
     char alone[ID_SIZE], both[ID_SIZE];
@@ -335,7 +335,7 @@ static void import_model(struct world *world, const char *model, char out[ID_SIZ
     snprintf(out, ID_SIZE, "%s", json_get_text(json_object_get(answer, "run"), "id", ""));
 }
 
-/* Text from a file is quoted, on one line. */
+/* Text from a file is quoted. */
 static void compares_imports(void **state)
 {
     struct world *world = *state;
@@ -401,14 +401,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compares_the_runs_of_two_sweeps),
-        cmocka_unit_test(another_label_does_not_make_another_deployment),
+        cmocka_unit_test(a_changed_label_does_not_prevent_a_comparison_but_changed_hardware_does),
         cmocka_unit_test(stated_flags_are_facts_like_others),
         cmocka_unit_test(cells_that_the_audit_finds_wrong_are_skipped),
         cmocka_unit_test(compares_the_runs_of_one_sweep),
         cmocka_unit_test(compares_the_two_deployments_of_one_sweep),
         cmocka_unit_test(compares_named_runs_of_one_sweep_in_pairs),
         cmocka_unit_test(compares_the_repetitions_that_both_deployments_have_finished),
-        cmocka_unit_test(refuses_calls_that_name_neither_a_sweep_of_two_nor_two_sides),
+        cmocka_unit_test(refuses_calls_that_name_neither_a_sweep_of_two_deployments_nor_two_sides),
         cmocka_unit_test(compares_imports),
         cmocka_unit_test(shows_long_facts_from_where_they_differ),
         cmocka_unit_test(imports_of_the_same_file_are_refused_as_two_runs),

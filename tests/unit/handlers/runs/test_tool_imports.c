@@ -7,7 +7,7 @@
 #include "tests/unit/support/published.h"
 #include "tests/unit/support/tool_sweeps.h"
 
-/* The grid contains a cell twice, and a cell that failed. */
+/* The grid contains the cell with 4 users twice; the second time, it failed. */
 #define GRID                                                                                       \
     "concurrency,context_len,success_rate,avg_latency_s,req_per_sec,colour\\n"                     \
     "1,64,1.0,0.5,2.0,red\\n4,64,0.9,1.0,4.0,red\\n4,64,0.0,0.0,0.0,red\\n"
@@ -92,10 +92,11 @@ static void columns_are_stated_with_the_file(void **state)
 
     assert_true(json_get_number(cell, "request_throughput", 0) == 6);
     assert_true(json_get_boolean(again, "already_known", false));
-    assert_false(json_get_boolean(two, "already_known", true)); /* another reading of the file */
+    /* the same file, read in a different way, is a new run */
+    assert_false(json_get_boolean(two, "already_known", true));
     assert_string_equal(json_get_text(json_object_get(run, "source"), "corrects", ""), id);
     world_refused(world, "run_import", "{\"run\":\"imp_x\",\"columns\":[\"a=rps\"]}", ERROR_INVALID,
-                  "\"columns\" are read with the file");
+                  "\"columns\" are needed to read a file");
 }
 
 static void every_format_can_be_named(void **state)
@@ -129,7 +130,7 @@ static void facts_stated_later_make_a_new_run(void **state)
     assert_int_equal(json_object_size(json_object_get(json_object_get(two, "import"), "facts")), 2);
 }
 
-static void refuses_what_it_cannot_read(void **state)
+static void refuses_viewers_and_what_it_cannot_read(void **state)
 {
     struct world *world = *state;
 
@@ -277,7 +278,7 @@ static void exports_a_run_that_opsbrain_measured(void **state)
 /* Exports the run, and imports the file from the content blocks, which are all that some clients
  * keep. */
 static void assert_reads_back(struct world *world, const char *id, const char *format,
-                              const char *name)
+                              const char *extension)
 {
     json_auto_t *exported = NULL, *arguments = NULL, *back = NULL;
     FREE_AUTO char *written = NULL;
@@ -285,7 +286,7 @@ static void assert_reads_back(struct world *world, const char *id, const char *f
 
     text_addf(&more, ",\"format\":\"%s\"", format);
     exported = call_with_run(world, "run_export", id, text_string(&more));
-    assert_string_equal(strchr(json_get_text(exported, "file_name", "."), '.'), name);
+    assert_string_equal(strchr(json_get_text(exported, "file_name", "."), '.'), extension);
     assert_int_equal(json_array_size(world->content), 2);
     assert_string_equal(json_get_text(json_array_get(world->content, 0), "text", ""),
                         text_string(&world->text));
@@ -420,7 +421,7 @@ int main(void)
         cmocka_unit_test(columns_are_stated_with_the_file),
         cmocka_unit_test(every_format_can_be_named),
         cmocka_unit_test(facts_stated_later_make_a_new_run),
-        cmocka_unit_test(refuses_what_it_cannot_read),
+        cmocka_unit_test(refuses_viewers_and_what_it_cannot_read),
         cmocka_unit_test(lists_imported_runs_among_measured_ones),
         cmocka_unit_test(pages_lose_no_imported_run),
         cmocka_unit_test(shows_rows_as_the_file_has_them),

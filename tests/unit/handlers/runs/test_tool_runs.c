@@ -107,7 +107,7 @@ static void measure_without_usage(struct world *world, char sweep[ID_SIZE], char
     assert_stored(world, cell_list(store, sweep, NULL, &cells, &count, &world->error));
     memcpy(run, cells[0].run_id, ID_SIZE);
     for (size_t i = 0; i < count; i++)
-        cell_counted(world, &claim, &cells[i], i == 0);
+        cell_stored(world, &claim, &cells[i], i == 0);
     cell_rows_free(cells, count);
     assert_stored(world, job_finish(store, &claim,
                                     &(struct job_ending){ .state = JOB_COMPLETED,
@@ -167,7 +167,7 @@ static void shows_no_figures_of_a_cell_that_was_not_measured(void **state)
     assert_null(json_object_get(detail, "measurement"));
 }
 
-static void reports_the_newest_sweep_or_the_one_named(void **state)
+static void reports_the_newest_measured_sweep_or_the_one_named(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], run[ID_SIZE], empty[ID_SIZE];
@@ -235,7 +235,7 @@ int main(void)
         cmocka_unit_test(shows_every_figure_of_one_cell),
         cmocka_unit_test(every_answer_says_which_tokens_are_estimates),
         cmocka_unit_test(shows_no_figures_of_a_cell_that_was_not_measured),
-        cmocka_unit_test(reports_the_newest_sweep_or_the_one_named),
+        cmocka_unit_test(reports_the_newest_measured_sweep_or_the_one_named),
         cmocka_unit_test(reports_a_sweep_that_has_measured_nothing_yet),
         cmocka_unit_test(reports_one_run_alone),
         cmocka_unit_test(says_when_there_is_nothing_to_report),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests what becomes of a sweep's cells if the server works for others too, restarts, changes its
- * model or refuses requests. */
+/* Tests what becomes of a sweep's cells if the server works for other clients too, restarts,
+ * changes its model or refuses requests. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -54,7 +54,7 @@ static struct endpoint endpoint_of(const struct world *world)
     return endpoint;
 }
 
-/* Returns true if at least two requests run. They are those of a cell, since the requests that a
+/* Returns true if at least two requests run. Such requests belong to a cell, since those that a
  * sweep sends before a cell run one at a time. */
 static bool is_at_work(const struct world *world)
 {
@@ -88,14 +88,14 @@ static void configure_server(const struct world *world, const char *settings)
     outbound_response_finish(&response);
 }
 
-static const json_t *cell_at(const json_t *shown, size_t place)
+static const json_t *cell_at(const json_t *shown, size_t index)
 {
-    return json_array_get(json_object_get(shown, "cells"), place);
+    return json_array_get(json_object_get(shown, "cells"), index);
 }
 
-static const char *rejection_reason(const json_t *shown, size_t place)
+static const char *rejection_reason(const json_t *shown, size_t index)
 {
-    return json_get_text(json_array_get(json_object_get(shown, "rejected"), place), "reason", "");
+    return json_get_text(json_array_get(json_object_get(shown, "rejected"), index), "reason", "");
 }
 
 static void assert_measured(const json_t *cell)
@@ -105,7 +105,7 @@ static void assert_measured(const json_t *cell)
     assert_false(json_get_boolean(cell, "contaminated", false));
 }
 
-/* Shows the first cell of the first run in detail, with at most `scrapes` scrapes. */
+/* Shows the first cell of the newest run in detail, with at most `scrapes` scrapes. */
 static json_t *detail(struct world *world, int scrapes)
 {
     TEXT_AUTO arguments = { 0 };
@@ -152,7 +152,7 @@ static void undisturbed_cells_are_not_marked_and_keep_their_scrapes(void **state
 }
 
 /* Another client, which sends one request after another while the server is busy. */
-struct other {
+struct other_client {
     struct world *world;
     pthread_t thread;
     atomic_bool over;
@@ -163,7 +163,7 @@ static void *disturb(void *context)
     const struct query query = {
         .prompt = "one two", .max_tokens = 4, .temperature = -1, .total_timeout_ms = 20000
     };
-    struct other *other = context;
+    struct other_client *other = context;
     const struct endpoint endpoint = endpoint_of(other->world);
     struct query_result result;
     struct error ignored;
@@ -171,7 +171,8 @@ static void *disturb(void *context)
     for (; !atomic_load(&other->over); usleep(20000)) {
         if (!is_at_work(other->world))
             continue;
-        error_ignore(query_run(&endpoint, &query, &result, &ignored)); /* it only disturbs */
+        /* whether the query succeeds does not matter */
+        error_ignore(query_run(&endpoint, &query, &result, &ignored));
         query_result_finish(&result);
     }
     return NULL;
@@ -180,7 +181,7 @@ static void *disturb(void *context)
 static void a_disturbed_cell_is_measured_again_without_the_disturbance(void **state)
 {
     struct world *world = *state;
-    struct other other = { .world = world };
+    struct other_client other = { .world = world };
     char sweep[ID_SIZE];
     json_auto_t *shown = NULL;
 
@@ -203,7 +204,7 @@ static void a_disturbed_cell_is_measured_again_without_the_disturbance(void **st
     assert_true(json_get_integer(cell_at(shown, 0), "attempts", 0) >= 2);
 }
 
-static void a_restart_in_the_middle_is_reported_and_measured_again(void **state)
+static void an_attempt_with_a_restart_is_rejected_and_the_cell_measured_again(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], address[32];
@@ -221,7 +222,8 @@ static void a_restart_in_the_middle_is_reported_and_measured_again(void **state)
     assert_measured(cell_at(shown, 0));
 }
 
-/* No cell was measured, and none can be until somebody changes the model back. */
+/* The job failed, since no cell was measured, and none can be until somebody changes the model
+ * back. */
 static void assert_job_failed(struct world *world, const char *sweep)
 {
     TEXT_AUTO arguments = { 0 };
@@ -233,7 +235,7 @@ static void assert_job_failed(struct world *world, const char *sweep)
     world_says(world, "is failed, 0 of 2: the model changed meanwhile");
 }
 
-static void another_model_in_the_middle_stops_the_sweep(void **state)
+static void a_changed_model_in_the_middle_stops_the_sweep(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE];
@@ -275,8 +277,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(undisturbed_cells_are_not_marked_and_keep_their_scrapes),
         cmocka_unit_test(a_disturbed_cell_is_measured_again_without_the_disturbance),
-        cmocka_unit_test(a_restart_in_the_middle_is_reported_and_measured_again),
-        cmocka_unit_test(another_model_in_the_middle_stops_the_sweep),
+        cmocka_unit_test(an_attempt_with_a_restart_is_rejected_and_the_cell_measured_again),
+        cmocka_unit_test(a_changed_model_in_the_middle_stops_the_sweep),
         cmocka_unit_test(refusals_in_the_middle_fail_the_cell_or_lower_its_success_rate),
     };
 

@@ -2,7 +2,7 @@
 /* Tests of sweeps over two deployments, which take turns. */
 #include "tests/unit/support/tool_sweeps.h"
 
-static void plans_a_sweep_over_two_deployments(void **state)
+static void plans_a_sweep_over_two_different_registered_deployments(void **state)
 {
     struct world *world = *state;
     json_auto_t *alone = NULL, *both = NULL;
@@ -30,7 +30,7 @@ static void plans_a_sweep_over_two_deployments(void **state)
                   ERROR_NOT_FOUND, "nobody");
 }
 
-static void starts_and_shows_a_sweep_over_two_deployments(void **state)
+static void starts_shows_and_lists_a_sweep_over_two_deployments(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE];
@@ -43,8 +43,6 @@ static void starts_and_shows_a_sweep_over_two_deployments(void **state)
     sweep_started(world, "," BOTH_DEPLOYMENTS, id);
     world_says(world, "on demo (revision 1) alternating with new (revision 1) is planned: 0 of 8");
     world_says(world, "then run_compare with this sweep");
-    world_refused(world, "deployment_remove", "{\"deployment\":\"new\",\"confirm\":\"new\"}",
-                  ERROR_CONFLICT, "is using new");
     sweep_measured(world, id, 8, "completed", "");
     text_addf(&arguments, "{\"sweep\":\"%s\"}", id);
     shown = world_ok(world, "sweep_show", text_string(&arguments));
@@ -60,6 +58,18 @@ static void starts_and_shows_a_sweep_over_two_deployments(void **state)
     assert_int_equal(json_array_size(json_object_get(of_candidate, "sweeps")), 1);
     runs = world_ok(world, "run_list", "{\"deployment\":\"new\"}");
     assert_int_equal(json_array_size(json_object_get(runs, "runs")), 1);
+}
+
+static void a_candidate_is_not_removed_while_a_sweep_uses_it(void **state)
+{
+    struct world *world = *state;
+    char id[ID_SIZE];
+
+    world_register(world, "demo");
+    world_register(world, "new");
+    sweep_started(world, "," BOTH_DEPLOYMENTS, id);
+    world_refused(world, "deployment_remove", "{\"deployment\":\"new\",\"confirm\":\"new\"}",
+                  ERROR_CONFLICT, "is using new");
 }
 
 static void resumes_two_deployments_only_at_the_revisions_that_were_measured(void **state)
@@ -117,8 +127,9 @@ static void reports_two_deployments_separately(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans_a_sweep_over_two_deployments),
-        cmocka_unit_test(starts_and_shows_a_sweep_over_two_deployments),
+        cmocka_unit_test(plans_a_sweep_over_two_different_registered_deployments),
+        cmocka_unit_test(starts_shows_and_lists_a_sweep_over_two_deployments),
+        cmocka_unit_test(a_candidate_is_not_removed_while_a_sweep_uses_it),
         cmocka_unit_test(resumes_two_deployments_only_at_the_revisions_that_were_measured),
         cmocka_unit_test(reports_two_deployments_separately),
     };

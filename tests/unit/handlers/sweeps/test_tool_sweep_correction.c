@@ -2,7 +2,7 @@
 /* Tests of sweeps that correct earlier runs. */
 #include "tests/unit/support/tool_sweeps.h"
 
-static void run_of_sweep(struct world *world, const char *sweep, size_t which, char out[ID_SIZE])
+static void run_of_sweep(struct world *world, const char *sweep, size_t index, char out[ID_SIZE])
 {
     TEXT_AUTO arguments = { 0 };
     json_auto_t *runs = NULL;
@@ -10,10 +10,10 @@ static void run_of_sweep(struct world *world, const char *sweep, size_t which, c
     text_addf(&arguments, "{\"sweep\":\"%s\"}", sweep);
     runs = world_ok(world, "run_list", text_string(&arguments));
     snprintf(out, ID_SIZE, "%s",
-             json_get_text(json_array_get(json_object_get(runs, "runs"), which), "id", ""));
+             json_get_text(json_array_get(json_object_get(runs, "runs"), index), "id", ""));
 }
 
-static void a_correction_is_a_new_sweep_that_points_at_the_old_one(void **state)
+static void a_run_and_its_correction_name_each_other(void **state)
 {
     struct world *world = *state;
     char first[ID_SIZE], second[ID_SIZE], before[ID_SIZE], after[ID_SIZE];
@@ -48,7 +48,7 @@ static void a_correction_is_a_new_sweep_that_points_at_the_old_one(void **state)
     world_says(world, "was corrected by run_");
 }
 
-static void corrects_only_a_finished_sweep_of_the_same_cells(void **state)
+static void corrects_only_finished_uncorrected_sweeps_of_the_same_cells_and_deployment(void **state)
 {
     struct world *world = *state;
     char first[ID_SIZE], run[ID_SIZE], second[ID_SIZE];
@@ -78,10 +78,10 @@ static void corrects_only_a_finished_sweep_of_the_same_cells(void **state)
     world_refused(world, "sweep_start", text_string(&same), ERROR_CONFLICT, ": correct that one");
 }
 
-static void corrects_one_run_or_all_of_two_deployments(void **state)
+static void corrects_one_run_or_all_runs_of_a_sweep_over_two_deployments(void **state)
 {
     struct world *world = *state;
-    char first[ID_SIZE], second[ID_SIZE], run[ID_SIZE];
+    char first[ID_SIZE], second[ID_SIZE], third[ID_SIZE], run[ID_SIZE];
     TEXT_AUTO arguments = { 0 };
     TEXT_AUTO of_one = { 0 };
     json_auto_t *runs = NULL;
@@ -114,15 +114,16 @@ static void corrects_one_run_or_all_of_two_deployments(void **state)
     sweep_measured(world, second, 16, "completed", "");
     text_addf(&of_one, ",\"deployment\":\"%s\",\"corrects\":\"%s\"",
               json_get_text(json_array_get(rows, 3), "deployment", ""), run);
-    sweep_started(world, text_string(&of_one), first);
+    sweep_started(world, text_string(&of_one), third);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_correction_is_a_new_sweep_that_points_at_the_old_one),
-        cmocka_unit_test(corrects_only_a_finished_sweep_of_the_same_cells),
-        cmocka_unit_test(corrects_one_run_or_all_of_two_deployments),
+        cmocka_unit_test(a_run_and_its_correction_name_each_other),
+        cmocka_unit_test(
+            corrects_only_finished_uncorrected_sweeps_of_the_same_cells_and_deployment),
+        cmocka_unit_test(corrects_one_run_or_all_runs_of_a_sweep_over_two_deployments),
     };
 
     return world_run(tests);

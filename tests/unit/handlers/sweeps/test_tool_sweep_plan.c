@@ -2,7 +2,7 @@
 /* Tests of sweep_plan. */
 #include "tests/unit/support/tool_sweeps.h"
 
-static void plans_without_asking_the_server(void **state)
+static void plans_without_asking_the_model_server(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL;
@@ -20,7 +20,7 @@ static void plans_without_asking_the_server(void **state)
     world_says(world, "Warning: one repetition shows no spread");
 }
 
-static void counts_cells_that_do_not_fit_the_context(void **state)
+static void warns_of_short_answers_and_counts_cells_longer_than_the_context(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL;
@@ -37,19 +37,19 @@ static void counts_cells_that_do_not_fit_the_context(void **state)
 static void warns_of_fewer_than_two_requests_per_user(void **state)
 {
     struct world *world = *state;
-    json_auto_t *burst = NULL, *steady = NULL;
+    json_auto_t *few = NULL, *enough = NULL;
 
     world_register(world, "demo");
-    burst = world_ok(world, "sweep_plan",
-                     "{\"concurrency\":[1,8],\"input_tokens\":[16],\"requests\":15}");
+    few = world_ok(world, "sweep_plan",
+                   "{\"concurrency\":[1,8],\"input_tokens\":[16],\"requests\":15}");
     world_says(world, "Warning: \"requests\" is less than two for each user");
-    steady = world_ok(world, "sweep_plan",
+    enough = world_ok(world, "sweep_plan",
                       "{\"concurrency\":[1,8],\"input_tokens\":[16],\"requests\":16}");
-    assert_int_equal(json_array_size(json_object_get(steady, "warnings")) + 1,
-                     json_array_size(json_object_get(burst, "warnings")));
+    assert_int_equal(json_array_size(json_object_get(enough, "warnings")) + 1,
+                     json_array_size(json_object_get(few, "warnings")));
 }
 
-static void refuses_a_grid_out_of_range_with_the_limits(void **state)
+static void refuses_values_out_of_range(void **state)
 {
     struct world *world = *state;
 
@@ -63,9 +63,8 @@ static void refuses_a_grid_out_of_range_with_the_limits(void **state)
                   ERROR_INVALID, "the grid would have 5120 cells");
     world_refused(world, "sweep_plan", "{\"concurrency\":[1],\"input_tokens\":[16],\"seed\":-1}",
                   ERROR_INVALID, "from 0 to 9007199254740991");
-    world_refused(world, "sweep_plan",
-                  "{\"concurrency\":[1],\"input_tokens\":[16],\"http2_streams\":8}", ERROR_INVALID,
-                  "HTTP/2 is negotiated over TLS");
+    world_refused(world, "sweep_plan", "{" SMALL_GRID ",\"limit_error_rate\":1.5}", ERROR_INVALID,
+                  "limit_error_rate");
 }
 
 #define SETTINGS(more) "{\"concurrency\":[1],\"input_tokens\":[16]," more "}"
@@ -82,6 +81,7 @@ static void refuses_settings_that_have_no_effect(void **state)
         { SETTINGS("\"request_timeout_s\":30,\"ttft_timeout_s\":31"),
           "'ttft_timeout_s' is 31, longer than 'request_timeout_s' (30)" },
         { SETTINGS("\"request_timeout_s\":30,\"idle_timeout_s\":31"), "'idle_timeout_s' is 31" },
+        { SETTINGS("\"http2_streams\":8"), "HTTP/2 is negotiated over TLS" },
     };
     struct world *world = *state;
 
@@ -112,7 +112,7 @@ static void lists_the_options_until_one_is_given(void **state)
     assert_null(json_object_get(given, "options"));
 }
 
-static void plans_with_all_arguments_of_sweep_start(void **state)
+static void takes_corrects_purpose_and_plan_digest_as_sweep_start_does(void **state)
 {
     struct world *world = *state;
     char earlier[ID_SIZE];
@@ -136,7 +136,7 @@ static void plans_with_all_arguments_of_sweep_start(void **state)
     world_do(world, "sweep_plan",
              "{" SMALL_GRID ",\"plan_digest\":"
              "\"0000000000000000000000000000000000000000000000000000000000000000\"}");
-    world_says(world, "Warning: the plan_digest given is of another plan");
+    world_says(world, "Warning: the plan_digest given is of a different plan");
 }
 
 static void plans_an_adaptive_search_with_the_most_cells_it_may_measure(void **state)
@@ -157,20 +157,18 @@ static void plans_an_adaptive_search_with_the_most_cells_it_may_measure(void **s
     few = world_ok(world, "sweep_plan", "{" SMALL_GRID ",\"search\":\"adaptive\"}");
     assert_non_null(few);
     world_says(world, "an adaptive search saves little with fewer than 10 loads");
-    world_refused(world, "sweep_plan", "{" SMALL_GRID ",\"limit_error_rate\":1.5}", ERROR_INVALID,
-                  "limit_error_rate");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans_without_asking_the_server),
-        cmocka_unit_test(counts_cells_that_do_not_fit_the_context),
+        cmocka_unit_test(plans_without_asking_the_model_server),
+        cmocka_unit_test(warns_of_short_answers_and_counts_cells_longer_than_the_context),
         cmocka_unit_test(warns_of_fewer_than_two_requests_per_user),
-        cmocka_unit_test(refuses_a_grid_out_of_range_with_the_limits),
+        cmocka_unit_test(refuses_values_out_of_range),
         cmocka_unit_test(refuses_settings_that_have_no_effect),
         cmocka_unit_test(lists_the_options_until_one_is_given),
-        cmocka_unit_test(plans_with_all_arguments_of_sweep_start),
+        cmocka_unit_test(takes_corrects_purpose_and_plan_digest_as_sweep_start_does),
         cmocka_unit_test(plans_an_adaptive_search_with_the_most_cells_it_may_measure),
     };
 

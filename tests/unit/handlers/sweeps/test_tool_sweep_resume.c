@@ -21,26 +21,27 @@ static void resumes_with_the_cells_that_are_missing(void **state)
     sweep_claimed(world, id); /* there is a new job to claim */
 }
 
-/* Begins a sweep of two repetitions: the first is finished, and a cell of each has failed. */
-static void begin_with_failures(struct world *world, char id[ID_SIZE], char first_run[ID_SIZE])
+/* Makes a stopped sweep of two repetitions. In the first, one cell failed and the others were
+ * measured; in the second, one failed, one was measured, and the others are pending. */
+static void make_stopped_sweep(struct world *world, char id[ID_SIZE], char first_run[ID_SIZE])
 {
     struct store *store = world->services.store;
     struct cell_row *cells;
     struct claim claim;
-    size_t total, done[2] = { 0 };
+    size_t total, seen[2] = { 0 };
 
     sweep_started(world, ",\"repetitions\":2", id);
     claim = sweep_claimed(world, id);
     assert_stored(world, cell_list(store, id, NULL, &cells, &total, &world->error));
     assert_int_equal(total, 8);
     for (size_t i = 0; i < total; i++) {
-        size_t turn = done[cells[i].repetition]++;
+        size_t nth = seen[cells[i].repetition]++;
 
         if (cells[i].repetition == 0)
             memcpy(first_run, cells[i].run_id, ID_SIZE);
-        if (turn == 1)
+        if (nth == 1)
             cell_failed(world, &claim, &cells[i]);
-        else if (cells[i].repetition == 0 || turn == 0)
+        else if (cells[i].repetition == 0 || nth == 0)
             cell_measured(world, &claim, &cells[i]);
     }
     cell_rows_free(cells, total);
@@ -61,7 +62,7 @@ static void resuming_lists_the_failed_cells_that_it_leaves_as_they_are(void **st
     const json_t *left;
 
     world_register(world, "demo");
-    begin_with_failures(world, id, first_run);
+    make_stopped_sweep(world, id, first_run);
     text_addf(&arguments, "{\"sweep\":\"%s\"}", id);
     answer = world_ok(world, "sweep_resume", text_string(&arguments));
     assert_int_equal(json_get_integer(answer, "left_failed", 0), 2);
@@ -84,7 +85,7 @@ static void retrying_leaves_only_the_failures_of_finished_runs(void **state)
     json_auto_t *answer = NULL;
 
     world_register(world, "demo");
-    begin_with_failures(world, id, first_run);
+    make_stopped_sweep(world, id, first_run);
     text_addf(&arguments, "{\"sweep\":\"%s\",\"retry_failed\":true}", id);
     answer = world_ok(world, "sweep_resume", text_string(&arguments));
     assert_int_equal(json_get_integer(answer, "left_failed", 0), 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of sweep_start, sweep_show, sweep_list and sweep_cancel. */
+/* Tests of sweep_start, sweep_show, sweep_list and sweep_cancel, and of the table of cells. */
 #include "handlers/answers/cell_answer.h"
 #include "tests/unit/support/tool_sweeps.h"
 
@@ -26,7 +26,7 @@ static void sweep_start_returns_the_sweep_and_its_job(void **state)
     world_audited(world, "sweep_start", "ok", json_get_text(sweep, "id", ""));
 }
 
-static void starts_no_second_sweep_for_the_same_key(void **state)
+static void starts_no_second_sweep_for_the_same_idempotency_key(void **state)
 {
     struct world *world = *state;
     json_auto_t *first = NULL, *again = NULL;
@@ -57,7 +57,7 @@ static void large_sweeps_need_the_go_ahead(void **state)
               json_get_text(plan, "plan_digest", ""));
     text_add(&arguments, ",\"seed\":2}");
     world_refused(world, "sweep_start", text_string(&arguments), ERROR_CONFLICT,
-                  "\"plan_digest\" is of another plan");
+                  "\"plan_digest\" is of a different plan");
     arguments.length -= strlen(",\"seed\":2}");
     text_add(&arguments, "}");
     world_do(world, "sweep_start", text_string(&arguments));
@@ -79,17 +79,17 @@ static void starts_the_plan_that_the_digest_names(void **state)
     started = world_ok(world, "sweep_start", text_string(&alone));
     assert_int_equal(
         json_get_integer(json_object_get(json_object_get(started, "sweep"), "plan"), "seed", 0), 7);
-    world->principal = "bob"; /* who did not review the plan */
+    world->principal = "bob"; /* who did not call sweep_plan */
     world_refused(world, "sweep_start", text_string(&alone), ERROR_NOT_FOUND,
-                  "\"plan_digest\" is of no plan that you reviewed");
+                  "\"plan_digest\" is of no plan of yours");
     world->principal = "alice";
     text_clear(&alone);
     text_addf(&alone, "{\"plan_digest\":\"%s\",\"window_s\":77}", digest);
     world_refused(world, "sweep_start", text_string(&alone), ERROR_CONFLICT,
-                  "\"plan_digest\" is of another plan");
+                  "\"plan_digest\" is of a different plan");
 }
 
-static void leaves_no_sweep_behind_where_the_server_is_down(void **state)
+static void a_refused_start_leaves_no_sweep_behind(void **state)
 {
     struct world *world = *state;
     json_auto_t *list = NULL;
@@ -164,7 +164,7 @@ static void says_once_why_cells_have_no_figures(void **state)
                "- failed: 4 users x 64 tokens: no room\n"));
 }
 
-static void lists_sweeps_newest_first(void **state)
+static void lists_the_sweeps_of_a_deployment_newest_first(void **state)
 {
     struct world *world = *state;
     char older[ID_SIZE], newer[ID_SIZE];
@@ -181,7 +181,7 @@ static void lists_sweeps_newest_first(void **state)
     assert_int_equal(json_array_size(json_object_get(none, "sweeps")), 0);
 }
 
-static void principals_cancel_only_their_own_sweeps(void **state)
+static void operators_cancel_only_their_own_sweeps(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE];
@@ -215,7 +215,7 @@ static void lets_an_admin_cancel_anothers_sweep(void **state)
     world_do(world, "sweep_cancel", text_string(&arguments));
 }
 
-static void shows_saturation_and_limits_of_what_is_measured(void **state)
+static void shows_saturation_and_limits_of_the_measured_cells(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE];
@@ -239,17 +239,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sweep_start_returns_the_sweep_and_its_job),
-        cmocka_unit_test(starts_no_second_sweep_for_the_same_key),
+        cmocka_unit_test(starts_no_second_sweep_for_the_same_idempotency_key),
         cmocka_unit_test(large_sweeps_need_the_go_ahead),
         cmocka_unit_test(starts_the_plan_that_the_digest_names),
-        cmocka_unit_test(leaves_no_sweep_behind_where_the_server_is_down),
+        cmocka_unit_test(a_refused_start_leaves_no_sweep_behind),
         cmocka_unit_test(starts_no_sweep_of_a_model_that_the_server_does_not_have),
         cmocka_unit_test(shows_cells_page_by_page),
         cmocka_unit_test(says_once_why_cells_have_no_figures),
-        cmocka_unit_test(lists_sweeps_newest_first),
-        cmocka_unit_test(principals_cancel_only_their_own_sweeps),
+        cmocka_unit_test(lists_the_sweeps_of_a_deployment_newest_first),
+        cmocka_unit_test(operators_cancel_only_their_own_sweeps),
         cmocka_unit_test(lets_an_admin_cancel_anothers_sweep),
-        cmocka_unit_test(shows_saturation_and_limits_of_what_is_measured),
+        cmocka_unit_test(shows_saturation_and_limits_of_the_measured_cells),
     };
 
     return world_run(tests);

@@ -59,7 +59,7 @@ static bool create(const char *mode, bool loopback, struct error *error)
     return authority_create(store, folder, mode, loopback, &authority, error);
 }
 
-static void without_keys_loopback_is_local_with_every_right(void **state)
+static void without_keys_a_caller_on_loopback_is_local_and_an_admin(void **state)
 {
     struct principal who;
     struct error error;
@@ -71,7 +71,7 @@ static void without_keys_loopback_is_local_with_every_right(void **state)
     assert_int_equal(who.role, ROLE_ADMIN);
 }
 
-static void without_keys_other_addresses_than_loopback_are_refused(void **state)
+static void without_a_valid_key_only_the_mode_keys_may_listen_beyond_loopback(void **state)
 {
     struct error error;
     char header[128];
@@ -82,11 +82,11 @@ static void without_keys_other_addresses_than_loopback_are_refused(void **state)
     assert_false(create("none", false, &error));
     assert_non_null(strstr(error.message, "OPSBRAIN_AUTH"));
     add_key("late", ROLE_ADMIN, 1, header);
-    assert_false(create("auto", false, &error)); /* expired */
+    assert_false(create("auto", false, &error)); /* the only key has expired */
     assert_true(create("keys", false, &error));
 }
 
-static void a_key_is_its_principal_with_its_role(void **state)
+static void a_key_identifies_its_principal_and_role(void **state)
 {
     struct principal who;
     struct error error;
@@ -104,7 +104,7 @@ static void a_key_is_its_principal_with_its_role(void **state)
     assert_true(authority_check(authority, header, &who, &error));
 }
 
-static void an_invalid_key_is_refused(void **state)
+static void a_missing_or_invalid_key_is_refused(void **state)
 {
     struct principal who = { .name = "untouched" };
     char good[128], expired[128];
@@ -125,7 +125,7 @@ static void an_invalid_key_is_refused(void **state)
     assert_string_equal(who.name, "untouched");
 }
 
-static void after_the_last_key_is_revoked_callers_without_a_key_are_refused(void **state)
+static void after_the_last_key_is_revoked_every_caller_is_refused(void **state)
 {
     struct principal who;
     struct error error;
@@ -181,9 +181,9 @@ static void execute(const char *script)
     backdoor_run(folder, script);
 }
 
-static void count_call(void *calls)
+static void count_notice(void *notices)
 {
-    ++*(int *)calls;
+    ++*(int *)notices;
 }
 
 static void while_keys_cannot_be_read_nobody_is_let_in_or_may_continue(void **state)
@@ -191,16 +191,16 @@ static void while_keys_cannot_be_read_nobody_is_let_in_or_may_continue(void **st
     struct principal who;
     struct error error;
     char header[128];
-    int calls = 0;
+    int notices = 0;
 
     (void)state;
     add_key("alice", ROLE_ADMIN, 0, header);
     assert_true(create("auto", true, &error));
     assert_true(authority_check(authority, header, &who, &error));
-    authority_listen(authority, count_call, &calls);
+    authority_listen(authority, count_notice, &notices);
     execute("ALTER TABLE api_keys RENAME TO mislaid");
     assert_false(authority_refresh(authority, &error));
-    assert_int_equal(calls, 1); /* running calls and streams must be checked again */
+    assert_int_equal(notices, 1); /* running calls and streams must be checked again */
     assert_true(authority_is_stale(authority));
     assert_false(authority_still_admits(authority, &who));
     assert_false(authority_has_revoked(authority, &who));
@@ -213,39 +213,40 @@ static void while_keys_cannot_be_read_nobody_is_let_in_or_may_continue(void **st
     assert_true(authority_check(authority, header, &who, &error));
 }
 
-static void refresh_expecting(int calls, const int *called)
+/* Refreshes the authority, and asserts how often the listener was called so far. */
+static void refresh_expecting(int expected, const int *notices)
 {
     struct error error;
 
     assert_true(authority_refresh(authority, &error));
-    assert_int_equal(*called, calls);
+    assert_int_equal(*notices, expected);
 }
 
-static void the_listener_is_called_when_keys_or_roles_changed(void **state)
+static void the_listener_is_called_only_when_keys_or_roles_changed(void **state)
 {
     struct principal who;
     struct error error;
     char header[128];
     enum role before;
     int64_t revoked;
-    int called = 0;
+    int notices = 0;
 
     (void)state;
     add_key("alice", ROLE_VIEWER, 0, header);
     assert_true(create("auto", true, &error));
-    authority_listen(authority, count_call, &called);
+    authority_listen(authority, count_notice, &notices);
     assert_true(authority_check(authority, header, &who, &error)); /* this records the key's use */
-    refresh_expecting(0, &called);
+    refresh_expecting(0, &notices);
     assert_true(principal_set_role(store, "alice", ROLE_OPERATOR, NULL, &before, &error));
-    refresh_expecting(1, &called);
-    refresh_expecting(1, &called);
+    refresh_expecting(1, &notices);
+    refresh_expecting(1, &notices);
     add_key("alice", ROLE_OPERATOR, 0, header);
-    refresh_expecting(2, &called);
+    refresh_expecting(2, &notices);
     assert_true(api_key_revoke(store, "alice", clock_utc_ms(), NULL, &revoked, &error));
-    refresh_expecting(3, &called);
+    refresh_expecting(3, &notices);
 }
 
-/* The database is lost, and an empty one takes its place. */
+/* Destroys the authority, and replaces the database by an empty one. */
 static void lose_database(void)
 {
     struct error error;
@@ -258,7 +259,7 @@ static void lose_database(void)
     assert_true(store_open(folder, test_database(folder), 2, &store, &error));
 }
 
-static void a_folder_that_had_keys_does_not_open_without_keys(void **state)
+static void a_folder_that_once_had_keys_needs_keys_until_its_marker_is_removed(void **state)
 {
     char header[128], marker[FOLDER_SIZE + 8];
     struct principal who;
@@ -284,8 +285,8 @@ static void a_folder_that_had_keys_does_not_open_without_keys(void **state)
     assert_true(authority_check(authority, NULL, &who, &error));
 }
 
-/* The marker has the same place however the folder's path is written. */
-static void the_marker_is_beside_the_folder(void **state)
+/* The marker is a file beside the data folder, which records that the folder had keys. */
+static void the_marker_is_found_however_the_path_of_the_folder_is_written(void **state)
 {
     char spelled[FOLDER_SIZE + 8];
 
@@ -296,11 +297,11 @@ static void the_marker_is_beside_the_folder(void **state)
     snprintf(spelled, sizeof spelled, "%s/.", folder);
     assert_true(key_marker_exists(spelled));
     assert_false(key_marker_exists(""));
-    key_marker_write("/proc/none"); /* where nothing can be written it is only logged */
+    key_marker_write("/proc/none"); /* a failure to write is only logged */
     assert_false(key_marker_exists("/proc/none"));
 }
 
-static void a_key_added_to_an_open_server_is_recorded(void **state)
+static void the_first_key_added_while_running_writes_the_marker(void **state)
 {
     char header[128];
     struct error error;
@@ -316,24 +317,26 @@ static void a_key_added_to_an_open_server_is_recorded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(without_keys_loopback_is_local_with_every_right, start,
-                                        stop),
-        cmocka_unit_test_setup_teardown(without_keys_other_addresses_than_loopback_are_refused,
+        cmocka_unit_test_setup_teardown(without_keys_a_caller_on_loopback_is_local_and_an_admin,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(a_key_is_its_principal_with_its_role, start, stop),
-        cmocka_unit_test_setup_teardown(an_invalid_key_is_refused, start, stop),
         cmocka_unit_test_setup_teardown(
-            after_the_last_key_is_revoked_callers_without_a_key_are_refused, start, stop),
+            without_a_valid_key_only_the_mode_keys_may_listen_beyond_loopback, start, stop),
+        cmocka_unit_test_setup_teardown(a_key_identifies_its_principal_and_role, start, stop),
+        cmocka_unit_test_setup_teardown(a_missing_or_invalid_key_is_refused, start, stop),
+        cmocka_unit_test_setup_teardown(after_the_last_key_is_revoked_every_caller_is_refused,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(
             a_caller_is_admitted_until_its_key_ends_or_its_role_is_lowered, start, stop),
         cmocka_unit_test_setup_teardown(while_keys_cannot_be_read_nobody_is_let_in_or_may_continue,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(the_listener_is_called_when_keys_or_roles_changed, start,
+        cmocka_unit_test_setup_teardown(the_listener_is_called_only_when_keys_or_roles_changed,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(
+            a_folder_that_once_had_keys_needs_keys_until_its_marker_is_removed, start, stop),
+        cmocka_unit_test_setup_teardown(
+            the_marker_is_found_however_the_path_of_the_folder_is_written, start, stop),
+        cmocka_unit_test_setup_teardown(the_first_key_added_while_running_writes_the_marker, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(a_folder_that_had_keys_does_not_open_without_keys, start,
-                                        stop),
-        cmocka_unit_test_setup_teardown(the_marker_is_beside_the_folder, start, stop),
-        cmocka_unit_test_setup_teardown(a_key_added_to_an_open_server_is_recorded, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

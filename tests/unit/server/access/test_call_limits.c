@@ -21,7 +21,7 @@
         "\"name\":\"block\",\"arguments\":{\"steps\":100000,\"step_ms\":5},") "}"
 
 static struct served served;
-static char alice[256], bob[256]; /* their headers */
+static char alice[256], bob[256]; /* HTTP headers with their keys */
 
 static unsigned port(void)
 {
@@ -42,12 +42,12 @@ static void add_key(const char *name, char out[256])
     snprintf(out, 256, MCP_HEADERS "Authorization: Bearer %s\r\n", key);
 }
 
-static int start_with(const char *first, const char *second)
+static int start_with(const char *first_flag, const char *second_flag)
 {
     struct error error;
 
     served_create(&served);
-    served_start(&served, first, second, NULL);
+    served_start(&served, first_flag, second_flag, NULL);
     add_key("alice", alice);
     add_key("bob", bob);
     assert_true(authority_refresh(served.server->authority, &error));
@@ -55,13 +55,13 @@ static int start_with(const char *first, const char *second)
     return 0;
 }
 
-static int start_with_rate(void **state)
+static int start_with_rate_limit(void **state)
 {
     (void)state;
     return start_with("--rate-per-principal=1", "--burst-per-principal=5");
 }
 
-static int start_with_calls(void **state)
+static int start_with_call_limit(void **state)
 {
     (void)state;
     return start_with("--calls-per-principal=2", "--workers=3");
@@ -74,7 +74,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* Checks an answer with the status 429. */
+/* Checks an answer with the status 429 to alice, which names the setting. */
 static void check_refusal(const struct http_client *client, const json_t *reply,
                           const char *setting)
 {
@@ -111,7 +111,7 @@ static void a_principal_over_its_rate_learns_when_to_retry_and_others_are_served
     http_close(&client);
 }
 
-static void a_refusal_for_the_rate_repeats_the_id_of_a_request(void **state)
+static void a_refusal_for_the_rate_repeats_the_id_of_a_single_request(void **state)
 {
     static const struct {
         const char *body, *id;
@@ -136,7 +136,7 @@ static void a_refusal_for_the_rate_repeats_the_id_of_a_request(void **state)
         json_auto_t *reply = mcp_post_on(&client, alice, cases[i].body, &status);
         char *id;
 
-        while (status != 429) { /* a slow machine: a second passed */
+        while (status != 429) { /* a second has passed, on a slow machine */
             json_decref(reply);
             reply = mcp_post_on(&client, alice, cases[i].body, &status);
         }
@@ -202,9 +202,9 @@ static void calls_of_one_principal_do_not_take_the_workers_of_others(void **stat
     http_close(&client);
 }
 
-/* If a principal has used up its share of the HTTP thread, even its calls that are answered at once
- * are counted, until it has a share again. */
-static void short_calls_of_one_principal_do_not_take_the_thread_of_others(void **state)
+/* If a principal has used up its share of the HTTP thread's time, even its calls that are answered
+ * at once count towards its calls in progress. */
+static void short_calls_of_one_principal_do_not_take_the_http_thread_of_others(void **state)
 {
     struct http_client running[2], client;
     int status;
@@ -233,14 +233,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
-            a_principal_over_its_rate_learns_when_to_retry_and_others_are_served, start_with_rate,
-            stop),
-        cmocka_unit_test_setup_teardown(a_refusal_for_the_rate_repeats_the_id_of_a_request,
-                                        start_with_rate, stop),
+            a_principal_over_its_rate_learns_when_to_retry_and_others_are_served,
+            start_with_rate_limit, stop),
+        cmocka_unit_test_setup_teardown(a_refusal_for_the_rate_repeats_the_id_of_a_single_request,
+                                        start_with_rate_limit, stop),
         cmocka_unit_test_setup_teardown(calls_of_one_principal_do_not_take_the_workers_of_others,
-                                        start_with_calls, stop),
+                                        start_with_call_limit, stop),
         cmocka_unit_test_setup_teardown(
-            short_calls_of_one_principal_do_not_take_the_thread_of_others, start_with_calls, stop),
+            short_calls_of_one_principal_do_not_take_the_http_thread_of_others,
+            start_with_call_limit, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-static void each_name_may_have_its_own_number_of_calls_at_once(void **state)
+static void the_places_of_each_name_are_limited_separately(void **state)
 {
     struct rate_limit *rate_limit = rate_limit_create((struct rate_limit_limits){ .at_once = 2 });
 
@@ -26,7 +26,7 @@ static void each_name_may_have_its_own_number_of_calls_at_once(void **state)
     rate_limit_destroy(rate_limit);
 }
 
-static void tokens_come_back_with_time_up_to_the_burst(void **state)
+static void permits_come_back_with_time_up_to_the_burst(void **state)
 {
     struct rate_limit *rate_limit =
         rate_limit_create((struct rate_limit_limits){ .per_second = 10, .burst = 5 });
@@ -79,7 +79,7 @@ static void limits_of_zero_do_not_limit(void **state)
 }
 
 /* There are more names than chains in the table, so that some share a chain. */
-static void thousands_of_names_are_limited_separately(void **state)
+static void names_that_share_a_chain_are_limited_separately(void **state)
 {
     struct rate_limit *rate_limit = rate_limit_create((struct rate_limit_limits){ .at_once = 1 });
     char name[32];
@@ -121,11 +121,11 @@ static void names_with_a_full_burst_are_forgotten(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_name_may_have_its_own_number_of_calls_at_once),
-        cmocka_unit_test(tokens_come_back_with_time_up_to_the_burst),
+        cmocka_unit_test(the_places_of_each_name_are_limited_separately),
+        cmocka_unit_test(permits_come_back_with_time_up_to_the_burst),
         cmocka_unit_test(charges_beyond_the_burst_delay_the_next_permit),
         cmocka_unit_test(limits_of_zero_do_not_limit),
-        cmocka_unit_test(thousands_of_names_are_limited_separately),
+        cmocka_unit_test(names_that_share_a_chain_are_limited_separately),
         cmocka_unit_test(names_with_a_full_burst_are_forgotten),
     };
 

@@ -27,7 +27,7 @@ static int start(void **state)
     return 0;
 }
 
-static int start_alone(void **state)
+static int start_with_one_thread(void **state)
 {
     (void)state;
     served_create(&served);
@@ -42,7 +42,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* A client from another address of this machine, not yet connected. */
+/* Makes a client that will connect from this loopback address. */
 static void prepare(struct http_client *client, uint32_t from)
 {
     struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(from) };
@@ -67,8 +67,8 @@ static int ask_health(struct http_client *client)
     return http_exchange(client, "GET", "/health", NULL, NULL, NULL);
 }
 
-/* Connects until a request is answered: the server learns slightly later that a connection closed.
- */
+/* Connects again and again until a request is answered, because the server learns only after a
+ * moment that an earlier connection was closed. Gives up after 10 seconds. */
 static bool is_served_soon(uint32_t from)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(10000000000);
@@ -106,8 +106,8 @@ static void connections_are_limited_for_each_address(void **state)
     http_close(&other);
 }
 
-/* Connects, and makes the connection known by a request that needs access. A request that anybody
- * may make follows. */
+/* Connects, and sends a request that is authenticated: from then on the client is known
+ * (acceptor.h). A request without authentication follows, which must not change this. */
 static void become_known(struct http_client *client)
 {
     connect_now(client);
@@ -138,7 +138,7 @@ static struct rlimit exhaust_descriptors(void)
     return before;
 }
 
-/* Some HTTP threads have a connection here, others none; new ones arrive at all of them. */
+/* One HTTP thread has a connection, the other has none; new connections may arrive at both. */
 static void without_descriptors_the_server_works_without_spinning_and_recovers(void **state)
 {
     enum { NEW = 8 };
@@ -153,7 +153,7 @@ static void without_descriptors_the_server_works_without_spinning_and_recovers(v
         prepare(&clients[i], INADDR_LOOPBACK + 1 + i);
     before = exhaust_descriptors();
     for (int i = 0; i < NEW; i++) {
-        connect_now(&clients[i]); /* by the kernel */
+        connect_now(&clients[i]); /* the kernel accepts, though the server cannot */
         http_send(&clients[i], "GET", "/health", NULL, NULL);
     }
     used_ns = cpu_ns();
@@ -172,7 +172,7 @@ static void without_descriptors_the_server_works_without_spinning_and_recovers(v
     http_close(&kept);
 }
 
-/* Opens a stream, which is useful to its client however long it is silent. */
+/* Opens a stream. It is never closed to make room, however long it is silent. */
 static void open_stream(struct http_client *client)
 {
     connect_now(client);
@@ -210,16 +210,16 @@ static void connections_over_the_total_wait_for_a_place_and_get_it(void **state)
 }
 
 /* What the connections that use up the limit are doing. */
-enum pastime {
+enum activity {
     SILENT,
     SLOW_HEADERS,
     SLOW_BODY,
     IDLE_AFTER_A_PROBE,
     IDLE_AFTER_A_REFUSAL,
-    PASTIMES
+    ACTIVITIES
 };
 
-static void pass_time(struct http_client *client, enum pastime pastime)
+static void begin_activity(struct http_client *client, enum activity activity)
 {
     static const char *const sent[] = {
         [SLOW_HEADERS] = "GET /health HTTP/1.1\r\nHost: localhost\r\nX: ",
@@ -227,20 +227,20 @@ static void pass_time(struct http_client *client, enum pastime pastime)
     };
 
     connect_now(client);
-    if (pastime == SLOW_HEADERS || pastime == SLOW_BODY)
-        http_send_bytes(client, sent[pastime], strlen(sent[pastime]));
-    if (pastime == IDLE_AFTER_A_PROBE)
+    if (activity == SLOW_HEADERS || activity == SLOW_BODY)
+        http_send_bytes(client, sent[activity], strlen(sent[activity]));
+    if (activity == IDLE_AFTER_A_PROBE)
         assert_int_equal(ask_health(client), 200);
-    if (pastime == IDLE_AFTER_A_REFUSAL)
+    if (activity == IDLE_AFTER_A_REFUSAL)
         assert_int_equal(http_exchange(client, "GET", "/nowhere", NULL, NULL, NULL), 404);
 }
 
-static void idle_strangers_make_room_for_new_clients(void **state)
+static void unknown_clients_make_room_for_new_clients(void **state)
 {
     enum { KNOWN = 3, ALL = 16, NEW = 5 };
 
     (void)state;
-    for (enum pastime pastime = 0; pastime < PASTIMES; pastime++) {
+    for (enum activity activity = 0; activity < ACTIVITIES; activity++) {
         struct http_client clients[ALL], others[NEW];
         int64_t begun_ns;
 
@@ -249,7 +249,7 @@ static void idle_strangers_make_room_for_new_clients(void **state)
             if (i < KNOWN)
                 become_known(&clients[i]);
             else
-                pass_time(&clients[i], pastime);
+                begin_activity(&clients[i], activity);
         }
         begun_ns = clock_monotonic_ns();
         for (uint32_t i = 0; i < NEW; i++) {
@@ -268,8 +268,7 @@ static void idle_strangers_make_room_for_new_clients(void **state)
     }
 }
 
-/* The oldest connection is closed. */
-static void the_newest_idle_strangers_keep_their_connections(void **state)
+static void the_newest_unknown_clients_keep_their_connections(void **state)
 {
     enum { ALL = 16 };
     struct http_client clients[ALL], other;
@@ -304,7 +303,7 @@ static struct rlimit allow_no_more_descriptors(void)
     return before;
 }
 
-static void without_descriptors_idle_strangers_make_room(void **state)
+static void without_descriptors_unknown_clients_make_room(void **state)
 {
     enum { IDLE = 6, NEW = 3 };
     struct http_client idle[IDLE], others[NEW];
@@ -340,7 +339,7 @@ static int start_behind_proxies(void **state)
     return 0;
 }
 
-static void trusted_proxies_have_no_limit_of_connections(void **state)
+static void trusted_proxies_have_no_limit_on_connections(void **state)
 {
     enum { MANY = 12 };
     struct http_client clients[MANY];
@@ -370,11 +369,11 @@ int main(void)
             without_descriptors_the_server_works_without_spinning_and_recovers, start, stop),
         cmocka_unit_test_setup_teardown(connections_over_the_total_wait_for_a_place_and_get_it,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(idle_strangers_make_room_for_new_clients, start, stop),
-        cmocka_unit_test_setup_teardown(the_newest_idle_strangers_keep_their_connections,
-                                        start_alone, stop),
-        cmocka_unit_test_setup_teardown(without_descriptors_idle_strangers_make_room, start, stop),
-        cmocka_unit_test_setup_teardown(trusted_proxies_have_no_limit_of_connections,
+        cmocka_unit_test_setup_teardown(unknown_clients_make_room_for_new_clients, start, stop),
+        cmocka_unit_test_setup_teardown(the_newest_unknown_clients_keep_their_connections,
+                                        start_with_one_thread, stop),
+        cmocka_unit_test_setup_teardown(without_descriptors_unknown_clients_make_room, start, stop),
+        cmocka_unit_test_setup_teardown(trusted_proxies_have_no_limit_on_connections,
                                         start_behind_proxies, stop),
     };
 

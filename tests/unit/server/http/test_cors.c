@@ -90,7 +90,7 @@ static void a_preflight_of_an_allowed_page_learns_what_it_may_send(void **state)
     http_close(&client);
 }
 
-static void a_preflight_of_another_page_is_refused(void **state)
+static void a_preflight_of_a_page_that_is_not_allowed_is_refused(void **state)
 {
     struct http_client client;
 
@@ -101,7 +101,7 @@ static void a_preflight_of_another_page_is_refused(void **state)
                          "Access-Control-Request-Method: POST\r\n"),
                      403);
     assert_true(header_is(&client, "Access-Control-Allow-Origin", NULL));
-    assert_int_equal(ask(&client, "OPTIONS", "/mcp", FROM_PAGE), 405); /* no preflight */
+    assert_int_equal(ask(&client, "OPTIONS", "/mcp", FROM_PAGE), 405); /* not a preflight */
     http_close(&client);
 }
 
@@ -126,7 +126,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_preflight_of_an_allowed_page_learns_what_it_may_send,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(a_preflight_of_another_page_is_refused, start, stop),
+        cmocka_unit_test_setup_teardown(a_preflight_of_a_page_that_is_not_allowed_is_refused, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(an_allowed_page_may_read_answers_and_refusals, start, stop),
     };
 

@@ -170,7 +170,7 @@ static void a_length_far_over_the_limit_is_refused_at_once(void **state)
     http_close(&client);
 }
 
-static void headers_that_trickle_in_time_out_too(void **state)
+static void headers_that_trickle_in_time_out(void **state)
 {
     static const char request[] = "GET /health HTTP/1.1\r\nHost: localhost\r\nX: ";
     struct http_client client;
@@ -207,7 +207,7 @@ static void idle_streams_are_kept_alive_with_comments(void **state)
     TEXT_AUTO pending = { 0 };
     TEXT_AUTO event = { 0 };
     TEXT_AUTO headers = { 0 };
-    char *session = mcp_initialize(port(), NULL);
+    char *session = mcp_initialize(port(), NULL), *buffering;
 
     (void)state;
     text_addf(&headers, "Accept: text/event-stream\r\nMcp-Session-Id: %s\r\n", session);
@@ -215,16 +215,16 @@ static void idle_streams_are_kept_alive_with_comments(void **state)
     http_send(&client, "GET", "/mcp", text_string(&headers), NULL);
     assert_int_equal(http_read_head(&client), 200);
     free(session);
-    session = http_header(&client, "X-Accel-Buffering");
-    assert_string_equal(session, "no");
+    buffering = http_header(&client, "X-Accel-Buffering");
+    assert_string_equal(buffering, "no");
+    free(buffering);
     assert_true(http_event(&client, &pending, &event));
-    assert_string_equal(text_string(&event), "");
+    assert_string_equal(text_string(&event), ""); /* the priming event */
     for (int i = 0; i < 3; i++) {
         assert_true(http_event(&client, &pending, &event));
         assert_string_equal(text_string(&event), ":");
     }
     http_close(&client);
-    free(session);
 }
 
 #define SLOW(steps, step_ms, token)                                                                \
@@ -274,7 +274,7 @@ static void a_client_that_does_not_read_delays_no_tool_and_is_disconnected(void 
     http_close(&client);
 }
 
-static void a_burst_of_progress_loses_some_of_it_but_never_the_result(void **state)
+static void a_burst_of_progress_never_loses_the_result(void **state)
 {
     struct http_client client;
     TEXT_AUTO pending = { 0 };
@@ -319,8 +319,8 @@ static void malformed_requests_get_an_error_or_a_closed_connection(void **state)
     assert_int_equal(http_request(port(), "GET", "/health", NULL, NULL, NULL), 200);
 }
 
-/* A token with many claims has some thousands of bytes. */
-static void headers_of_8000_bytes_are_read_and_many_more_are_refused(void **state)
+/* An access token with many claims takes thousands of bytes. */
+static void headers_of_8000_bytes_are_read_and_those_over_16000_are_refused(void **state)
 {
     char filler[20000];
 
@@ -341,23 +341,23 @@ static void headers_of_8000_bytes_are_read_and_many_more_are_refused(void **stat
     }
 }
 
-static void connections_over_the_limit_wait_until_others_close(void **state)
+static void a_connection_over_the_limit_is_served_in_the_end(void **state)
 {
-    enum { OVER = 70 };
-    struct http_client clients[OVER];
+    enum { COUNT = 70 }; /* more than --connections=60 */
+    struct http_client clients[COUNT];
 
     (void)state;
-    for (int i = 0; i < OVER; i++)
+    for (int i = 0; i < COUNT; i++)
         http_open(&clients[i], port());
-    http_send(&clients[OVER - 1], "GET", "/health", NULL, NULL);
+    http_send(&clients[COUNT - 1], "GET", "/health", NULL, NULL);
     served_sleep_ms(50);
-    for (int i = 0; i < OVER - 1; i++)
+    for (int i = 0; i < COUNT - 1; i++)
         http_close(&clients[i]);
-    assert_int_equal(http_read_head(&clients[OVER - 1]), 200);
-    http_close(&clients[OVER - 1]);
+    assert_int_equal(http_read_head(&clients[COUNT - 1]), 200);
+    http_close(&clients[COUNT - 1]);
 }
 
-static void clients_that_leave_at_any_moment_leak_nothing(void **state)
+static void clients_that_leave_at_any_moment_leave_no_request_or_stream_behind(void **state)
 {
     int64_t end_ns;
 
@@ -395,21 +395,21 @@ int main(void)
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_length_far_over_the_limit_is_refused_at_once, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(headers_that_trickle_in_time_out_too, start, stop),
+        cmocka_unit_test_setup_teardown(headers_that_trickle_in_time_out, start, stop),
         cmocka_unit_test_setup_teardown(a_body_has_to_arrive_in_time, start, stop),
         cmocka_unit_test_setup_teardown(idle_streams_are_kept_alive_with_comments, start, stop),
         cmocka_unit_test_setup_teardown(a_call_over_the_queue_limit_is_asked_to_retry, start, stop),
         cmocka_unit_test_setup_teardown(
             a_client_that_does_not_read_delays_no_tool_and_is_disconnected, start, stop),
-        cmocka_unit_test_setup_teardown(a_burst_of_progress_loses_some_of_it_but_never_the_result,
-                                        start, stop),
+        cmocka_unit_test_setup_teardown(a_burst_of_progress_never_loses_the_result, start, stop),
         cmocka_unit_test_setup_teardown(malformed_requests_get_an_error_or_a_closed_connection,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(headers_of_8000_bytes_are_read_and_many_more_are_refused,
-                                        start, stop),
-        cmocka_unit_test_setup_teardown(connections_over_the_limit_wait_until_others_close, start,
+        cmocka_unit_test_setup_teardown(
+            headers_of_8000_bytes_are_read_and_those_over_16000_are_refused, start, stop),
+        cmocka_unit_test_setup_teardown(a_connection_over_the_limit_is_served_in_the_end, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(clients_that_leave_at_any_moment_leak_nothing, start, stop),
+        cmocka_unit_test_setup_teardown(
+            clients_that_leave_at_any_moment_leave_no_request_or_stream_behind, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,8 +9,8 @@
 
 #include "server/http/forwarded.h"
 
-/* Checks which client is found for a request from the proxy 10.0.0.1. The trusted proxies are those
- * of 10.0.0.0/8 and fd00::/8. */
+/* Checks which client is found for a request that the proxy 10.0.0.1 sent with these values of
+ * X-Forwarded-For. The trusted proxies are those of 10.0.0.0/8 and fd00::/8. */
 static void must_be(const char *hops, const char *wanted)
 {
     struct ip_networks trusted;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client that closes its side of the connection may still wait for its answer; one that
- * disconnected is detected by writing. */
+/* Tests of clients that close the sending side of their connection: they may still wait for an
+ * answer. If a client has disconnected instead, the server learns this when it writes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,14 +47,15 @@ static int stop(void **state)
     return 0;
 }
 
-/* Sends a request and closes this side of the connection. */
-static void send_and_end(struct http_client *client, const char *headers, const char *body)
+/* Sends a request and closes the sending side of the connection. */
+static void send_and_half_close(struct http_client *client, const char *headers, const char *body)
 {
     http_open(client, port());
     http_send(client, "POST", "/mcp", headers, body);
     shutdown(client->fd, SHUT_WR);
 }
 
+/* The client must receive a complete answer that contains `part`. */
 static void must_answer(struct http_client *client, const char *part)
 {
     TEXT_AUTO body = { 0 };
@@ -66,7 +67,7 @@ static void must_answer(struct http_client *client, const char *part)
         fail_msg("%s", text_string(&body));
 }
 
-static void a_call_of_a_client_that_ended_its_side_is_answered(void **state)
+static void a_client_that_closed_its_sending_side_is_answered(void **state)
 {
     static const char *const bodies[] = { PING, CALL("block", "3", "100"),
                                           CALL("block", "100", "20") };
@@ -76,14 +77,14 @@ static void a_call_of_a_client_that_ended_its_side_is_answered(void **state)
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         struct http_client client;
 
-        send_and_end(&client, MCP_HEADERS, bodies[i]);
+        send_and_half_close(&client, MCP_HEADERS, bodies[i]);
         must_answer(&client, parts[i]);
         assert_true(http_is_closed(&client));
         http_close(&client);
     }
 }
 
-static void every_request_that_was_sent_before_the_end_is_answered(void **state)
+static void every_request_sent_before_the_sending_side_closed_is_answered(void **state)
 {
     struct http_client client;
 
@@ -100,7 +101,7 @@ static void every_request_that_was_sent_before_the_end_is_answered(void **state)
     http_close(&client);
 }
 
-static void an_old_client_that_ends_its_side_is_answered(void **state)
+static void an_http_1_0_client_that_closed_its_sending_side_is_answered(void **state)
 {
     struct http_client client;
     TEXT_AUTO request = { 0 };
@@ -116,8 +117,8 @@ static void an_old_client_that_ends_its_side_is_answered(void **state)
     http_close(&client);
 }
 
-/* The call runs on long after the comment with which the server probes its client. */
-static void a_stream_continues_to_its_result(void **state)
+/* The server probes the client with a comment, and the call goes on after that. */
+static void a_stream_continues_to_its_result_after_a_probe(void **state)
 {
     static const char *const headers[] = { MCP_HEADERS,
                                            MODERN_HEADERS("tools/call") "Mcp-Name: slow\r\n" };
@@ -131,7 +132,7 @@ static void a_stream_continues_to_its_result(void **state)
         TEXT_AUTO pending = { 0 };
         TEXT_AUTO event = { 0 };
 
-        send_and_end(&client, headers[i], bodies[i]);
+        send_and_half_close(&client, headers[i], bodies[i]);
         assert_int_equal(http_read_head(&client), 200);
         assert_true(http_event(&client, &pending, &event));
         assert_string_equal(text_string(&event), ":");
@@ -143,8 +144,8 @@ static void a_stream_continues_to_its_result(void **state)
     assert_int_equal(atomic_load(&served_cancelled), 0);
 }
 
-/* Disconnects in both directions. While nothing is sent to it, such a client looks like one that
- * closed only its own side. */
+/* Disconnects in both directions. Until the server writes, it cannot tell such a client from one
+ * that closed only its sending side. */
 static void leave(struct http_client *client)
 {
     shutdown(client->fd, SHUT_RDWR);
@@ -181,13 +182,13 @@ static void disconnecting_from_a_stream_of_a_session_does_not_cancel_its_call(vo
 
 static void a_reset_cancels_at_once(void **state)
 {
-    struct linger at_once = { .l_onoff = 1 };
+    struct linger reset = { .l_onoff = 1 };
     struct http_client client;
     int64_t begun_ns;
 
     (void)state;
     http_open(&client, port());
-    setsockopt(client.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    setsockopt(client.fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     http_send(&client, "POST", "/mcp", MODERN_HEADERS("tools/call") "Mcp-Name: block\r\n",
               MODERN_CALL("block", "1000", "20"));
     assert_true(served_reaches(&served_running, 1));
@@ -220,14 +221,15 @@ static void a_standing_stream_stays_for_a_client_that_still_reads(void **state)
     free(session);
 }
 
-static bool falls_to(int64_t connections)
+/* Waits until at most so many connections are open. Returns false after five seconds. */
+static bool connections_fall_to(int64_t count)
 {
     int64_t end_ns = clock_monotonic_ns() + 5 * SECOND_NS;
 
-    while (atomic_load(&served.server->http->open_connections) > connections
+    while (atomic_load(&served.server->http->open_connections) > count
            && clock_monotonic_ns() < end_ns)
         served_sleep_ms(5);
-    return atomic_load(&served.server->http->open_connections) <= connections;
+    return atomic_load(&served.server->http->open_connections) <= count;
 }
 
 /* libmicrohttpd alone would keep such a connection for as long as an older one is idle. */
@@ -257,19 +259,21 @@ static void the_connection_of_a_client_that_left_is_closed(void **state)
         leave(&clients[i]);
     }
     notifier_list_changed(served.server->notifier, NOTIFIER_TOOLS);
-    assert_true(falls_to(1));
+    assert_true(connections_fall_to(1));
     http_close(&idle);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_call_of_a_client_that_ended_its_side_is_answered, start,
+        cmocka_unit_test_setup_teardown(a_client_that_closed_its_sending_side_is_answered, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(every_request_that_was_sent_before_the_end_is_answered,
+        cmocka_unit_test_setup_teardown(
+            every_request_sent_before_the_sending_side_closed_is_answered, start, stop),
+        cmocka_unit_test_setup_teardown(an_http_1_0_client_that_closed_its_sending_side_is_answered,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(an_old_client_that_ends_its_side_is_answered, start, stop),
-        cmocka_unit_test_setup_teardown(a_stream_continues_to_its_result, start, stop),
+        cmocka_unit_test_setup_teardown(a_stream_continues_to_its_result_after_a_probe, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(disconnecting_from_a_stream_cancels_its_call, start, stop),
         cmocka_unit_test_setup_teardown(
             disconnecting_from_a_stream_of_a_session_does_not_cancel_its_call, start, stop),

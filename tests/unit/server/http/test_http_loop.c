@@ -27,7 +27,7 @@ static int start(void **state)
     return 0;
 }
 
-/* Starts a server whose times do not end the connections of the tests. */
+/* Starts a server whose timeouts are too long to end the connections of the tests. */
 static int start_patient(void **state)
 {
     (void)state;
@@ -48,7 +48,7 @@ static void send_text(struct http_client *client, const char *text)
     http_send_bytes(client, text, strlen(text));
 }
 
-/* Sends a byte occasionally, until the server closes; false if it does not for five seconds. */
+/* Sends a byte every 50 ms. Returns whether the server closes the connection within 5 s. */
 static bool is_closed_though_bytes_trickle(struct http_client *client)
 {
     for (int i = 0; i < 100; i++) {
@@ -125,8 +125,8 @@ static void unfinished_headers_behind_a_running_call_time_out(void **state)
     http_close(&client);
 }
 
-/* The client leaves after the first event of its stream, before the stream waits for another. A
- * probe on the same thread shows that the event was sent. */
+/* The client leaves after the first event of its stream, before the stream waits for its next
+ * event. A request of `probe`, on the same HTTP thread, shows that the first event was sent. */
 static void a_client_that_leaves_a_stream_before_it_waits_is_noticed_soon(void **state)
 {
     char *session = mcp_initialize(port(), NULL);
@@ -148,14 +148,15 @@ static void a_client_that_leaves_a_stream_before_it_waits_is_noticed_soon(void *
         shutdown(client.fd, SHUT_RDWR);
         http_close(&client);
     }
-    assert_true(served_falls(&served.server->http->open_streams, 0)); /* keep-alive: 15 s */
+    /* without waiting for the first keep-alive comment, after 15 s */
+    assert_true(served_falls(&served.server->http->open_streams, 0));
     assert_true(clock_monotonic_ns() - begun_ns < INT64_C(10000000000));
     http_close(&probe);
     free(session);
 }
 
 /* The client's last bytes and the end of its input arrive together. */
-static void a_client_that_sends_no_more_is_answered_and_closed(void **state)
+static void a_client_that_sends_no_more_gets_its_answers_and_is_disconnected(void **state)
 {
     static const char *const requests[] = { GET_HEALTH, GET_HEALTH "GET /hea",
                                             "POST /mcp HTTP/1.1\r\nHost: localhost\r\n" MCP_HEADERS
@@ -170,7 +171,7 @@ static void a_client_that_sends_no_more_is_answered_and_closed(void **state)
         send(client.fd, requests[i], strlen(requests[i]), MSG_MORE);
         shutdown(client.fd, SHUT_WR);
         assert_int_equal(http_read_head(&client), i < 2 ? 200 : 0);
-        assert_true(http_is_closed(&client)); /* within five seconds; idle: 75, a body: 30 */
+        assert_true(http_is_closed(&client)); /* in 5 s: an idle connection has 75, a body 30 */
         assert_true(clock_monotonic_ns() - begun_ns < INT64_C(10000000000));
         http_close(&client);
     }
@@ -223,8 +224,8 @@ int main(void)
                                         stop),
         cmocka_unit_test_setup_teardown(
             a_client_that_leaves_a_stream_before_it_waits_is_noticed_soon, start_patient, stop),
-        cmocka_unit_test_setup_teardown(a_client_that_sends_no_more_is_answered_and_closed,
-                                        start_patient, stop),
+        cmocka_unit_test_setup_teardown(
+            a_client_that_sends_no_more_gets_its_answers_and_is_disconnected, start_patient, stop),
         cmocka_unit_test_setup_teardown(a_client_that_does_not_read_the_answer_is_cut_off, start,
                                         stop),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that two readers could read differently, sent to a real server: each is refused, the
- * connection ends, and nothing that follows is read as a request. */
+/* Tests of requests that two HTTP parsers could read differently, sent to a real server: each is
+ * refused, the connection ends, and nothing that follows is read as a request. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,8 @@ static int stop(void **state)
     return 0;
 }
 
-enum way { AT_ONCE, BYTE_BY_BYTE, AFTER_ANOTHER, AFTER_A_CALL, WAYS };
+/* How a request is sent: alone, or right after another request on its connection. */
+enum delivery { AT_ONCE, BYTE_BY_BYTE, AFTER_A_PROBE, AFTER_A_CALL, DELIVERIES };
 
 #define WORK                                                                                       \
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"block\","      \
@@ -51,17 +52,18 @@ static void send_in_pieces(struct http_client *client, const struct text *bytes,
                         bytes->length - at < piece ? bytes->length - at : piece);
 }
 
-static void send_request(struct http_client *client, const struct text *request, enum way way)
+static void send_request(struct http_client *client, const struct text *request,
+                         enum delivery delivery)
 {
     TEXT_AUTO bytes = { 0 };
 
-    if (way == AFTER_ANOTHER)
+    if (delivery == AFTER_A_PROBE)
         text_add(&bytes, HEALTH);
-    if (way == AFTER_A_CALL)
+    if (delivery == AFTER_A_CALL)
         text_addf(&bytes, POST "Content-Length: %zu\r\n\r\n%s", strlen(WORK), WORK);
     text_add_bytes(&bytes, request->data, request->length);
     setsockopt(client->fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
-    send_in_pieces(client, &bytes, way == BYTE_BY_BYTE ? 1 : bytes.length);
+    send_in_pieces(client, &bytes, delivery == BYTE_BY_BYTE ? 1 : bytes.length);
 }
 
 /* Writes the statuses of all answers, as "200 400 ". */
@@ -76,28 +78,29 @@ static void read_statuses(struct http_client *client, struct text *out)
             text_addf(out, "%.3s ", at + 9);
 }
 
-/* However the request is sent, it is answered with that status, and nothing after it is answered.
- */
+/* Checks that the request is answered with this status however it is sent, and that nothing after
+ * it is answered. */
 static void must_be_refused(const struct text *request, const char *status)
 {
-    static const char *const before[WAYS] = { "", "", "200 ", "200 " };
+    static const char *const before[DELIVERIES] = { "", "", "200 ", "200 " };
 
-    for (enum way way = 0; way < WAYS; way++) {
+    for (enum delivery delivery = 0; delivery < DELIVERIES; delivery++) {
         struct http_client client;
         TEXT_AUTO statuses = { 0 };
         TEXT_AUTO wanted = { 0 };
 
-        text_addf(&wanted, "%s%s ", before[way], status);
+        text_addf(&wanted, "%s%s ", before[delivery], status);
         http_open(&client, port());
-        send_request(&client, request, way);
+        send_request(&client, request, delivery);
         read_statuses(&client, &statuses);
         if (strcmp(text_string(&statuses), text_string(&wanted)) != 0)
-            fail_msg("way %d: answered %s, not %s:\n%s", way, text_string(&statuses),
+            fail_msg("delivery %d: answered %s, not %s:\n%s", delivery, text_string(&statuses),
                      text_string(&wanted), text_string(request));
         http_close(&client);
     }
 }
 
+/* The same for a request given as text, with another request after it. */
 static void must_be_refused_text(const char *request, const char *status)
 {
     TEXT_AUTO bytes = { 0 };
@@ -107,7 +110,7 @@ static void must_be_refused_text(const char *request, const char *status)
     must_be_refused(&bytes, status);
 }
 
-static void a_request_hidden_in_another_is_refused(void **state)
+static void requests_that_parsers_could_read_differently_are_refused(void **state)
 {
     static const char *const requests[] = {
         POST "Content-Length : 44\r\n\r\n" HEALTH,
@@ -150,9 +153,9 @@ static void a_request_hidden_in_another_is_refused(void **state)
     must_be_refused_text("GET /health HTTP/2.0\r\nHost: localhost\r\n\r\n", "505");
 }
 
-/* Some control characters, in each place of the request line and of a header; test_request_guard.c
- * tests all of them. */
-static void no_control_character_gets_in(void **state)
+/* Some control characters, in some places of the request line and of the headers;
+ * test_request_guard.c tests all of them in all places. */
+static void control_characters_are_refused(void **state)
 {
     static const char request[] =
         "GET /health HTTP/1.1\r\nHost: localhost\r\nX-A: bc\r\n\r\n" HEALTH;
@@ -192,7 +195,7 @@ static void refusals_of_the_guard_are_json(void **state)
 }
 
 /* The refusal is sent long before the client begins to read, and the connection is not reset. */
-static void a_client_that_sends_much_more_can_read_why_it_is_refused(void **state)
+static void a_client_that_sends_much_more_can_read_its_refusal(void **state)
 {
     static char bytes[1 << 20];
     struct http_client client;
@@ -211,7 +214,7 @@ static void a_client_that_sends_much_more_can_read_why_it_is_refused(void **stat
 }
 
 /* 10 MB in chunks, all of it sent before the answer is read. */
-static void a_body_far_over_the_limit_is_refused_readably(void **state)
+static void the_refusal_of_a_body_far_over_the_limit_can_be_read(void **state)
 {
     static char chunk[8 + 10000 + 2] = "2710\r\n";
     struct http_client client;
@@ -233,7 +236,6 @@ static void a_body_far_over_the_limit_is_refused_readably(void **state)
     http_close(&client);
 }
 
-/* A client that keeps sending after its refusal cannot do so forever. */
 static void a_client_that_keeps_sending_after_a_refusal_is_disconnected(void **state)
 {
     int64_t begun_ns = clock_monotonic_ns();
@@ -266,11 +268,11 @@ static void bytes_after_the_last_request_are_not_examined(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_request_hidden_in_another_is_refused),
-        cmocka_unit_test(no_control_character_gets_in),
+        cmocka_unit_test(requests_that_parsers_could_read_differently_are_refused),
+        cmocka_unit_test(control_characters_are_refused),
         cmocka_unit_test(refusals_of_the_guard_are_json),
-        cmocka_unit_test(a_client_that_sends_much_more_can_read_why_it_is_refused),
-        cmocka_unit_test(a_body_far_over_the_limit_is_refused_readably),
+        cmocka_unit_test(a_client_that_sends_much_more_can_read_its_refusal),
+        cmocka_unit_test(the_refusal_of_a_body_far_over_the_limit_can_be_read),
         cmocka_unit_test(a_client_that_keeps_sending_after_a_refusal_is_disconnected),
         cmocka_unit_test(bytes_after_the_last_request_are_not_examined),
     };

@@ -12,7 +12,7 @@
 
 #include "server/http/listen.h"
 
-static void addresses_are_read_and_distinguished_from_loopback(void **state)
+static void addresses_are_read_and_loopback_is_recognized(void **state)
 {
     static const struct {
         const char *text, *shown;
@@ -81,7 +81,7 @@ static void a_free_port_is_found_shared_and_refused_to_others(void **state)
     close(other);
 }
 
-static void open_sockets_are_closed_once_if_not_all_can_be_opened(void **state)
+static void no_socket_stays_open_if_not_all_can_be_opened(void **state)
 {
     struct listen_address address;
     struct rlimit limit, tight;
@@ -105,10 +105,10 @@ static void open_sockets_are_closed_once_if_not_all_can_be_opened(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses_are_read_and_distinguished_from_loopback),
+        cmocka_unit_test(addresses_are_read_and_loopback_is_recognized),
         cmocka_unit_test(text_that_is_no_address_is_refused),
         cmocka_unit_test(a_free_port_is_found_shared_and_refused_to_others),
-        cmocka_unit_test(open_sockets_are_closed_once_if_not_all_can_be_opened),
+        cmocka_unit_test(no_socket_stays_open_if_not_all_can_be_opened),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

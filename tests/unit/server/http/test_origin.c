@@ -36,7 +36,7 @@ static void loopback_names_are_always_allowed(void **state)
     assert_true(allowed(&strict, "localhost", "https://[::1]:1"));
 }
 
-static void foreign_names_are_refused_with_the_setting_to_change(void **state)
+static void refusals_of_foreign_names_name_the_setting_to_change(void **state)
 {
     struct error error;
 
@@ -90,7 +90,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loopback_names_are_always_allowed),
-        cmocka_unit_test(foreign_names_are_refused_with_the_setting_to_change),
+        cmocka_unit_test(refusals_of_foreign_names_name_the_setting_to_change),
         cmocka_unit_test(names_that_only_look_like_loopback_are_refused),
         cmocka_unit_test(configured_names_and_addresses_are_allowed),
     };

@@ -21,11 +21,12 @@ struct sample {
     const char *bytes;
     size_t size;
     unsigned status; /* 0: no fault */
-    unsigned passed; /* requests before it */
+    unsigned passed; /* complete requests before the fault; in all if there is none */
 };
 
-/* Checks the bytes in pieces of `piece` bytes. *good grows by the number that may be read. */
-static struct request_guard check(const char *bytes, size_t size, size_t piece, size_t *good)
+/* Checks the bytes in pieces of `piece` bytes. *good: how many of them may be read. */
+static struct request_guard check_in_pieces(const char *bytes, size_t size, size_t piece,
+                                            size_t *good)
 {
     struct request_guard guard = { 0 };
 
@@ -38,11 +39,14 @@ static struct request_guard check(const char *bytes, size_t size, size_t piece, 
     return guard;
 }
 
-static void must_find(const struct sample *sample, const char *bytes, size_t size, unsigned passed)
+/* Feeds the guard bytes that end with the sample, first one by one, then in two pieces: it must
+ * find the sample's fault. */
+static void check_sample(const struct sample *sample, const char *bytes, size_t size,
+                         unsigned passed)
 {
     for (size_t piece = 1; piece <= size; piece = piece == 1 ? size / 2 + 1 : piece * 2) {
         size_t good;
-        struct request_guard guard = check(bytes, size, piece, &good);
+        struct request_guard guard = check_in_pieces(bytes, size, piece, &good);
         unsigned status = guard.fault != NULL ? guard.fault->status : 0;
 
         if (status != sample->status || guard.passed != passed)
@@ -54,21 +58,21 @@ static void must_find(const struct sample *sample, const char *bytes, size_t siz
 }
 
 /* Checks each sample alone, and after another request. */
-static void must_find_anywhere(const struct sample *samples, size_t count)
+static void check_samples(const struct sample *samples, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         TEXT_AUTO after = { 0 };
 
-        must_find(&samples[i], samples[i].bytes, samples[i].size, samples[i].passed);
+        check_sample(&samples[i], samples[i].bytes, samples[i].size, samples[i].passed);
         text_add(&after, GOOD);
         text_add_bytes(&after, samples[i].bytes, samples[i].size);
-        must_find(&samples[i], after.data, after.length, samples[i].passed + 1);
+        check_sample(&samples[i], after.data, after.length, samples[i].passed + 1);
     }
 }
 
-#define MUST_FIND(samples) must_find_anywhere(samples, sizeof(samples) / sizeof *(samples))
+#define CHECK_SAMPLES(samples) check_samples(samples, sizeof(samples) / sizeof *(samples))
 
-static void requests_of_real_clients_pass(void **state)
+static void valid_requests_pass(void **state)
 {
     static const struct sample samples[] = {
         { BYTES(GOOD), 0, 1 },
@@ -94,7 +98,7 @@ static void requests_of_real_clients_pass(void **state)
     };
 
     (void)state;
-    MUST_FIND(samples);
+    CHECK_SAMPLES(samples);
 }
 
 static void a_request_line_has_three_words(void **state)
@@ -118,12 +122,13 @@ static void a_request_line_has_three_words(void **state)
         { BYTES("GET /health HTTP/2.0\r\n"), 505, 0 },
         { BYTES("GET /health HTTP/0.9\r\n"), 505, 0 },
         { BYTES("G(T /health HTTP/1.1\r\n"), 400, 0 },
-        { BYTES("A-,BCDEF /health HTTP/1.1\r\n"), 400, 0 }, /* a comma in eight bytes */
+        /* a comma among eight bytes that are examined at once */
+        { BYTES("A-,BCDEF /health HTTP/1.1\r\n"), 400, 0 },
         { BYTES("\x16\x03\x01\x02\0"), 400, 0 },
     };
 
     (void)state;
-    MUST_FIND(samples);
+    CHECK_SAMPLES(samples);
 }
 
 static void a_header_is_a_name_a_colon_and_a_value_on_one_line(void **state)
@@ -156,7 +161,7 @@ static void a_header_is_a_name_a_colon_and_a_value_on_one_line(void **state)
     };
 
     (void)state;
-    MUST_FIND(samples);
+    CHECK_SAMPLES(samples);
 }
 
 static void a_body_has_one_length(void **state)
@@ -191,7 +196,7 @@ static void a_body_has_one_length(void **state)
     };
 
     (void)state;
-    MUST_FIND(samples);
+    CHECK_SAMPLES(samples);
 }
 
 static void chunks_are_a_size_and_as_many_bytes(void **state)
@@ -220,9 +225,10 @@ static void chunks_are_a_size_and_as_many_bytes(void **state)
     };
 
     (void)state;
-    MUST_FIND(samples);
+    CHECK_SAMPLES(samples);
 }
 
+/* Checks that the head is too long, and that a third of it is not. */
 static void must_be_too_long(const char *begin, const char *piece, size_t times, const char *end)
 {
     TEXT_AUTO head = { 0 };
@@ -233,14 +239,14 @@ static void must_be_too_long(const char *begin, const char *piece, size_t times,
     for (size_t i = 0; i < times; i++)
         text_add(&head, piece);
     text_add(&head, end);
-    guard = check(head.data, head.length, 1000, &good);
+    guard = check_in_pieces(head.data, head.length, 1000, &good);
     assert_non_null(guard.fault);
     assert_int_equal(guard.fault->status, 431);
-    guard = check(head.data, head.length / 3, 1000, &good);
+    guard = check_in_pieces(head.data, head.length / 3, 1000, &good);
     assert_null(guard.fault);
 }
 
-/* Requests for which libmicrohttpd would need more memory than a connection has. */
+/* For such requests, libmicrohttpd would need more memory than it has for a connection. */
 static void heads_that_are_too_long_are_refused(void **state)
 {
     (void)state;
@@ -254,7 +260,7 @@ static void heads_that_are_too_long_are_refused(void **state)
     must_be_too_long(CHUNKED "0\r\n", "X:\r\n", 130, "\r\n");
 }
 
-static void an_extension_of_a_chunk_is_not_too_long(void **state)
+static void a_chunk_extension_that_is_too_long_is_refused(void **state)
 {
     struct request_guard guard = { 0 };
     TEXT_AUTO bytes = { 0 };
@@ -286,8 +292,7 @@ static void requests_before_a_fault_may_be_read(void **state)
     assert_int_equal(request_guard_check(&guard, bad, sizeof bad - 1), 0);
 }
 
-/* Every byte in every place of a request: it passes, or there is a fault; a character that HTTP
- * does not allow always causes one. */
+/* Every control character except the tab, inserted at every place within a request, is a fault. */
 static void no_control_character_passes(void **state)
 {
     static const char request[] =
@@ -331,7 +336,7 @@ static void a_request_like_the_one_before_is_checked_again_where_it_differs(void
 
         text_add(&both, first);
         text_add_bytes(&both, samples[i].bytes, samples[i].size);
-        must_find(&samples[i], both.data, both.length, samples[i].passed);
+        check_sample(&samples[i], both.data, both.length, samples[i].passed);
     }
 }
 
@@ -339,13 +344,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_like_the_one_before_is_checked_again_where_it_differs),
-        cmocka_unit_test(requests_of_real_clients_pass),
+        cmocka_unit_test(valid_requests_pass),
         cmocka_unit_test(a_request_line_has_three_words),
         cmocka_unit_test(a_header_is_a_name_a_colon_and_a_value_on_one_line),
         cmocka_unit_test(a_body_has_one_length),
         cmocka_unit_test(chunks_are_a_size_and_as_many_bytes),
         cmocka_unit_test(heads_that_are_too_long_are_refused),
-        cmocka_unit_test(an_extension_of_a_chunk_is_not_too_long),
+        cmocka_unit_test(a_chunk_extension_that_is_too_long_is_refused),
         cmocka_unit_test(requests_before_a_fault_may_be_read),
         cmocka_unit_test(no_control_character_passes),
     };

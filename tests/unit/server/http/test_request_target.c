@@ -24,7 +24,7 @@ static void must_have(const char *target, const char *wanted_authority, const ch
         assert_null(authority);
 }
 
-static void a_target_is_a_path_or_a_uri(void **state)
+static void a_target_is_a_path_a_uri_or_an_asterisk(void **state)
 {
     (void)state;
     must_have("/mcp", "", "/mcp");
@@ -38,7 +38,7 @@ static void a_target_is_a_path_or_a_uri(void **state)
     must_have("http://localhost?a", "localhost", "?a");
 }
 
-static void a_target_that_reads_differently_once_decoded_is_not_sound(void **state)
+static void an_ambiguous_or_malformed_target_is_not_sound(void **state)
 {
     static const char *const targets[] = {
         "/mcp%00",
@@ -66,8 +66,8 @@ static void a_target_that_reads_differently_once_decoded_is_not_sound(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_target_is_a_path_or_a_uri),
-        cmocka_unit_test(a_target_that_reads_differently_once_decoded_is_not_sound),
+        cmocka_unit_test(a_target_is_a_path_a_uri_or_an_asterisk),
+        cmocka_unit_test(an_ambiguous_or_malformed_target_is_not_sound),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

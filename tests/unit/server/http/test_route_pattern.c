@@ -24,7 +24,7 @@ static void must_be(const char *pattern, const char *path, const char *wanted)
         fail_msg("%s %s: %s", pattern, path, matches ? text_string(&found) : "no match");
 }
 
-static void a_pattern_without_variables_matches_its_own_path(void **state)
+static void a_pattern_without_places_matches_its_own_path(void **state)
 {
     (void)state;
     must_be("/", "/", "");
@@ -40,7 +40,7 @@ static void a_pattern_without_variables_matches_its_own_path(void **state)
     must_be("/runs", "", NULL);
 }
 
-static void a_variable_matches_a_segment_or_a_part_of_one(void **state)
+static void a_place_matches_a_segment_or_a_part_of_one(void **state)
 {
     (void)state;
     must_be("/runs/{id}", "/runs/run_1", "id=run_1");
@@ -62,8 +62,8 @@ static void a_variable_matches_a_segment_or_a_part_of_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pattern_without_variables_matches_its_own_path),
-        cmocka_unit_test(a_variable_matches_a_segment_or_a_part_of_one),
+        cmocka_unit_test(a_pattern_without_places_matches_its_own_path),
+        cmocka_unit_test(a_place_matches_a_segment_or_a_part_of_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,7 +65,7 @@ static void invalid_traceparents_have_no_id(void **state)
 #define PING(meta)                                                                                 \
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"_meta\":{" meta "}}}"
 
-/* Sends a request, and writes what the server logs during it. */
+/* Starts a server, sends it a request and stops it; writes what the server logged into `out`. */
 static void log_of_request(const char *headers, const char *body, char *out, size_t size)
 {
     struct served served;
@@ -86,7 +86,7 @@ static void log_of_request(const char *headers, const char *body, char *out, siz
     assert_int_equal(status, 200);
 }
 
-static void the_log_line_has_no_part_of_the_trace_but_its_id(void **state)
+static void the_log_line_has_no_part_of_the_trace_context_but_its_id(void **state)
 {
     char log[4096];
 
@@ -99,12 +99,12 @@ static void the_log_line_has_no_part_of_the_trace_but_its_id(void **state)
     log_of_request(MCP_HEADERS "traceparent: " FROM_HEADER "\r\n",
                    PING("\"traceparent\":\"00-" TRACE "-" PARENT "-01\",\"baggage\":\"secret=1\""),
                    log, sizeof log);
-    assert_non_null(strstr(log, " trace " TRACE
-                                "\n")); /* the message's trace has precedence over the header's */
+    /* the message's trace has precedence over the header's */
+    assert_non_null(strstr(log, " trace " TRACE "\n"));
     assert_null(strstr(log, "secret"));
 }
 
-static void a_log_line_without_a_valid_trace_has_none(void **state)
+static void without_a_valid_trace_the_log_line_has_no_trace(void **state)
 {
     char log[4096];
 
@@ -120,8 +120,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_the_id_of_a_valid_traceparent),
         cmocka_unit_test(invalid_traceparents_have_no_id),
-        cmocka_unit_test(the_log_line_has_no_part_of_the_trace_but_its_id),
-        cmocka_unit_test(a_log_line_without_a_valid_trace_has_none),
+        cmocka_unit_test(the_log_line_has_no_part_of_the_trace_context_but_its_id),
+        cmocka_unit_test(without_a_valid_trace_the_log_line_has_no_trace),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

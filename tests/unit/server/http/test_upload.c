@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* POST /v1/imports: a file on the disk becomes a run, for principals that may import. */
+/* Tests of uploads: POST /v1/imports makes a run of a file, POST /v1/datasets a dataset. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,13 +20,13 @@
 
 static struct served served;
 
-static int start_with(const char *flag, const char *second)
+static int start_with(const char *first_flag, const char *second_flag)
 {
     char data[128];
 
     served_create(&served);
     snprintf(data, sizeof data, "--data=%s", served.folder);
-    served_start(&served, data, flag, second, NULL);
+    served_start(&served, data, first_flag, second_flag, NULL);
     return 0;
 }
 
@@ -36,13 +36,13 @@ static int start(void **state)
     return start_with("--body-timeout=60s", NULL);
 }
 
-static int start_hasty(void **state)
+static int start_with_short_timeout(void **state)
 {
     (void)state;
     return start_with("--body-timeout=1s", NULL);
 }
 
-static int start_limited(void **state)
+static int start_with_rate_limit(void **state)
 {
     (void)state;
     return start_with("--rate-per-principal=1", "--burst-per-principal=1");
@@ -55,11 +55,12 @@ static int stop(void **state)
     return 0;
 }
 
-/* Sends a request on a connection of its own. Returns the answer as JSON; NULL if it is not JSON.
- */
+/* Sends a request on a connection of its own; the answer must have this status. Returns the answer
+ * as JSON; NULL if it is not JSON. */
 static json_t *post(const char *path, const char *headers, const char *body, int status)
 {
-    const struct timeval long_patience = { .tv_sec = 30 }; /* 9 MB under ThreadSanitizer */
+    /* under ThreadSanitizer, an answer to 9 MiB takes long */
+    const struct timeval long_patience = { .tv_sec = 30 };
     struct http_client client;
     TEXT_AUTO reply = { 0 };
     int actual;
@@ -73,8 +74,8 @@ static json_t *post(const char *path, const char *headers, const char *body, int
     return json_loads(text_string(&reply), 0, NULL);
 }
 
-static void refused(const char *path, const char *headers, const char *body, int status,
-                    const char *words)
+static void must_be_refused(const char *path, const char *headers, const char *body, int status,
+                            const char *words)
 {
     json_auto_t *reply = post(path, headers, body, status);
     const char *message = json_get_text(json_object_get(reply, "error"), "message", "");
@@ -118,7 +119,8 @@ static void columns_are_stated_in_the_query(void **state)
         fail_msg("%s", error.message);
     assert_true(evidence.cells[1].concurrency == 4);
     assert_true(evidence.cells[1].request_throughput == 6);
-    refused("/v1/imports?columns=speed", NULL, "u,speed\n1,2\n", 400, "names no column known here");
+    must_be_refused("/v1/imports?columns=speed", NULL, "u,speed\n1,2\n", 400,
+                    "names no column known here");
 }
 
 static void a_file_becomes_a_dataset(void **state)
@@ -129,9 +131,9 @@ static void a_file_becomes_a_dataset(void **state)
     (void)state;
     assert_int_equal(json_get_integer(json_object_get(reply, "dataset"), "count", 0), 1);
     assert_true(json_get_boolean(again, "already_known", false));
-    refused("/v1/datasets", NULL, "{\"prompt\":\"one\"}", 400, "\"name\"");
-    refused("/v1/datasets?name=chats", NULL, "{\"prompt\":\"two\"}", 409, "another name");
-    refused("/v1/datasets?name=bad", NULL, "{\"prompt\":", 400, "cannot be read");
+    must_be_refused("/v1/datasets", NULL, "{\"prompt\":\"one\"}", 400, "\"name\"");
+    must_be_refused("/v1/datasets?name=chats", NULL, "{\"prompt\":\"two\"}", 409, "another name");
+    must_be_refused("/v1/datasets?name=bad", NULL, "{\"prompt\":", 400, "cannot be read");
 }
 
 static void the_same_file_is_the_same_run(void **state)
@@ -144,8 +146,7 @@ static void the_same_file_is_the_same_run(void **state)
     assert_true(json_get_boolean(second, "already_known", false));
 }
 
-/* An upload notifies like a tool that adds to the list. */
-static void a_client_that_follows_the_list_is_notified(void **state)
+static void an_upload_notifies_clients_that_the_list_of_resources_changed(void **state)
 {
     struct http_client client;
     TEXT_AUTO headers = { 0 };
@@ -168,14 +169,14 @@ static void a_client_that_follows_the_list_is_notified(void **state)
 static void says_what_is_wrong_with_a_file_or_the_query(void **state)
 {
     (void)state;
-    refused("/v1/imports", NULL, "hello", 400, "none of the known formats");
-    refused("/v1/imports", NULL, "", 400, "no body");
-    refused("/v1/imports?format=vllm", NULL, "{\"a\":", 400, "begins at line 1");
-    refused("/v1/imports?colour=red", NULL, GRID, 400, "colour");
-    refused("/v1/imports?chips=many", NULL, GRID, 400, "\"chips\"");
-    refused("/v1/imports?run=imp_x", NULL, GRID, 400, "not both");
-    refused("/v1/imports?text=x", NULL, GRID, 400, "omit \"text\"");
-    refused("/v1/imports?%ff=1", NULL, GRID, 400, "");
+    must_be_refused("/v1/imports", NULL, "hello", 400, "none of the known formats");
+    must_be_refused("/v1/imports", NULL, "", 400, "no body");
+    must_be_refused("/v1/imports?format=vllm", NULL, "{\"a\":", 400, "begins at line 1");
+    must_be_refused("/v1/imports?colour=red", NULL, GRID, 400, "colour");
+    must_be_refused("/v1/imports?chips=many", NULL, GRID, 400, "\"chips\"");
+    must_be_refused("/v1/imports?run=imp_x", NULL, GRID, 400, "not both");
+    must_be_refused("/v1/imports?text=x", NULL, GRID, 400, "omit \"text\"");
+    must_be_refused("/v1/imports?%ff=1", NULL, GRID, 400, "");
 }
 
 static void only_operators_upload(void **state)
@@ -194,11 +195,11 @@ static void only_operators_upload(void **state)
                             &row, &error));
     assert_true(authority_refresh(served.server->authority, &error));
     text_addf(&header, "Authorization: Bearer %s\r\n", key);
-    refused("/v1/imports", text_string(&header), GRID, 403,
-            "/v1/imports needs the role operator; vera has the role viewer");
+    must_be_refused("/v1/imports", text_string(&header), GRID, 403,
+                    "/v1/imports needs the role operator; vera has the role viewer");
 }
 
-/* Some mebibytes of one table; 20,000 rows at most. */
+/* A table of about `length` bytes in 1000 long rows: a run may have 20,000 cells at most. */
 static char *long_grid(size_t length)
 {
     struct text grid = { 0 };
@@ -223,7 +224,7 @@ static void a_file_may_be_larger_than_other_bodies(void **state)
     free(grid);
 }
 
-/* Sends the head of a request with a body of `length` bytes, and the first of them. */
+/* Sends the head of a request with a body of `length` bytes, and `bytes`, which begin the body. */
 static void begin_upload(struct http_client *client, size_t length, const char *bytes)
 {
     TEXT_AUTO request = { 0 };
@@ -263,7 +264,8 @@ static void a_client_that_sends_all_of_a_too_large_file_can_read_why(void **stat
     http_close(&client);
 }
 
-static bool uploads_are(int count)
+/* Waits until so many uploads are in progress. Returns false after 20 seconds. */
+static bool uploads_become(int count)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(20000000000);
 
@@ -272,15 +274,15 @@ static bool uploads_are(int count)
     return atomic_load(&served.server->uploads.count) == count;
 }
 
-static void a_client_that_disconnects_during_an_upload_leaves_nothing(void **state)
+static void a_client_that_disconnects_during_an_upload_leaves_no_upload_behind(void **state)
 {
     struct http_client client;
 
     (void)state;
     begin_upload(&client, 100, "abc");
-    assert_true(uploads_are(1));
+    assert_true(uploads_become(1));
     http_close(&client);
-    assert_true(uploads_are(0));
+    assert_true(uploads_become(0));
 }
 
 static void uploads_that_stall_are_ended(void **state)
@@ -292,7 +294,7 @@ static void uploads_that_stall_are_ended(void **state)
     for (int i = 0; i < 4 && !http_is_closed(&client); i++)
         continue; /* each check waits for up to five seconds */
     assert_true(http_is_closed(&client));
-    assert_true(uploads_are(0));
+    assert_true(uploads_become(0));
     http_close(&client);
 }
 
@@ -304,14 +306,14 @@ static void concurrent_uploads_are_limited(void **state)
     for (int i = 0; i < 8; i++) {
         begin_upload(&clients[i], 9, "abc");
     }
-    assert_true(uploads_are(8));
-    refused("/v1/imports", NULL, GRID, 503, "try again");
+    assert_true(uploads_become(8));
+    must_be_refused("/v1/imports", NULL, GRID, 503, "try again");
     for (int i = 0; i < 8; i++)
         http_close(&clients[i]);
-    assert_true(uploads_are(0));
+    assert_true(uploads_become(0));
 }
 
-/* Uploads as often as necessary on a slow machine. */
+/* Uploads until one is refused: on a slow machine, the rate allows several. */
 static void uploads_count_against_the_rate_of_their_principal(void **state)
 {
     struct http_client client;
@@ -338,17 +340,18 @@ int main(void)
         TEST(columns_are_stated_in_the_query),
         TEST(a_file_becomes_a_dataset),
         TEST(the_same_file_is_the_same_run),
-        TEST(a_client_that_follows_the_list_is_notified),
+        TEST(an_upload_notifies_clients_that_the_list_of_resources_changed),
         TEST(says_what_is_wrong_with_a_file_or_the_query),
         TEST(only_operators_upload),
         TEST(a_file_may_be_larger_than_other_bodies),
         TEST(a_file_far_over_the_limit_is_refused_before_it_is_sent),
         TEST(a_client_that_sends_all_of_a_too_large_file_can_read_why),
-        TEST(a_client_that_disconnects_during_an_upload_leaves_nothing),
-        cmocka_unit_test_setup_teardown(uploads_that_stall_are_ended, start_hasty, stop),
+        TEST(a_client_that_disconnects_during_an_upload_leaves_no_upload_behind),
+        cmocka_unit_test_setup_teardown(uploads_that_stall_are_ended, start_with_short_timeout,
+                                        stop),
         TEST(concurrent_uploads_are_limited),
         cmocka_unit_test_setup_teardown(uploads_count_against_the_rate_of_their_principal,
-                                        start_limited, stop),
+                                        start_with_rate_limit, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions of a call to the client of its session. */
+/* Tests of what a call sends to the client of its session: questions, and log messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static unsigned port(void)
     return server_port(served.server);
 }
 
-static int start(void **state)
+static int start_with_short_ask_timeout(void **state)
 {
     (void)state;
     served_create(&served);
@@ -30,7 +30,7 @@ static int start(void **state)
     return 0;
 }
 
-static int start_patient(void **state)
+static int start(void **state)
 {
     (void)state;
     served_create(&served);
@@ -51,11 +51,12 @@ static int stop(void **state)
 /* ---- A client with a session ---- */
 
 struct asker {
-    char *headers; /* with those of the session */
+    char *headers; /* of the requests of the session */
     struct http_client call;
     struct text pending;
 };
 
+/* Begins a session. Returns the headers of its requests, which the caller frees. */
 static char *begin_session(const char *version, const char *capabilities)
 {
     struct http_client client;
@@ -118,6 +119,7 @@ static json_t *receive(struct asker *asker)
     return message;
 }
 
+/* Posts a response to a request: `member` is "result" or "error". Returns the status. */
 static int respond(const char *headers, const json_t *request, const char *member,
                    const char *value)
 {
@@ -135,7 +137,7 @@ static int respond(const char *headers, const json_t *request, const char *membe
 
 /* ---- Tests ---- */
 
-static void a_form_is_answered_on_the_stream_of_its_call(void **state)
+static void a_form_is_asked_on_the_stream_of_its_call(void **state)
 {
     struct asker asker;
     json_auto_t *request = NULL, *result = NULL;
@@ -220,7 +222,7 @@ static void a_page_is_opened_by_clients_that_support_pages(void **state)
     asker_end(&asker);
 }
 
-static void a_form_is_a_link_to_its_page_for_clients_that_show_none(void **state)
+static void a_form_is_a_link_to_its_page_for_clients_that_show_no_forms(void **state)
 {
     struct asker asker;
     json_auto_t *request = NULL, *result = NULL;
@@ -263,7 +265,7 @@ static void answers_of_another_session_or_id_are_dropped(void **state)
     asker_end(&asker);
 }
 
-static void bad_answers_are_refused_in_one_sentence(void **state)
+static void bad_answers_fail_the_call_with_the_reason(void **state)
 {
     static const struct {
         const char *member, *value, *words;
@@ -311,7 +313,7 @@ static void a_question_nobody_answers_is_withdrawn(void **state)
     asker_end(&asker);
 }
 
-static void cancelling_or_ending_the_session_ends_the_wait(void **state)
+static void cancelling_the_call_or_ending_the_session_ends_the_wait(void **state)
 {
     struct asker asker;
     int status;
@@ -377,7 +379,7 @@ static void without_session_or_stream_nobody_is_asked(void **state)
 
 /* ---- The log ---- */
 
-static size_t count_messages(struct asker *asker)
+static size_t count_log_messages(struct asker *asker)
 {
     size_t count = 0;
     json_t *message;
@@ -423,56 +425,51 @@ static void log_messages_are_sent_from_the_level_of_the_session(void **state)
         if (cases[i].level != NULL)
             set_level(&asker, cases[i].level);
         call_tool(&asker, "talk", "{}");
-        assert_int_equal(count_messages(&asker), cases[i].messages);
+        assert_int_equal(count_log_messages(&asker), cases[i].messages);
         asker_end(&asker);
     }
 }
 
 static void the_level_of_a_session_outlives_a_restart(void **state)
 {
-    struct asker loud, silent;
+    struct asker loud, quiet;
 
     (void)state;
     asker_begin(&loud, "2025-11-25", "{}");
-    asker_begin(&silent, "2025-11-25", "{}");
-    set_level(&silent, "debug");
-    set_level(&silent, "warning");
+    asker_begin(&quiet, "2025-11-25", "{}");
+    set_level(&quiet, "debug");
+    set_level(&quiet, "warning");
     served_stop(&served);
     served_start(&served, NULL);
     call_tool(&loud, "talk", "{}");
-    assert_int_equal(count_messages(&loud), 2);
-    call_tool(&silent, "talk", "{}");
-    assert_int_equal(count_messages(&silent), 1);
+    assert_int_equal(count_log_messages(&loud), 2);
+    call_tool(&quiet, "talk", "{}");
+    assert_int_equal(count_log_messages(&quiet), 1);
     asker_end(&loud);
-    asker_end(&silent);
+    asker_end(&quiet);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_form_is_answered_on_the_stream_of_its_call, start_patient,
+        cmocka_unit_test_setup_teardown(a_form_is_asked_on_the_stream_of_its_call, start, stop),
+        cmocka_unit_test_setup_teardown(several_questions_are_asked_at_once, start, stop),
+        cmocka_unit_test_setup_teardown(a_capability_that_was_not_declared_is_named, start, stop),
+        cmocka_unit_test_setup_teardown(a_form_is_a_link_to_its_page_for_clients_that_show_no_forms,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(a_page_is_opened_by_clients_that_support_pages, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(several_questions_are_asked_at_once, start_patient, stop),
-        cmocka_unit_test_setup_teardown(a_capability_that_was_not_declared_is_named, start_patient,
+        cmocka_unit_test_setup_teardown(answers_of_another_session_or_id_are_dropped, start, stop),
+        cmocka_unit_test_setup_teardown(bad_answers_fail_the_call_with_the_reason, start, stop),
+        cmocka_unit_test_setup_teardown(a_question_nobody_answers_is_withdrawn,
+                                        start_with_short_ask_timeout, stop),
+        cmocka_unit_test_setup_teardown(cancelling_the_call_or_ending_the_session_ends_the_wait,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(stopping_the_server_ends_the_wait, start, stop),
+        cmocka_unit_test_setup_teardown(without_session_or_stream_nobody_is_asked, start, stop),
+        cmocka_unit_test_setup_teardown(log_messages_are_sent_from_the_level_of_the_session, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(a_form_is_a_link_to_its_page_for_clients_that_show_none,
-                                        start_patient, stop),
-        cmocka_unit_test_setup_teardown(a_page_is_opened_by_clients_that_support_pages,
-                                        start_patient, stop),
-        cmocka_unit_test_setup_teardown(answers_of_another_session_or_id_are_dropped, start_patient,
-                                        stop),
-        cmocka_unit_test_setup_teardown(bad_answers_are_refused_in_one_sentence, start_patient,
-                                        stop),
-        cmocka_unit_test_setup_teardown(a_question_nobody_answers_is_withdrawn, start, stop),
-        cmocka_unit_test_setup_teardown(cancelling_or_ending_the_session_ends_the_wait,
-                                        start_patient, stop),
-        cmocka_unit_test_setup_teardown(stopping_the_server_ends_the_wait, start_patient, stop),
-        cmocka_unit_test_setup_teardown(without_session_or_stream_nobody_is_asked, start_patient,
-                                        stop),
-        cmocka_unit_test_setup_teardown(log_messages_are_sent_from_the_level_of_the_session,
-                                        start_patient, stop),
-        cmocka_unit_test_setup_teardown(the_level_of_a_session_outlives_a_restart, start_patient,
-                                        stop),
+        cmocka_unit_test_setup_teardown(the_level_of_a_session_outlives_a_restart, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

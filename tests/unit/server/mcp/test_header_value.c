@@ -24,7 +24,7 @@ static void check(const char *value, const char *expected)
     free(decoded);
 }
 
-static void plain_text_is_meant_as_written(void **state)
+static void plain_text_is_returned_as_written(void **state)
 {
     (void)state;
     check("", "");
@@ -37,7 +37,7 @@ static void plain_text_is_meant_as_written(void **state)
 static void base64_is_decoded(void **state)
 {
     (void)state;
-    check("=?base64?"
+    check("=?base64?" /* in two parts, because the two question marks before = make a trigraph */
           "?=",
           "");
     check("=?base64?YQ==?=", "a");
@@ -50,20 +50,20 @@ static void base64_is_decoded(void **state)
 static void text_that_no_encoder_writes_is_refused(void **state)
 {
     (void)state;
-    check("=?base64?YQ=?=", NULL);  /* padding */
+    check("=?base64?YQ=?=", NULL);  /* too little padding */
     check("=?base64?YQ?=", NULL);   /* no padding */
     check("=?base64?YR==?=", NULL); /* bits left over */
     check("=?base64?Y===?=", NULL); /* one digit */
-    check("=?base64?====?=", NULL); /* none */
+    check("=?base64?====?=", NULL); /* no digits */
     check("=?base64?Y Q=?=", NULL); /* a blank */
-    check("=?base64?_-8=?=", NULL); /* the alphabet of URLs */
+    check("=?base64?_-8=?=", NULL); /* the URL-safe alphabet */
     check("=?base64?/w==?=", NULL); /* not UTF-8 */
     check("=?base64?YQBi?=", NULL); /* a NUL */
     check("caf\xc3\xa9", NULL);     /* not ASCII */
-    check("a\x01z", NULL);
+    check("a\x01z", NULL);          /* a control character */
 }
 
-static void a_plain_value_is_known_without_a_copy(void **state)
+static void plain_values_are_compared_without_decoding(void **state)
 {
     (void)state;
     assert_true(header_value_is_plainly("tools/call", "tools/call"));
@@ -77,8 +77,8 @@ static void a_plain_value_is_known_without_a_copy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plain_value_is_known_without_a_copy),
-        cmocka_unit_test(plain_text_is_meant_as_written),
+        cmocka_unit_test(plain_values_are_compared_without_decoding),
+        cmocka_unit_test(plain_text_is_returned_as_written),
         cmocka_unit_test(base64_is_decoded),
         cmocka_unit_test(text_that_no_encoder_writes_is_refused),
     };

@@ -86,8 +86,9 @@ static void initialize_answers_the_version_it_was_asked_for_or_its_latest(void *
             cases[i][0]);
         reply = post(NULL, text_string(&body), &status);
         assert_string_equal(text_at(reply, "result.protocolVersion"), cases[i][1]);
+        /* 2025-11-25 added icons */
         assert_int_equal(json_at(reply, "result.serverInfo.icons") != NULL,
-                         strcmp(cases[i][1], "2025-11-25") == 0); /* the revision that added them */
+                         strcmp(cases[i][1], "2025-11-25") == 0);
         assert_string_equal(text_at(reply, "id"), "i");
     }
 }
@@ -162,7 +163,7 @@ static void requests_without_a_session_are_served_too(void **state)
     assert_string_equal(text_at(reply, "result.tools.1.name"), "echo");
 }
 
-static void notifications_and_responses_are_accepted_without_a_body(void **state)
+static void notifications_and_responses_are_accepted_and_answered_without_a_body(void **state)
 {
     TEXT_AUTO reply = { 0 };
 
@@ -181,7 +182,7 @@ static void notifications_and_responses_are_accepted_without_a_body(void **state
                      202);
 }
 
-static void an_unknown_method_is_refused_with_its_id(void **state)
+static void the_refusal_of_an_unknown_method_has_the_id_of_the_request(void **state)
 {
     json_auto_t *reply = NULL;
     int status;
@@ -270,7 +271,7 @@ static void progress_comes_before_the_result_on_the_requests_own_stream_and_only
     http_close(&client);
 }
 
-/* Begins a session of that revision, and returns its id, which the caller frees. */
+/* Begins a session of this revision, and returns its id, which the caller frees. */
 static char *initialize_as(const char *version)
 {
     struct http_client client;
@@ -289,13 +290,13 @@ static char *initialize_as(const char *version)
     return session;
 }
 
-/* Returns how many lines of the text begin like this. */
-static int count_lines(const char *text, const char *start)
+/* Returns how many lines of the text begin with `prefix`. */
+static int count_lines(const char *text, const char *prefix)
 {
-    int count = strncmp(text, start, strlen(start)) == 0;
+    int count = strncmp(text, prefix, strlen(prefix)) == 0;
 
     for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++)
-        count += strncmp(at + 1, start, strlen(start)) == 0;
+        count += strncmp(at + 1, prefix, strlen(prefix)) == 0;
     return count;
 }
 
@@ -303,7 +304,7 @@ static void streams_of_calls_have_ids_and_a_first_event_where_the_revision_has_t
 {
     static const struct {
         const char *version;
-        int has_ids, primes;
+        int has_ids, has_first_event; /* 1: yes */
     } cases[] = {
         { "2025-11-25", 1, 1 },
         { "2025-06-18", 1, 0 },
@@ -326,15 +327,15 @@ static void streams_of_calls_have_ids_and_a_first_event_where_the_revision_has_t
         messages = count_lines(text_string(&reply), "data: {");
         assert_true(messages >= 3);
         assert_int_equal(count_lines(text_string(&reply), "id: "),
-                         cases[i].has_ids * messages + cases[i].primes);
-        assert_int_equal(count_lines(text_string(&reply), "retry: 1000"), cases[i].primes);
-        assert_int_equal(count_lines(text_string(&reply), "data: \n"), cases[i].primes);
+                         cases[i].has_ids * messages + cases[i].has_first_event);
+        assert_int_equal(count_lines(text_string(&reply), "retry: 1000"), cases[i].has_first_event);
+        assert_int_equal(count_lines(text_string(&reply), "data: \n"), cases[i].has_first_event);
         free(session);
         free(headers);
     }
 }
 
-static void without_a_token_there_is_no_progress(void **state)
+static void without_a_progress_token_no_progress_is_reported(void **state)
 {
     TEXT_AUTO reply = { 0 };
 
@@ -384,11 +385,11 @@ static void a_client_that_accepts_only_streams_gets_one(void **state)
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":" id "}}"
 
 /* Starts a long call in a session and waits until it runs. */
-static void begin_long_call(struct http_client *client, const char *headers, int running)
+static void begin_long_call(struct http_client *client, const char *headers)
 {
     http_open(client, port());
     http_send(client, "POST", "/mcp", headers, LONG_CALL("5"));
-    assert_true(served_reaches(&served_running, running));
+    assert_true(served_reaches(&served_running, 1));
 }
 
 static void cancelling_stops_the_call_and_ends_its_stream_without_an_answer(void **state)
@@ -399,7 +400,7 @@ static void cancelling_stops_the_call_and_ends_its_stream_without_an_answer(void
     int status;
 
     (void)state;
-    begin_long_call(&client, headers, 1);
+    begin_long_call(&client, headers);
     json_decref(post(headers, CANCEL("5"), &status));
     assert_int_equal(status, 202);
     assert_true(served_reaches(&served_cancelled, 1));
@@ -421,7 +422,7 @@ static void cancelling_reaches_no_call_of_another_session_or_id(void **state)
     int status;
 
     (void)state;
-    begin_long_call(&client, my_headers, 1);
+    begin_long_call(&client, my_headers);
     json_decref(post(other_headers, CANCEL("5"), &status));
     assert_int_equal(status, 202);
     json_decref(post(my_headers, CANCEL("\"5\""), &status));
@@ -461,7 +462,7 @@ static void ending_a_session_cancels_its_calls(void **state)
     struct http_client client;
 
     (void)state;
-    begin_long_call(&client, headers, 1);
+    begin_long_call(&client, headers);
     assert_int_equal(http_request(port(), "DELETE", "/mcp", headers, NULL, NULL), 200);
     assert_true(served_reaches(&served_cancelled, 1));
     http_close(&client);
@@ -528,7 +529,7 @@ static void batches_are_answered_in_2025_03_26_alone(void **state)
     free(headers);
 }
 
-static void levels_of_logging_are_accepted_and_checked(void **state)
+static void logging_levels_are_checked(void **state)
 {
     json_auto_t *good = NULL, *bad = NULL;
     int status;
@@ -560,9 +561,10 @@ int main(void)
             an_unknown_session_answers_404_to_requests_and_notifications, start, stop),
         cmocka_unit_test_setup_teardown(a_session_outlives_a_restart_of_the_server, start, stop),
         cmocka_unit_test_setup_teardown(requests_without_a_session_are_served_too, start, stop),
-        cmocka_unit_test_setup_teardown(notifications_and_responses_are_accepted_without_a_body,
+        cmocka_unit_test_setup_teardown(
+            notifications_and_responses_are_accepted_and_answered_without_a_body, start, stop),
+        cmocka_unit_test_setup_teardown(the_refusal_of_an_unknown_method_has_the_id_of_the_request,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(an_unknown_method_is_refused_with_its_id, start, stop),
         cmocka_unit_test_setup_teardown(an_unsupported_version_header_is_refused, start, stop),
         cmocka_unit_test_setup_teardown(an_unknown_tool_is_an_error_and_a_failing_tool_a_result,
                                         start, stop),
@@ -571,7 +573,8 @@ int main(void)
             stop),
         cmocka_unit_test_setup_teardown(
             streams_of_calls_have_ids_and_a_first_event_where_the_revision_has_them, start, stop),
-        cmocka_unit_test_setup_teardown(without_a_token_there_is_no_progress, start, stop),
+        cmocka_unit_test_setup_teardown(without_a_progress_token_no_progress_is_reported, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(a_client_that_accepts_no_streams_gets_json, start, stop),
         cmocka_unit_test_setup_teardown(a_client_that_accepts_only_streams_gets_one, start, stop),
         cmocka_unit_test_setup_teardown(
@@ -583,7 +586,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_new_standing_stream_replaces_the_old, start, stop),
         cmocka_unit_test_setup_teardown(a_standing_stream_needs_a_session, start, stop),
         cmocka_unit_test_setup_teardown(batches_are_answered_in_2025_03_26_alone, start, stop),
-        cmocka_unit_test_setup_teardown(levels_of_logging_are_accepted_and_checked, start, stop),
+        cmocka_unit_test_setup_teardown(logging_levels_are_checked, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

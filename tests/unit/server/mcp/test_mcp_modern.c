@@ -93,7 +93,7 @@ static void faulty_envelopes_and_headers_get_the_right_status_and_code(void **st
           400, -32602 },
         /* no header with the version */
         { MCP_HEADERS "Mcp-Method: tools/list\r\n", REQUEST("tools/list", ""), 400, -32020 },
-        /* another version in the header */
+        /* a different version in the header */
         { MCP_HEADERS "MCP-Protocol-Version: 2027-01-01\r\nMcp-Method: tools/list\r\n",
           REQUEST("tools/list", ""), 400, -32020 },
         /* a version that does not exist */
@@ -120,10 +120,10 @@ static void faulty_envelopes_and_headers_get_the_right_status_and_code(void **st
         { MODERN_HEADERS("no/such"), REQUEST("no/such", ""), 404, -32601 },
         { MODERN_HEADERS("initialize"), REQUEST("initialize", ""), 404, -32601 },
         { MODERN_HEADERS("ping"), REQUEST("ping", ""), 404, -32601 },
-        /* parameters */
+        /* an unknown tool, and a bad cursor */
         { CALL_HEADERS("nope"), REQUEST("tools/call", "\"name\":\"nope\","), 200, -32602 },
         { MODERN_HEADERS("tools/list"), REQUEST("tools/list", "\"cursor\":\"x\","), 200, -32602 },
-        /* shapes */
+        /* incomplete JSON, a batch, a response */
         { MODERN_HEADERS("tools/list"), "{\"jsonrpc\":\"2.0\",", 400, -32700 },
         { MODERN_HEADERS("tools/list"), "[" REQUEST("tools/list", "") "]", 400, -32600 },
         { MODERN_HEADERS("tools/list"), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", 400,
@@ -141,7 +141,7 @@ static void faulty_envelopes_and_headers_get_the_right_status_and_code(void **st
     }
 }
 
-static void an_unsupported_version_is_refused_with_the_supported_ones(void **state)
+static void the_refusal_of_an_unsupported_version_lists_the_supported_versions(void **state)
 {
     json_auto_t *reply = NULL;
     int status;
@@ -157,7 +157,7 @@ static void an_unsupported_version_is_refused_with_the_supported_ones(void **sta
     assert_int_equal(integer_at(reply, "id"), 1);
 }
 
-static void a_name_may_come_in_base64(void **state)
+static void the_name_header_may_be_in_base64(void **state)
 {
     json_auto_t *reply = NULL;
     int status;
@@ -214,7 +214,7 @@ static void only_post_is_allowed(void **state)
     "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                                  \
     "\"io.modelcontextprotocol/clientCapabilities\":{}}}}"
 
-/* Posts, waits until the tool runs, and disconnects. */
+/* Posts a call, waits until its tool runs, and disconnects. */
 static void leave_during(const char *headers, const char *body)
 {
     struct http_client client;
@@ -227,10 +227,10 @@ static void leave_during(const char *headers, const char *body)
 
 static void must_be_cancelled_soon(void)
 {
-    int64_t left_ns = clock_monotonic_ns();
+    int64_t begun_ns = clock_monotonic_ns();
 
     assert_true(served_reaches(&served_cancelled, 1));
-    assert_true(clock_monotonic_ns() - left_ns < INT64_C(3000000000));
+    assert_true(clock_monotonic_ns() - begun_ns < INT64_C(3000000000));
 }
 
 static void disconnecting_cancels_a_call_whose_answer_is_a_stream(void **state)
@@ -247,7 +247,7 @@ static void disconnecting_cancels_a_call_that_reports_progress(void **state)
     must_be_cancelled_soon();
 }
 
-/* The client may have shut down only its sending side, and wait: see test_half_closed.c. */
+/* The client may have closed only its sending side, and still wait: see test_half_closed.c. */
 static void disconnecting_does_not_cancel_a_call_answered_in_one_piece(void **state)
 {
     (void)state;
@@ -255,7 +255,7 @@ static void disconnecting_does_not_cancel_a_call_answered_in_one_piece(void **st
     assert_true(served_reaches(&served_done, 1));
 }
 
-static void listening_is_acknowledged_first_and_ends_with_a_result(void **state)
+static void listening_is_acknowledged_and_ends_with_a_result_when_the_server_stops(void **state)
 {
     struct http_client client;
     TEXT_AUTO pending = { 0 };
@@ -328,9 +328,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(results_say_their_type_and_server, start, stop),
         cmocka_unit_test_setup_teardown(faulty_envelopes_and_headers_get_the_right_status_and_code,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(an_unsupported_version_is_refused_with_the_supported_ones,
-                                        start, stop),
-        cmocka_unit_test_setup_teardown(a_name_may_come_in_base64, start, stop),
+        cmocka_unit_test_setup_teardown(
+            the_refusal_of_an_unsupported_version_lists_the_supported_versions, start, stop),
+        cmocka_unit_test_setup_teardown(the_name_header_may_be_in_base64, start, stop),
         cmocka_unit_test_setup_teardown(blanks_around_the_values_of_headers_are_ignored, start,
                                         stop),
         cmocka_unit_test_setup_teardown(a_session_header_is_ignored, start, stop),
@@ -341,8 +341,8 @@ int main(void)
                                         stop),
         cmocka_unit_test_setup_teardown(disconnecting_does_not_cancel_a_call_answered_in_one_piece,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(listening_is_acknowledged_first_and_ends_with_a_result,
-                                        start, stop),
+        cmocka_unit_test_setup_teardown(
+            listening_is_acknowledged_and_ends_with_a_result_when_the_server_stops, start, stop),
         cmocka_unit_test_setup_teardown(equal_ids_of_two_clients_are_kept_apart, start, stop),
     };
 

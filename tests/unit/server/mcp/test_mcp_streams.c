@@ -21,7 +21,7 @@ static struct served served;
 static struct served revived; /* started on the database that a killed `served` would leave */
 static atomic_bool may_answer;
 
-/* A tool that ends its connection, and answers when it is released. */
+/* A tool that ends its connection, and answers once may_answer is set. */
 static bool leave(struct call *call, struct answer *answer, struct error *error)
 {
     call->close_stream(call);
@@ -79,7 +79,7 @@ struct peer {
     char *session;
     struct http_client http;
     struct text pending, event;
-    char last_id[80]; /* of the last event that had one */
+    char last_id[80]; /* of the last event that had an id */
 };
 
 static void peer_begin(struct peer *peer)
@@ -115,7 +115,7 @@ static int peer_send(struct peer *peer, const char *verb, const char *last_id, c
     return http_read_head(&peer->http);
 }
 
-/* Receives the next event that has an id: its data is peer->event, "" for one that primes. */
+/* Receives the next event that is no comment: its data is peer->event, "" for a priming event. */
 static bool peer_receive(struct peer *peer)
 {
     for (;;) {
@@ -213,8 +213,8 @@ static void a_call_whose_connection_ended_is_resumed_where_it_was_and_continues(
     peer_end(&peer);
 }
 
-/* Some clients ask for more after every end: they would show an error to their users, and request a
- * stream without events again and again. */
+/* Some clients reconnect whenever a stream ends. They would show an error status to their users,
+ * and would reconnect to a stream without events again and again. */
 static void a_client_that_received_everything_gets_204(void **state)
 {
     struct peer peer;
@@ -226,7 +226,7 @@ static void a_client_that_received_everything_gets_204(void **state)
         peer_send(&peer, "POST", NULL, CALL("7", "slow", "{\"steps\":2,\"step_ms\":1}")), 200);
     json_decref(peer_answer(&peer));
     peer_hang_up(&peer);
-    for (int i = 0; i < 2; i++) { /* of a call that has just ended, and of one long over */
+    for (int i = 0; i < 2; i++) { /* right after the call, and after a restart */
         assert_int_equal(peer_send(&peer, "GET", peer.last_id, NULL), 204);
         assert_false(http_read_part(&peer.http, &body));
         peer_hang_up(&peer);
@@ -246,15 +246,15 @@ static void an_answer_nobody_waited_for_is_sent_to_the_client_that_comes_back(vo
     assert_true(peer_receive(&peer));
     peer_hang_up(&peer);
     assert_true(served_reaches(&served_done, 1));
-    for (int i = 0; i < 2; i++) { /* as often as it likes */
+    for (int i = 0; i < 2; i++) { /* more than once */
         json_auto_t *answer = NULL;
-        char first_id[80];
+        char resumed_id[80];
 
-        snprintf(first_id, sizeof first_id, "%s", peer.last_id);
+        snprintf(resumed_id, sizeof resumed_id, "%s", peer.last_id);
         assert_int_equal(peer_send(&peer, "GET", peer.last_id, NULL), 200);
         answer = peer_answer(&peer);
         assert_int_equal(integer_at(answer, "id"), 7);
-        snprintf(peer.last_id, sizeof peer.last_id, "%s", first_id);
+        snprintf(peer.last_id, sizeof peer.last_id, "%s", resumed_id);
         peer_hang_up(&peer);
     }
     peer_end(&peer);
@@ -316,7 +316,7 @@ static void a_new_connection_takes_the_call_from_one_that_is_still_open(void **s
     peer_end(&peer);
 }
 
-static void event_ids_are_useless_in_another_session_and_unknown_ones_refused(void **state)
+static void event_ids_of_another_session_and_unknown_ids_are_refused(void **state)
 {
     static const char *const unknown[] = {
         "x",   "_1",  "0_",          "abc_1",
@@ -386,7 +386,7 @@ static void a_finished_answer_outlives_a_restart(void **state)
     peer_end(&peer);
 }
 
-/* Leaves the state that a process killed during the call leaves. */
+/* Stores what a process that is killed during a call leaves behind. */
 static void lose_call(const struct peer *peer, const char *stream, const char *request_id)
 {
     struct error error;
@@ -395,7 +395,8 @@ static void lose_call(const struct peer *peer, const char *stream, const char *r
                                  request_id, clock_utc_ms(), &error));
 }
 
-static void check_lost(struct peer *peer, const char *last_id, const char *see)
+/* The answer must say that the outcome is unknown, and `words`: where to look for it. */
+static void check_lost(struct peer *peer, const char *last_id, const char *words)
 {
     json_auto_t *answer = NULL;
 
@@ -403,11 +404,11 @@ static void check_lost(struct peer *peer, const char *last_id, const char *see)
     answer = peer_answer(peer);
     assert_string_equal(text_at(answer, "id"), "lost");
     assert_non_null(strstr(text_at(answer, "error.message"), "outcome unknown"));
-    assert_non_null(strstr(text_at(answer, "error.message"), see));
+    assert_non_null(strstr(text_at(answer, "error.message"), words));
     peer_hang_up(peer);
 }
 
-static void a_call_that_was_lost_is_answered_with_what_may_be_known(void **state)
+static void a_lost_call_is_answered_with_where_to_look_for_its_outcome(void **state)
 {
     struct change change = { .actor = { "local", "admin", "unit", "req_lost_2" }, .tool = "t" };
     struct peer peer;
@@ -428,7 +429,7 @@ static void a_call_that_was_lost_is_answered_with_what_may_be_known(void **state
     peer_end(&peer);
 }
 
-/* Copies the database as a process that is killed now would leave it, in whichever engine. */
+/* Copies the database, of either engine, as it would be if the process were killed now. */
 static void copy_database(const struct served *from, const struct served *to)
 {
     char database[1024], path[FOLDER_SIZE + 16];
@@ -443,8 +444,8 @@ static void copy_database(const struct served *from, const struct served *to)
     assert_true(copy_restore(path, "", &place, &report, &error));
 }
 
-/* The copy has no more than was stored when the client learned of the stream. */
-static void a_call_of_a_server_that_is_killed_right_after_it_began_can_be_resumed(void **state)
+/* What resuming needs is stored before the client learns of the stream. */
+static void a_call_that_had_just_begun_when_the_server_was_killed_is_answered(void **state)
 {
     struct peer peer;
 
@@ -454,7 +455,7 @@ static void a_call_of_a_server_that_is_killed_right_after_it_began_can_be_resume
         peer_send(&peer, "POST", NULL, CALL("\"lost\"", "slow", "{\"steps\":1000,\"step_ms\":5}")),
         200);
     assert_true(peer_receive(&peer));
-    assert_int_equal(peer.event.length, 0); /* it primes */
+    assert_int_equal(peer.event.length, 0); /* a priming event */
     served_create(&revived);
     copy_database(&served, &revived);
     served_start(&revived, NULL);
@@ -479,7 +480,7 @@ static void check_receives(struct peer *peer, const char *method)
     assert_string_equal(text_at(json, "method"), method);
 }
 
-/* Waits until the store has this many events for the session. */
+/* Waits until the store has this many events for the session's standing stream. */
 static void wait_for_events(const struct peer *peer, size_t expected)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(10000000000);
@@ -517,7 +518,7 @@ static void undelivered_messages_wait_for_the_standing_stream_and_are_sent_once(
     peer_hang_up(&peer);
     assert_int_equal(peer_send(&peer, "GET", NULL, NULL), 200);
     assert_true(peer_receive(&peer));
-    assert_int_equal(peer.event.length, 0); /* it primes: nothing waited */
+    assert_int_equal(peer.event.length, 0); /* a priming event: no message waited */
     change_lists(NOTIFIER_TOOLS);
     check_receives(&peer, TOOLS_CHANGED);
     peer_end(&peer);
@@ -571,7 +572,7 @@ static void the_standing_stream_is_resumed_after_the_event_the_client_names(void
     peer_end(&peer);
 }
 
-static void a_subscription_outlives_a_restart_until_it_is_given_up(void **state)
+static void a_subscription_outlives_a_restart_until_the_client_unsubscribes(void **state)
 {
     struct peer peer;
     struct job job;
@@ -618,15 +619,15 @@ int main(void)
         TEST(a_tool_may_end_its_connection_and_its_answer_waits),
         TEST(a_tool_does_not_end_a_connection_without_a_session),
         TEST(a_new_connection_takes_the_call_from_one_that_is_still_open),
-        TEST(event_ids_are_useless_in_another_session_and_unknown_ones_refused),
+        TEST(event_ids_of_another_session_and_unknown_ids_are_refused),
         TEST(clients_with_the_same_ids_and_tokens_receive_only_their_own_messages),
         TEST(a_finished_answer_outlives_a_restart),
-        TEST(a_call_that_was_lost_is_answered_with_what_may_be_known),
-        TEST(a_call_of_a_server_that_is_killed_right_after_it_began_can_be_resumed),
+        TEST(a_lost_call_is_answered_with_where_to_look_for_its_outcome),
+        TEST(a_call_that_had_just_begun_when_the_server_was_killed_is_answered),
         TEST(undelivered_messages_wait_for_the_standing_stream_and_are_sent_once),
         TEST(the_same_message_does_not_wait_twice),
         TEST(the_standing_stream_is_resumed_after_the_event_the_client_names),
-        TEST(a_subscription_outlives_a_restart_until_it_is_given_up),
+        TEST(a_subscription_outlives_a_restart_until_the_client_unsubscribes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@ static bool read_bytes(struct call *call, const char *value, struct text *out, s
 {
     (void)call, (void)error;
     if (strcmp(value, "") != 0)
-        return error_set(error, ERROR_INTERNAL, "a secret of the house");
+        return error_set(error, ERROR_INTERNAL, "an internal secret");
     text_add_bytes(out, "\x00\xff\x10k", 4);
     return true;
 }
@@ -47,7 +47,6 @@ static const struct resource bytes = { .name = "bytes",
                                        .binary = true,
                                        .role = ROLE_VIEWER,
                                        .placement = PLACE_WORKER,
-
                                        .read = read_bytes };
 static const struct resource things = { .name = "thing",
                                         .uri = "test://things/{id}",
@@ -203,7 +202,7 @@ static void gets_a_prompt_with_its_argument(void **state)
     assert_null(json_at(modern, "result.ttlMs"));
 }
 
-static void completes_arguments_and_variables(void **state)
+static void completes_an_argument_and_finds_no_match_for_a_variable(void **state)
 {
     json_auto_t *of_prompt =
         ask("completion/complete", "\"ref\":{\"type\":\"ref/prompt\",\"name\":\"hello\"},"
@@ -221,7 +220,7 @@ static void completes_arguments_and_variables(void **state)
     assert_true(json_is_array(json_at(of_uri, "result.completion.values")));
 }
 
-static void refusals_of_params_name_the_wrong_member(void **state)
+static void refusals_of_params_name_the_member_or_what_may_be_used(void **state)
 {
     static const struct {
         const char *method, *members, *words;
@@ -280,8 +279,8 @@ int main(void)
         cmocka_unit_test(a_missing_resource_has_the_code_of_its_era),
         cmocka_unit_test(internal_errors_show_only_the_request_id),
         cmocka_unit_test(gets_a_prompt_with_its_argument),
-        cmocka_unit_test(completes_arguments_and_variables),
-        cmocka_unit_test(refusals_of_params_name_the_wrong_member),
+        cmocka_unit_test(completes_an_argument_and_finds_no_match_for_a_variable),
+        cmocka_unit_test(refusals_of_params_name_the_member_or_what_may_be_used),
         cmocka_unit_test(a_missing_or_different_name_header_is_refused),
     };
 

@@ -22,7 +22,7 @@ static struct served served;
 
 /* ---- The server's tools and jobs ---- */
 
-/* The job's subject determines what it does. */
+/* The job's subject determines what the job does. */
 static enum job_end run_thing(struct job_run *run, char **outcome, struct error *error)
 {
     json_auto_t *form = json_pack("{s:s}", "message", "Go on?"), *answers = NULL, *said = NULL;
@@ -35,7 +35,7 @@ static enum job_end run_thing(struct job_run *run, char **outcome, struct error 
         return JOB_END_FAILED;
     }
     if (strcmp(subject, "break") == 0) {
-        error_set(error, ERROR_INTERNAL, "a secret of the house");
+        error_set(error, ERROR_INTERNAL, "an internal secret");
         return JOB_END_FAILED;
     }
     if (strcmp(subject, "wait") == 0)
@@ -85,7 +85,7 @@ static const struct tool thing_tool = {
 static const struct tool only_tool = {
     .name = "only",
     .title = "Only",
-    .help = "The same, for clients that know tasks.",
+    .help = "Starts a job, only for clients that know tasks.",
     .params = thing_params,
     .role = ROLE_VIEWER,
     .placement = PLACE_WORKER,
@@ -139,7 +139,7 @@ static int stop(void **state)
 
 /* ---- A client that knows tasks ---- */
 
-#define KNOWING "\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}"
+#define TASKS_CAPABILITY "\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}"
 
 #define YES "{\"action\":\"accept\",\"content\":{\"a\":\"yes\"}}"
 
@@ -182,10 +182,10 @@ static json_t *call_as(const char *tool, const char *what, const char *capabilit
 
 static json_t *call(const char *tool, const char *what)
 {
-    return call_as(tool, what, KNOWING, NULL);
+    return call_as(tool, what, TASKS_CAPABILITY, NULL);
 }
 
-/* Calls the tool, and writes the new task's id. */
+/* Calls the tool `thing`, and writes the new task's id. */
 static void begin(const char *what, char out[ID_SIZE])
 {
     json_auto_t *reply = call("thing", what);
@@ -200,7 +200,8 @@ static json_t *task_method_as(const char *method, const char *id, const char *mo
     int status;
 
     text_addf(&members, "\"taskId\":\"%s\",%s", id, more);
-    return ask(&(struct task_request){ method, id, text_string(&members), KNOWING, key }, &status);
+    return ask(&(struct task_request){ method, id, text_string(&members), TASKS_CAPABILITY, key },
+               &status);
 }
 
 static json_t *task_method(const char *method, const char *id, const char *more)
@@ -225,16 +226,18 @@ static json_t *await(const char *id, const char *wanted)
     }
 }
 
-static void acknowledge(json_t *reply)
+/* Frees the reply. */
+static void assert_acknowledged(json_t *reply)
 {
     const json_t *result = json_at(reply, "result");
 
     assert_string_equal(text_at(result, "resultType"), "complete");
-    assert_int_equal(json_object_size(result), 2); /* and _meta */
+    assert_int_equal(json_object_size(result), 2); /* resultType and _meta */
     json_decref(reply);
 }
 
-static void refused(json_t *reply, int code, const char *words)
+/* Frees the reply. */
+static void assert_refused(json_t *reply, int code, const char *words)
 {
     if (integer_at(reply, "error.code") != code
         || strstr(text_at(reply, "error.message"), words) == NULL)
@@ -303,18 +306,19 @@ static void tasks_are_for_clients_that_declare_them(void **state)
     }
 }
 
-static void unknown_tasks_and_methods_are_refused(void **state)
+static void unknown_tasks_unknown_methods_and_updates_without_answers_are_refused(void **state)
 {
     (void)state;
-    refused(task_method("tasks/get", "job_none", ""), -32602, "job_none");
-    refused(task_method("tasks/cancel", "job_none", ""), -32602, "job_none");
-    refused(task_method("tasks/update", "job_none", "\"inputResponses\":{},"), -32602, "job_none");
-    refused(task_method("tasks/update", "job_none", ""), -32602, "inputResponses");
-    refused(task_method("tasks/list", "job_none", ""), -32601, "tasks/list");
-    refused(task_method("tasks/result", "job_none", ""), -32601, "tasks/result");
+    assert_refused(task_method("tasks/get", "job_none", ""), -32602, "job_none");
+    assert_refused(task_method("tasks/cancel", "job_none", ""), -32602, "job_none");
+    assert_refused(task_method("tasks/update", "job_none", "\"inputResponses\":{},"), -32602,
+                   "job_none");
+    assert_refused(task_method("tasks/update", "job_none", ""), -32602, "inputResponses");
+    assert_refused(task_method("tasks/list", "job_none", ""), -32601, "tasks/list");
+    assert_refused(task_method("tasks/result", "job_none", ""), -32601, "tasks/result");
 }
 
-static void a_tasks_result_is_what_the_call_would_have_answered(void **state)
+static void a_task_ends_with_a_result_or_with_an_error_that_hides_internals(void **state)
 {
     char id[ID_SIZE];
     json_auto_t *done = NULL, *failed = NULL, *broken = NULL;
@@ -348,17 +352,20 @@ static void a_task_that_asks_continues_when_all_is_answered(void **state)
     assert_int_equal(json_object_size(json_at(asks, "result.inputRequests")), 2);
     assert_string_equal(text_at(asks, "result.inputRequests.first.method"), "elicitation/create");
     assert_string_equal(text_at(asks, "result.inputRequests.first.params.message"), "Go on?");
-    refused(task_method("tasks/update", id, "\"inputResponses\":{\"first\":{\"a\":\"yes\"}},"),
-            -32602, "accept, decline or cancel");
-    refused(task_method("tasks/update", id, "\"inputResponses\":{\"first\":7},"), -32602,
-            "not an object");
-    acknowledge(task_method("tasks/update", id, "\"inputResponses\":{\"other\":{\"a\":\"x\"}},"));
-    acknowledge(task_method("tasks/update", id, "\"inputResponses\":{\"first\":" YES "},"));
+    assert_refused(
+        task_method("tasks/update", id, "\"inputResponses\":{\"first\":{\"a\":\"yes\"}},"), -32602,
+        "accept, decline or cancel");
+    assert_refused(task_method("tasks/update", id, "\"inputResponses\":{\"first\":7},"), -32602,
+                   "not an object");
+    assert_acknowledged(
+        task_method("tasks/update", id, "\"inputResponses\":{\"other\":{\"a\":\"x\"}},"));
+    assert_acknowledged(task_method("tasks/update", id, "\"inputResponses\":{\"first\":" YES "},"));
     half = task_method("tasks/get", id, "");
     assert_string_equal(text_at(half, "result.status"), "input_required");
     assert_int_equal(json_object_size(json_at(half, "result.inputRequests")), 1);
     assert_non_null(json_at(half, "result.inputRequests.second"));
-    acknowledge(task_method("tasks/update", id, "\"inputResponses\":{\"second\":" YES "},"));
+    assert_acknowledged(
+        task_method("tasks/update", id, "\"inputResponses\":{\"second\":" YES "},"));
     done = await(id, "completed");
     assert_string_equal(text_at(done, "result.result.content.0.text"), "yes");
     assert_null(json_at(done, "result.inputRequests"));
@@ -383,8 +390,8 @@ static void more_than_64_answers_at_once_are_refused(void **state)
     (void)state;
     begin("ask", id);
     json_decref(await(id, "input_required"));
-    acknowledge(answer_often(id, 64));
-    refused(answer_often(id, 65), -32602, "has 65 answers, more than 64");
+    assert_acknowledged(answer_often(id, 64));
+    assert_refused(answer_often(id, 65), -32602, "has 65 answers, more than 64");
     json_decref(await(id, "input_required"));
 }
 
@@ -396,11 +403,12 @@ static void a_restart_keeps_the_question_and_the_task(void **state)
     (void)state;
     begin("ask", id);
     json_decref(await(id, "input_required"));
-    acknowledge(task_method("tasks/update", id, "\"inputResponses\":{\"first\":" YES "},"));
+    assert_acknowledged(task_method("tasks/update", id, "\"inputResponses\":{\"first\":" YES "},"));
     served_stop(&served);
     served_start(&served, NULL);
     json_decref(await(id, "input_required"));
-    acknowledge(task_method("tasks/update", id, "\"inputResponses\":{\"second\":" YES "},"));
+    assert_acknowledged(
+        task_method("tasks/update", id, "\"inputResponses\":{\"second\":" YES "},"));
     json_decref(await(id, "completed"));
     served_stop(&served);
     served_start(&served, NULL);
@@ -408,12 +416,12 @@ static void a_restart_keeps_the_question_and_the_task(void **state)
     assert_string_equal(text_at(done, "result.result.content.0.text"), "yes");
 }
 
-/* The client sends its last round twice: one job, and the same task both times. */
-static void questions_asked_before_a_task_are_no_part_of_it_and_start_it_once(void **state)
+/* The client sends its last round twice, and gets the same task both times; there is one job. */
+static void a_call_that_asks_first_becomes_one_task_even_if_its_last_round_is_repeated(void **state)
 {
     struct task_request request = { "tools/call", "sure",
                                     "\"name\":\"sure\",\"arguments\":{\"what\":\"q\"},",
-                                    KNOWING ",\"elicitation\":{}", NULL };
+                                    TASKS_CAPABILITY ",\"elicitation\":{}", NULL };
     int64_t counts[JOB_CANCELLED + 1], all = 0;
     TEXT_AUTO members = { 0 };
     struct error error;
@@ -447,7 +455,7 @@ static void questions_asked_before_a_task_are_no_part_of_it_and_start_it_once(vo
     assert_int_equal(all, 1);
 }
 
-static void a_session_of_an_older_era_has_no_tasks(void **state)
+static void a_legacy_client_has_no_tasks(void **state)
 {
     json_auto_t *started = NULL, *refused_call = NULL;
     int status;
@@ -477,12 +485,12 @@ static void cancelling_is_acknowledged_and_done_once(void **state)
 
     (void)state;
     begin("wait", id);
-    acknowledge(task_method("tasks/cancel", id, ""));
+    assert_acknowledged(task_method("tasks/cancel", id, ""));
     json_decref(await(id, "cancelled"));
-    acknowledge(task_method("tasks/cancel", id, ""));
+    assert_acknowledged(task_method("tasks/cancel", id, ""));
     begin("ask", id);
     json_decref(await(id, "input_required"));
-    acknowledge(task_method("tasks/cancel", id, ""));
+    assert_acknowledged(task_method("tasks/cancel", id, ""));
     json_decref(await(id, "cancelled"));
     assert_true(audit_log_list(served.services.store, &filter, 9, &rows, &count, &error));
     assert_int_equal(count, 2);
@@ -519,18 +527,19 @@ static void only_the_owner_or_an_admin_stops_or_answers(void **state)
     add_key("root", ROLE_ADMIN, root);
     served_stop(&served);
     served_start(&served, "--auth=keys", NULL);
-    begun = call_as("thing", "wait", KNOWING, alice);
+    begun = call_as("thing", "wait", TASKS_CAPABILITY, alice);
     text_copy(id, sizeof id, text_at(begun, "result.taskId"));
     seen = task_method_as("tasks/get", id, "", eve);
     assert_string_equal(text_at(seen, "result.status"), "working");
-    refused(task_method_as("tasks/cancel", id, "", eve), -32602, "needs the role operator");
-    refused(task_method_as("tasks/update", id, answers, eve), -32602, "needs the role operator");
-    refused(task_method_as("tasks/cancel", id, "", bob), -32602,
-            "only alice or an admin may stop it");
-    refused(task_method_as("tasks/update", id, answers, bob), -32602,
-            "only alice or an admin may answer it");
-    acknowledge(task_method_as("tasks/update", id, answers, alice));
-    acknowledge(task_method_as("tasks/cancel", id, "", root));
+    assert_refused(task_method_as("tasks/cancel", id, "", eve), -32602, "needs the role operator");
+    assert_refused(task_method_as("tasks/update", id, answers, eve), -32602,
+                   "needs the role operator");
+    assert_refused(task_method_as("tasks/cancel", id, "", bob), -32602,
+                   "only alice or an admin may stop it");
+    assert_refused(task_method_as("tasks/update", id, answers, bob), -32602,
+                   "only alice or an admin may answer it");
+    assert_acknowledged(task_method_as("tasks/update", id, answers, alice));
+    assert_acknowledged(task_method_as("tasks/cancel", id, "", root));
 }
 
 /* ---- Notifications ---- */
@@ -554,7 +563,7 @@ static json_t *receive(struct follower *follower)
     return json;
 }
 
-/* Listens to `ids` (JSON), and returns the acknowledgement. */
+/* Listens to the tasks `ids`, a JSON array; returns the acknowledgement. */
 static json_t *follower_open(struct follower *follower, const char *ids)
 {
     TEXT_AUTO body = { 0 };
@@ -564,7 +573,7 @@ static json_t *follower_open(struct follower *follower, const char *ids)
               "{\"jsonrpc\":\"2.0\",\"id\":\"sub\",\"method\":\"subscriptions/listen\","
               "\"params\":{\"notifications\":{\"taskIds\":%s},\"_meta\":{"
               "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
-              "\"io.modelcontextprotocol/clientCapabilities\":{" KNOWING "}}}}",
+              "\"io.modelcontextprotocol/clientCapabilities\":{" TASKS_CAPABILITY "}}}}",
               ids);
     http_open(&follower->client, server_port(served.server));
     http_send(&follower->client, "POST", "/mcp", MODERN_HEADERS("subscriptions/listen"),
@@ -580,8 +589,8 @@ static void follower_close(struct follower *follower)
     text_finish(&follower->event);
 }
 
-/* Reads until the task is reported with this status; returns that message. Every earlier one is
- * about it, too. */
+/* Reads until the task is reported with this status; returns that message. Every earlier message
+ * must be about this task, too. */
 static json_t *expect_status(struct follower *follower, const char *id, const char *status)
 {
     static const char tag[] = "io.modelcontextprotocol/subscriptionId";
@@ -618,15 +627,15 @@ static void a_follower_of_a_task_gets_its_state_until_the_end(void **state)
     assert_string_equal(text_at(acknowledged, "params.notifications.taskIds.0"), id);
     asks = expect_status(&follower, id, "input_required");
     assert_non_null(json_at(asks, "params.inputRequests.first"));
-    begin("quick", over); /* which nobody follows */
-    acknowledge(task_method("tasks/update", id,
-                            "\"inputResponses\":{\"first\":" YES ",\"second\":" YES "},"));
+    begin("quick", over); /* nobody follows this task */
+    assert_acknowledged(task_method("tasks/update", id,
+                                    "\"inputResponses\":{\"first\":" YES ",\"second\":" YES "},"));
     done = expect_status(&follower, id, "completed");
     assert_string_equal(text_at(done, "params.result.content.0.text"), "yes");
     follower_close(&follower);
 }
 
-static void a_late_follower_gets_the_end(void **state)
+static void a_late_follower_gets_the_final_state(void **state)
 {
     char id[ID_SIZE];
     struct follower follower;
@@ -663,17 +672,17 @@ int main(void)
         TEST(a_call_that_starts_a_job_is_answered_with_its_task),
         TEST(a_client_without_tasks_gets_the_usual_answer),
         TEST(tasks_are_for_clients_that_declare_them),
-        TEST(unknown_tasks_and_methods_are_refused),
-        TEST(a_tasks_result_is_what_the_call_would_have_answered),
+        TEST(unknown_tasks_unknown_methods_and_updates_without_answers_are_refused),
+        TEST(a_task_ends_with_a_result_or_with_an_error_that_hides_internals),
         TEST(a_task_that_asks_continues_when_all_is_answered),
         TEST(more_than_64_answers_at_once_are_refused),
         TEST(a_restart_keeps_the_question_and_the_task),
-        TEST(questions_asked_before_a_task_are_no_part_of_it_and_start_it_once),
-        TEST(a_session_of_an_older_era_has_no_tasks),
+        TEST(a_call_that_asks_first_becomes_one_task_even_if_its_last_round_is_repeated),
+        TEST(a_legacy_client_has_no_tasks),
         TEST(cancelling_is_acknowledged_and_done_once),
         TEST(only_the_owner_or_an_admin_stops_or_answers),
         TEST(a_follower_of_a_task_gets_its_state_until_the_end),
-        TEST(a_late_follower_gets_the_end),
+        TEST(a_late_follower_gets_the_final_state),
         TEST(a_listener_to_tasks_must_declare_the_extension),
     };
 

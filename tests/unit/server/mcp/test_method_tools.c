@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is too large or malformed, over the wire: answers of tools and resources, and JSON. */
+/* Over the wire: answers of tools and resources that are too large, malformed JSON, and a client
+ * that leaves before its tools/list is answered. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +28,7 @@ static bool read_long(struct call *call, const char *value, struct text *out, st
 static const struct resource long_resource = { .name = "long",
                                                .uri = "test://long",
                                                .title = "Long",
-                                               .help = "A long one.",
+                                               .help = "A long text.",
                                                .mime_type = "text/plain",
                                                .role = ROLE_VIEWER,
                                                .placement = PLACE_WORKER,
@@ -126,7 +127,8 @@ static void json_that_cannot_be_read_is_refused_with_the_reason(void **state)
     }
 }
 
-/* In a batch the list is made after slow calls; by then the connection's memory may be freed. */
+/* In a batch, tools/list is answered after the slow call before it; by then the memory of the
+ * connection may be freed. */
 static void a_list_that_is_made_after_its_client_left_does_no_harm(void **state)
 {
     static const struct linger reset = { .l_onoff = 1 };

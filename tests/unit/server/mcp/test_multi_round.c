@@ -70,7 +70,7 @@ static char *state_member(const char *sealed)
     return text_take(&member);
 }
 
-/* Sends the first round of confirm; returns the member with which to continue. */
+/* Sends the first round of `confirm`; returns its state as state_member does. */
 static char *ask_first(const char *arguments)
 {
     int status;
@@ -168,7 +168,7 @@ static void *send_again(void *context)
     return NULL;
 }
 
-static void two_concurrent_rounds_act_once(void **state)
+static void concurrent_rounds_act_once(void **state)
 {
     (void)state;
     for (int round = 0; round < 5; round++) {
@@ -248,7 +248,8 @@ static void a_missing_answer_is_asked_for_again(void **state)
     free(sealed);
 }
 
-static void answers_to_questions_that_were_not_asked_have_no_effect(void **state)
+static void
+answers_to_questions_that_were_not_asked_count_only_for_tools_that_only_read(void **state)
 {
     json_auto_t *asked = NULL, *answered = NULL;
     int status;
@@ -336,7 +337,7 @@ static void a_capability_that_was_not_declared_is_an_error_of_the_protocol(void 
     }
 }
 
-static void a_refusal_of_a_call_with_streams_has_its_own_status(void **state)
+static void a_refusal_has_status_400_even_if_the_client_accepts_a_stream(void **state)
 {
     json_auto_t *refused = NULL;
     int status;
@@ -383,7 +384,7 @@ static void a_state_that_was_changed_or_is_of_another_request_is_refused(void **
     (void)state;
     other = send_second_round(CONFIRM("b"), sealed, YES, &status);
     assert_int_equal(integer_at(other, "error.code"), -32602);
-    assert_non_null(strstr(text_at(other, "error.message"), "another request"));
+    assert_non_null(strstr(text_at(other, "error.message"), "a different request"));
     tampered[strlen("\"requestState\":\"1.")] ^= 1;
     spoilt = send_second_round(CONFIRM("a"), tampered, YES, &status);
     assert_int_equal(integer_at(spoilt, "error.code"), -32602);
@@ -426,7 +427,7 @@ static void log_messages_are_sent_only_on_request(void **state)
     }
 }
 
-static void an_unknown_level_is_refused(void **state)
+static void an_unknown_log_level_is_refused(void **state)
 {
     json_auto_t *reply = NULL;
     int status;
@@ -451,19 +452,19 @@ int main(void)
         TEST(a_question_is_the_answer_of_the_first_round),
         TEST(the_second_round_has_the_effect),
         TEST(the_same_round_again_gets_the_same_answer_and_acts_once),
-        TEST(two_concurrent_rounds_act_once),
+        TEST(concurrent_rounds_act_once),
         TEST(a_request_done_without_an_answer_is_not_done_again),
         TEST(declining_has_no_effect_and_leaves_the_request_open),
         TEST(a_missing_answer_is_asked_for_again),
-        TEST(answers_to_questions_that_were_not_asked_have_no_effect),
+        TEST(answers_to_questions_that_were_not_asked_count_only_for_tools_that_only_read),
         TEST(the_sealed_state_has_the_answers_of_earlier_rounds),
         TEST(several_questions_go_in_one_round),
         TEST(a_capability_that_was_not_declared_is_an_error_of_the_protocol),
-        TEST(a_refusal_of_a_call_with_streams_has_its_own_status),
+        TEST(a_refusal_has_status_400_even_if_the_client_accepts_a_stream),
         TEST(answers_and_states_of_the_wrong_form_are_refused),
         TEST(a_state_that_was_changed_or_is_of_another_request_is_refused),
         TEST(log_messages_are_sent_only_on_request),
-        TEST(an_unknown_level_is_refused),
+        TEST(an_unknown_log_level_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,11 +85,11 @@ static int64_t call(const char *tool, const char *arguments, const char *more)
     return integer_at(reply, "error.code");
 }
 
-static void headers_say_what_the_arguments_say(void **state)
+static void headers_must_repeat_the_arguments(void **state)
 {
     static const struct {
         const char *arguments, *headers;
-        bool good;
+        bool accepted;
     } cases[] = {
         { "{\"region\":\"us\"}", "Mcp-Param-Region: us\r\n", true },
         { "{\"region\":\"us\"}", "mcp-param-region:   us  \r\n", true },
@@ -123,7 +123,7 @@ static void headers_say_what_the_arguments_say(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (call("rows", cases[i].arguments, cases[i].headers) != (cases[i].good ? 0 : -32020))
+        if (call("rows", cases[i].arguments, cases[i].headers) != (cases[i].accepted ? 0 : -32020))
             fail_msg("%s with %s", cases[i].arguments, cases[i].headers);
 }
 
@@ -137,7 +137,7 @@ static void a_schema_marks_arguments_within_objects(void **state)
     assert_int_equal(call("schema", "{\"where\":[]}", ""), 0);
 }
 
-static void sessions_have_no_such_headers(void **state)
+static void a_legacy_call_needs_no_param_headers(void **state)
 {
     json_auto_t *reply = NULL;
     int status;
@@ -153,9 +153,9 @@ static void sessions_have_no_such_headers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(headers_say_what_the_arguments_say),
+        cmocka_unit_test(headers_must_repeat_the_arguments),
         cmocka_unit_test(a_schema_marks_arguments_within_objects),
-        cmocka_unit_test(sessions_have_no_such_headers),
+        cmocka_unit_test(a_legacy_call_needs_no_param_headers),
     };
 
     return cmocka_run_group_tests(tests, start, stop);

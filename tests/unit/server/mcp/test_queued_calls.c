@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A call that waits for a worker is not begun if its caller's key was revoked, or if its caller has
- * disconnected. */
+/* A call that waits for a worker is not begun if its caller's key is revoked, if its caller, a
+ * client of 2026-07-28, disconnects, or if the server stops. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "tests/unit/support/mcp_client.h"
 
 static struct served served;
-static char olga[512], vera[512]; /* the headers of two principals */
+static char olga[512], vera[512]; /* the headers with the keys of two principals */
 static atomic_int marked;
 
 static bool mark(struct call *call, struct answer *answer, struct error *error)
@@ -87,12 +87,12 @@ static int stop(void **state)
     return 0;
 }
 
-static void post_as(struct http_client *client, const char *key, const char *headers,
+static void post_as(struct http_client *client, const char *key_header, const char *headers,
                     const char *path, const char *body)
 {
     TEXT_AUTO all = { 0 };
 
-    text_addf(&all, "%s%s", key, headers);
+    text_addf(&all, "%s%s", key_header, headers);
     http_open(client, port());
     http_send(client, "POST", path, text_string(&all), body);
 }
@@ -119,7 +119,7 @@ static void release_worker(struct http_client *client)
         "\"name\":\"mark\",") "}"
 #define MODERN_MARK_HEADERS MODERN_HEADERS("tools/call") "Mcp-Name: mark\r\n"
 
-/* Disconnects, and waits until the server has noticed; the connection of the holding call stays. */
+/* Disconnects, and waits until only the connection of the holding call is left. */
 static void reset(struct http_client *client)
 {
     static const struct linger at_once = { .l_onoff = 1 };
@@ -139,7 +139,7 @@ static void a_call_whose_key_was_revoked_is_not_begun(void **state)
     (void)state;
     hold(&holder);
     post_as(&client, olga, MCP_HEADERS, "/mcp", MARK);
-    assert_true(holding_back(&served, 1));
+    assert_true(holding_queue_reaches(&served, 1));
     revoke_key("olga");
     assert_true(http_is_closed(&client));
     release_worker(&holder);
@@ -147,8 +147,7 @@ static void a_call_whose_key_was_revoked_is_not_begun(void **state)
     http_close(&client);
 }
 
-/* The connection ends before the key does: with sessions the call continues without its connection.
- */
+/* The connection ends before the key is revoked. A legacy call continues without its connection. */
 static void a_call_whose_client_left_before_its_key_was_revoked_is_not_begun(void **state)
 {
     struct http_client holder, client;
@@ -156,21 +155,21 @@ static void a_call_whose_client_left_before_its_key_was_revoked_is_not_begun(voi
     (void)state;
     hold(&holder);
     post_as(&client, olga, MCP_HEADERS, "/mcp", MARK);
-    assert_true(holding_back(&served, 1));
+    assert_true(holding_queue_reaches(&served, 1));
     reset(&client);
     revoke_key("olga");
     release_worker(&holder);
     assert_int_equal(atomic_load(&marked), 0);
 }
 
-static void a_call_whose_key_is_valid_is_begun_though_its_client_left(void **state)
+static void a_legacy_call_whose_client_left_is_begun_if_its_key_is_valid(void **state)
 {
     struct http_client holder, client;
 
     (void)state;
     hold(&holder);
     post_as(&client, olga, MCP_HEADERS, "/mcp", MARK);
-    assert_true(holding_back(&served, 1));
+    assert_true(holding_queue_reaches(&served, 1));
     reset(&client);
     release_worker(&holder);
     assert_int_equal(atomic_load(&marked), 1);
@@ -183,13 +182,13 @@ static void a_call_whose_modern_client_left_is_not_begun(void **state)
     (void)state;
     hold(&holder);
     post_as(&client, olga, MODERN_MARK_HEADERS, "/mcp", MODERN_MARK);
-    assert_true(holding_back(&served, 1));
+    assert_true(holding_queue_reaches(&served, 1));
     reset(&client);
     release_worker(&holder);
     assert_int_equal(atomic_load(&marked), 0);
 }
 
-static void a_file_whose_key_was_revoked_is_not_imported(void **state)
+static void an_upload_whose_key_was_revoked_is_not_stored(void **state)
 {
     struct http_client holder, client;
     char oscar[512];
@@ -197,14 +196,14 @@ static void a_file_whose_key_was_revoked_is_not_imported(void **state)
     (void)state;
     hold(&holder);
     post_as(&client, olga, "", "/v1/datasets?name=chats", "{\"prompt\":\"one\"}\n");
-    assert_true(holding_back(&served, 1));
+    assert_true(holding_queue_reaches(&served, 1));
     revoke_key("olga");
     assert_true(http_is_closed(&client));
     release_worker(&holder);
     http_close(&client);
     add_key("oscar", ROLE_OPERATOR, oscar);
     post_as(&client, oscar, "", "/v1/datasets?name=chats", "{\"prompt\":\"one\"}\n");
-    assert_int_equal(http_read_head(&client), 201); /* 200: the run was known already */
+    assert_int_equal(http_read_head(&client), 201); /* 200 if it had been stored before */
     http_close(&client);
 }
 
@@ -219,7 +218,7 @@ static void calls_that_wait_when_the_server_stops_are_refused_and_not_begun(void
     post_as(&listener, olga, MODERN_HEADERS("subscriptions/listen"), "/mcp",
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"subscriptions/listen\"," MODERN_PARAMS(
                 "\"notifications\":{\"toolsListChanged\":true},") "}");
-    assert_true(holding_back(&served, 2));
+    assert_true(holding_queue_reaches(&served, 2));
     server_stop(served.server, 0); /* cancels the holding call */
     assert_int_equal(atomic_load(&marked), 0);
     assert_int_equal(http_read_head(&tool), 200);
@@ -239,10 +238,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_call_whose_key_was_revoked_is_not_begun, start, stop),
         cmocka_unit_test_setup_teardown(
             a_call_whose_client_left_before_its_key_was_revoked_is_not_begun, start, stop),
-        cmocka_unit_test_setup_teardown(a_call_whose_key_is_valid_is_begun_though_its_client_left,
-                                        start, stop),
+        cmocka_unit_test_setup_teardown(
+            a_legacy_call_whose_client_left_is_begun_if_its_key_is_valid, start, stop),
         cmocka_unit_test_setup_teardown(a_call_whose_modern_client_left_is_not_begun, start, stop),
-        cmocka_unit_test_setup_teardown(a_file_whose_key_was_revoked_is_not_imported, start, stop),
+        cmocka_unit_test_setup_teardown(an_upload_whose_key_was_revoked_is_not_stored, start, stop),
         cmocka_unit_test_setup_teardown(
             calls_that_wait_when_the_server_stops_are_refused_and_not_begun, start, stop),
     };

@@ -39,7 +39,7 @@ static void a_sealed_state_can_be_opened(void **state)
     json_decref(out.answers);
 }
 
-static void a_state_is_refused_for_another_key_principal_request_or_a_late_time(void **state)
+static void a_state_is_refused_for_another_key_principal_or_request_and_once_expired(void **state)
 {
     static const struct {
         const uint8_t *key;
@@ -49,7 +49,7 @@ static void a_state_is_refused_for_another_key_principal_request_or_a_late_time(
     } cases[] = {
         { other_key, "ann", "d1", 0, "is not valid" },
         { key, "bob", "d1", 0, "is not valid" },
-        { key, "ann", "d2", 0, "another request" },
+        { key, "ann", "d2", 0, "a different request" },
         { key, "ann", "d1", 1000, "has expired" },
     };
     FREE_AUTO char *sealed = seal(1000);
@@ -65,7 +65,7 @@ static void a_state_is_refused_for_another_key_principal_request_or_a_late_time(
     }
 }
 
-static void every_changed_byte_is_noticed(void **state)
+static void a_changed_or_truncated_state_is_refused(void **state)
 {
     FREE_AUTO char *sealed = seal(1000);
 
@@ -82,7 +82,7 @@ static void every_changed_byte_is_noticed(void **state)
     }
 }
 
-static void answers_that_are_too_long_are_refused(void **state)
+static void answers_and_states_that_are_too_long_are_refused(void **state)
 {
     TEXT_AUTO long_text = { 0 };
     struct request_state sealing = { "rnd_1", "ann", "d1", 1000, NULL };
@@ -100,7 +100,7 @@ static void answers_that_are_too_long_are_refused(void **state)
         request_state_open(key, text_string(&long_text), "ann", "d1", 0, &sealing, &error));
 }
 
-static void the_digest_distinguishes_requests(void **state)
+static void the_digest_distinguishes_requests_but_not_the_order_of_arguments(void **state)
 {
     json_auto_t *a = json_pack("{s:i, s:i}", "x", 1, "y", 2);
     json_auto_t *same = json_pack("{s:i, s:i}", "y", 2, "x", 1), *none = json_object();
@@ -123,10 +123,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sealed_state_can_be_opened),
-        cmocka_unit_test(a_state_is_refused_for_another_key_principal_request_or_a_late_time),
-        cmocka_unit_test(every_changed_byte_is_noticed),
-        cmocka_unit_test(answers_that_are_too_long_are_refused),
-        cmocka_unit_test(the_digest_distinguishes_requests),
+        cmocka_unit_test(a_state_is_refused_for_another_key_principal_or_request_and_once_expired),
+        cmocka_unit_test(a_changed_or_truncated_state_is_refused),
+        cmocka_unit_test(answers_and_states_that_are_too_long_are_refused),
+        cmocka_unit_test(the_digest_distinguishes_requests_but_not_the_order_of_arguments),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

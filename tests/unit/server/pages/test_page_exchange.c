@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pages' POSTs over HTTP: which are received, and which still run after they waited. */
+/* The pages' forms over HTTP: which are received, and whether one still runs after it waited for a
+ * worker. Also HEAD of the pages' event stream. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +23,7 @@
 #define FILES_AT_ONCE 8
 
 static struct served served;
-static atomic_int released, ended; /* the worker that a test holds */
+static atomic_int released, ended; /* set to release workers that a test holds */
 
 static int start(void **state)
 {
@@ -62,7 +63,7 @@ static void begin_file(struct http_client *client)
     http_send_bytes(client, bytes, sizeof bytes - 1);
 }
 
-static void a_refused_file_closes_no_descriptor_of_others(void **state)
+static void a_refused_file_leaves_descriptor_0_open(void **state)
 {
     struct http_client clients[FILES_AT_ONCE];
     atomic_int *files = &served.server->pages.files;
@@ -80,7 +81,7 @@ static void a_refused_file_closes_no_descriptor_of_others(void **state)
 }
 
 /* Any other body is refused, and is not received as a file. */
-static void a_file_comes_as_multipart(void **state)
+static void a_file_must_be_sent_as_multipart(void **state)
 {
     static const char *const types[] = {
         ORIGIN "Content-Type: application/x-www-form-urlencoded\r\n",
@@ -94,8 +95,8 @@ static void a_file_comes_as_multipart(void **state)
     assert_int_equal(atomic_load(&served.server->pages.files), 0);
 }
 
-/* The sender of a form may not have signed in yet, so little is accepted. */
-static void a_form_without_a_file_is_limited_to_16384_bytes(void **state)
+/* The senders of these forms need not be signed in, so few bytes are accepted. */
+static void the_forms_of_signing_in_and_out_are_limited_to_16384_bytes(void **state)
 {
     TEXT_AUTO body = { 0 };
 
@@ -195,7 +196,8 @@ static void a_form_that_waited_does_nothing_for_a_revoked_key(void **state)
     add_key("one");
     sign_in("one", &headers, token);
     text_addf(&body, "token=%s", token);
-    /* all workers but one are busy until the end: the other runs what follows in order */
+    /* One worker is busy until `released` is set, and then runs the form and set_idle, in this
+     * order; the other workers are busy until `ended` is set. */
     for (unsigned i = 0; i < PAGE_WORKERS; i++)
         assert_true(workers_submit(served.server->pages_workers, hold_worker,
                                    i == 0 ? &released : &ended, &error));
@@ -226,9 +228,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
     const struct CMUnitTest tests[] = {
-        TEST(a_refused_file_closes_no_descriptor_of_others),
-        TEST(a_file_comes_as_multipart),
-        TEST(a_form_without_a_file_is_limited_to_16384_bytes),
+        TEST(a_refused_file_leaves_descriptor_0_open),
+        TEST(a_file_must_be_sent_as_multipart),
+        TEST(the_forms_of_signing_in_and_out_are_limited_to_16384_bytes),
         TEST(a_form_that_waited_does_nothing_for_a_revoked_key),
         TEST(asking_for_the_head_of_the_events_opens_no_stream),
     };

@@ -20,7 +20,7 @@
 #include "tests/unit/support/test_database.h"
 
 static char folder[FOLDER_SIZE];
-static struct access to_servers = { .secrets_folder = "" };
+static struct access server_access = { .secrets_folder = "" };
 static struct authority *authority;
 static struct admin *admin;
 
@@ -30,9 +30,10 @@ static int start(void **state)
 
     (void)state;
     folder_create(folder);
-    return store_open(folder, test_database(folder), 2, &to_servers.store, &error)
-                   && authority_create(to_servers.store, folder, "auto", true, &authority, &error)
-                   && admin_create(folder, &to_servers, authority, "127.0.0.1:1", &admin, &error)
+    return store_open(folder, test_database(folder), 2, &server_access.store, &error)
+                   && authority_create(server_access.store, folder, "auto", true, &authority,
+                                       &error)
+                   && admin_create(folder, &server_access, authority, "127.0.0.1:1", &admin, &error)
                ? 0
                : -1;
 }
@@ -42,12 +43,13 @@ static int stop(void **state)
     (void)state;
     admin_destroy(admin);
     authority_destroy(authority);
-    store_close(to_servers.store);
+    store_close(server_access.store);
     folder_remove(folder);
     return 0;
 }
 
-/* Sends a request as the command line does; NULL if it is refused. */
+/* Sends a request as the command line does, and frees it. Returns the reply; NULL: it is refused.
+ */
 static json_t *ask(json_t *request, struct error *error)
 {
     json_t *reply = NULL;
@@ -59,13 +61,13 @@ static json_t *ask(json_t *request, struct error *error)
     return done ? reply : NULL;
 }
 
-static json_t *adding(const char *name, const char *role, const char *digest)
+static json_t *add_request(const char *name, const char *role, const char *digest)
 {
     return json_pack("{s:s, s:s, s:s, s:s}", "command", "key_add", "name", name, "role", role,
                      "digest", digest);
 }
 
-static void keys_are_added_listed_and_revoked_beside_a_running_server(void **state)
+static void keys_are_added_listed_and_revoked_through_the_socket(void **state)
 {
     char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE], header[128];
     json_auto_t *added = NULL, *list = NULL, *revoked = NULL;
@@ -76,7 +78,7 @@ static void keys_are_added_listed_and_revoked_beside_a_running_server(void **sta
     authority_generate_key(key, hex);
     snprintf(header, sizeof header, "Bearer %s", key);
     assert_true(authority_check(authority, NULL, &who, &error));
-    added = ask(adding("alice", "operator", hex), &error);
+    added = ask(add_request("alice", "operator", hex), &error);
     assert_string_equal(json_get_text(added, "principal", ""), "alice");
     assert_false(authority_check(authority, NULL, &who, &error));
     assert_true(authority_check(authority, header, &who, &error));
@@ -88,7 +90,7 @@ static void keys_are_added_listed_and_revoked_beside_a_running_server(void **sta
     assert_false(authority_check(authority, header, &who, &error));
 }
 
-static void a_role_that_is_changed_counts_at_once(void **state)
+static void a_changed_role_applies_at_once(void **state)
 {
     char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE], header[128];
     json_auto_t *added = NULL, *set = NULL, *list = NULL, *revoked = NULL;
@@ -98,7 +100,7 @@ static void a_role_that_is_changed_counts_at_once(void **state)
     (void)state;
     authority_generate_key(key, hex);
     snprintf(header, sizeof header, "Bearer %s", key);
-    added = ask(adding("zoe", "admin", hex), &error);
+    added = ask(add_request("zoe", "admin", hex), &error);
     assert_true(authority_check(authority, header, &who, &error));
     assert_int_equal(who.role, ROLE_ADMIN);
     set = ask(
@@ -111,20 +113,20 @@ static void a_role_that_is_changed_counts_at_once(void **state)
     list = ask(json_pack("{s:s}", "command", "principal_list"), &error);
     assert_non_null(json_object_get(list, "principals"));
     revoked = ask(json_pack("{s:s, s:s}", "command", "key_revoke", "name", "zoe"), &error);
-    assert_null(json_object_get(revoked, "warning")); /* there was none before either */
+    assert_null(json_object_get(revoked, "warning")); /* no admin had a valid key before either */
 }
 
-static void wrong_requests_are_refused_with_a_sentence(void **state)
+static void wrong_requests_are_refused(void **state)
 {
     char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE];
     struct error error;
 
     (void)state;
     authority_generate_key(key, hex);
-    assert_null(ask(adding("alice", "king", hex), &error));
+    assert_null(ask(add_request("alice", "king", hex), &error));
     assert_non_null(strstr(error.message, "viewer, operator or admin"));
-    assert_null(ask(adding("../alice", "viewer", hex), &error));
-    assert_null(ask(adding("alice", "viewer", "12"), &error));
+    assert_null(ask(add_request("../alice", "viewer", hex), &error));
+    assert_null(ask(add_request("alice", "viewer", "12"), &error));
     assert_null(ask(json_pack("{s:s, s:s}", "command", "key_revoke", "name", "nobody"), &error));
     assert_null(ask(json_pack("{s:s}", "command", "format_disk"), &error));
 }
@@ -156,7 +158,7 @@ static void garbage_does_not_stop_the_socket(void **state)
     assert_non_null(list);
 }
 
-static void a_request_without_a_server_learns_that_none_runs(void **state)
+static void admin_ask_says_that_no_server_runs(void **state)
 {
     json_auto_t *request = json_pack("{s:s}", "command", "key_list");
     json_t *reply;
@@ -175,14 +177,13 @@ static void a_request_without_a_server_learns_that_none_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(keys_are_added_listed_and_revoked_beside_a_running_server,
-                                        start, stop),
-        cmocka_unit_test_setup_teardown(a_role_that_is_changed_counts_at_once, start, stop),
-        cmocka_unit_test_setup_teardown(wrong_requests_are_refused_with_a_sentence, start, stop),
+        cmocka_unit_test_setup_teardown(keys_are_added_listed_and_revoked_through_the_socket, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(a_changed_role_applies_at_once, start, stop),
+        cmocka_unit_test_setup_teardown(wrong_requests_are_refused, start, stop),
         cmocka_unit_test_setup_teardown(the_socket_is_for_the_owner_alone, start, stop),
         cmocka_unit_test_setup_teardown(garbage_does_not_stop_the_socket, start, stop),
-        cmocka_unit_test_setup_teardown(a_request_without_a_server_learns_that_none_runs, start,
-                                        stop),
+        cmocka_unit_test_setup_teardown(admin_ask_says_that_no_server_runs, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

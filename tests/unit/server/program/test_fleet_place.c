@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A database recognizes whether it was copied, moved or replaced since it was last used. */
+/* fleet_place recognizes that a folder was copied, or that its database was restored. */
 #include "server/program/fleet_place.h"
 #include "tests/unit/support/test_database.h"
 
 #include "tests/unit/support/ledger.h"
 
+/* Reads the place as each start of the server does; returns whether the database counts as moved.
+ */
 static bool is_moved(struct ledger *ledger, const char *folder)
 {
     struct fleet_instance instance;
@@ -32,8 +34,8 @@ static void a_restart_in_the_same_place_has_no_effect(void **state)
     }
 }
 
-/* A copy is recognized at another place, whichever of the files it has. */
-static void a_copied_folder_only_reads_until_it_is_resumed(void **state)
+/* The copy is recognized although it has the original's file fleet.place. */
+static void a_copied_folder_counts_as_moved_until_it_is_resumed(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("local", "fleet resume");
@@ -47,12 +49,12 @@ static void a_copied_folder_only_reads_until_it_is_resumed(void **state)
     assert_ok(ledger, fleet_place_resume(ledger->store, &change, &ledger->error));
     assert_false(is_moved(ledger, other));
     assert_false(is_moved(ledger, other));
-    assert_true(is_moved(ledger, ledger->folder)); /* now the first is the copy */
+    assert_true(is_moved(ledger, ledger->folder)); /* now the first folder counts as the copy */
     folder_remove(other);
 }
 
-/* An older database does not know what was done since. */
-static void a_restored_backup_only_reads(void **state)
+/* A restored database does not know what was done after its backup. */
+static void a_restored_database_counts_as_moved(void **state)
 {
     struct ledger *ledger = *state;
     char backup[FOLDER_SIZE];
@@ -80,8 +82,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_restart_in_the_same_place_has_no_effect),
-        TEST(a_copied_folder_only_reads_until_it_is_resumed),
-        TEST(a_restored_backup_only_reads),
+        TEST(a_copied_folder_counts_as_moved_until_it_is_resumed),
+        TEST(a_restored_database_counts_as_moved),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,7 +120,7 @@ static void stopping_ends_standing_streams_cleanly_and_stops_listening(void **st
     free(session);
 }
 
-/* Returns whether nobody can connect to the port any more. */
+/* Waits until nobody can connect to the port any more; returns whether that is so in time. */
 static bool is_closed_within_five_seconds(void)
 {
     struct sockaddr_in address = { .sin_family = AF_INET,
@@ -161,7 +161,7 @@ static void must_end_with_closing_message(struct http_client *client)
     assert_non_null(strstr(text_string(&body), "\"id\":\"l\",\"result\":{"));
 }
 
-static void a_standing_stream_that_begins_while_it_stops_is_ended_too(void **state)
+static void a_stream_that_begins_while_the_server_stops_is_ended_too(void **state)
 {
     struct http_client holder, listener, reader;
     char *session = mcp_initialize(port(), NULL);
@@ -170,14 +170,14 @@ static void a_standing_stream_that_begins_while_it_stops_is_ended_too(void **sta
     (void)state;
     text_addf(&headers, "Accept: text/event-stream\r\nMcp-Session-Id: %s\r\n", session);
     text_add(&headers, "Last-Event-ID: " SESSION_STANDING "_0\r\n");
-    http_open(&holder, port()); /* it keeps the one worker busy */
+    http_open(&holder, port()); /* keeps the only worker busy */
     http_open(&listener, port());
     http_open(&reader, port());
     http_send(&holder, "POST", "/mcp", MCP_HEADERS, HOLDING_CALL);
     assert_true(served_reaches(&served_running, 1));
     http_send(&listener, "POST", "/mcp", MODERN_HEADERS("subscriptions/listen"), LISTEN);
     http_send(&reader, "GET", "/mcp", text_string(&headers), NULL);
-    assert_true(holding_back(&served, 2));
+    assert_true(holding_queue_reaches(&served, 2));
     drain();
     atomic_store(&holding_may_answer, true);
     must_end_with_closing_message(&listener);
@@ -194,7 +194,7 @@ static void a_standing_stream_that_begins_while_it_stops_is_ended_too(void **sta
     free(session);
 }
 
-static void nobody_may_listen_while_it_stops(void **state)
+static void nobody_may_listen_while_the_server_stops(void **state)
 {
     struct http_client client;
     json_auto_t *reply = NULL;
@@ -224,7 +224,7 @@ static void a_port_that_is_in_use_is_refused_with_a_sentence(void **state)
     served_destroy(&other);
 }
 
-static void many_threads_serve_many_clients_at_once(void **state)
+static void three_threads_serve_48_clients_at_once(void **state)
 {
     enum { CLIENTS = 48, ROUNDS = 10 };
     struct http_client clients[CLIENTS];
@@ -257,12 +257,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(stopping_cancels_calls_that_take_too_long, start, stop),
         cmocka_unit_test_setup_teardown(stopping_ends_standing_streams_cleanly_and_stops_listening,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(a_standing_stream_that_begins_while_it_stops_is_ended_too,
+        cmocka_unit_test_setup_teardown(a_stream_that_begins_while_the_server_stops_is_ended_too,
                                         start_narrow, stop),
-        cmocka_unit_test_setup_teardown(nobody_may_listen_while_it_stops, start_narrow, stop),
+        cmocka_unit_test_setup_teardown(nobody_may_listen_while_the_server_stops, start_narrow,
+                                        stop),
         cmocka_unit_test_setup_teardown(a_port_that_is_in_use_is_refused_with_a_sentence, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(many_threads_serve_many_clients_at_once, start, stop),
+        cmocka_unit_test_setup_teardown(three_threads_serve_48_clients_at_once, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ static void defaults_serve_this_machine_alone(void **state)
     assert_true(settings.log_requests);
 }
 
-static void the_platforms_port_opens_to_all_unless_listen_is_set(void **state)
+static void the_platforms_port_is_open_on_all_addresses_unless_listen_is_set(void **state)
 {
     struct settings settings;
     struct error error;
@@ -60,7 +60,7 @@ static void the_platforms_port_opens_to_all_unless_listen_is_set(void **state)
     assert_string_equal(settings.listen, "127.0.0.1:2");
 }
 
-static void behind_a_platforms_proxy_addresses_have_no_limit_by_default(void **state)
+static void with_a_platforms_port_connections_per_address_are_unlimited_by_default(void **state)
 {
     struct settings settings;
     struct error error;
@@ -79,7 +79,7 @@ static void behind_a_platforms_proxy_addresses_have_no_limit_by_default(void **s
     assert_int_equal(settings.connections_per_address, 9);
 }
 
-static void bad_values_are_refused_by_name(void **state)
+static void bad_values_and_unknown_settings_are_refused(void **state)
 {
     struct settings settings = { 0 };
     struct error error;
@@ -102,11 +102,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(defaults_serve_this_machine_alone, forget_environment),
-        cmocka_unit_test_setup(the_platforms_port_opens_to_all_unless_listen_is_set,
+        cmocka_unit_test_setup(the_platforms_port_is_open_on_all_addresses_unless_listen_is_set,
                                forget_environment),
-        cmocka_unit_test_setup(behind_a_platforms_proxy_addresses_have_no_limit_by_default,
-                               forget_environment),
-        cmocka_unit_test_setup(bad_values_are_refused_by_name, forget_environment),
+        cmocka_unit_test_setup(
+            with_a_platforms_port_connections_per_address_are_unlimited_by_default,
+            forget_environment),
+        cmocka_unit_test_setup(bad_values_and_unknown_settings_are_refused, forget_environment),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@
 #include "server/program/probes.h"
 #include "tests/unit/support/served.h"
 
-static void accepts_every_table_of_the_program(void **state)
+static void accepts_the_tables_of_the_program(void **state)
 {
     struct error error = { .kind = ERROR_NONE };
 
@@ -39,7 +39,8 @@ static void check_tool(struct tool tool, const char *problem)
     assert_non_null(strstr(error.message, problem));
 }
 
-#define WITHOUT(name, assignment, problem)                                                         \
+/* Checks that the tool is refused after this assignment to one of its members. */
+#define REFUSED_AFTER(name, assignment, problem)                                                   \
     do {                                                                                           \
         struct tool copy = *tool_find(name);                                                       \
         copy.assignment;                                                                           \
@@ -49,26 +50,26 @@ static void check_tool(struct tool tool, const char *problem)
 static void refuses_a_tool_without_a_role_or_placement(void **state)
 {
     (void)state;
-    WITHOUT("run_list", role = 0, "has no role");
-    WITHOUT("run_list", placement = 0, "has no placement");
+    REFUSED_AFTER("run_list", role = 0, "has no role");
+    REFUSED_AFTER("run_list", placement = 0, "has no placement");
 }
 
-static void refuses_a_tool_that_does_not_state_whether_it_destroys_or_spends(void **state)
+static void refuses_missing_or_contradictory_statements_about_what_a_tool_does(void **state)
 {
     (void)state;
-    WITHOUT("deployment_remove", destroys = 0, "does not state");
-    WITHOUT("sweep_start", spends_money = 0, "does not state");
-    WITHOUT("run_list", read_only = false, "does not state");
-    WITHOUT("run_list", destroys = STATED_YES, "only reads");
-    WITHOUT("run_list", spends_money = STATED_NO, "only reads");
+    REFUSED_AFTER("deployment_remove", destroys = 0, "does not state");
+    REFUSED_AFTER("sweep_start", spends_money = 0, "does not state");
+    REFUSED_AFTER("run_list", read_only = false, "does not state");
+    REFUSED_AFTER("run_list", destroys = STATED_YES, "only reads");
+    REFUSED_AFTER("run_list", spends_money = STATED_NO, "only reads");
 }
 
-static void refuses_a_tool_that_destroys_or_spends_money_without_a_go_ahead(void **state)
+static void refuses_a_go_ahead_that_is_missing_or_needless(void **state)
 {
     (void)state;
-    WITHOUT("deployment_remove", go_ahead = NULL, "without go_ahead()");
-    WITHOUT("sweep_start", go_ahead = NULL, "without go_ahead()");
-    WITHOUT("deployment_remove", destroys = STATED_NO, "neither destroys nor spends money");
+    REFUSED_AFTER("deployment_remove", go_ahead = NULL, "without go_ahead()");
+    REFUSED_AFTER("sweep_start", go_ahead = NULL, "without go_ahead()");
+    REFUSED_AFTER("deployment_remove", destroys = STATED_NO, "neither destroys nor spends money");
 }
 
 static void refuses_arguments_and_members_without_a_type(void **state)
@@ -78,8 +79,8 @@ static void refuses_arguments_and_members_without_a_type(void **state)
     static const struct field outer[] = { { "outer", VALUE_OBJECT, .fields = inner }, { 0 } };
 
     (void)state;
-    WITHOUT("run_list", params = params, "argument bare has no type");
-    WITHOUT("run_list", fields = outer, "member bare has no type");
+    REFUSED_AFTER("run_list", params = params, "argument bare has no type");
+    REFUSED_AFTER("run_list", fields = outer, "member bare has no type");
 }
 
 static void refuses_resources_and_prompts_without_a_role_or_placement(void **state)
@@ -103,24 +104,24 @@ static void refuses_resources_and_prompts_without_a_role_or_placement(void **sta
     assert_non_null(strstr(error.message, "has no role"));
 }
 
-static void refuses_methods_and_routes_without_a_placement_era_or_role(void **state)
+static void refuses_methods_without_a_placement_or_era_and_routes_with_unclear_access(void **state)
 {
-    static const struct method unplaced[] = { { "ping", ERA_LEGACY }, { 0 } };
-    static const struct method timeless[] = { { "ping", .placement = PLACE_INLINE }, { 0 } };
-    static const struct route unguarded[] = { { "GET", "/secrets" }, { 0 } };
-    static const struct route doubtful[] = {
+    static const struct method without_placement[] = { { "ping", ERA_LEGACY }, { 0 } };
+    static const struct method without_era[] = { { "ping", .placement = PLACE_INLINE }, { 0 } };
+    static const struct route without_role[] = { { "GET", "/secrets" }, { 0 } };
+    static const struct route contradictory[] = {
         { "GET", "/secrets", .open = true, .role = ROLE_ADMIN }, { 0 }
     };
     struct error error;
 
     (void)state;
-    assert_false(methods_check(unplaced, &error));
+    assert_false(methods_check(without_placement, &error));
     assert_string_equal(error.message, "the method ping has no placement");
-    assert_false(methods_check(timeless, &error));
+    assert_false(methods_check(without_era, &error));
     assert_string_equal(error.message, "the method ping has no era");
-    assert_false(routes_check(unguarded, &error));
+    assert_false(routes_check(without_role, &error));
     assert_string_equal(error.message, "the route GET /secrets must be open or have a role");
-    assert_false(routes_check(doubtful, &error));
+    assert_false(routes_check(contradictory, &error));
 }
 
 static void read_settings(struct served *served, ...)
@@ -177,13 +178,13 @@ static void consent_cannot_be_asked_for_outside_go_ahead(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accepts_every_table_of_the_program),
+        cmocka_unit_test(accepts_the_tables_of_the_program),
         cmocka_unit_test(refuses_a_tool_without_a_role_or_placement),
-        cmocka_unit_test(refuses_a_tool_that_does_not_state_whether_it_destroys_or_spends),
-        cmocka_unit_test(refuses_a_tool_that_destroys_or_spends_money_without_a_go_ahead),
+        cmocka_unit_test(refuses_missing_or_contradictory_statements_about_what_a_tool_does),
+        cmocka_unit_test(refuses_a_go_ahead_that_is_missing_or_needless),
         cmocka_unit_test(refuses_arguments_and_members_without_a_type),
         cmocka_unit_test(refuses_resources_and_prompts_without_a_role_or_placement),
-        cmocka_unit_test(refuses_methods_and_routes_without_a_placement_era_or_role),
+        cmocka_unit_test(refuses_methods_without_a_placement_or_era_and_routes_with_unclear_access),
         cmocka_unit_test(no_server_starts_with_a_tool_without_a_role),
         cmocka_unit_test(a_row_without_a_role_admits_nobody),
         cmocka_unit_test(consent_cannot_be_asked_for_outside_go_ahead),

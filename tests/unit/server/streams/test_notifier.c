@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is notified of what, over the wire: sessions on their standing stream, and listening streams.
- */
+/* Who is notified of what, over the wire: sessions on their standing stream, listening streams, and
+ * open pages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,6 +49,7 @@ static void add_job(char out[ID_SIZE])
     text_copy(out, ID_SIZE, job.id);
 }
 
+/* Reports that the job has changed. */
 static void move_job(const char *id)
 {
     notifier_job_moved(served.server->notifier, id);
@@ -172,7 +173,7 @@ static void notifies_nobody_else_and_nobody_who_unsubscribed(void **state)
     follower_close(&other);
 }
 
-static void refuses_subscriptions_to_what_does_not_exist_and_too_many(void **state)
+static void refuses_subscriptions_to_unknown_resources_too_many_and_without_a_session(void **state)
 {
     struct follower follower;
     char job[ID_SIZE];
@@ -296,7 +297,7 @@ static void expect_names(struct http_client *client, struct text *pending, const
     assert_string_equal(text_string(&event), names);
 }
 
-static void pages_are_notified_of_scrapes_every_few_seconds(void **state)
+static void pages_are_notified_of_scrapes_at_most_every_few_seconds(void **state)
 {
     struct notifier *notifier = served.server->notifier;
     struct http_client client;
@@ -323,11 +324,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(notifies_a_session_at_most_once_a_second),
         TEST(notifies_nobody_else_and_nobody_who_unsubscribed),
-        TEST(refuses_subscriptions_to_what_does_not_exist_and_too_many),
+        TEST(refuses_subscriptions_to_unknown_resources_too_many_and_without_a_session),
         TEST(notifies_the_followers_of_the_named_deployment_only),
         TEST(forgets_a_session_that_ended),
         TEST(notifies_a_listening_stream_only_of_what_it_asked_for),
-        TEST(pages_are_notified_of_scrapes_every_few_seconds),
+        TEST(pages_are_notified_of_scrapes_at_most_every_few_seconds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

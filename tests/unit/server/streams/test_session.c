@@ -120,7 +120,7 @@ static void an_ended_session_is_gone_also_for_the_next_process(void **state)
     assert_false(is_there(id, "alice"));
 }
 
-static void idle_sessions_are_forgotten_and_used_ones_are_not(void **state)
+static void a_session_is_forgotten_only_after_the_idle_limit(void **state)
 {
     int64_t now_ms = clock_utc_ms();
     char id[ID_SIZE];
@@ -199,7 +199,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(sessions_continue_in_the_next_process, start, stop),
         cmocka_unit_test_setup_teardown(an_ended_session_is_gone_also_for_the_next_process, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(idle_sessions_are_forgotten_and_used_ones_are_not, start,
+        cmocka_unit_test_setup_teardown(a_session_is_forgotten_only_after_the_idle_limit, start,
                                         stop),
         cmocka_unit_test_setup_teardown(over_the_limit_the_session_unused_for_longest_is_removed,
                                         start, stop),

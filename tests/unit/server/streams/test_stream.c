@@ -76,7 +76,7 @@ static void the_closing_message_is_the_last_event(void **state)
     assert_false(stream_is_open(stream));
 }
 
-static void a_stream_that_is_not_kept_is_over_with_its_connection(void **state)
+static void a_stream_that_is_not_stored_is_over_with_its_connection(void **state)
 {
     (void)state;
     assert_true(stream_is_open(stream));
@@ -85,7 +85,7 @@ static void a_stream_that_is_not_kept_is_over_with_its_connection(void **state)
     assert_false(stream_is_open(stream));
 }
 
-static void events_of_a_kept_stream_have_ids_after_the_one_that_primes(void **state)
+static void events_of_a_stored_stream_have_ids_after_that_of_the_priming_event(void **state)
 {
     (void)state;
     store_stream();
@@ -95,7 +95,7 @@ static void events_of_a_kept_stream_have_ids_after_the_one_that_primes(void **st
                           "id: abc_2\nevent: message\ndata: {\"a\":1}\n\n");
 }
 
-static void a_kept_stream_outlives_its_connection(void **state)
+static void a_stored_stream_outlives_its_connection(void **state)
 {
     struct event_row *rows;
     struct error error;
@@ -113,7 +113,7 @@ static void a_kept_stream_outlives_its_connection(void **state)
     event_rows_free(rows, count);
 }
 
-static void a_new_connection_takes_the_place_of_the_old(void **state)
+static void a_new_connection_replaces_the_old_one(void **state)
 {
     struct sse_queue *second = sse_queue_create(served.server->http->loops[0], NULL, NULL);
 
@@ -141,7 +141,8 @@ static void a_stream_that_is_over_ends_a_new_connection(void **state)
     sse_queue_release(second);
 }
 
-/* An event arrives after what was received was checked, and before the attaching. */
+/* An event arrives after the number of the newest received event was read, and before the new
+ * connection is attached. */
 static void a_connection_that_would_miss_an_event_is_not_attached(void **state)
 {
     struct sse_queue *second = sse_queue_create(served.server->http->loops[0], NULL, NULL);
@@ -220,8 +221,9 @@ static void a_stream_that_is_over_is_resumed_to_its_end(void **state)
     sse_queue_release(second);
 }
 
-/* The event is sent nevertheless: only a client that comes back for it learns that it is gone. */
-static void an_event_too_large_to_store_is_replaced(void **state)
+/* The connection gets every event in full. On resuming, a message that was too large to store is
+ * omitted, and such an answer is replaced. */
+static void an_event_too_large_to_store_is_omitted_or_replaced_on_resuming(void **state)
 {
     struct rate_limit *bytes =
         rate_limit_create((struct rate_limit_limits){ .per_second = 1, .burst = 10 });
@@ -263,12 +265,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_closing_message_is_the_last_event, start, stop),
-        cmocka_unit_test_setup_teardown(a_stream_that_is_not_kept_is_over_with_its_connection,
+        cmocka_unit_test_setup_teardown(a_stream_that_is_not_stored_is_over_with_its_connection,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(events_of_a_kept_stream_have_ids_after_the_one_that_primes,
-                                        start, stop),
-        cmocka_unit_test_setup_teardown(a_kept_stream_outlives_its_connection, start, stop),
-        cmocka_unit_test_setup_teardown(a_new_connection_takes_the_place_of_the_old, start, stop),
+        cmocka_unit_test_setup_teardown(
+            events_of_a_stored_stream_have_ids_after_that_of_the_priming_event, start, stop),
+        cmocka_unit_test_setup_teardown(a_stored_stream_outlives_its_connection, start, stop),
+        cmocka_unit_test_setup_teardown(a_new_connection_replaces_the_old_one, start, stop),
         cmocka_unit_test_setup_teardown(a_stream_that_is_over_ends_a_new_connection, start, stop),
         cmocka_unit_test_setup_teardown(a_connection_that_would_miss_an_event_is_not_attached,
                                         start, stop),
@@ -277,7 +279,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(stored_events_may_be_sent_again_while_new_ones_come, start,
                                         stop),
         cmocka_unit_test_setup_teardown(a_stream_that_is_over_is_resumed_to_its_end, start, stop),
-        cmocka_unit_test_setup_teardown(an_event_too_large_to_store_is_replaced, start, stop),
+        cmocka_unit_test_setup_teardown(
+            an_event_too_large_to_store_is_omitted_or_replaced_on_resuming, start, stop),
         cmocka_unit_test_setup_teardown(hanging_up_ends_the_connection_of_a_primed_stream_only,
                                         start, stop),
     };

@@ -19,7 +19,7 @@
 #define SECOND_NS INT64_C(1000000000)
 
 static struct served served;
-static char operator[512], viewer[512]; /* the headers of two principals */
+static char operator[512], viewer[512]; /* the headers with the keys of two principals */
 
 static unsigned port(void)
 {
@@ -75,51 +75,52 @@ static int stop(void **state)
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"," MODERN_PARAMS(                      \
         "\"name\":\"slow\",\"arguments\":{\"steps\":2000,\"step_ms\":5},") "}"
 
-enum sort { STANDING, LISTENING, CALLING, SORTS };
+enum stream_kind { STANDING, LISTENING, CALLING, STREAM_KINDS };
 
-static void open_stream(struct http_client *client, enum sort sort, const char *key)
+static void open_stream(struct http_client *client, enum stream_kind kind, const char *key)
 {
     TEXT_AUTO headers = { 0 };
-    char *session = sort == STANDING ? mcp_initialize(port(), key) : NULL;
+    char *session = kind == STANDING ? mcp_initialize(port(), key) : NULL;
 
     text_add(&headers, key);
-    if (sort == STANDING)
+    if (kind == STANDING)
         text_addf(&headers, "Accept: text/event-stream\r\nMcp-Session-Id: %s\r\n", session);
     else
-        text_add(&headers, sort == LISTENING ? MODERN_HEADERS("subscriptions/listen")
+        text_add(&headers, kind == LISTENING ? MODERN_HEADERS("subscriptions/listen")
                                              : MODERN_HEADERS("tools/call") "Mcp-Name: slow\r\n");
     http_open(client, port());
-    http_send(client, sort == STANDING ? "GET" : "POST", "/mcp", text_string(&headers),
-              sort == STANDING    ? NULL
-              : sort == LISTENING ? LISTEN
+    http_send(client, kind == STANDING ? "GET" : "POST", "/mcp", text_string(&headers),
+              kind == STANDING    ? NULL
+              : kind == LISTENING ? LISTEN
                                   : SLOW);
-    if (sort == CALLING)
-        assert_true(served_reaches(&served_running, 1)); /* its stream begins with an event */
+    /* the head of a call's answer is sent only with the first event */
+    if (kind == CALLING)
+        assert_true(served_reaches(&served_running, 1));
     else
         assert_int_equal(http_read_head(client), 200);
     free(session);
 }
 
-static void open_streams(struct http_client clients[SORTS], const char *key)
+static void open_streams(struct http_client clients[STREAM_KINDS], const char *key)
 {
-    for (enum sort sort = 0; sort < SORTS; sort++)
-        open_stream(&clients[sort], sort, key);
+    for (enum stream_kind kind = 0; kind < STREAM_KINDS; kind++)
+        open_stream(&clients[kind], kind, key);
 }
 
-static void must_end_within_a_second(struct http_client clients[SORTS])
+static void must_end_within_a_second(struct http_client clients[STREAM_KINDS])
 {
     int64_t begun_ns = clock_monotonic_ns();
 
-    for (enum sort sort = 0; sort < SORTS; sort++) {
-        assert_true(http_is_closed(&clients[sort]));
-        http_close(&clients[sort]);
+    for (enum stream_kind kind = 0; kind < STREAM_KINDS; kind++) {
+        assert_true(http_is_closed(&clients[kind]));
+        http_close(&clients[kind]);
     }
     assert_true(clock_monotonic_ns() - begun_ns < SECOND_NS);
     assert_true(served_reaches(&served_cancelled, 1));
     assert_true(served_falls(&served_running, 0));
 }
 
-/* Whether or not an event waits to be read. */
+/* Checks that the connection is open, whether or not an event waits to be read. */
 static void must_be_open(const struct http_client *client)
 {
     ssize_t got = recv(client->fd, (char[1]){ 0 }, 1, MSG_DONTWAIT | MSG_PEEK);
@@ -141,7 +142,7 @@ static void refresh(void)
 
 static void streams_of_a_revoked_key_end_and_others_continue(void **state)
 {
-    struct http_client clients[SORTS], other;
+    struct http_client clients[STREAM_KINDS], other;
     TEXT_AUTO pending = { 0 };
     TEXT_AUTO event = { 0 };
     struct error error;
@@ -161,7 +162,7 @@ static void streams_of_a_revoked_key_end_and_others_continue(void **state)
 
 static void streams_of_an_expired_key_end(void **state)
 {
-    struct http_client clients[SORTS];
+    struct http_client clients[STREAM_KINDS];
     int64_t expires_ms = clock_utc_ms() + 2000;
     char headers[512];
 
@@ -176,7 +177,7 @@ static void streams_of_an_expired_key_end(void **state)
 
 static void streams_of_a_principal_with_a_lower_role_end(void **state)
 {
-    struct http_client clients[SORTS];
+    struct http_client clients[STREAM_KINDS];
 
     (void)state;
     open_streams(clients, operator);
@@ -199,10 +200,10 @@ static void streams_of_a_principal_with_a_higher_role_continue(void **state)
     http_close(&client);
 }
 
-/* While changed keys cannot be read, clients that they admitted lose access. */
+/* While the changed keys cannot be read, a client that was admitted by a key has no access. */
 static void all_streams_end_if_changed_keys_cannot_be_read(void **state)
 {
-    struct http_client clients[SORTS];
+    struct http_client clients[STREAM_KINDS];
     struct error error;
     int64_t revoked;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open tabs: each receives the names, until it is closed or its browser is signed out. */
+/* Open tabs: each receives the names of what changed, until the tab is closed or its browser is
+ * signed out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,7 +120,8 @@ static void beyond_a_limit_a_tab_is_refused_until_another_is_closed(void **state
     late = sse_queue_create(served.server->http->loops[0], NULL, NULL);
     assert_false(watchers_add(watchers, late, "local", NULL, &error));
     assert_int_equal(error.kind, ERROR_BUSY);
-    assert_string_equal(error.message, "2000 pages are being kept up to date: reload this one");
+    assert_string_equal(error.message, "2000 pages are kept up to date, the most that are "
+                                       "allowed: reload this page to see changes");
     close_tab(first);
     assert_true(watchers_add(watchers, late, "local", NULL, &error));
     close_tab(late);
@@ -139,7 +141,7 @@ static void one_principal_cannot_take_the_places_of_all(void **state)
     assert_false(watchers_add(watchers, late, "eve", eve, &error));
     assert_int_equal(error.kind, ERROR_BUSY);
     assert_string_equal(error.message, "eve has 200 pages open that are kept up to date, the most "
-                                       "there may be: close some");
+                                       "that are allowed: close some");
     other = open_tab_of("ada", ada);
     close_tab(other);
     close_tab(late);

@@ -17,7 +17,7 @@ static bool count_sample(void *context, const struct promtext_sample *sample)
     return true;
 }
 
-static void requests_are_counted_by_row_and_class_of_status(void **state)
+static void each_row_that_was_used_has_its_requests_durations_and_errors(void **state)
 {
     struct telemetry *telemetry = telemetry_create();
     struct telemetry_row *list = telemetry_add_row(telemetry, "tools/list", NULL);
@@ -62,7 +62,7 @@ static void requests_are_counted_by_row_and_class_of_status(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(requests_are_counted_by_row_and_class_of_status),
+        cmocka_unit_test(each_row_that_was_used_has_its_requests_durations_and_errors),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -200,7 +200,7 @@ static void names_the_row_that_was_changed(void **state)
     assert_words(ledger, "or following a removed row: 17");
 }
 
-static void refuses_to_change_or_remove_rows(void **state)
+static void refuses_to_change_or_remove_rows_and_anchors(void **state)
 {
     static const char *const scripts[] = {
         "UPDATE audit SET detail = '' WHERE id = 43",
@@ -317,7 +317,7 @@ static void add_number(struct text *out, int64_t number)
         text_add_char(out, (char)(number >> shift & 0xff));
 }
 
-/* Computes the digest as audit_chain.h describes it, without any code of the program. */
+/* Computes the digest as audit_chain.h describes it, without the code in store/audit/. */
 static void digest_row(const struct row *row, uint8_t chain[DIGEST_BYTES])
 {
     TEXT_AUTO bytes = { 0 };
@@ -349,7 +349,8 @@ static void read_row(const struct ledger *ledger, int64_t id, struct row *row)
     sqlite3_close(db);
 }
 
-/* Does what an attacker who knows the format would do: changes a row, and all digests after it. */
+/* Does what an attacker who knows the format, but no key, would do: changes a row, and computes all
+ * digests and the seal of the head anew. */
 static void rewrite_chain(const struct ledger *ledger)
 {
     uint8_t chain[DIGEST_BYTES] = { 0 }, seal[DIGEST_BYTES];
@@ -388,7 +389,7 @@ static void a_rewritten_chain_does_not_have_the_noted_digest(void **state)
     assert_ok(ledger, audit_verify(ledger->store, &mark, NULL, &verdict, &ledger->error));
     assert_int_equal(verdict.mark, MARK_RIGHT);
     rewrite_chain(ledger);
-    assert_intact(ledger, ROWS); /* so the digested bytes are as described */
+    assert_intact(ledger, ROWS); /* so digest_row() computes the digests that the program expects */
     assert_ok(ledger, audit_verify(ledger->store, &mark, NULL, &verdict, &ledger->error));
     assert_int_equal(verdict.mark, MARK_WRONG);
     assert_false(verdict.intact);
@@ -425,7 +426,7 @@ static void reads_marks(void **state)
 
 /* ---- Keys ---- */
 
-static void a_chain_gets_a_key_and_another(void **state)
+static void a_chain_may_get_a_key_and_later_a_second_one(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -449,14 +450,14 @@ static void a_lost_key_is_reported(void **state)
     use_key(ledger, FIRST_KEY);
     add_rows(ledger, 3);
     ledger_reopen(ledger);
-    assert_words(ledger, "rows need it to be checked: 3");
+    assert_words(ledger, "rows that cannot be checked without it: 3");
     assert_refused(ledger, audit_log_add(ledger->store, &change, "ok", "", "", &ledger->error),
                    ERROR_INVALID, "audit_key names no file");
     assert_refused(ledger, store_use_audit_key(ledger->store, "", &ledger->error), ERROR_INVALID,
                    "audit_key names no file");
     use_key(ledger, SECOND_KEY);
     add_rows(ledger, 3);
-    assert_words(ledger, "rows need it to be checked: 3");
+    assert_words(ledger, "rows that cannot be checked without it: 3");
     assert_int_equal(verify(ledger).wrong, 0);
 }
 
@@ -471,7 +472,7 @@ static void a_row_without_the_key_is_foreign(void **state)
                  "rows without a key although there was one, so not written by opsbrain: 1");
 }
 
-static void refuses_a_file_that_has_no_key(void **state)
+static void refuses_a_file_without_a_usable_key(void **state)
 {
     struct ledger *ledger = *state;
     char path[FOLDER_SIZE + 8];
@@ -489,6 +490,8 @@ static void refuses_a_file_that_has_no_key(void **state)
 
 /* ---- Retention ---- */
 
+/* Adds `old` rows, which retention then removes, and checks that the chain continues with ROWS new
+ * ones. */
 static void continue_from_the_anchor(struct ledger *ledger, int old)
 {
     struct audit_verdict verdict;
@@ -538,7 +541,7 @@ static void an_anchor_without_the_key_is_found(void **state)
     assert_words(ledger, "the anchor of the rows that retention removed");
 }
 
-static void retention_stops_at_the_first_row_that_is_kept(void **state)
+static void retention_keeps_rows_that_are_not_old_enough(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -550,7 +553,7 @@ static void retention_stops_at_the_first_row_that_is_kept(void **state)
 
 /* ---- Upgrade ---- */
 
-/* Writes a file of version 12, which has no chain. */
+/* Writes a database of version 12, which has no chain. */
 static void write_version_12(struct ledger *ledger)
 {
     TEXT_AUTO script = { 0 };
@@ -603,7 +606,7 @@ int main(void)
         cmocka_unit_test(finds_every_edit_of_a_row),
         cmocka_unit_test(finds_every_edit_of_a_row_with_a_key),
         cmocka_unit_test(names_the_row_that_was_changed),
-        cmocka_unit_test(refuses_to_change_or_remove_rows),
+        cmocka_unit_test(refuses_to_change_or_remove_rows_and_anchors),
         cmocka_unit_test(finds_that_the_newest_rows_are_gone),
         cmocka_unit_test(reports_a_removed_end_for_ever),
         cmocka_unit_test(a_removed_end_shows_though_the_head_was_set_back),
@@ -612,15 +615,15 @@ int main(void)
         cmocka_unit_test(a_rewritten_chain_does_not_have_the_noted_digest),
         cmocka_unit_test(a_chain_rewritten_without_the_key_is_found),
         cmocka_unit_test(reads_marks),
-        cmocka_unit_test(a_chain_gets_a_key_and_another),
+        cmocka_unit_test(a_chain_may_get_a_key_and_later_a_second_one),
         cmocka_unit_test(a_lost_key_is_reported),
         cmocka_unit_test(a_row_without_the_key_is_foreign),
-        cmocka_unit_test(refuses_a_file_that_has_no_key),
+        cmocka_unit_test(refuses_a_file_without_a_usable_key),
         cmocka_unit_test(retention_leaves_an_anchor),
         cmocka_unit_test(a_foreign_anchor_is_found),
         cmocka_unit_test(an_anchor_without_the_key_is_found),
         cmocka_unit_test(adds_older_rows_to_the_chain),
-        cmocka_unit_test(retention_stops_at_the_first_row_that_is_kept),
+        cmocka_unit_test(retention_keeps_rows_that_are_not_old_enough),
     };
 
     if (!test_database_is_files()) /* the tests edit the file */

@@ -43,7 +43,7 @@ static void records_who_did_what_with_which_outcome(void **state)
     audit_log_rows_free(rows, count);
 }
 
-/* A User-Agent or the error of a model server may contain such bytes. */
+/* A User-Agent or a model server's error may contain bytes that are not UTF-8. */
 static void foreign_bytes_are_recorded_as_utf_8(void **state)
 {
     struct ledger *ledger = *state;
@@ -173,6 +173,8 @@ static void the_log_is_intact_while_rows_are_added(void **state)
     if (!verdict.intact)
         fail_msg("%s", text_string(&words));
 }
+
+/* ---- Export ---- */
 
 static void pages_of_an_export_follow_one_another(void **state)
 {

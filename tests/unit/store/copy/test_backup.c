@@ -136,7 +136,7 @@ static bool forbid_flags_of_rename(void)
            && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-static void a_file_system_that_cannot_rename_without_replacing_takes_a_backup(void **state)
+static void a_backup_is_written_where_rename_cannot_refuse_to_replace(void **state)
 {
     struct vault *vault = *state;
     pid_t child;
@@ -161,8 +161,8 @@ static void a_file_system_that_cannot_rename_without_replacing_takes_a_backup(vo
 
 /* ---- Interruptions ---- */
 
-/* Writes a piece after the signal. Returns whether that succeeded; 2: the backup could not
- * begin. */
+/* Begins a backup, raises the signal, and writes a piece. Returns 1 if the piece was written, 0 if
+ * it was not, and 2 if the backup could not begin. */
 static int write_after_signal(const struct vault *vault, int signal)
 {
     const struct text rows = { .data = (char[]){ "x" }, .length = 1 };
@@ -178,7 +178,9 @@ static int write_after_signal(const struct vault *vault, int signal)
     return written;
 }
 
-static void expect_end(const struct vault *vault, int signal, int expected)
+/* Raises the signal in a child process during a backup; checks the child's status, as waitpid
+ * writes it, and that no file is left. */
+static void expect_end(const struct vault *vault, int signal, int expected_status)
 {
     pid_t child = fork();
     TEXT_AUTO names = { 0 };
@@ -188,7 +190,7 @@ static void expect_end(const struct vault *vault, int signal, int expected)
     if (child == 0)
         _exit(write_after_signal(vault, signal));
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, expected);
+    assert_int_equal(status, expected_status);
     text_addf(&names, "%s*", vault->path);
     assert_int_equal(glob(text_string(&names), 0, NULL, &found), GLOB_NOMATCH);
     globfree(&found);
@@ -212,7 +214,7 @@ static void a_signal_that_is_ignored_ends_no_backup(void **state)
 
 /* ---- Keys ---- */
 
-static void shows_nothing(const char *path)
+static void assert_looks_encrypted(const char *path)
 {
     char content[1 << 16];
     FILE *file = fopen(path, "r");
@@ -220,7 +222,7 @@ static void shows_nothing(const char *path)
 
     fclose(file);
     assert_true(length > 1000);
-    assert_null(memmem(content, length, "\x28\xb5\x2f\xfd", 4)); /* a frame of zstd */
+    assert_null(memmem(content, length, "\x28\xb5\x2f\xfd", 4)); /* begins a frame of zstd */
 }
 
 static void the_wrong_key_opens_nothing(void **state)
@@ -230,7 +232,7 @@ static void the_wrong_key_opens_nothing(void **state)
 
     every_row_fill(vault->route.from, 1);
     assert_ok(&vault->route, back_up(vault, vault->route.from, "", vault->path, vault->key));
-    shows_nothing(vault->path);
+    assert_looks_encrypted(vault->path);
     snprintf(other, sizeof other, "%s/short", vault->route.from);
     write_file(other, "too short\n");
     assert_refused(&vault->route, restore(vault, vault->path, other, vault->route.to, ""),
@@ -263,6 +265,7 @@ static bool read_all(struct vault *vault, const struct copy_tables *tables, cons
     return done;
 }
 
+/* Returns the size of the backup in bytes. */
 static int64_t make_small_backup(struct vault *vault, const char *key, struct copy_tables *tables)
 {
     int64_t versions[COPY_SETS];
@@ -307,7 +310,7 @@ static void huge_lengths_are_noticed(struct vault *vault, const struct copy_tabl
     }
 }
 
-static void every_damage_is_noticed_in(struct vault *vault, const char *key)
+static void damage_is_noticed_in(struct vault *vault, const char *key)
 {
     struct copy_tables tables;
     int64_t size = make_small_backup(vault, key, &tables);
@@ -323,7 +326,7 @@ static void every_damage_is_noticed_in(struct vault *vault, const char *key)
     for (off_t length = size - 1; length >= 0; length -= length < 120 ? 3 : 211) {
         assert_int_equal(truncate(vault->path, length), 0);
         if (read_all(vault, &tables, key))
-            fail_msg("it was truncated to %lld bytes unnoticed", (long long)length);
+            fail_msg("the file was truncated to %lld bytes unnoticed", (long long)length);
         assert_non_null(strstr(vault->route.error.message, vault->path));
     }
     assert_ok(&vault->route, rename(vault->other, vault->path) == 0);
@@ -331,19 +334,19 @@ static void every_damage_is_noticed_in(struct vault *vault, const char *key)
     copy_tables_finish(&tables);
 }
 
-static void every_damage_is_noticed(void **state)
+static void damage_is_noticed(void **state)
 {
-    every_damage_is_noticed_in(*state, "");
+    damage_is_noticed_in(*state, "");
 }
 
-static void every_damage_is_noticed_if_encrypted(void **state)
+static void damage_is_noticed_if_encrypted(void **state)
 {
     struct vault *vault = *state;
 
-    every_damage_is_noticed_in(vault, vault->key);
+    damage_is_noticed_in(vault, vault->key);
 }
 
-static void a_damaged_file_leaves_the_database_untouched(void **state)
+static void a_damaged_file_is_refused_before_a_database_is_made(void **state)
 {
     struct vault *vault = *state;
     struct copy_tables tables;
@@ -410,7 +413,7 @@ static void rows_of_no_table_are_refused(void **state)
     copy_tables_finish(&tables);
 }
 
-static void a_document_of_any_size_or_name_is_refused(void **state)
+static void a_document_that_is_too_long_or_has_an_invalid_id_is_refused(void **state)
 {
     static const char *const beginnings[] = { "{\"id\":\"bak_\\u001b[2J\",\"rest\":\"",
                                               "{\"id\":\"bak_1\",\"rest\":\"" };
@@ -453,7 +456,7 @@ static void make_older(struct vault *vault, const struct copy_place *place)
     copy_tables_finish(&tables);
 }
 
-static void an_older_backup_is_restored_and_brought_up_to_date(void **state)
+static void an_older_copy_is_brought_up_to_date_when_it_is_opened(void **state)
 {
     struct vault *vault = *state;
     const struct copy_place place = copy_route_middle(&vault->route);
@@ -479,6 +482,7 @@ static void an_older_database_that_is_refused_stays_as_it_was(void **state)
     assert_refused(&vault->route,
                    restore(vault, vault->path, "", vault->route.middle, place.database),
                    ERROR_CONFLICT, "not empty");
+    /* the table, which later versions have, was not added */
     assert_int_equal(backdoor_try(vault->route.middle, "SELECT * FROM fleet_instance", message),
                      -1);
 }
@@ -489,17 +493,17 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(every_row_is_restored),
         TEST(a_backup_is_made_while_the_store_is_used),
-        TEST(a_file_system_that_cannot_rename_without_replacing_takes_a_backup),
+        TEST(a_backup_is_written_where_rename_cannot_refuse_to_replace),
         TEST(nothing_is_left_of_a_backup_that_a_signal_ended),
         TEST(a_signal_that_is_ignored_ends_no_backup),
         TEST(the_wrong_key_opens_nothing),
-        TEST(every_damage_is_noticed),
-        TEST(every_damage_is_noticed_if_encrypted),
-        TEST(a_damaged_file_leaves_the_database_untouched),
+        TEST(damage_is_noticed),
+        TEST(damage_is_noticed_if_encrypted),
+        TEST(a_damaged_file_is_refused_before_a_database_is_made),
         TEST(a_backup_from_a_pipe_is_refused_at_once),
         TEST(rows_of_no_table_are_refused),
-        TEST(a_document_of_any_size_or_name_is_refused),
-        TEST(an_older_backup_is_restored_and_brought_up_to_date),
+        TEST(a_document_that_is_too_long_or_has_an_invalid_id_is_refused),
+        TEST(an_older_copy_is_brought_up_to_date_when_it_is_opened),
         TEST(an_older_database_that_is_refused_stays_as_it_was),
     };
 

@@ -46,7 +46,7 @@ static bool move_back(struct copy_route *route)
     return copy_move(&from, &to, &report, &route->error);
 }
 
-static void every_row_arrives_there_and_back_in_an_empty_database(void **state)
+static void every_row_arrives_there_and_back_but_only_in_an_empty_database(void **state)
 {
     struct copy_route *route = *state;
 
@@ -110,6 +110,7 @@ static bool receive_or_kill(void *context, size_t table, const struct text *rows
     return true;
 }
 
+/* Copies as copy_move does, until the process is killed after `pages` pages. */
 static bool copy_some(const struct copy_route *route, int pages, struct error *error)
 {
     const struct copy_place from = copy_route_files(route->from), to = copy_route_middle(route);
@@ -128,14 +129,14 @@ static bool copy_some(const struct copy_route *route, int pages, struct error *e
         || !copy_side_open_target(&to, versions, &tables, source.name, &side, error))
         return false;
     for (size_t i = 0; i < tables.count; i++)
-        if (!copy_table_read(source.readers[tables.rows[i].set], true, &tables, i, &killing, &tally,
+        if (!copy_table_read(source.readers[tables.list[i].set], true, &tables, i, &killing, &tally,
                              error)
             || !sink.finish(sink.context, i, &tally, error))
             return false;
     return true;
 }
 
-static void is_killed_after(const struct copy_route *route, int pages)
+static void kill_copy_after(const struct copy_route *route, int pages)
 {
     struct error error = { 0 };
     int status;
@@ -159,7 +160,7 @@ static void a_killed_move_continues_and_nobody_serves_half_of_it(void **state)
 
     every_row_fill(route->from, ROWS);
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
-        is_killed_after(route, pages[i]);
+        kill_copy_after(route, pages[i]);
         assert_refused(
             route,
             store_open(route->middle, test_database(route->middle), 1, &store, &route->error),
@@ -180,7 +181,7 @@ static void a_copy_continues_from_the_same_source_only(void **state)
 
     every_row_fill(route->from, 8);
     every_row_fill(route->to, 1);
-    is_killed_after(route, 40);
+    kill_copy_after(route, 40);
     assert_refused(route, copy_move(&other, &to, &report, &route->error), ERROR_CONFLICT,
                    route->from);
     assert_true(backdoor_file(route->from, "opsbrain.db",
@@ -190,7 +191,7 @@ static void a_copy_continues_from_the_same_source_only(void **state)
     assert_refused(route, move_there(route), ERROR_CONFLICT, "deployment_revisions");
 }
 
-/* Otherwise the source's hold would expire while a large table is compared. */
+/* The source's hold is renewed, because it could expire while a large table is compared. */
 static void a_source_is_held_while_the_copy_is_compared(void **state)
 {
     struct copy_route *route = *state;
@@ -295,7 +296,7 @@ static void references_must_be_valid(void **state)
     assert_non_null(strstr(route->error.message, "api_keys"));
 }
 
-/* Earlier versions stored such texts, because SQLite accepts any bytes. */
+/* Earlier versions stored texts that are not UTF-8, because SQLite accepts any bytes. */
 static void foreign_bytes_stay_as_they_are_or_are_refused(void **state)
 {
     struct copy_route *route = *state;
@@ -341,8 +342,8 @@ static void fill_by_the_store(struct copy_route *route)
     store_close(ledger.store);
 }
 
-/* Before, the copy only reads the clouds, even if it is in the folder of its source. */
-static void resumes_the_clouds(const struct copy_route *route, struct ledger *copy)
+/* Checks that the copy counts as moved, even in its source's folder, until it is resumed. */
+static void resume_copy(const struct copy_route *route, struct ledger *copy)
 {
     struct change change = ledger_change("local", "fleet resume");
     struct fleet_instance instance;
@@ -354,7 +355,7 @@ static void resumes_the_clouds(const struct copy_route *route, struct ledger *co
     assert_false(instance.moved);
 }
 
-static void a_copy_only_reads_the_clouds_and_its_audit_log_continues(void **state)
+static void a_copy_counts_as_moved_and_its_audit_log_continues(void **state)
 {
     struct copy_route *route = *state;
     struct audit_verdict verdict;
@@ -369,7 +370,7 @@ static void a_copy_only_reads_the_clouds_and_its_audit_log_continues(void **stat
     rows = verdict.rows;
     assert_true(rows > 0);
     ledger_deployment(&copy, "llama");
-    resumes_the_clouds(route, &copy);
+    resume_copy(route, &copy);
     assert_ok(&copy, audit_verify(copy.store, NULL, NULL, &verdict, &copy.error));
     assert_true(verdict.intact);
     assert_int_equal(verdict.rows, rows + 2);
@@ -380,7 +381,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-        TEST(every_row_arrives_there_and_back_in_an_empty_database),
+        TEST(every_row_arrives_there_and_back_but_only_in_an_empty_database),
         TEST(a_schema_may_have_any_name),
         TEST(a_negative_zero_arrives_as_zero),
         TEST(a_killed_move_continues_and_nobody_serves_half_of_it),
@@ -391,7 +392,7 @@ int main(void)
         TEST(a_source_of_another_version_is_refused),
         TEST(references_must_be_valid),
         TEST(foreign_bytes_stay_as_they_are_or_are_refused),
-        TEST(a_copy_only_reads_the_clouds_and_its_audit_log_continues),
+        TEST(a_copy_counts_as_moved_and_its_audit_log_continues),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,7 @@ static void commits_what_is_queued_in_one_transaction(void **state)
     }
     fixture->commits = 0;
     write_together(fixture, writings, COUNT, applies, whos);
-    assert_int_equal(fixture->commits, 2); /* that of the gate, and theirs */
+    assert_int_equal(fixture->commits, 2); /* the gate's, and that of the other writes */
     for (int i = 0; i < COUNT; i++) {
         assert_true(writings[i].ok);
         assert_int_equal(count_where(fixture, i), 1);
@@ -121,7 +121,7 @@ static void a_lost_transaction_fails_all_its_writes(void **state)
     assert_true(database_write(fixture->database, insert, &whos[2], &fixture->error));
 }
 
-/* Releases its savepoint, so that it cannot be undone alone. */
+/* Releases its savepoint, so that this write cannot be undone alone. */
 static bool lose_savepoint(struct sql_connection *connection, void *context, struct error *error)
 {
     return insert(connection, context, error)
@@ -216,7 +216,7 @@ static void readers_cannot_write(void **state)
     assert_non_null(strstr(fixture->error.message, "cannot be written"));
 }
 
-static void why_a_statement_cannot_begin_is_kept_until_its_first_step(void **state)
+static void the_reason_why_a_statement_cannot_begin_is_kept_until_its_first_step(void **state)
 {
     struct fixture *fixture = *state;
     READER_AUTO reader = database_reader(fixture->database);
@@ -281,7 +281,7 @@ int main(void)
         TEST(a_rehearsed_write_runs_twice_and_is_stored_once),
         TEST(each_thread_reads_what_it_wrote),
         TEST(readers_cannot_write),
-        TEST(why_a_statement_cannot_begin_is_kept_until_its_first_step),
+        TEST(the_reason_why_a_statement_cannot_begin_is_kept_until_its_first_step),
         TEST(a_connection_without_a_kind_cannot_write),
         TEST(an_upgrade_that_fails_leaves_the_version_before),
     };

@@ -44,7 +44,7 @@ static void deferred_updates_are_stored_soon_without_another_write(void **state)
     assert_int_equal(fixture->released, 1);
 }
 
-static void deferred_updates_go_with_the_next_write(void **state)
+static void a_flush_stores_deferred_updates(void **state)
 {
     struct fixture *fixture = *state;
 
@@ -121,7 +121,7 @@ int main(void)
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, small_database_set_up, small_database_tear_down)
         TEST(deferred_updates_are_stored_soon_without_another_write),
-        TEST(deferred_updates_go_with_the_next_write),
+        TEST(a_flush_stores_deferred_updates),
         TEST(deferred_updates_come_before_what_is_written_after_them),
         TEST(deferred_updates_survive_a_failed_commit),
         TEST(refuses_more_deferred_updates_than_it_can_hold),

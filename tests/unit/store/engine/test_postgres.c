@@ -39,7 +39,7 @@ struct losing {
     int runs, stored_outside;
 };
 
-/* Ignores the error of its lost session; fails at its second run. */
+/* Ends its own session and ignores the errors that follow; every later run fails. */
 static bool lose_session(struct sql_connection *connection, void *context, struct error *error)
 {
     struct losing *losing = context;
@@ -50,7 +50,7 @@ static bool lose_session(struct sql_connection *connection, void *context, struc
     if (!settled_requests_add(connection, "first", error))
         return false;
     end_sessions(losing->ledger);
-    for (int i = 0; i < 2; i++) /* the first one detects the loss */
+    for (int i = 0; i < 2; i++) /* the first insert detects the loss */
         losing->stored_outside += settled_requests_add(connection, "second", &ignored);
     return true;
 }
@@ -80,7 +80,7 @@ static bool read_limits(struct sql_connection *connection, void *context, struct
     return true;
 }
 
-static void an_idle_transaction_is_ended(void **state)
+static void a_transaction_of_a_writer_has_time_limits(void **state)
 {
     struct ledger *ledger = *state;
     char limits[40];
@@ -89,7 +89,8 @@ static void an_idle_transaction_is_ended(void **state)
     assert_string_equal(limits, "10s 5min");
 }
 
-/* A new session is first asked for its process id, which fails here. */
+/* A new session is first asked for its process id. That fails here: with pg_catalog last in the
+ * search path, it calls the test's own pg_backend_pid. */
 static void a_session_that_could_not_begin_is_not_used(void **state)
 {
     struct ledger *ledger = *state;
@@ -133,7 +134,7 @@ static int64_t count_in(struct ledger *ledger, struct sql_connection *reader)
     return sql_step(&sql, &ledger->error) == SQL_ROW ? sql_integer(&sql, 0) : -1;
 }
 
-static bool add_note(struct sql_connection *connection, void *context, struct error *error)
+static bool add_request(struct sql_connection *connection, void *context, struct error *error)
 {
     return settled_requests_add(connection, context, error);
 }
@@ -142,11 +143,11 @@ static void a_snapshot_does_not_change_and_ends_with_its_session(void **state)
 {
     struct ledger *ledger = *state;
     READER_AUTO reader = database_reader(ledger->store->main);
-    char note[] = "one";
+    char nonce[] = "one";
 
     assert_ok(ledger, sql_connection_snapshot(reader.connection, &ledger->error));
     assert_int_equal(count_in(ledger, reader.connection), 0);
-    assert_ok(ledger, database_write(ledger->store->main, add_note, note, &ledger->error));
+    assert_ok(ledger, database_write(ledger->store->main, add_request, nonce, &ledger->error));
     assert_int_equal(count_in(ledger, reader.connection), 0);
     assert_int_equal(shutdown(PQsocket(postgres_of(reader.connection)->link), SHUT_RDWR), 0);
     assert_int_equal(count_in(ledger, reader.connection), -1);
@@ -155,17 +156,17 @@ static void a_snapshot_does_not_change_and_ends_with_its_session(void **state)
 
 /* ---- Refusals ---- */
 
-static void the_fault_of_a_statement_is_reported(void **state)
+static void a_wrong_parameter_is_reported(void **state)
 {
     struct ledger *ledger = *state;
     READER_AUTO reader = database_reader(ledger->store->main);
     SQL_AUTO unbindable = sql_begin(reader.connection, "SELECT ?1");
-    SQL_AUTO endless = sql_begin(reader.connection, "SELECT ?65");
+    SQL_AUTO too_many = sql_begin(reader.connection, "SELECT ?65");
 
     sql_bind_integer(&unbindable, 2, 1);
     assert_int_equal(sql_step(&unbindable, &ledger->error), SQL_FAILED);
     assert_non_null(strstr(ledger->error.message, "there is no parameter $2"));
-    assert_int_equal(sql_step(&endless, &ledger->error), SQL_FAILED);
+    assert_int_equal(sql_step(&too_many, &ledger->error), SQL_FAILED);
     assert_non_null(strstr(ledger->error.message, "65 parameters, and may have 64"));
 }
 
@@ -207,12 +208,12 @@ static void close_guest(struct guest *guest)
     folder_remove(guest->folder);
 }
 
-/* Returns whether the store becomes ready, or ceases to be ready, within 5 s. */
-static bool becomes_ready(struct ledger *ledger, struct guest *guest, bool ready)
+/* Waits until the store is ready or not ready, as `is_ready` says. Returns false after 5 s. */
+static bool wait_for_readiness(struct ledger *ledger, struct guest *guest, bool is_ready)
 {
     int64_t until_ns = clock_monotonic_ns() + 5000000000;
 
-    while (store_check(guest->store, &ledger->error) != ready) {
+    while (store_check(guest->store, &ledger->error) != is_ready) {
         if (clock_monotonic_ns() > until_ns)
             return false;
         usleep(50000);
@@ -220,7 +221,8 @@ static bool becomes_ready(struct ledger *ledger, struct guest *guest, bool ready
     return true;
 }
 
-/* Revokes a right from the role, and grants it again. */
+/* Alters the role by `refuse`: the store is then not ready, for a reason that contains `sentence`,
+ * until the role is altered by `allow`. */
 static void refuse_and_allow(struct ledger *ledger, const char *refuse, const char *sentence,
                              const char *allow)
 {
@@ -232,12 +234,12 @@ static void refuse_and_allow(struct ledger *ledger, const char *refuse, const ch
     run_for(&guest, "ALTER ROLE %s %s", guest.role, refuse);
     run_for(&guest, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '%s'",
             guest.role);
-    assert_true(becomes_ready(ledger, &guest, false));
+    assert_true(wait_for_readiness(ledger, &guest, false));
     assert_string_equal(error_kind_name(ledger->error.kind), error_kind_name(ERROR_BUSY));
     if (strstr(ledger->error.message, sentence) == NULL)
         fail_msg("%s", ledger->error.message);
     run_for(&guest, "ALTER ROLE %s %s", guest.role, allow);
-    if (!becomes_ready(ledger, &guest, true))
+    if (!wait_for_readiness(ledger, &guest, true))
         fail_msg("%s", ledger->error.message);
     close_guest(&guest);
 }
@@ -267,7 +269,7 @@ static void settings_of(struct ledger *ledger, const struct guest *guest,
     sql_connection_close(connection);
 }
 
-static void stored_values_do_not_depend_on_settings_of_the_role(void **state)
+static void sessions_override_harmful_settings_of_the_role(void **state)
 {
     static const char *const settings[] = { "synchronous_commit = off",
                                             "default_transaction_isolation = serializable",
@@ -288,7 +290,7 @@ static void stored_values_do_not_depend_on_settings_of_the_role(void **state)
     assert_string_equal(of_reader, "off read committed 0");
 }
 
-static void a_database_of_another_encoding_is_refused(void **state)
+static void a_database_in_latin1_is_refused(void **state)
 {
     struct ledger *ledger = *state;
     unsigned long long digest = test_database_digest(ledger->folder);
@@ -321,7 +323,7 @@ static void a_server_without_a_free_connection_is_not_ready_until_it_has_one(voi
                      "CONNECTION LIMIT -1");
 }
 
-static bool is_full_on(struct sql_connection *connection, void *context, struct error *error)
+static bool read_is_full(struct sql_connection *connection, void *context, struct error *error)
 {
     bool *is_full = context;
 
@@ -342,7 +344,7 @@ static void a_full_disk_is_checked_again_before_the_next_transaction(void **stat
                  "CREATE TRIGGER fill BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION fill()");
     assert_refused(ledger, audit_log_add(ledger->store, &change, "ok", "", "", &ledger->error),
                    ERROR_BUSY, "the disk of the database server is full: free some space there");
-    assert_ok(ledger, database_write(ledger->store->main, is_full_on, &is_full, &ledger->error));
+    assert_ok(ledger, database_write(ledger->store->main, read_is_full, &is_full, &ledger->error));
     assert_false(is_full);
     backdoor_run(ledger->folder, "DROP TRIGGER fill ON audit");
     assert_ok(ledger, audit_log_add(ledger->store, &change, "ok", "", "", &ledger->error));
@@ -360,13 +362,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lost_sessions_are_reconnected),
         cmocka_unit_test(nothing_is_stored_outside_of_a_lost_transaction),
-        cmocka_unit_test(an_idle_transaction_is_ended),
+        cmocka_unit_test(a_transaction_of_a_writer_has_time_limits),
         cmocka_unit_test(a_session_that_could_not_begin_is_not_used),
         cmocka_unit_test(a_snapshot_may_be_idle),
         cmocka_unit_test(a_snapshot_does_not_change_and_ends_with_its_session),
-        cmocka_unit_test(the_fault_of_a_statement_is_reported),
-        cmocka_unit_test(stored_values_do_not_depend_on_settings_of_the_role),
-        cmocka_unit_test(a_database_of_another_encoding_is_refused),
+        cmocka_unit_test(a_wrong_parameter_is_reported),
+        cmocka_unit_test(sessions_override_harmful_settings_of_the_role),
+        cmocka_unit_test(a_database_in_latin1_is_refused),
         cmocka_unit_test(a_database_that_can_only_be_read_is_not_ready_until_it_can_be_written),
         cmocka_unit_test(a_server_without_a_free_connection_is_not_ready_until_it_has_one),
         cmocka_unit_test(a_full_disk_is_checked_again_before_the_next_transaction),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The address of a PostgreSQL database: these tests need no server. */
+/* The address of a PostgreSQL database, and the file of its password: these tests need no
+ * PostgreSQL server. */
 #include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -52,10 +53,10 @@ static void the_error_of_an_address_has_no_password_in_it(void **state)
     }
 }
 
-/* A server at 127.0.0.2 that refuses TLS. */
+/* A server that refuses TLS, at 127.0.0.2: an address that does not count as this machine. */
 struct refuser {
     int listener, port;
-    ssize_t received; /* bytes that it is sent nevertheless, 1 at most */
+    ssize_t received; /* bytes after the refusal, 1 at most; -1: TLS was not requested */
     pthread_t thread;
 };
 
@@ -87,15 +88,16 @@ static void refuser_start(struct refuser *out)
     assert_int_equal(pthread_create(&out->thread, NULL, refuse_tls, out), 0);
 }
 
-/* Connects to the refuser: its port is between the two texts. */
-static void is_refused(const char *address, const char *rest, struct error *error)
+/* Asserts that a refuser, whose port is written between the two texts, cannot be used, and that
+ * nothing is sent to it without TLS. */
+static void expect_refusal(const char *before_port, const char *after_port, struct error *error)
 {
     struct sql_connection *connection;
     struct refuser refuser;
     char place[120];
 
     refuser_start(&refuser);
-    snprintf(place, sizeof place, "postgresql://u@%s%d%s", address, refuser.port, rest);
+    snprintf(place, sizeof place, "postgresql://u@%s%d%s", before_port, refuser.port, after_port);
     assert_false(postgres_engine.open(place, SQL_CONNECTION_READER, &connection, error));
     pthread_join(refuser.thread, NULL);
     if (refuser.received != 0)
@@ -107,17 +109,17 @@ static void another_machine_needs_tls_also_if_only_its_address_is_given(void **s
     struct error error;
 
     (void)state;
-    is_refused("/d?hostaddr=127.0.0.2&port=", "", &error);
+    expect_refusal("/d?hostaddr=127.0.0.2&port=", "", &error);
     if (strstr(error.message, "has no TLS, which connections to other machines require") == NULL)
         fail_msg("%s", error.message);
 }
 
-static void another_machine_beside_a_socket_needs_tls(void **state)
+static void another_machine_in_a_list_with_a_socket_needs_tls(void **state)
 {
     struct error error;
 
     (void)state;
-    is_refused("%2Fnone,127.0.0.2:", "/d", &error);
+    expect_refusal("%2Fnone,127.0.0.2:", "/d", &error);
 }
 
 static void a_machine_that_a_service_names_needs_tls(void **state)
@@ -130,7 +132,7 @@ static void a_machine_that_a_service_names_needs_tls(void **state)
     fputs("[other]\nhost=127.0.0.2\n", file);
     fclose(file);
     setenv("PGSERVICEFILE", path, 1);
-    is_refused("/d?service=other&port=", "", &error);
+    expect_refusal("/d?service=other&port=", "", &error);
     unsetenv("PGSERVICEFILE");
     unlink(path);
 }
@@ -179,7 +181,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_error_of_an_address_has_no_password_in_it),
         cmocka_unit_test(another_machine_needs_tls_also_if_only_its_address_is_given),
-        cmocka_unit_test(another_machine_beside_a_socket_needs_tls),
+        cmocka_unit_test(another_machine_in_a_list_with_a_socket_needs_tls),
         cmocka_unit_test(a_machine_that_a_service_names_needs_tls),
         cmocka_unit_test(an_empty_variable_names_no_file),
         cmocka_unit_test(a_password_that_is_too_long_is_refused),

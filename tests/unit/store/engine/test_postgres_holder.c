@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who holds a PostgreSQL database, and whether a commit took place whose answer is lost. Without
- * OPSBRAIN_TEST_DATABASE nothing is tested. */
+/* Which process holds a PostgreSQL database, and what becomes of a commit whose answer is lost.
+ * Without OPSBRAIN_TEST_DATABASE nothing is tested. */
 #include <sys/socket.h>
 
 #include "base/core/clock.h"
@@ -12,7 +12,8 @@
 
 /* ---- Commits whose answer is lost ---- */
 
-static struct sql_connection *open_writer(struct ledger *ledger)
+/* Opens a writer instead of the store, and adds a row in a transaction that stays open. */
+static struct sql_connection *begin_writing(struct ledger *ledger)
 {
     struct sql_connection *writer;
 
@@ -35,7 +36,7 @@ static void break_connection(struct sql_connection *writer)
 static void a_commit_that_took_place_is_reported_although_its_answer_is_lost(void **state)
 {
     struct ledger *ledger = *state;
-    struct sql_connection *writer = open_writer(ledger);
+    struct sql_connection *writer = begin_writing(ledger);
 
     PQclear(PQexec(postgres_of(writer)->link, "COMMIT"));
     break_connection(writer);
@@ -47,7 +48,7 @@ static void a_commit_that_took_place_is_reported_although_its_answer_is_lost(voi
 static void a_commit_that_did_not_take_place_is_reported_and_may_be_repeated(void **state)
 {
     struct ledger *ledger = *state;
-    struct sql_connection *writer = open_writer(ledger);
+    struct sql_connection *writer = begin_writing(ledger);
 
     break_connection(writer);
     assert_false(postgres_engine.commit(writer, &ledger->error));
@@ -64,7 +65,7 @@ static void a_commit_that_did_not_take_place_is_reported_and_may_be_repeated(voi
 static void a_commit_before_two_other_holders_may_have_taken_place(void **state)
 {
     struct ledger *ledger = *state;
-    struct sql_connection *writer = open_writer(ledger);
+    struct sql_connection *writer = begin_writing(ledger);
 
     break_connection(writer);
     backdoor_run(ledger->folder, "UPDATE opsbrain_holder SET fence = fence + 2");
@@ -73,7 +74,7 @@ static void a_commit_before_two_other_holders_may_have_taken_place(void **state)
     sql_connection_close(writer);
 }
 
-static bool count_and_note(struct sql_connection *connection, void *context, struct error *error)
+static bool count_and_add(struct sql_connection *connection, void *context, struct error *error)
 {
     ++*(int *)context;
     return settled_requests_add(connection, "one", error);
@@ -83,7 +84,7 @@ static bool count_and_note(struct sql_connection *connection, void *context, str
 static void an_uncommitted_transaction_is_run_again(void **state)
 {
     struct ledger *ledger = *state;
-    int runs = 0, each = getenv("OPSBRAIN_REHEARSE_WRITES") == NULL ? 1 : 2;
+    int runs = 0, runs_per_attempt = getenv("OPSBRAIN_REHEARSE_WRITES") == NULL ? 1 : 2;
 
     backdoor_run(ledger->folder,
                  "CREATE SEQUENCE commits; "
@@ -92,14 +93,14 @@ static void an_uncommitted_transaction_is_run_again(void **state)
                  "PERFORM pg_sleep(10); END IF; RETURN NULL; END $$; "
                  "CREATE CONSTRAINT TRIGGER end_first AFTER INSERT ON settled_requests "
                  "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION end_first()");
-    assert_ok(ledger, database_write(ledger->store->main, count_and_note, &runs, &ledger->error));
-    assert_int_equal(runs, 2 * each);
+    assert_ok(ledger, database_write(ledger->store->main, count_and_add, &runs, &ledger->error));
+    assert_int_equal(runs, 2 * runs_per_attempt);
     assert_int_equal(settled_requests_count(ledger), 1);
 }
 
 /* ---- Holders ---- */
 
-static void a_second_process_is_refused(void **state)
+static void a_second_store_is_refused(void **state)
 {
     struct ledger *ledger = *state;
     char other[FOLDER_SIZE];
@@ -112,20 +113,20 @@ static void a_second_process_is_refused(void **state)
     folder_remove(other);
 }
 
-static void a_second_process_brings_nothing_up_to_date(void **state)
+static void a_second_store_is_refused_even_if_the_schema_is_outdated(void **state)
 {
     struct ledger *ledger = *state;
 
     backdoor_run(ledger->folder,
                  "UPDATE opsbrain_schema SET version = version - 1 WHERE name = 'main'");
-    a_second_process_is_refused(state);
+    a_second_store_is_refused(state);
 }
 
 /* The hold expires during a long transaction. */
 static void a_holder_in_a_transaction_is_not_replaced(void **state)
 {
     struct ledger *ledger = *state;
-    struct sql_connection *other, *holder = open_writer(ledger);
+    struct sql_connection *other, *holder = begin_writing(ledger);
     bool prepared;
 
     if (test_database_is_pooled()) { /* no session keeps its settings */
@@ -170,7 +171,7 @@ static void reopen_elsewhere(struct ledger *ledger)
     folder_remove(other);
 }
 
-static void a_holder_whose_process_is_gone_is_replaced_at_once(void **state)
+static void a_holder_whose_process_is_gone_is_replaced_before_its_hold_expires(void **state)
 {
     struct ledger *ledger = *state;
     int64_t begun_ns = clock_monotonic_ns();
@@ -201,9 +202,9 @@ int main(void)
         cmocka_unit_test(a_commit_that_did_not_take_place_is_reported_and_may_be_repeated),
         cmocka_unit_test(a_commit_before_two_other_holders_may_have_taken_place),
         cmocka_unit_test(an_uncommitted_transaction_is_run_again),
-        cmocka_unit_test(a_second_process_is_refused),
-        cmocka_unit_test(a_second_process_brings_nothing_up_to_date),
-        cmocka_unit_test(a_holder_whose_process_is_gone_is_replaced_at_once),
+        cmocka_unit_test(a_second_store_is_refused),
+        cmocka_unit_test(a_second_store_is_refused_even_if_the_schema_is_outdated),
+        cmocka_unit_test(a_holder_whose_process_is_gone_is_replaced_before_its_hold_expires),
         cmocka_unit_test(a_dead_holder_is_replaced_although_the_clock_was_set_back),
         cmocka_unit_test(a_holder_in_a_transaction_is_not_replaced),
         cmocka_unit_test(a_server_that_lost_the_database_stores_nothing_and_says_so),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schema in PostgreSQL equals that of the files, and is brought up to date completely or not at
- * all. Without OPSBRAIN_TEST_DATABASE nothing is tested. */
+/* The schema in PostgreSQL is the same as in SQLite's files, and is brought up to date completely
+ * or not at all. Without OPSBRAIN_TEST_DATABASE nothing is tested. */
 #include "base/core/text.h"
 #include "store/engine/postgres.h"
 #include "store/engine/sql.h"
@@ -63,23 +63,24 @@ static void sort_lines(struct text *text)
     free(copy);
 }
 
-/* Compares the rows of a query on both files with those of a query on the PostgreSQL schema. */
-static void compare(const struct ledger *ledger, const char *files, const char *sqlite,
-                    const char *postgres)
+/* Asserts that a query on both SQLite files returns the same rows as a query on the PostgreSQL
+ * schema. */
+static void assert_same_rows(const struct ledger *ledger, const char *files, const char *sqlite,
+                             const char *postgres)
 {
-    TEXT_AUTO ours = { 0 };
-    TEXT_AUTO theirs = { 0 };
+    TEXT_AUTO of_sqlite = { 0 };
+    TEXT_AUTO of_postgres = { 0 };
 
-    list_sqlite(files, "opsbrain.db", sqlite, &ours);
-    list_sqlite(files, "scrapes.db", sqlite, &ours);
-    list_postgres(test_database(ledger->folder), postgres, &theirs);
-    sort_lines(&ours);
-    sort_lines(&theirs);
-    assert_true(ours.length > 100);
-    assert_string_equal(text_string(&ours), text_string(&theirs));
+    list_sqlite(files, "opsbrain.db", sqlite, &of_sqlite);
+    list_sqlite(files, "scrapes.db", sqlite, &of_sqlite);
+    list_postgres(test_database(ledger->folder), postgres, &of_postgres);
+    sort_lines(&of_sqlite);
+    sort_lines(&of_postgres);
+    assert_true(of_sqlite.length > 100);
+    assert_string_equal(text_string(&of_sqlite), text_string(&of_postgres));
 }
 
-static void both_engines_have_the_same_tables_columns_and_guards(void **state)
+static void both_engines_have_the_same_tables_columns_triggers_and_indexes(void **state)
 {
     struct ledger *ledger = *state;
     char files[FOLDER_SIZE];
@@ -88,30 +89,34 @@ static void both_engines_have_the_same_tables_columns_and_guards(void **state)
     folder_create(files);
     assert_ok(ledger, store_open(files, "", 1, &store, &ledger->error));
     store_close(store);
-    compare(ledger, files,
-            "SELECT m.name, c.name, CASE c.type WHEN 'INTEGER' THEN 'bigint' WHEN 'REAL' THEN "
-            "'double precision' WHEN 'BLOB' THEN 'bytea' ELSE lower(c.type) END, "
-            "CASE WHEN c.\"notnull\" OR c.pk THEN 'NO' ELSE 'YES' END "
-            "FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type = 'table' "
-            "AND m.name NOT LIKE 'sqlite_%'",
-            "SELECT table_name, column_name, CASE WHEN data_type = 'text' AND collation_name IS "
-            "DISTINCT FROM 'C' THEN 'text of the database''s locale' ELSE data_type END, "
-            "is_nullable FROM information_schema.columns WHERE table_schema = current_schema() "
-            "AND table_name NOT IN ('opsbrain_schema', 'opsbrain_holder')");
-    compare(ledger, files, "SELECT name, tbl_name FROM sqlite_schema WHERE type = 'trigger'",
-            "SELECT DISTINCT trigger_name, event_object_table FROM information_schema.triggers "
-            "WHERE trigger_schema = current_schema()");
-    compare(ledger, files,
-            "SELECT name, tbl_name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL",
-            "SELECT i.indexname, i.tablename FROM pg_indexes i WHERE i.schemaname = "
-            "current_schema() AND NOT EXISTS (SELECT 1 FROM pg_constraint c JOIN pg_class r ON "
-            "r.oid = c.conindid JOIN pg_namespace n ON n.oid = r.relnamespace WHERE r.relname = "
-            "i.indexname AND n.nspname = i.schemaname AND c.contype <> 'f')");
+    assert_same_rows(
+        ledger, files,
+        "SELECT m.name, c.name, CASE c.type WHEN 'INTEGER' THEN 'bigint' WHEN 'REAL' THEN "
+        "'double precision' WHEN 'BLOB' THEN 'bytea' ELSE lower(c.type) END, "
+        "CASE WHEN c.\"notnull\" OR c.pk THEN 'NO' ELSE 'YES' END "
+        "FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type = 'table' "
+        "AND m.name NOT LIKE 'sqlite_%'",
+        "SELECT table_name, column_name, CASE WHEN data_type = 'text' AND collation_name IS "
+        "DISTINCT FROM 'C' THEN 'text of the database''s locale' ELSE data_type END, "
+        "is_nullable FROM information_schema.columns WHERE table_schema = current_schema() "
+        "AND table_name NOT IN ('opsbrain_schema', 'opsbrain_holder')");
+    assert_same_rows(
+        ledger, files, "SELECT name, tbl_name FROM sqlite_schema WHERE type = 'trigger'",
+        "SELECT DISTINCT trigger_name, event_object_table FROM information_schema.triggers "
+        "WHERE trigger_schema = current_schema()");
+    assert_same_rows(
+        ledger, files,
+        "SELECT name, tbl_name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL",
+        "SELECT i.indexname, i.tablename FROM pg_indexes i WHERE i.schemaname = "
+        "current_schema() AND NOT EXISTS (SELECT 1 FROM pg_constraint c JOIN pg_class r ON "
+        "r.oid = c.conindid JOIN pg_namespace n ON n.oid = r.relnamespace WHERE r.relname = "
+        "i.indexname AND n.nspname = i.schemaname AND c.contype <> 'f')");
     folder_remove(files);
 }
 
-/* The last migration fails, so the slow one before it is not kept either. */
-static void an_upgrade_that_fails_leaves_the_version_before(void **state)
+/* The last migration fails, so the slow one before it is not kept either. The slow one outlasts the
+ * session's statement_timeout, which does not apply to migrations. */
+static void an_upgrade_that_fails_leaves_the_previous_version(void **state)
 {
     struct migration rows[64];
     struct migration_set upgraded = { rows, migrations_postgres_main.count };
@@ -140,8 +145,8 @@ static void an_upgrade_that_fails_leaves_the_version_before(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_engines_have_the_same_tables_columns_and_guards),
-        cmocka_unit_test(an_upgrade_that_fails_leaves_the_version_before),
+        cmocka_unit_test(both_engines_have_the_same_tables_columns_triggers_and_indexes),
+        cmocka_unit_test(an_upgrade_that_fails_leaves_the_previous_version),
     };
 
     return test_database_is_files() ? 0 : ledger_run(tests);

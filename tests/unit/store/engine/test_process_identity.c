@@ -15,7 +15,7 @@
 
 #include "base/core/text.h"
 
-static void a_process_that_is_there_is_not_gone(void **state)
+static void a_running_process_is_not_gone(void **state)
 {
     char own[PROCESS_IDENTITY_SIZE];
 
@@ -53,12 +53,13 @@ static void a_process_is_gone_when_it_was_killed(void **state)
     assert_false(process_identity_is_gone(identity));
     kill(child, SIGKILL);
     assert_int_equal(waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT), 0);
-    assert_true(process_identity_is_gone(identity)); /* although nobody has waited for it yet */
+    assert_true(process_identity_is_gone(identity)); /* although it is still a zombie */
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_true(process_identity_is_gone(identity));
 }
 
-/* Checks the own identity with one part replaced. */
+/* Checks this process's identity with one part replaced: 0 is the boot, 1 the PID namespace, 2 the
+ * PID and 3 the start. */
 static bool is_gone_with(int part, const char *value)
 {
     char own[PROCESS_IDENTITY_SIZE], parts[4][64], other[PROCESS_IDENTITY_SIZE * 2];
@@ -70,13 +71,13 @@ static bool is_gone_with(int part, const char *value)
     return process_identity_is_gone(other);
 }
 
-static void a_pid_may_belong_to_another_process_by_now(void **state)
+static void a_process_whose_pid_was_reused_is_gone(void **state)
 {
     (void)state;
     assert_true(is_gone_with(3, "1"));
 }
 
-static void a_process_of_another_machine_or_container_is_not_reported_as_gone(void **state)
+static void a_process_whose_identity_cannot_be_checked_is_not_reported_as_gone(void **state)
 {
     (void)state;
     assert_false(is_gone_with(0, "01234567-89ab-cdef-0123-456789abcdef"));
@@ -89,10 +90,10 @@ static void a_process_of_another_machine_or_container_is_not_reported_as_gone(vo
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_process_that_is_there_is_not_gone),
+        cmocka_unit_test(a_running_process_is_not_gone),
         cmocka_unit_test(a_process_is_gone_when_it_was_killed),
-        cmocka_unit_test(a_pid_may_belong_to_another_process_by_now),
-        cmocka_unit_test(a_process_of_another_machine_or_container_is_not_reported_as_gone),
+        cmocka_unit_test(a_process_whose_pid_was_reused_is_gone),
+        cmocka_unit_test(a_process_whose_identity_cannot_be_checked_is_not_reported_as_gone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

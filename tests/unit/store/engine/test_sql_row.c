@@ -145,7 +145,7 @@ static void reads_each_member_as_it_was_written(void **state)
     sql_row_finish(&columns, &note);
 }
 
-static void writes_null_for_what_is_empty_where_a_column_may_be_null(void **state)
+static void writes_null_for_empty_members_whose_kind_allows_null(void **state)
 {
     static const char NULLS[] = SELECT_NOTES
         "WHERE seen_ms IS NULL AND nickname IS NULL AND comment IS NULL AND text IS NULL "
@@ -167,7 +167,7 @@ static void writes_null_for_what_is_empty_where_a_column_may_be_null(void **stat
 #define SELECT_ODD                                                                                 \
     "SELECT 1, 2, 'a longer text', '', 'text', NULL, 0.5, 'not 32 bytes', 'red', 2 FROM notes"
 
-static void truncates_texts_and_zeroes_a_digest_of_another_length(void **state)
+static void truncates_texts_and_zeroes_a_digest_of_a_wrong_length(void **state)
 {
     struct note note;
     bool found;
@@ -180,7 +180,7 @@ static void truncates_texts_and_zeroes_a_digest_of_another_length(void **state)
     sql_row_finish(&columns, &note);
 }
 
-static void leaves_the_row_alone_where_there_is_none(void **state)
+static void leaves_the_struct_alone_if_no_row_is_found(void **state)
 {
     struct note note = { .number = 5 };
     bool found = true;
@@ -220,7 +220,7 @@ static void lists_all_rows(void **state)
     sql_rows_free(&columns, rows, count);
 }
 
-/* What was read before the invalid value is freed: a sanitizer would report a leak. */
+/* The texts that were read before the invalid value must be freed: a sanitizer reports a leak. */
 static void refuses_a_value_that_is_not_valid(void **state)
 {
     static const char BLUE[] =
@@ -235,7 +235,8 @@ static void refuses_a_value_that_is_not_valid(void **state)
     assert_string_equal(ledger->error.message, "no note is blue");
 }
 
-/* Each engine alone would accept some of these, and refuse others. */
+/* If invalid bytes were not replaced, each engine would accept some of these texts and refuse
+ * others. */
 static const struct foreign {
     const char *given;
     size_t length;
@@ -270,7 +271,7 @@ static CHECKED bool apply_foreign(struct sql_connection *connection, void *conte
     return sql_run(&sql, error);
 }
 
-static void foreign_bytes_of_a_text_are_stored_alike(void **state)
+static void replaces_only_the_invalid_bytes_of_a_text(void **state)
 {
     struct ledger *ledger = *state;
     struct note note;
@@ -295,12 +296,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_each_member_as_it_was_written),
-        cmocka_unit_test(writes_null_for_what_is_empty_where_a_column_may_be_null),
-        cmocka_unit_test(truncates_texts_and_zeroes_a_digest_of_another_length),
-        cmocka_unit_test(leaves_the_row_alone_where_there_is_none),
+        cmocka_unit_test(writes_null_for_empty_members_whose_kind_allows_null),
+        cmocka_unit_test(truncates_texts_and_zeroes_a_digest_of_a_wrong_length),
+        cmocka_unit_test(leaves_the_struct_alone_if_no_row_is_found),
         cmocka_unit_test(lists_all_rows),
         cmocka_unit_test(refuses_a_value_that_is_not_valid),
-        cmocka_unit_test(foreign_bytes_of_a_text_are_stored_alike),
+        cmocka_unit_test(replaces_only_the_invalid_bytes_of_a_text),
     };
 
     return ledger_run(tests);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random schedules of concurrent applies: the deployments on a target never cost more than its
- * ceiling, and no deployment has two plans at once. OPSBRAIN_SCHEDULES is the number of schedules
- * (`./run clouds`: 1000), OPSBRAIN_SEED the seed of the first one, which a failure names. */
+ * ceiling, and no deployment has two plans applied at once. OPSBRAIN_SCHEDULES is the number of
+ * schedules (`./run clouds`: 1000), OPSBRAIN_SEED the seed of the first one; the next one has the
+ * next seed. A failure names the seed of its schedule. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <time.h>
@@ -16,8 +17,8 @@
 #define NOW 1000000LL
 #define THREADS 4
 #define APPLIES 6 /* of each thread */
-#define USUAL_SCHEDULES 60
-#define SCHEDULES_OF_A_STORE 50 /* the more schedules a store has seen, the slower it is */
+#define DEFAULT_SCHEDULES 60
+#define SCHEDULES_PER_STORE 50 /* the more schedules a store has seen, the slower it is */
 
 struct schedule {
     struct store *store;
@@ -29,7 +30,8 @@ struct schedule {
 struct applier {
     const struct schedule *schedule;
     uint64_t seed;
-    size_t begun, refused, above, twice, faults;
+    size_t begun, refused;
+    size_t above_ceiling, two_plans, faults; /* how often each was seen */
 };
 
 static const char *const verbs[] = { "create", "create", "scale", "start", "stop", "destroy" };
@@ -62,8 +64,10 @@ static bool plan_at_random(const struct schedule *schedule, struct generator *ge
     return true;
 }
 
-/* Ends the plan as a job's worker would: done, or failed, with its resources left or removed. */
-static struct fleet_plan_end end_of(const struct fleet_plan_row *plan, struct generator *generator)
+/* Chooses at random how the plan's job ends it: done, or failed. A failed creation leaves resources
+ * behind ("failed") or none ("gone"). */
+static struct fleet_plan_end choose_end(const struct fleet_plan_row *plan,
+                                        struct generator *generator)
 {
     bool creates = strcmp(plan->verb, "create") == 0, fails = generator_below(generator, 4) == 0;
     const char *done = strcmp(plan->verb, "destroy") == 0 ? "gone"
@@ -79,6 +83,7 @@ static struct fleet_plan_end end_of(const struct fleet_plan_row *plan, struct ge
                                         fails && generator_below(generator, 2) == 0 };
 }
 
+/* Claims one job and ends its plan. */
 static bool end_one(const struct schedule *schedule, struct generator *generator)
 {
     static const char *const kinds[] = { JOB_KIND_APPLY, NULL };
@@ -91,19 +96,20 @@ static bool end_one(const struct schedule *schedule, struct generator *generator
     bool found, done;
 
     if (!job_claim(schedule->store, "me", kinds, NOW, 10000, &job, &found, &error) || !found)
-        return true; /* another thread did */
+        return true; /* nothing to end: no job could be claimed */
     text_copy(claim.job_id, sizeof claim.job_id, job.id);
     claim.fence = job.fence;
     if (!fleet_plan_find(schedule->store, job.subject, &plan, &error))
         return false;
-    end = end_of(&plan, generator);
+    end = choose_end(&plan, generator);
     done = fleet_plan_end(schedule->store, &claim, plan.id, &end, NOW + 1, &error)
            && job_finish(schedule->store, &claim, &ending, NOW + 1, &error);
     fleet_plan_finish(&plan);
     return done;
 }
 
-/* The cost per hour of the deployments on the target; negative if it cannot be read. */
+/* The cost per hour of the target's deployments that are not stopped; negative if they cannot be
+ * listed. */
 static double running_usd(const struct schedule *schedule)
 {
     struct fleet_managed_row *rows;
@@ -120,6 +126,7 @@ static double running_usd(const struct schedule *schedule)
     return sum;
 }
 
+/* Returns true also if the plans cannot be listed. */
 static bool has_two_plans(const struct schedule *schedule, const char *deployment)
 {
     struct fleet_plan_row *plans;
@@ -156,9 +163,9 @@ static void apply_one(struct applier *applier, struct generator *generator)
     else
         applier->faults++;
     usd = running_usd(schedule);
-    applier->above += usd > schedule->ceiling + 1e-6;
+    applier->above_ceiling += usd > schedule->ceiling + 1e-6;
     applier->faults += usd < 0;
-    applier->twice += has_two_plans(schedule, plan.deployment);
+    applier->two_plans += has_two_plans(schedule, plan.deployment);
     if (generator_below(generator, 3) > 0)
         applier->faults += !end_one(schedule, generator);
 }
@@ -199,7 +206,7 @@ static void begin_schedule(struct ledger *ledger, uint64_t seed, struct schedule
                                        &ledger->error));
 }
 
-/* Ends the remaining deployments, so that the next schedule starts afresh. */
+/* Ends the plans that are still being applied, so that no job is left for the next schedule. */
 static void finish_schedule(const struct schedule *schedule)
 {
     struct generator generator;
@@ -225,21 +232,21 @@ static void run_schedule(struct ledger *ledger, uint64_t seed, size_t *begun, si
     for (size_t i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     for (size_t i = 0; i < THREADS; i++) {
-        if (appliers[i].above + appliers[i].twice + appliers[i].faults > 0)
+        if (appliers[i].above_ceiling + appliers[i].two_plans + appliers[i].faults > 0)
             fail_msg("seed %" PRIu64 ": %zu times above the ceiling, %zu times two plans at once, "
                      "%zu faults",
-                     seed, appliers[i].above, appliers[i].twice, appliers[i].faults);
+                     seed, appliers[i].above_ceiling, appliers[i].two_plans, appliers[i].faults);
         *begun += appliers[i].begun;
         *refused += appliers[i].refused;
     }
     finish_schedule(&schedule);
 }
 
-static uint64_t number_from(const char *variable, uint64_t usual)
+static uint64_t number_from(const char *variable, uint64_t fallback)
 {
     const char *text = getenv(variable);
 
-    return text != NULL ? strtoull(text, NULL, 10) : usual;
+    return text != NULL ? strtoull(text, NULL, 10) : fallback;
 }
 
 static void open_store(struct ledger *ledger)
@@ -256,15 +263,15 @@ static void open_another_store(struct ledger *ledger)
     open_store(ledger);
 }
 
-static void no_schedule_exceeds_the_ceiling(void **state)
+static void no_schedule_exceeds_its_ceiling_or_applies_two_plans_at_once(void **state)
 {
     struct ledger *ledger = *state;
-    uint64_t count = number_from("OPSBRAIN_SCHEDULES", USUAL_SCHEDULES);
+    uint64_t count = number_from("OPSBRAIN_SCHEDULES", DEFAULT_SCHEDULES);
     uint64_t first = number_from("OPSBRAIN_SEED", (uint64_t)time(NULL) * 10000);
     size_t begun = 0, refused = 0;
 
     for (uint64_t i = 0; i < count; i++) {
-        if (i > 0 && i % SCHEDULES_OF_A_STORE == 0)
+        if (i > 0 && i % SCHEDULES_PER_STORE == 0)
             open_another_store(ledger);
         run_schedule(ledger, first + i, &begun, &refused);
     }
@@ -285,7 +292,8 @@ static int set_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(no_schedule_exceeds_the_ceiling, set_up, ledger_tear_down),
+        cmocka_unit_test_setup_teardown(
+            no_schedule_exceeds_its_ceiling_or_applies_two_plans_at_once, set_up, ledger_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

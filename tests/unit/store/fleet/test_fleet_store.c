@@ -36,6 +36,8 @@ static struct fleet_target_row put(struct ledger *ledger, struct fleet_target_ro
     return row;
 }
 
+/* `usd`: per hour; negative: not known. `life_ms`: from NOW to the end; 0: no end. The plan is made
+ * `later_ms` after NOW. */
 static struct fleet_plan_row plan_later(struct ledger *ledger, const char *verb,
                                         const char *deployment, double usd, int64_t life_ms,
                                         int64_t later_ms)
@@ -83,8 +85,10 @@ static void begin(struct ledger *ledger, const struct fleet_plan_row *plan)
     assert_ok(ledger, begin_as(ledger, "alice", FLEET_WAY_PERSON, plan, &begun));
 }
 
-static void refuse(struct ledger *ledger, const char *way, const struct fleet_plan_row *plan,
-                   enum error_kind kind, const char *words)
+/* Asserts that the plan is not begun, and stays planned. */
+static void expect_refusal(struct ledger *ledger, const char *way,
+                           const struct fleet_plan_row *plan, enum error_kind kind,
+                           const char *words)
 {
     struct fleet_plan_begun begun;
     struct fleet_plan_row found;
@@ -142,7 +146,7 @@ static void end_failed(struct ledger *ledger, const struct fleet_plan_row *plan,
 
 /* ---- Targets ---- */
 
-static void a_target_has_revisions_and_audits_what_differs(void **state)
+static void a_target_has_revisions_and_keeps_its_provider(void **state)
 {
     struct ledger *ledger = *state;
     struct fleet_target_row wanted = target_of("lab"), row = put(ledger, wanted);
@@ -165,10 +169,10 @@ static void a_target_has_revisions_and_audits_what_differs(void **state)
     assert_refused(
         ledger,
         fleet_target_put(ledger->store, &wanted, NOW, &change, &row, &changed, &ledger->error),
-        ERROR_CONFLICT, "is one of testing");
+        ERROR_CONFLICT, "is testing: choose another name");
 }
 
-static void a_removed_target_is_not_found_and_comes_back(void **state)
+static void a_removed_target_is_not_found_until_it_is_registered_again(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("root", "target_remove");
@@ -189,7 +193,7 @@ static void a_removed_target_is_not_found_and_comes_back(void **state)
                    ERROR_NOT_FOUND, "there are attic, lab");
 }
 
-static void a_target_with_a_managed_deployment_stays(void **state)
+static void a_target_with_a_managed_deployment_keeps_its_place_and_is_not_removed(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("root", "target_remove");
@@ -208,7 +212,7 @@ static void a_target_with_a_managed_deployment_stays(void **state)
     assert_refused(
         ledger,
         fleet_target_put(ledger->store, &wanted, NOW, &change, &row, &changed, &ledger->error),
-        ERROR_CONFLICT, "so that its project, cluster, namespace and regions stay");
+        ERROR_CONFLICT, "so its project, cluster, namespace and regions cannot change");
 }
 
 /* ---- The go-ahead ---- */
@@ -220,8 +224,9 @@ static void nothing_begins_without_a_go_ahead(void **state)
 
     put(ledger, target_of("lab"));
     plan = plan_with(ledger, "create", "gemma", 1, HOUR_MS);
-    refuse(ledger, NULL, &plan, ERROR_FORBIDDEN, "needs a person's go-ahead");
-    refuse(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "above what an agent may approve");
+    expect_refusal(ledger, NULL, &plan, ERROR_FORBIDDEN, "needs a person's go-ahead");
+    expect_refusal(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN,
+                   "an agent may not approve its cost");
     begin(ledger, &plan);
 }
 
@@ -238,18 +243,18 @@ static void an_agent_may_approve_up_to_what_the_target_grants(void **state)
     target.allows_no_price = target.allows_no_end = 1;
     put(ledger, target);
     plan = plan_with(ledger, "create", "dear", 1.01, HOUR_MS);
-    refuse(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "needs a person's");
+    expect_refusal(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "needs a person's");
     plan = plan_with(ledger, "create", "long", 1, 2 * HOUR_MS);
-    refuse(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "needs a person's");
+    expect_refusal(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "needs a person's");
     plan = plan_with(ledger, "create", "unknown", -1, HOUR_MS);
-    refuse(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "needs a person's");
+    expect_refusal(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "needs a person's");
     plan = plan_with(ledger, "create", "endless", 0.1, 0);
-    refuse(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "needs a person's");
+    expect_refusal(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "needs a person's");
     plan = plan_with(ledger, "create", "small", 1, HOUR_MS);
     assert_ok(ledger, begin_as(ledger, "alice", FLEET_WAY_AGENT, &plan, &begun));
     finish(ledger, &plan, "running");
     plan = plan_later(ledger, "extend", "small", 1, 2 * HOUR_MS, HOUR_MS); /* for a second hour */
-    refuse(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "needs a person's");
+    expect_refusal(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "needs a person's");
 }
 
 static void two_people_are_two_principals(void **state)
@@ -257,7 +262,7 @@ static void two_people_are_two_principals(void **state)
     struct ledger *ledger = *state;
     struct fleet_target_row target = target_of("lab");
     struct change agent = ledger_change("bob", "deployment_apply");
-    struct change line = ledger_change("alice", "plan approve");
+    struct change command_line = ledger_change("alice", "plan approve");
     struct change bob = ledger_change("bob", "plan_approve");
     struct fleet_approval *approvals;
     struct fleet_plan_begun begun;
@@ -270,9 +275,9 @@ static void two_people_are_two_principals(void **state)
     plan = plan_with(ledger, "create", "gemma", 1, HOUR_MS);
     assert_ok(ledger, fleet_plan_approve(ledger->store, plan.id, FLEET_WAY_AGENT, NOW, &agent,
                                          &ledger->error));
-    assert_ok(ledger, fleet_plan_approve(ledger->store, plan.id, FLEET_WAY_COMMAND_LINE, NOW, &line,
-                                         &ledger->error));
-    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "two people, and 1 gave it");
+    assert_ok(ledger, fleet_plan_approve(ledger->store, plan.id, FLEET_WAY_COMMAND_LINE, NOW,
+                                         &command_line, &ledger->error));
+    expect_refusal(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "two people, and 1 gave it");
     assert_ok(ledger, fleet_plan_approve(ledger->store, plan.id, FLEET_WAY_PERSON, NOW, &bob,
                                          &ledger->error));
     assert_ok(ledger, fleet_plan_approve(ledger->store, plan.id, FLEET_WAY_PERSON, NOW, &bob,
@@ -284,7 +289,7 @@ static void two_people_are_two_principals(void **state)
     assert_ok(ledger, begin_as(ledger, "alice", NULL, &plan, &begun));
 }
 
-static void a_plan_is_valid_for_a_day_and_one_state_of_its_target(void **state)
+static void a_plan_is_valid_for_a_day_and_one_revision_of_its_target(void **state)
 {
     struct ledger *ledger = *state;
     struct fleet_target_row target = target_of("lab");
@@ -300,31 +305,31 @@ static void a_plan_is_valid_for_a_day_and_one_state_of_its_target(void **state)
                    ERROR_CONFLICT, "valid for 24 hours");
     target.total_usd = 9;
     put(ledger, target);
-    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_CONFLICT, "changed by root");
+    expect_refusal(ledger, FLEET_WAY_PERSON, &plan, ERROR_CONFLICT, "changed by root");
 }
 
 /* ---- Ceilings ---- */
 
-static void ceilings_apply_to_one_and_to_all_together(void **state)
+static void limits_apply_to_each_deployment_and_to_all_together(void **state)
 {
     struct ledger *ledger = *state;
     struct fleet_plan_row plan;
 
     put(ledger, target_of("lab"));
     plan = plan_with(ledger, "create", "dear", 3.01, HOUR_MS);
-    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "the target lab allows 3.00");
+    expect_refusal(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "the target lab allows 3.00");
     plan = plan_with(ledger, "create", "unknown", -1, HOUR_MS);
-    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN,
-           "is not known, and the target lab requires");
+    expect_refusal(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN,
+                   "is not known, and the target lab requires");
     plan = plan_with(ledger, "create", "long", 1, 2 * HOUR_MS + 1000);
-    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "longer than the 7200 s");
+    expect_refusal(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "longer than the 7200 s");
     plan = plan_with(ledger, "create", "endless", 1, 0);
-    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "requires an end");
+    expect_refusal(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "requires an end");
     plan = plan_with(ledger, "create", "one", 3, HOUR_MS);
     begin(ledger, &plan);
     plan = plan_with(ledger, "create", "two", 2.5, HOUR_MS);
-    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_CONFLICT,
-           "in addition to 3.00 for what already runs");
+    expect_refusal(ledger, FLEET_WAY_PERSON, &plan, ERROR_CONFLICT,
+                   "in addition to 3.00 for what already runs");
     plan = plan_with(ledger, "create", "three", 2, HOUR_MS);
     begin(ledger, &plan);
 }
@@ -333,7 +338,7 @@ static void ceilings_apply_to_one_and_to_all_together(void **state)
 static void a_change_reserves_the_higher_price(void **state)
 {
     struct ledger *ledger = *state;
-    struct fleet_plan_row one, two, scale, stop;
+    struct fleet_plan_row one, two, three, scale, stop, start;
 
     put(ledger, target_of("lab"));
     one = plan_with(ledger, "create", "one", 3, HOUR_MS);
@@ -342,20 +347,21 @@ static void a_change_reserves_the_higher_price(void **state)
     scale = plan_with(ledger, "scale", "one", 1, HOUR_MS);
     begin(ledger, &scale);
     two = plan_with(ledger, "create", "two", 3, HOUR_MS);
-    refuse(ledger, FLEET_WAY_PERSON, &two, ERROR_CONFLICT, "in addition to 3.00");
+    expect_refusal(ledger, FLEET_WAY_PERSON, &two, ERROR_CONFLICT, "in addition to 3.00");
     finish(ledger, &scale, "running");
     begin(ledger, &two);
     finish(ledger, &two, "running");
     stop = plan_with(ledger, "stop", "two", 0, HOUR_MS);
     begin(ledger, &stop);
     finish(ledger, &stop, "stopped");
-    two = plan_with(ledger, "create", "three", 3, HOUR_MS);
-    begin(ledger, &two);
-    scale = plan_with(ledger, "start", "two", 3, HOUR_MS);
-    refuse(ledger, FLEET_WAY_PERSON, &scale, ERROR_CONFLICT, "in addition to 4.00");
+    three = plan_with(ledger, "create", "three", 3, HOUR_MS);
+    begin(ledger, &three);
+    start = plan_with(ledger, "start", "two", 3, HOUR_MS);
+    expect_refusal(ledger, FLEET_WAY_PERSON, &start, ERROR_CONFLICT, "in addition to 4.00");
 }
 
-/* What the platform refused is not billed; what may have been changed may be. */
+/* If the platform refused the change, the old price counts again. If the change may have taken
+ * place, its price stays reserved. */
 static void a_refused_change_gives_back_what_it_reserved(void **state)
 {
     struct ledger *ledger = *state;
@@ -369,7 +375,7 @@ static void a_refused_change_gives_back_what_it_reserved(void **state)
     scale = plan_with(ledger, "scale", "one", 3, HOUR_MS);
     begin(ledger, &scale);
     end_failed(ledger, &scale, false);
-    refuse(ledger, FLEET_WAY_PERSON, &two, ERROR_CONFLICT, "in addition to 3.00");
+    expect_refusal(ledger, FLEET_WAY_PERSON, &two, ERROR_CONFLICT, "in addition to 3.00");
     scale = plan_with(ledger, "scale", "one", 1, HOUR_MS);
     begin(ledger, &scale);
     finish(ledger, &scale, "running");
@@ -379,8 +385,8 @@ static void a_refused_change_gives_back_what_it_reserved(void **state)
     begin(ledger, &two);
 }
 
-/* A stopped deployment may have cost more before than the refused start would: that price is not
- * restored. */
+/* Before it was stopped, the deployment cost more than the refused start would: the old price is
+ * not restored. */
 static void a_refused_start_does_not_raise_the_price(void **state)
 {
     struct ledger *ledger = *state;
@@ -415,9 +421,10 @@ static void two_who_begin_one_plan_get_one_job(void **state)
     assert_false(first.existed);
     assert_true(second.existed);
     assert_string_equal(first.job_id, second.job_id);
-    refuse(ledger, FLEET_WAY_PERSON, &other, ERROR_CONFLICT, "another plan is changing gemma");
+    expect_refusal(ledger, FLEET_WAY_PERSON, &other, ERROR_CONFLICT,
+                   "another plan is changing gemma");
     finish(ledger, &plan, "running");
-    refuse(ledger, FLEET_WAY_PERSON, &other, ERROR_CONFLICT, "is already managed");
+    expect_refusal(ledger, FLEET_WAY_PERSON, &other, ERROR_CONFLICT, "is already managed");
     assert_ok(ledger, begin_as(ledger, "bob", FLEET_WAY_PERSON, &plan, &second));
     assert_true(second.existed);
     assert_ok(ledger, fleet_managed_list(ledger->store, &rows, &count, &ledger->error));
@@ -427,7 +434,7 @@ static void two_who_begin_one_plan_get_one_job(void **state)
     fleet_managed_rows_free(rows, count);
 }
 
-static void a_registered_name_cannot_be_used(void **state)
+static void a_registered_name_cannot_be_used_for_a_new_deployment(void **state)
 {
     struct ledger *ledger = *state;
     struct fleet_plan_row plan;
@@ -435,7 +442,7 @@ static void a_registered_name_cannot_be_used(void **state)
     put(ledger, target_of("lab"));
     ledger_deployment(ledger, "gemma");
     plan = plan_with(ledger, "create", "gemma", 1, HOUR_MS);
-    refuse(ledger, FLEET_WAY_PERSON, &plan, ERROR_CONFLICT, "is already registered");
+    expect_refusal(ledger, FLEET_WAY_PERSON, &plan, ERROR_CONFLICT, "is already registered");
 }
 
 /* ---- Journal, cancel, sightings ---- */
@@ -464,8 +471,9 @@ static void a_stale_worker_writes_nothing_into_the_journal(void **state)
     fleet_journal_rows_free(rows, count);
 }
 
-/* Otherwise its plan would never end, and its resources would keep running. */
-static void a_queued_apply_is_asked_to_stop_and_still_runs(void **state)
+/* If the cancelled job left the queue, its plan would never end, and its resources might keep
+ * running. */
+static void a_queued_apply_that_is_cancelled_can_still_be_claimed(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("alice", "job_cancel");
@@ -483,7 +491,7 @@ static void a_queued_apply_is_asked_to_stop_and_still_runs(void **state)
 }
 
 /* The job ended, but the plan did not: its resources must not be forgotten. */
-static void a_plan_whose_job_is_over_gets_another(void **state)
+static void a_plan_whose_job_is_over_gets_a_new_job_and_stays_cancelled(void **state)
 {
     struct ledger *ledger = *state;
     const struct job_ending ending = { .state = JOB_FAILED };
@@ -509,7 +517,7 @@ static void a_plan_whose_job_is_over_gets_another(void **state)
     assert_true(job.cancel_requested_ms != 0);
 }
 
-static void spending_is_counted_while_it_runs(void **state)
+static void observations_count_the_cost_and_a_warning_is_first_only_once(void **state)
 {
     struct ledger *ledger = *state;
     struct fleet_observation observation = { .observed = "{\"state\":\"ready\"}", .problem = "" };
@@ -548,7 +556,7 @@ static void spending_is_counted_while_it_runs(void **state)
     assert_false(found);
 }
 
-static void a_copy_at_another_place_is_noticed_until_it_is_settled(void **state)
+static void a_copy_at_a_different_place_is_noticed_until_the_place_is_settled(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("local", "fleet resume");
@@ -570,24 +578,24 @@ static void a_copy_at_another_place_is_noticed_until_it_is_settled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_target_has_revisions_and_audits_what_differs),
-        TEST(a_removed_target_is_not_found_and_comes_back),
-        TEST(a_target_with_a_managed_deployment_stays),
+        TEST(a_target_has_revisions_and_keeps_its_provider),
+        TEST(a_removed_target_is_not_found_until_it_is_registered_again),
+        TEST(a_target_with_a_managed_deployment_keeps_its_place_and_is_not_removed),
         TEST(nothing_begins_without_a_go_ahead),
         TEST(an_agent_may_approve_up_to_what_the_target_grants),
         TEST(two_people_are_two_principals),
-        TEST(a_plan_is_valid_for_a_day_and_one_state_of_its_target),
-        TEST(ceilings_apply_to_one_and_to_all_together),
+        TEST(a_plan_is_valid_for_a_day_and_one_revision_of_its_target),
+        TEST(limits_apply_to_each_deployment_and_to_all_together),
         TEST(a_change_reserves_the_higher_price),
         TEST(a_refused_change_gives_back_what_it_reserved),
         TEST(a_refused_start_does_not_raise_the_price),
         TEST(two_who_begin_one_plan_get_one_job),
-        TEST(a_registered_name_cannot_be_used),
+        TEST(a_registered_name_cannot_be_used_for_a_new_deployment),
         TEST(a_stale_worker_writes_nothing_into_the_journal),
-        TEST(a_queued_apply_is_asked_to_stop_and_still_runs),
-        TEST(a_plan_whose_job_is_over_gets_another),
-        TEST(spending_is_counted_while_it_runs),
-        TEST(a_copy_at_another_place_is_noticed_until_it_is_settled),
+        TEST(a_queued_apply_that_is_cancelled_can_still_be_claimed),
+        TEST(a_plan_whose_job_is_over_gets_a_new_job_and_stays_cancelled),
+        TEST(observations_count_the_cost_and_a_warning_is_first_only_once),
+        TEST(a_copy_at_a_different_place_is_noticed_until_the_place_is_settled),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,7 +105,7 @@ static void brings_a_retired_name_back_as_a_new_revision(void **state)
     assert_int_equal(out.retired_ms, 0);
 }
 
-static void names_the_existing_deployments(void **state)
+static void the_error_names_the_existing_deployments(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment out;
@@ -145,7 +145,7 @@ int main(void)
         cmocka_unit_test(audits_the_values_before_and_after),
         cmocka_unit_test(counts_revisions_and_refuses_a_change_of_an_old_one),
         cmocka_unit_test(brings_a_retired_name_back_as_a_new_revision),
-        cmocka_unit_test(names_the_existing_deployments),
+        cmocka_unit_test(the_error_names_the_existing_deployments),
         cmocka_unit_test(lists_by_name_in_pages),
     };
 

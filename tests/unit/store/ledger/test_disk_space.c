@@ -7,12 +7,12 @@
 #include "store/series/scrapes.h"
 #include "tests/unit/support/tool_world.h"
 
-static void fill(struct world *world)
+static void reserve_whole_disk(struct world *world)
 {
-    disk_space_reserve(world->services.store, INT64_MAX, 1); /* more than there is */
+    disk_space_reserve(world->services.store, INT64_MAX, 1);
 }
 
-static void others_may_not_let_the_store_grow_on_a_disk_that_is_nearly_full(void **state)
+static void only_admins_may_let_the_store_grow_on_a_disk_that_is_nearly_full(void **state)
 {
     static const struct {
         const char *tool, *arguments;
@@ -29,7 +29,7 @@ static void others_may_not_let_the_store_grow_on_a_disk_that_is_nearly_full(void
     struct world *world = *state;
 
     world_register(world, "a");
-    fill(world);
+    reserve_whole_disk(world);
     world->role = ROLE_OPERATOR;
     for (size_t i = 0; i < sizeof growing / sizeof *growing; i++)
         world_refused(world, growing[i].tool, growing[i].arguments, ERROR_BUSY,
@@ -41,7 +41,6 @@ static void others_may_not_let_the_store_grow_on_a_disk_that_is_nearly_full(void
     world_do(world, "deployment_update", "{\"deployment\":\"a\",\"chips\":3}");
 }
 
-/* Nobody waits for scrapes: they are the first to stop. */
 static void scrapes_are_not_kept_on_a_disk_that_is_nearly_full(void **state)
 {
     const struct scrape_value value = { "x", "", "gauge", 1 };
@@ -49,12 +48,12 @@ static void scrapes_are_not_kept_on_a_disk_that_is_nearly_full(void **state)
     struct store *store = world->services.store;
 
     assert_true(scrape_add(store, 1, 1000, &value, 1, NULL, &world->error));
-    fill(world);
+    reserve_whole_disk(world);
     assert_false(scrape_add(store, 1, 2000, &value, 1, NULL, &world->error));
     assert_non_null(strstr(world->error.message, "nearly full"));
 }
 
-static void the_reserve_is_a_share_of_the_disk_at_most(void **state)
+static void the_reserve_is_at_most_a_share_of_the_disk(void **state)
 {
     struct world *world = *state;
     struct disk_space disk;
@@ -105,7 +104,7 @@ static void import(struct world *world, const char *principal, const char *diges
     free(cell);
 }
 
-static void bring_dataset(struct world *world, const char *principal, size_t bytes)
+static void import_dataset(struct world *world, const char *principal, size_t bytes)
 {
     struct change change = { .actor = { .principal = principal }, .tool = "dataset_import" };
     struct dataset_entry entry = {
@@ -126,7 +125,7 @@ static void counts_what_a_principal_has_stored(void **state)
 
     import(world, "bob", "d1", 100000);
     import(world, "eve", "d2", 50000);
-    bring_dataset(world, "bob", 200000);
+    import_dataset(world, "bob", 200000);
     world_register(world, "a"); /* by alice */
     assert_true(usage_read(world->services.store, "bob", &usage, &world->error));
     assert_in_range(usage.imports_bytes, 100000, 101000);
@@ -153,8 +152,8 @@ static void counts_bytes_not_characters(void **state)
     assert_in_range(usage.imports_bytes, 30000, 31000);
 }
 
-/* Both calls were checked before the first had stored anything. */
-static void no_concurrent_call_exceeds_the_limit(void **state)
+/* Both calls passed the check before the first one had stored anything. */
+static void the_limit_is_checked_again_when_a_call_stores(void **state)
 {
     struct change change = { .actor = { .principal = "bob" },
                              .tool = "run_import",
@@ -192,12 +191,12 @@ static void a_principal_that_stored_too_much_learns_what_it_stored(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(others_may_not_let_the_store_grow_on_a_disk_that_is_nearly_full),
+        cmocka_unit_test(only_admins_may_let_the_store_grow_on_a_disk_that_is_nearly_full),
         cmocka_unit_test(scrapes_are_not_kept_on_a_disk_that_is_nearly_full),
-        cmocka_unit_test(the_reserve_is_a_share_of_the_disk_at_most),
+        cmocka_unit_test(the_reserve_is_at_most_a_share_of_the_disk),
         cmocka_unit_test(counts_what_a_principal_has_stored),
         cmocka_unit_test(counts_bytes_not_characters),
-        cmocka_unit_test(no_concurrent_call_exceeds_the_limit),
+        cmocka_unit_test(the_limit_is_checked_again_when_a_call_stores),
         cmocka_unit_test(a_principal_that_stored_too_much_learns_what_it_stored),
     };
 

@@ -28,11 +28,12 @@ static struct deployment deploy_nth(struct ledger *ledger, int number)
     return deploy(ledger, name, url);
 }
 
-/* A principal's request for a sweep; the key makes repetitions of it one call. */
+/* A principal's request for a sweep. */
 struct request {
-    const char *principal, *key;
+    const char *principal;
+    const char *key; /* the idempotency key; NULL: none */
     const struct deployment *deployment, *candidate;
-    int64_t limit;
+    int64_t limit; /* of the principal's sweeps; 0: no limit */
 };
 
 static bool start_sweep(struct ledger *ledger, const struct request *request, struct sweep_row *out)
@@ -62,7 +63,7 @@ static bool start_sweep(struct ledger *ledger, const struct request *request, st
     return sweep_create(ledger->store, &order, 10, &change, out, &ledger->error);
 }
 
-/* Queues a sweep over one deployment, or two; `job`: the id of its job, NULL: not wanted. */
+/* Queues a sweep over one deployment or a pair; `job`: the id of its job, NULL: not wanted. */
 static void queue(struct ledger *ledger, const char *principal, const struct deployment *deployment,
                   const struct deployment *candidate, char job[ID_SIZE])
 {
@@ -110,7 +111,7 @@ static void assert_claims(struct ledger *ledger, const char *id)
     assert_string_equal(claimed(ledger).id, id);
 }
 
-static void assert_none(struct ledger *ledger)
+static void assert_none_can_be_claimed(struct ledger *ledger)
 {
     struct job job;
 
@@ -134,7 +135,8 @@ static void finish(struct ledger *ledger, const struct job *job)
                          &ledger->error));
 }
 
-/* Claims and finishes until nobody waits; returns the initials of the principals in order. */
+/* Claims and finishes jobs until none can be claimed, and appends the initials of their principals
+ * to `turns`. */
 static void serve_all(struct ledger *ledger, struct text *turns)
 {
     struct job job;
@@ -179,7 +181,7 @@ static void a_line_of_300_keeps_nobody_from_an_idle_endpoint(void **state)
     assert_place(ledger, last, 299);
     assert_claims(ledger, idle);
     assert_claims(ledger, own);
-    assert_none(ledger);
+    assert_none_can_be_claimed(ledger);
 }
 
 static void one_machine_is_one_endpoint_by_all_its_names(void **state)
@@ -193,7 +195,7 @@ static void one_machine_is_one_endpoint_by_all_its_names(void **state)
     queue(ledger, "bob", &b, NULL, NULL);
     queue(ledger, "carol", &c, &b, NULL);
     claimed(ledger);
-    assert_none(ledger);
+    assert_none_can_be_claimed(ledger);
 }
 
 static void principals_take_turns_at_an_endpoint(void **state)
@@ -285,7 +287,7 @@ static void free_workers_go_to_the_principal_with_fewest_jobs_then_in_turns(void
     assert_string_equal(text_string(&turns), "ababaa");
 }
 
-/* With one worker, a long line at one endpoint does not delay another principal's job at another
+/* With one worker, a long line at one endpoint does not delay the same principal's job at another
  * endpoint. */
 static void endpoints_take_turns_too(void **state)
 {
@@ -315,10 +317,10 @@ static void a_pair_holds_the_first_while_it_waits_for_the_second(void **state)
     queue(ledger, "bob", &b, NULL, NULL);
     at_b = claimed(ledger);
     queue(ledger, "alice", &b, &a, pair);
-    assert_none(ledger);
+    assert_none_can_be_claimed(ledger);
     queue(ledger, "bob", &a, NULL, single);
     queue(ledger, "bob", &b, NULL, NULL);
-    assert_none(ledger);
+    assert_none_can_be_claimed(ledger);
     assert_ok(ledger, endpoint_lease_list(ledger->store, &rows, &count, &ledger->error));
     assert_int_equal(count, 5);
     assert_string_equal(rows[0].job_id, pair);
@@ -329,10 +331,10 @@ static void a_pair_holds_the_first_while_it_waits_for_the_second(void **state)
     free(rows);
     finish(ledger, &at_b);
     assert_claims(ledger, pair);
-    assert_none(ledger);
+    assert_none_can_be_claimed(ledger);
 }
 
-static void pairs_in_either_order_do_not_wait_for_one_another(void **state)
+static void pairs_in_either_order_do_not_deadlock(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment a = deploy(ledger, "a", "http://127.0.0.1:1001"),
@@ -350,7 +352,7 @@ static void pairs_in_either_order_do_not_wait_for_one_another(void **state)
     assert_int_equal(turns.length, 16);
 }
 
-/* Singles keep coming on both sides: the pair still gets its turn. */
+/* Sweeps over one deployment wait in long lines on both sides: the pair still gets its turn. */
 static void a_pair_does_not_starve_among_singles(void **state)
 {
     struct ledger *ledger = *state;
@@ -398,7 +400,7 @@ static void the_place_in_line_outlives_the_process(void **state)
     assert_true(claim_for(ledger, "next", &again));
     assert_string_equal(again.id, holder.id);
     assert_int_equal(again.fence, 2);
-    assert_none(ledger);
+    assert_none_can_be_claimed(ledger);
     struct claim held = claim_of(&again);
     assert_ok(ledger, job_yield(ledger->store, &held, &ledger->error));
     ledger_reopen(ledger);
@@ -427,7 +429,7 @@ static void a_job_that_waits_for_an_answer_delays_nobody(void **state)
     assert_string_equal(second.id, other);
     assert_ok(ledger,
               question_answer(ledger->store, asking, &answer, 1, 6, NULL, &stored, &ledger->error));
-    assert_none(ledger);
+    assert_none_can_be_claimed(ledger);
     finish(ledger, &second);
     assert_claims(ledger, asking);
 }
@@ -484,12 +486,12 @@ static void sweeps_of_an_older_version_join_the_line(void **state)
     assert_ok(ledger, job_orphans_release(ledger->store, "me", &ledger->error));
     first = claimed(ledger);
     assert_string_equal(first.id, ids[0]);
-    assert_none(ledger);
+    assert_none_can_be_claimed(ledger);
     finish(ledger, &first);
     assert_claims(ledger, ids[1]);
 }
 
-/* Three workers, at random: no endpoint has two holders, and everybody is eventually served. */
+/* Three workers claim and finish jobs at random. */
 static void whatever_arrives_everybody_is_served(void **state)
 {
     enum { SERVERS = 4, WORKERS = 3, STEPS = 400 };
@@ -540,7 +542,7 @@ int main(void)
         cmocka_unit_test(free_workers_go_to_the_principal_with_fewest_jobs_then_in_turns),
         cmocka_unit_test(endpoints_take_turns_too),
         cmocka_unit_test(a_pair_holds_the_first_while_it_waits_for_the_second),
-        cmocka_unit_test(pairs_in_either_order_do_not_wait_for_one_another),
+        cmocka_unit_test(pairs_in_either_order_do_not_deadlock),
         cmocka_unit_test(a_pair_does_not_starve_among_singles),
         cmocka_unit_test(the_place_in_line_outlives_the_process),
         cmocka_unit_test(a_job_that_waits_for_an_answer_delays_nobody),

@@ -11,7 +11,7 @@ static void add(struct ledger *ledger, const char *stream, int64_t sequence)
     assert_ok(ledger, event_add(ledger->store, stream, sequence, frame, 1000, &ledger->error));
 }
 
-static void lists_what_came_after_the_cursor(void **state)
+static void lists_the_events_after_a_number(void **state)
 {
     struct ledger *ledger = *state;
     struct event_row *rows;
@@ -182,7 +182,7 @@ static void calls_events_and_subscriptions_end_with_their_session(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_what_came_after_the_cursor),
+        cmocka_unit_test(lists_the_events_after_a_number),
         cmocka_unit_test(keeps_only_the_newest_frames_of_a_stream),
         cmocka_unit_test(a_gap_in_the_numbers_costs_no_frame),
         cmocka_unit_test(events_are_there_after_a_restart),

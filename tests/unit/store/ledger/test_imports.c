@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Imported runs in the store: they are stored unchanged, and the same file only once. */
+/* Imported runs in the store: stored unchanged, and a file with the same facts only once. */
 #include "store/audit/audit_log.h"
 #include "store/ledger/imports.h"
 #include "tests/unit/support/backdoor.h"
@@ -57,7 +57,7 @@ static void keeps_a_file_with_the_same_cell_twice(void **state)
     assert_string_equal(found.principal, "alice");
     assert_string_equal(found.document, "{\"a\":1}");
     assert_string_equal(found.other_names, "[]");
-    assert_int_equal(found.cells, 2);
+    assert_int_equal(found.cell_count, 2);
     assert_int_equal(found.file_bytes, 99);
     assert_ok(ledger, import_each_cell(ledger->store, row.id, count_cell, &cells, &ledger->error));
     assert_int_equal(cells, 2);
@@ -88,7 +88,7 @@ static void the_same_file_is_the_earlier_import_and_its_other_name_is_noted(void
     import_row_finish(&copy);
 }
 
-static void other_facts_are_a_new_import_that_points_at_the_old(void **state)
+static void different_facts_make_a_new_import_that_corrects_the_earlier_one(void **state)
 {
     struct ledger *ledger = *state;
     struct import_order bare = order_of("d1", "grid.csv", "{}");
@@ -150,12 +150,12 @@ static void an_import_is_returned_completely_or_not_at_all(void **state)
 {
     struct ledger *ledger = *state;
     struct import_order order = order_of("d1", "grid.csv", "{}");
-    struct import_row row = created(ledger, &order, 1000, false), found = { .cells = 7 };
+    struct import_row row = created(ledger, &order, 1000, false), found = { .cell_count = 7 };
 
     backdoor_run(ledger->folder, "ALTER TABLE import_names RENAME TO gone");
     assert_refused(ledger, import_find(ledger->store, row.id, &found, &ledger->error),
                    ERROR_INTERNAL, "import_names");
-    assert_int_equal(found.cells, 7);
+    assert_int_equal(found.cell_count, 7);
     assert_null(found.document);
     import_row_finish(&row);
 }
@@ -166,7 +166,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(keeps_a_file_with_the_same_cell_twice),
         TEST(the_same_file_is_the_earlier_import_and_its_other_name_is_noted),
-        TEST(other_facts_are_a_new_import_that_points_at_the_old),
+        TEST(different_facts_make_a_new_import_that_corrects_the_earlier_one),
         TEST(lists_the_newest_first),
         TEST(names_the_id_of_an_unknown_import),
         TEST(an_import_is_returned_completely_or_not_at_all),

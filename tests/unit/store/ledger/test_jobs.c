@@ -21,7 +21,7 @@ static struct job read_job(struct ledger *ledger, const char *id)
     return job;
 }
 
-static bool claimable(struct ledger *ledger, const char *kind, int64_t now_ms)
+static bool claim_succeeds(struct ledger *ledger, const char *kind, int64_t now_ms)
 {
     const char *const kinds[] = { kind, NULL };
     struct job job;
@@ -32,7 +32,7 @@ static bool claimable(struct ledger *ledger, const char *kind, int64_t now_ms)
     return found;
 }
 
-static void assert_none_for(struct ledger *ledger, const char *owner, int64_t now_ms)
+static void assert_claim_finds_none(struct ledger *ledger, const char *owner, int64_t now_ms)
 {
     const char *const kinds[] = { "other", NULL };
     struct job job;
@@ -43,12 +43,12 @@ static void assert_none_for(struct ledger *ledger, const char *owner, int64_t no
     assert_false(found);
 }
 
-static void claims_the_oldest_job_of_a_known_kind(void **state)
+static void claims_the_oldest_job_of_a_listed_kind(void **state)
 {
     struct ledger *ledger = *state;
     struct job first = queue(ledger, "other", 10), second = queue(ledger, "other", 20);
 
-    queue(ledger, "unknown", 5);
+    queue(ledger, "unlisted", 5);
     struct claim claim = ledger_claim(ledger, "me", 100, 1000);
     assert_string_equal(claim.job_id, first.id);
     assert_int_equal(claim.fence, 1);
@@ -58,7 +58,7 @@ static void claims_the_oldest_job_of_a_known_kind(void **state)
     assert_int_equal(running.lease_until_ms, 1100);
     assert_string_equal(running.owner, "me");
     assert_string_equal(ledger_claim(ledger, "me", 100, 1000).job_id, second.id);
-    assert_false(claimable(ledger, "other", 100));
+    assert_false(claim_succeeds(ledger, "other", 100));
 }
 
 static void a_lease_that_ended_passes_to_the_next_and_fences_off_the_old_holder(void **state)
@@ -68,8 +68,9 @@ static void a_lease_that_ended_passes_to_the_next_and_fences_off_the_old_holder(
     struct claim old = ledger_claim(ledger, "me", 100, 1000), new;
     struct job_beat beat = { .claim = old };
 
-    assert_false(claimable(ledger, "other", 1100));
-    assert_none_for(ledger, "me", 90000000); /* the clock was set: it still runs */
+    assert_false(claim_succeeds(ledger, "other", 1100));
+    /* After a change of the clock the lease looks expired, but "me" still runs the job. */
+    assert_claim_finds_none(ledger, "me", 90000000);
     new = ledger_claim(ledger, "you", 1101, 1000);
     assert_string_equal(new.job_id, job.id);
     assert_int_equal(new.fence, 2);
@@ -128,7 +129,7 @@ static void heartbeats_extend_the_lease_and_carry_progress(void **state)
     assert_string_equal(now.message, "cell 3 of 8");
 }
 
-static void a_queued_job_is_cancelled_at_once_and_a_running_one_is_asked(void **state)
+static void a_queued_job_is_cancelled_at_once_and_a_running_one_is_asked_to_stop(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("bob", "job_cancel");
@@ -154,7 +155,7 @@ static void a_queued_job_is_cancelled_at_once_and_a_running_one_is_asked(void **
                    ERROR_NOT_FOUND, "job_x");
 }
 
-static void cancelling_a_queued_sweep_cancels_the_sweep(void **state)
+static void cancelling_the_job_of_a_queued_sweep_cancels_the_sweep(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment deployment = ledger_deployment(ledger, "a");
@@ -189,7 +190,7 @@ static void jobs_of_other_processes_are_released_at_start(void **state)
     ledger_claim(ledger, "dead", 100, 100000);
     assert_ok(ledger, job_orphans_release(ledger->store, "me", &ledger->error));
     assert_string_equal(ledger_claim(ledger, "me", 101, 1000).job_id, theirs.id);
-    assert_false(claimable(ledger, "other", 102));
+    assert_false(claim_succeeds(ledger, "other", 102));
     assert_int_equal(read_job(ledger, mine.id).fence, 1);
 }
 
@@ -205,7 +206,7 @@ static void without_the_folders_lock_the_leases_decide(void **state)
     assert_ok(ledger, job_orphans_release(ledger->store, "me", &ledger->error));
     ledger->store->lock_file = lock_file;
     assert_int_equal(read_job(ledger, job.id).lease_until_ms, 1100);
-    assert_none_for(ledger, "me", 1100);
+    assert_claim_finds_none(ledger, "me", 1100);
     claim = ledger_claim(ledger, "me", 1101, 1000);
     assert_string_equal(claim.job_id, job.id);
     assert_int_equal(claim.fence, 2);
@@ -242,7 +243,7 @@ static void lists_newest_first_and_counts_by_state(void **state)
     assert_int_equal(counts[JOB_FAILED], 0);
 }
 
-static void an_outcome_too_long_to_keep_stays_json(void **state)
+static void an_outcome_too_long_to_keep_is_replaced_by_its_length(void **state)
 {
     struct ledger *ledger = *state;
     struct job job = queue(ledger, "other", 10);
@@ -264,17 +265,17 @@ static void an_outcome_too_long_to_keep_stays_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(claims_the_oldest_job_of_a_known_kind),
+        cmocka_unit_test(claims_the_oldest_job_of_a_listed_kind),
         cmocka_unit_test(a_lease_that_ended_passes_to_the_next_and_fences_off_the_old_holder),
         cmocka_unit_test(a_job_never_starts_before_it_was_made_nor_ends_before_it_started),
         cmocka_unit_test(heartbeats_extend_the_lease_and_carry_progress),
-        cmocka_unit_test(a_queued_job_is_cancelled_at_once_and_a_running_one_is_asked),
-        cmocka_unit_test(cancelling_a_queued_sweep_cancels_the_sweep),
+        cmocka_unit_test(a_queued_job_is_cancelled_at_once_and_a_running_one_is_asked_to_stop),
+        cmocka_unit_test(cancelling_the_job_of_a_queued_sweep_cancels_the_sweep),
         cmocka_unit_test(a_job_given_back_is_queued_again),
         cmocka_unit_test(jobs_of_other_processes_are_released_at_start),
         cmocka_unit_test(without_the_folders_lock_the_leases_decide),
         cmocka_unit_test(lists_newest_first_and_counts_by_state),
-        cmocka_unit_test(an_outcome_too_long_to_keep_stays_json),
+        cmocka_unit_test(an_outcome_too_long_to_keep_is_replaced_by_its_length),
     };
 
     return ledger_run(tests);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/support/ledger.h"
 
-static void adds_a_row_only_for_something_new(void **state)
+static void adds_a_row_only_if_the_facts_differ(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment deployment = ledger_deployment(ledger, "a");
@@ -35,7 +35,7 @@ static void adds_a_row_only_for_something_new(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(adds_a_row_only_for_something_new),
+        cmocka_unit_test(adds_a_row_only_if_the_facts_differ),
     };
 
     return ledger_run(tests);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions that a person answers on a page: who is first, what is too late, what is listed. */
+/* Questions that a person answers on a page: which answer counts, and which questions are listed
+ * and kept. */
 #include "store/ledger/page_questions.h"
 
 #include "store/ledger/store.h"
@@ -38,7 +39,7 @@ static void the_first_answer_counts(void **state)
     assert_ok(ledger, answer(ledger, "ask_a", YES, 5100));
     assert_refused(ledger, answer(ledger, "ask_a", NO, 5200), ERROR_CONFLICT,
                    "this question was answered at 1970-01-01T00:00:05.100Z");
-    ask(ledger, "ask_a", "eve", 9000); /* another round of the same call */
+    ask(ledger, "ask_a", "eve", 9000); /* the id exists already: nothing changes */
     assert_ok(ledger, page_question_find(ledger->store, "ask_a", &found, &ledger->error));
     assert_string_equal(found.answer, YES);
     assert_string_equal(found.principal, "ada");
@@ -63,7 +64,7 @@ static void an_answer_that_nobody_waits_for_is_refused(void **state)
                    "this question expired");
 }
 
-static void ending_a_question_returns_an_answer_that_was_faster(void **state)
+static void ending_a_question_returns_an_earlier_answer(void **state)
 {
     struct ledger *ledger = *state;
     struct page_question ended;
@@ -116,7 +117,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_answer_counts),
         cmocka_unit_test(an_answer_that_nobody_waits_for_is_refused),
-        cmocka_unit_test(ending_a_question_returns_an_answer_that_was_faster),
+        cmocka_unit_test(ending_a_question_returns_an_earlier_answer),
         cmocka_unit_test(lists_open_questions_to_their_principal_alone),
         cmocka_unit_test(questions_are_kept_for_a_day),
     };

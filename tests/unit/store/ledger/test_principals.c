@@ -153,7 +153,7 @@ static void keys_have_a_label(void **state)
     assert_refused(ledger,
                    api_key_add(ledger->store, "ci", ROLE_VIEWER, longer, digest, 0, NULL, &key,
                                &ledger->error),
-                   ERROR_INVALID, "63 printable characters");
+                   ERROR_INVALID, "must be printable and have 63 bytes at most");
     assert_refused(ledger,
                    api_key_add(ledger->store, "ci", ROLE_VIEWER, "two\nlines", digest, 0, NULL,
                                &key, &ledger->error),

@@ -45,7 +45,8 @@ static size_t count_audit(struct ledger *ledger)
     return count;
 }
 
-/* A sweep with one measured cell of the first day, with raw records. */
+/* Stores a sweep with one measured cell, of the first day, and the cell's raw records. Returns the
+ * id of its attempt. */
 static int64_t measure(struct ledger *ledger)
 {
     struct deployment deployment = ledger_deployment(ledger, "a");
@@ -59,7 +60,7 @@ static int64_t measure(struct ledger *ledger)
     assert_ok(ledger, cell_list(ledger->store, sweep.id, NULL, &cells, &count, &ledger->error));
     assert_ok(ledger,
               attempt_begin(ledger->store, &claim, cells[0].id, 100, &attempt, &ledger->error));
-    assert_ok(ledger, attempt_accept(ledger->store, &claim, attempt, &result, 200, &ledger->error));
+    assert_ok(ledger, attempt_end(ledger->store, &claim, attempt, &result, 200, &ledger->error));
     assert_ok(ledger,
               job_finish(ledger->store, &claim, &(struct job_ending){ .state = JOB_COMPLETED }, 300,
                          &ledger->error));
@@ -101,7 +102,7 @@ static void deletes_what_is_too_old_and_keeps_the_rest(void **state)
     assert_int_equal(count_points(ledger), 2);
     assert_int_equal(count_jobs(ledger), 3); /* the sweep's job stays with its sweep */
     assert_false(has_records(ledger, attempt));
-    assert_int_equal(count_audit(ledger), 2); /* written now, by the clock */
+    assert_int_equal(count_audit(ledger), 2); /* new rows: they have the clock's time */
     assert_ok(ledger,
               store_retain(ledger->store, &retention, clock_utc_ms() + 3 * DAY_MS, &ledger->error));
     assert_int_equal(count_audit(ledger), 0);
@@ -129,7 +130,7 @@ static void an_undeletable_row_does_not_protect_the_rest(void **state)
     assert_int_equal(count_audit(ledger), 0);
 }
 
-static void zero_days_keep_for_ever(void **state)
+static void zero_days_keep_records_for_ever(void **state)
 {
     struct ledger *ledger = *state;
     int64_t attempt = measure(ledger);
@@ -139,7 +140,7 @@ static void zero_days_keep_for_ever(void **state)
     assert_true(has_records(ledger, attempt));
 }
 
-static bool is_answered(struct ledger *ledger, const char *nonce)
+static bool nonce_is_kept(struct ledger *ledger, const char *nonce)
 {
     struct request_nonce nonce_row;
     bool found;
@@ -151,7 +152,7 @@ static bool is_answered(struct ledger *ledger, const char *nonce)
 }
 
 /* A client may repeat the request for minutes. */
-static void the_answer_of_a_request_in_rounds_is_kept_for_a_day(void **state)
+static void the_answer_of_a_request_in_several_rounds_is_kept_for_a_day(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("alice", "test");
@@ -164,10 +165,10 @@ static void the_answer_of_a_request_in_rounds_is_kept_for_a_day(void **state)
     assert_ok(ledger, request_nonce_answer(ledger->store, "once", "{}", &ledger->error));
     assert_ok(ledger,
               store_retain(ledger->store, &for_ever, clock_utc_ms() + DAY_MS / 2, &ledger->error));
-    assert_true(is_answered(ledger, "once"));
+    assert_true(nonce_is_kept(ledger, "once"));
     assert_ok(ledger,
               store_retain(ledger->store, &for_ever, clock_utc_ms() + 2 * DAY_MS, &ledger->error));
-    assert_false(is_answered(ledger, "once"));
+    assert_false(nonce_is_kept(ledger, "once"));
 }
 
 static void deletes_more_than_one_batch_and_gives_the_space_back(void **state)
@@ -202,8 +203,9 @@ static bool is_believed(const struct ledger *ledger)
            == 1;
 }
 
-/* A doubted clock is remembered as a rival time, which accepting the clock must clear. */
-static void an_accepted_clock_is_believed_after_a_kill_too(void **state)
+/* A doubted clock is remembered as a rival time. Accepting the clock must clear it at once, because
+ * the process may be killed next. */
+static void an_accepted_clock_is_believed_after_a_restart_too(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("alice", "clock accept");
@@ -226,10 +228,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(deletes_what_is_too_old_and_keeps_the_rest),
         cmocka_unit_test(an_undeletable_row_does_not_protect_the_rest),
-        cmocka_unit_test(zero_days_keep_for_ever),
-        cmocka_unit_test(the_answer_of_a_request_in_rounds_is_kept_for_a_day),
+        cmocka_unit_test(zero_days_keep_records_for_ever),
+        cmocka_unit_test(the_answer_of_a_request_in_several_rounds_is_kept_for_a_day),
         cmocka_unit_test(deletes_more_than_one_batch_and_gives_the_space_back),
-        cmocka_unit_test(an_accepted_clock_is_believed_after_a_kill_too),
+        cmocka_unit_test(an_accepted_clock_is_believed_after_a_restart_too),
     };
 
     return ledger_run(tests);

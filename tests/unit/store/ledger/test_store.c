@@ -26,42 +26,42 @@
 #define WRITERS 3
 #define CELLS 6
 
-struct place {
+struct data_folder {
     char folder[FOLDER_SIZE], file[FOLDER_SIZE + 16];
     struct error error;
 };
 
 static int set_up(void **state)
 {
-    struct place *place = calloc(1, sizeof *place);
+    struct data_folder *data = calloc(1, sizeof *data);
 
-    folder_create(place->folder);
-    snprintf(place->file, sizeof place->file, "%s/opsbrain.db", place->folder);
-    *state = place;
+    folder_create(data->folder);
+    snprintf(data->file, sizeof data->file, "%s/opsbrain.db", data->folder);
+    *state = data;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    struct place *place = *state;
+    struct data_folder *data = *state;
 
-    folder_remove(place->folder);
-    free(place);
+    folder_remove(data->folder);
+    free(data);
     return 0;
 }
 
-static struct store *open_store(struct place *place)
+static struct store *open_store(struct data_folder *data)
 {
     struct store *store;
 
-    assert_ok(place, store_open(place->folder, "", 2, &store, &place->error));
+    assert_ok(data, store_open(data->folder, "", 2, &store, &data->error));
     return store;
 }
 
-static bool opens(struct place *place)
+static bool opens(struct data_folder *data)
 {
     struct store *store = NULL;
-    bool ok = store_open(place->folder, "", 2, &store, &place->error);
+    bool ok = store_open(data->folder, "", 2, &store, &data->error);
 
     assert_true(ok || store == NULL);
     store_close(store);
@@ -109,50 +109,50 @@ static void overwrite(const char *file, off_t offset, size_t length)
 
 static void makes_a_private_folder_with_private_files(void **state)
 {
-    struct place *place = *state;
+    struct data_folder *data = *state;
     struct stat status;
     struct store *store;
-    size_t length = strlen(place->folder);
+    size_t length = strlen(data->folder);
 
-    text_copy(place->folder + length, sizeof place->folder - length, "/a/b");
-    store = open_store(place);
-    assert_int_equal(stat(place->folder, &status), 0);
+    text_copy(data->folder + length, sizeof data->folder - length, "/a/b");
+    store = open_store(data);
+    assert_int_equal(stat(data->folder, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0700);
-    snprintf(place->file, sizeof place->file, "%.60s/opsbrain.db", place->folder);
-    assert_int_equal(stat(place->file, &status), 0);
+    snprintf(data->file, sizeof data->file, "%.60s/opsbrain.db", data->folder);
+    assert_int_equal(stat(data->file, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
-    snprintf(place->file, sizeof place->file, "%.60s/opsbrain.db-wal", place->folder);
-    assert_int_equal(stat(place->file, &status), 0);
+    snprintf(data->file, sizeof data->file, "%.60s/opsbrain.db-wal", data->folder);
+    assert_int_equal(stat(data->file, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
-    assert_ok(place, store_check(store, &place->error));
+    assert_ok(data, store_check(store, &data->error));
     assert_true(store_size_bytes(store) > 0);
     assert_int_equal(store_queued(store), 0);
     store_close(store);
-    place->folder[strlen(place->folder) - 4] = '\0';
+    data->folder[strlen(data->folder) - 4] = '\0';
 }
 
 static void refuses_a_folder_that_cannot_be_made(void **state)
 {
-    struct place *place = *state;
+    struct data_folder *data = *state;
     struct store *store;
 
-    close(open(place->file, O_WRONLY | O_CREAT, 0600));
-    assert_refused(place, store_open(place->file, "", 2, &store, &place->error), ERROR_INVALID,
+    close(open(data->file, O_WRONLY | O_CREAT, 0600));
+    assert_refused(data, store_open(data->file, "", 2, &store, &data->error), ERROR_INVALID,
                    "cannot be used");
-    assert_refused(place, store_open("", "", 2, &store, &place->error), ERROR_INVALID, "empty");
+    assert_refused(data, store_open("", "", 2, &store, &data->error), ERROR_INVALID, "empty");
 }
 
 static void refuses_a_newer_database_and_leaves_it_alone(void **state)
 {
-    struct place *place = *state;
+    struct data_folder *data = *state;
     char version[200];
 
-    store_close(open_store(place));
-    run_sql(place->file, "PRAGMA user_version = 700");
-    assert_refused(place, opens(place), ERROR_CONFLICT,
+    store_close(open_store(data));
+    run_sql(data->file, "PRAGMA user_version = 700");
+    assert_refused(data, opens(data), ERROR_CONFLICT,
                    "has version 700, but this opsbrain supports up to");
-    assert_non_null(strstr(place->error.message, "run a newer opsbrain or restore a backup"));
-    read_sql(place->file, "PRAGMA user_version", version);
+    assert_non_null(strstr(data->error.message, "run a newer opsbrain or restore a backup"));
+    read_sql(data->file, "PRAGMA user_version", version);
     assert_string_equal(version, "700");
 }
 
@@ -179,24 +179,24 @@ static void write_version_6(const char *file)
     run_sql(file, text_string(&script));
 }
 
-static void keeps_the_runs_and_cells_of_the_version_before(void **state)
+static void keeps_the_runs_and_cells_of_version_6(void **state)
 {
-    struct place *place = *state;
+    struct data_folder *data = *state;
     struct cell_row *cells;
     struct run_row run;
     struct store *store;
     size_t count;
 
-    write_version_6(place->file);
-    store = open_store(place);
-    assert_ok(place, cell_list(store, "swp_1", NULL, &cells, &count, &place->error));
+    write_version_6(data->file);
+    store = open_store(data);
+    assert_ok(data, cell_list(store, "swp_1", NULL, &cells, &count, &data->error));
     assert_int_equal(count, 1);
     assert_int_equal(cells[0].id, 7);
     assert_int_equal(cells[0].attempt_id, 9);
     assert_int_equal(cells[0].attempts, 1);
     assert_int_equal(cells[0].state, CELL_MEASURED);
     assert_true(cells[0].request_rate == 0);
-    assert_ok(place, run_find(store, "run_1", &run, &place->error));
+    assert_ok(data, run_find(store, "run_1", &run, &data->error));
     assert_string_equal(run.deployment, "gemma");
     assert_int_equal(run.revision, 2);
     assert_string_equal(run.corrects, "");
@@ -252,7 +252,7 @@ static void write_version_12(const char *file)
     run_sql(file, text_string(&script));
 }
 
-static void binds_the_secrets_of_the_version_before_where_an_admin_had_set_them(void **state)
+static void binds_the_secrets_of_version_12_where_an_admin_had_set_the_url(void **state)
 {
     static const char *const bound[][2] = {
         { "ADMIN", "http://host-0" },
@@ -260,32 +260,32 @@ static void binds_the_secrets_of_the_version_before_where_an_admin_had_set_them(
         { "LABEL", "http://host-5" },
         { "LOCAL", "http://host-2" },
     };
-    struct place *place = *state;
+    struct data_folder *data = *state;
     struct secret_origin *rows;
     struct deployment deployment;
     struct store *store;
     size_t count;
     bool changed;
 
-    write_version_12(place->file);
-    store = open_store(place);
-    assert_ok(place, secret_origin_list(store, NULL, &rows, &count, &place->error));
+    write_version_12(data->file);
+    store = open_store(data);
+    assert_ok(data, secret_origin_list(store, NULL, &rows, &count, &data->error));
     for (size_t i = 0; i < count && i < sizeof bound / sizeof *bound; i++) {
         assert_string_equal(rows[i].secret, bound[i][0]);
         assert_string_equal(rows[i].origin, bound[i][1]);
     }
     assert_int_equal(count, sizeof bound / sizeof *bound);
     free(rows);
-    assert_ok(place,
-              secret_origin_add(store, "ADMIN", "http://host-0", 1, NULL, &changed, &place->error));
-    assert_false(changed); /* it is bound, however it is written */
-    assert_ok(place,
-              secret_origin_remove(store, "ADMIN", "http://host-0", NULL, &changed, &place->error));
+    assert_ok(data,
+              secret_origin_add(store, "ADMIN", "http://host-0", 1, NULL, &changed, &data->error));
+    assert_false(changed); /* the migration has bound it */
+    assert_ok(data,
+              secret_origin_remove(store, "ADMIN", "http://host-0", NULL, &changed, &data->error));
     assert_true(changed);
-    assert_ok(place, secret_origin_list(store, "ADMIN", &rows, &count, &place->error));
+    assert_ok(data, secret_origin_list(store, "ADMIN", &rows, &count, &data->error));
     assert_int_equal(count, 0);
     free(rows);
-    assert_ok(place, deployment_find(store, "operator-moved-it", &deployment, &place->error));
+    assert_ok(data, deployment_find(store, "operator-moved-it", &deployment, &data->error));
     assert_string_equal(deployment.owner, "ada");
     assert_string_equal(deployment.created_by, "otto");
     store_close(store);
@@ -293,24 +293,24 @@ static void binds_the_secrets_of_the_version_before_where_an_admin_had_set_them(
 
 static void leaves_a_file_whose_references_are_broken_as_it_is(void **state)
 {
-    struct place *place = *state;
+    struct data_folder *data = *state;
     char version[200];
 
-    write_version_6(place->file);
-    run_sql(place->file, "PRAGMA foreign_keys = OFF; UPDATE attempts SET cell_id = 8");
-    assert_refused(place, opens(place), ERROR_INTERNAL, "table attempts refer to rows");
-    read_sql(place->file, "PRAGMA user_version", version);
+    write_version_6(data->file);
+    run_sql(data->file, "PRAGMA foreign_keys = OFF; UPDATE attempts SET cell_id = 8");
+    assert_refused(data, opens(data), ERROR_INTERNAL, "table attempts refer to rows");
+    read_sql(data->file, "PRAGMA user_version", version);
     assert_string_equal(version, "6");
 }
 
-static bool store_something(struct place *place, struct store *store)
+static bool store_something(struct data_folder *data, struct store *store)
 {
     struct change change = ledger_change("alice", "test");
 
-    return audit_log_add(store, &change, "ok", "", "", &place->error);
+    return audit_log_add(store, &change, "ok", "", "", &data->error);
 }
 
-/* Moves the file away and, if `copied`, puts a copy in its place. */
+/* Moves the file or folder away and, if `copied`, leaves a copy at its path. */
 static void take_away(const char *path, bool copied)
 {
     TEXT_AUTO command = { 0 };
@@ -333,8 +333,8 @@ static void stores_nothing_in_files_that_were_moved_or_replaced(void **state)
     static const char *const names[] = {
         "", "/lock", "/opsbrain.db", "/scrapes.db", "/opsbrain.db-wal", "/scrapes.db-wal"
     };
-    struct place *place = *state;
-    struct store *store = open_store(place);
+    struct data_folder *data = *state;
+    struct store *store = open_store(data);
     struct job_filter all = { .state = -1 };
     struct job *jobs;
     size_t count;
@@ -342,40 +342,40 @@ static void stores_nothing_in_files_that_were_moved_or_replaced(void **state)
     for (size_t i = 0; i < 2 * sizeof names / sizeof *names; i++) {
         char path[FOLDER_SIZE + 32];
 
-        snprintf(path, sizeof path, "%s%s", place->folder, names[i / 2]);
-        assert_true(store_something(place, store));
+        snprintf(path, sizeof path, "%s%s", data->folder, names[i / 2]);
+        assert_true(store_something(data, store));
         take_away(path, i % 2 == 1);
-        assert_refused(place, store_something(place, store), ERROR_BUSY, path);
+        assert_refused(data, store_something(data, store), ERROR_BUSY, path);
         assert_non_null(
-            strstr(place->error.message, i % 2 == 1 ? "another file is there" : "no longer there"));
-        assert_refused(place, store_check(store, &place->error), ERROR_BUSY,
+            strstr(data->error.message, i % 2 == 1 ? "another file is there" : "no longer there"));
+        assert_refused(data, store_check(store, &data->error), ERROR_BUSY,
                        "moved or deleted under the running server");
         assert_false(store_intact(store));
-        assert_ok(place, job_list(store, &all, 9, &jobs, &count, &place->error));
+        assert_ok(data, job_list(store, &all, 9, &jobs, &count, &data->error));
         free(jobs);
         put_back(path);
-        assert_true(store_something(place, store));
-        assert_ok(place, store_check(store, &place->error));
+        assert_true(store_something(data, store));
+        assert_ok(data, store_check(store, &data->error));
     }
     store_close(store);
 }
 
-/* By now another server has the folder. */
-static void leaves_files_put_in_its_place_alone(void **state)
+/* The old server's folder was moved, and a new server uses a folder at the same path. */
+static void closing_leaves_the_files_of_a_new_server_alone(void **state)
 {
-    struct place *place = *state;
-    struct store *old = open_store(place), *new;
+    struct data_folder *data = *state;
+    struct store *old = open_store(data), *new;
     char wal[FOLDER_SIZE + 32], away[FOLDER_SIZE + 8], command[400];
     struct stat status;
 
-    snprintf(away, sizeof away, "%s.old", place->folder);
-    assert_int_equal(rename(place->folder, away), 0);
-    new = open_store(place);
-    assert_true(store_something(place, new));
+    snprintf(away, sizeof away, "%s.old", data->folder);
+    assert_int_equal(rename(data->folder, away), 0);
+    new = open_store(data);
+    assert_true(store_something(data, new));
     store_close(old);
-    snprintf(wal, sizeof wal, "%s/opsbrain.db-wal", place->folder);
+    snprintf(wal, sizeof wal, "%s/opsbrain.db-wal", data->folder);
     assert_int_equal(stat(wal, &status), 0);
-    assert_true(store_something(place, new));
+    assert_true(store_something(data, new));
     store_close(new);
     snprintf(command, sizeof command, "rm -rf %s", away);
     assert_int_equal(system(command), 0);
@@ -383,51 +383,51 @@ static void leaves_files_put_in_its_place_alone(void **state)
 
 static void refuses_a_database_of_another_program(void **state)
 {
-    struct place *place = *state;
+    struct data_folder *data = *state;
 
-    run_sql(place->file, "CREATE TABLE theirs (a)");
-    assert_refused(place, opens(place), ERROR_CONFLICT, "of another program");
+    run_sql(data->file, "CREATE TABLE theirs (a)");
+    assert_refused(data, opens(data), ERROR_CONFLICT, "of another program");
 }
 
 static void refuses_a_file_with_a_garbage_head(void **state)
 {
-    struct place *place = *state;
+    struct data_folder *data = *state;
 
-    store_close(open_store(place));
-    overwrite(place->file, 0, 100);
-    assert_refused(place, opens(place), ERROR_INTERNAL, "corrupt");
-    assert_non_null(strstr(place->error.message, "backup"));
+    store_close(open_store(data));
+    overwrite(data->file, 0, 100);
+    assert_refused(data, opens(data), ERROR_INTERNAL, "corrupt");
+    assert_non_null(strstr(data->error.message, "backup"));
 }
 
 static void refuses_a_file_with_garbage_in_the_middle(void **state)
 {
-    struct place *place = *state;
+    struct data_folder *data = *state;
     struct stat status;
 
-    store_close(open_store(place));
-    assert_int_equal(stat(place->file, &status), 0);
-    overwrite(place->file, status.st_size / 2 / 4096 * 4096, 8192);
-    assert_refused(place, opens(place), ERROR_INTERNAL, "corrupt");
-    assert_non_null(strstr(place->error.message, "backup"));
+    store_close(open_store(data));
+    assert_int_equal(stat(data->file, &status), 0);
+    overwrite(data->file, status.st_size / 2 / 4096 * 4096, 8192);
+    assert_refused(data, opens(data), ERROR_INTERNAL, "corrupt");
+    assert_non_null(strstr(data->error.message, "backup"));
 }
 
 static void refuses_a_database_that_another_program_has_locked(void **state)
 {
-    struct place *place = *state;
+    struct data_folder *data = *state;
     sqlite3 *db;
 
-    store_close(open_store(place));
-    assert_int_equal(sqlite3_open(place->file, &db), SQLITE_OK);
+    store_close(open_store(data));
+    assert_int_equal(sqlite3_open(data->file, &db), SQLITE_OK);
     assert_int_equal(
         sqlite3_exec(db, "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;", NULL, NULL, NULL),
         SQLITE_OK);
-    assert_refused(place, opens(place), ERROR_BUSY, "locked by another program");
+    assert_refused(data, opens(data), ERROR_BUSY, "locked by another program");
     sqlite3_close(db);
-    assert_true(opens(place));
+    assert_true(opens(data));
 }
 
 /* Starts a child that opens the store and keeps it open; returns once the store is open. */
-static pid_t hold_in_child(struct place *place)
+static pid_t hold_in_child(struct data_folder *data)
 {
     int ends[2];
     char byte;
@@ -438,7 +438,7 @@ static pid_t hold_in_child(struct place *place)
     if (child == 0) {
         struct store *store;
 
-        if (!store_open(place->folder, "", 2, &store, &place->error) || write(ends[1], "x", 1) != 1)
+        if (!store_open(data->folder, "", 2, &store, &data->error) || write(ends[1], "x", 1) != 1)
             _exit(1);
         for (;;)
             pause();
@@ -451,23 +451,23 @@ static pid_t hold_in_child(struct place *place)
 
 static void refuses_a_folder_in_use_until_its_holder_dies(void **state)
 {
-    struct place *place = *state;
-    pid_t child = hold_in_child(place);
+    struct data_folder *data = *state;
+    pid_t child = hold_in_child(data);
     char process[40];
 
     snprintf(process, sizeof process, "(process %d)", (int)child);
-    assert_refused(place, opens(place), ERROR_CONFLICT, "in use by another opsbrain");
-    assert_non_null(strstr(place->error.message, process));
+    assert_refused(data, opens(data), ERROR_CONFLICT, "in use by another opsbrain");
+    assert_non_null(strstr(data->error.message, process));
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    assert_true(opens(place));
+    assert_true(opens(data));
 }
 
 /* ---- Killed at any moment: what was acknowledged is stored, and nothing is stored in part ---- */
 
 struct writer {
     pthread_t thread;
-    struct ledger *ledger; /* its own, because of the error in it */
+    struct ledger *ledger; /* used by this thread alone, because of the error in it */
     struct deployment deployment;
     int acknowledged; /* the pipe to which the ids of stored sweeps are written */
 };
@@ -486,12 +486,12 @@ static void *create_sweeps(void *context)
     }
 }
 
-static void write_until_killed(struct place *place, int acknowledged)
+static void write_until_killed(struct data_folder *data, int acknowledged)
 {
     struct writer writers[WRITERS];
     struct store *store;
 
-    if (!store_open(place->folder, "", 2, &store, &place->error))
+    if (!store_open(data->folder, "", 2, &store, &data->error))
         _exit(2);
     for (int i = 0; i < WRITERS; i++) {
         struct deployment wanted = { .name = "d", .url = "http://127.0.0.1:1" };
@@ -499,8 +499,8 @@ static void write_until_killed(struct place *place, int acknowledged)
         writers[i].ledger = calloc(1, sizeof *writers[i].ledger);
         writers[i].ledger->store = store;
         writers[i].acknowledged = acknowledged;
-        if (!deployment_find(store, "d", &writers[i].deployment, &place->error)
-            && !deployment_add(store, &wanted, 1, NULL, &writers[i].deployment, &place->error))
+        if (!deployment_find(store, "d", &writers[i].deployment, &data->error)
+            && !deployment_add(store, &wanted, 1, NULL, &writers[i].deployment, &data->error))
             _exit(3);
         pthread_create(&writers[i].thread, NULL, create_sweeps, &writers[i]);
     }
@@ -519,7 +519,9 @@ static size_t read_acknowledged(int pipe_end, char (**ids)[ID_SIZE], size_t coun
     return count;
 }
 
-static size_t kill_one(struct place *place, struct generator *generator, bool working,
+/* Kills a child that creates sweeps; if `working`, only after the child has stored one. Appends the
+ * ids of the stored sweeps to *ids, and returns how many there are now. */
+static size_t kill_one(struct data_folder *data, struct generator *generator, bool working,
                        char (**ids)[ID_SIZE], size_t count)
 {
     int ends[2], status;
@@ -529,7 +531,7 @@ static size_t kill_one(struct place *place, struct generator *generator, bool wo
     assert_int_equal(fcntl(ends[1], F_SETPIPE_SZ, 1 << 20), 1 << 20);
     child = fork();
     if (child == 0)
-        write_until_killed(place, ends[1]);
+        write_until_killed(data, ends[1]);
     close(ends[1]);
     if (working) /* else it may not even have opened the store */
         assert_int_equal(poll(&(struct pollfd){ ends[0], POLLIN, 0 }, 1, PATIENCE_MS), 1);
@@ -556,7 +558,7 @@ static void check_sweep(struct ledger *ledger, const char *id)
 
 static void kills_lose_nothing_that_was_acknowledged(void **state)
 {
-    struct place *place = *state;
+    struct data_folder *data = *state;
     struct generator generator;
     char(*ids)[ID_SIZE] = NULL;
     char verdict[200], cells[200], audits[200], sweeps[200], expected[200];
@@ -567,21 +569,21 @@ static void kills_lose_nothing_that_was_acknowledged(void **state)
 
     generator_init(&generator, 7);
     for (int i = 0; i < KILLS; i++)
-        count = kill_one(place, &generator, i % 2 == 0, &ids, count);
+        count = kill_one(data, &generator, i % 2 == 0, &ids, count);
     assert_in_range(count, 1, 1000000);
-    ledger.store = open_store(place);
+    ledger.store = open_store(data);
     for (size_t i = 0; i < count; i++)
         check_sweep(&ledger, ids[i]);
     assert_ok(&ledger, audit_verify(ledger.store, NULL, NULL, &audit, &ledger.error));
     assert_true(audit.intact);
     store_close(ledger.store);
-    read_sql(place->file, "PRAGMA integrity_check", verdict);
+    read_sql(data->file, "PRAGMA integrity_check", verdict);
     assert_string_equal(verdict, "ok");
-    read_sql(place->file, "PRAGMA foreign_key_check", verdict);
+    read_sql(data->file, "PRAGMA foreign_key_check", verdict);
     assert_string_equal(verdict, "");
-    read_sql(place->file, "SELECT count(*) FROM sweeps", sweeps);
-    read_sql(place->file, "SELECT count(*) FROM audit WHERE tool = 'sweep_start'", audits);
-    read_sql(place->file, "SELECT count(*) FROM cells", cells);
+    read_sql(data->file, "SELECT count(*) FROM sweeps", sweeps);
+    read_sql(data->file, "SELECT count(*) FROM audit WHERE tool = 'sweep_start'", audits);
+    read_sql(data->file, "SELECT count(*) FROM cells", cells);
     assert_string_equal(audits, sweeps);
     assert_true(text_to_integer(sweeps, 0, INT32_MAX, &sweeps_kept));
     snprintf(expected, sizeof expected, "%lld", CELLS * (long long)sweeps_kept);
@@ -592,8 +594,8 @@ static void kills_lose_nothing_that_was_acknowledged(void **state)
 
 static void a_full_disk_refuses_writes_and_loses_nothing(void **state)
 {
-    struct place *place = *state;
-    struct store *store = open_store(place);
+    struct data_folder *data = *state;
+    struct store *store = open_store(data);
     struct change change = ledger_change("alice", "x");
     struct rlimit before, small;
     struct audit_row *rows;
@@ -605,23 +607,23 @@ static void a_full_disk_refuses_writes_and_loses_nothing(void **state)
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before);
     small = before;
-    small.rlim_cur = 4 << 20; /* the schema alone takes almost one */
+    small.rlim_cur = 4 << 20; /* the schema alone takes almost 1 MiB */
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    while (written < 10000 && audit_log_add(store, &change, "ok", "", "", &place->error))
+    while (written < 10000 && audit_log_add(store, &change, "ok", "", "", &data->error))
         written++;
     assert_in_range(written, 10, 9999);
-    assert_int_equal(place->error.kind, ERROR_BUSY);
-    assert_non_null(strstr(place->error.message, "is full"));
-    assert_refused(place, audit_log_add(store, &change, "ok", "", "", &place->error), ERROR_BUSY,
+    assert_int_equal(data->error.kind, ERROR_BUSY);
+    assert_non_null(strstr(data->error.message, "is full"));
+    assert_refused(data, audit_log_add(store, &change, "ok", "", "", &data->error), ERROR_BUSY,
                    "is full");
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    assert_ok(place, audit_log_add(store, &change, "ok", "", "", &place->error));
-    assert_ok(place, audit_log_list(store, &(struct audit_filter){ 0 }, 20000, &rows, &count,
-                                    &place->error));
+    assert_ok(data, audit_log_add(store, &change, "ok", "", "", &data->error));
+    assert_ok(data, audit_log_list(store, &(struct audit_filter){ 0 }, 20000, &rows, &count,
+                                   &data->error));
     assert_int_equal(count, written + 1);
     audit_log_rows_free(rows, count);
     store_close(store);
-    read_sql(place->file, "PRAGMA integrity_check", verdict);
+    read_sql(data->file, "PRAGMA integrity_check", verdict);
     assert_string_equal(verdict, "ok");
     free(arguments);
 }
@@ -633,11 +635,11 @@ int main(void)
         TEST(makes_a_private_folder_with_private_files),
         TEST(refuses_a_folder_that_cannot_be_made),
         TEST(refuses_a_newer_database_and_leaves_it_alone),
-        TEST(keeps_the_runs_and_cells_of_the_version_before),
-        TEST(binds_the_secrets_of_the_version_before_where_an_admin_had_set_them),
+        TEST(keeps_the_runs_and_cells_of_version_6),
+        TEST(binds_the_secrets_of_version_12_where_an_admin_had_set_the_url),
         TEST(leaves_a_file_whose_references_are_broken_as_it_is),
         TEST(stores_nothing_in_files_that_were_moved_or_replaced),
-        TEST(leaves_files_put_in_its_place_alone),
+        TEST(closing_leaves_the_files_of_a_new_server_alone),
         TEST(refuses_a_database_of_another_program),
         TEST(refuses_a_file_with_a_garbage_head),
         TEST(refuses_a_file_with_garbage_in_the_middle),

@@ -22,7 +22,7 @@
 
 #define READERS 4
 
-/* Holds the store, on its own thread. */
+/* Occupies all readers of the store on one thread, and its writer on a second one. */
 struct holder {
     struct database *database;
     pthread_t readers, writer;
@@ -132,7 +132,7 @@ static void post(struct http_client *client, unsigned port, const char *headers,
 
 #define PING "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}"
 
-/* The only HTTP thread is free: it answers on the connections of others. */
+/* Asserts that the only HTTP thread is free: it answers requests that do not need the store. */
 static void assert_answers(unsigned port)
 {
     struct http_client client;
@@ -196,7 +196,8 @@ static void only_calls_that_need_the_store_wait(void **state)
     }
 }
 
-/* Each separately, so that none is hidden behind a held worker. */
+/* Each request is sent alone: otherwise it might be unanswered only because earlier ones occupy the
+ * workers. */
 static void no_call_that_needs_the_store_is_answered_meanwhile(void **state)
 {
     const struct served *served = *state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cells of a stored sweep: who may write them, once, and what stays as it was measured. */
+/* The cells of a stored sweep: who may write their results, that each is measured once, and that
+ * what was measured never changes. */
 #include "tests/unit/support/sweep_scene.h"
 
 /* The middle cells were inferred from cells that are now measured again, so they must be measured,
@@ -14,8 +15,8 @@ static void infers_cells_and_undoes_it_when_failures_are_retried(void **state)
     struct claim old = scene.claim;
     struct sweep_row again;
 
-    accept(ledger, &scene, 0, CELL_MEASURED);
-    accept(ledger, &scene, 3, CELL_FAILED);
+    attempt_and_end(ledger, &scene, 0, CELL_MEASURED);
+    attempt_and_end(ledger, &scene, 3, CELL_FAILED);
     assert_ok(ledger, sweep_infer_cells(ledger->store, &scene.claim, scene.sweep.id, inferences, 3,
                                         400, &ledger->error));
     read_cells(ledger, &scene);
@@ -57,8 +58,7 @@ static void stores_a_cell_completely(void **state)
     result.records_length = 6;
     result.records_count = 50;
     result.witness_json = "{\"kv\":1}";
-    assert_ok(ledger,
-              attempt_accept(ledger->store, &scene.claim, id, &result, 300, &ledger->error));
+    assert_ok(ledger, attempt_end(ledger->store, &scene.claim, id, &result, 300, &ledger->error));
     read_cells(ledger, &scene);
     assert_int_equal(scene.cells[1].state, CELL_MEASURED);
     assert_int_equal(scene.cells[1].attempt_id, id);
@@ -99,10 +99,9 @@ static void never_measures_a_cell_twice(void **state)
         ledger,
         attempt_begin(ledger->store, &scene.claim, scene.cells[0].id, 210, &second, &ledger->error),
         ERROR_CONFLICT, "already being measured");
-    assert_ok(ledger,
-              attempt_accept(ledger->store, &scene.claim, id, &result, 300, &ledger->error));
+    assert_ok(ledger, attempt_end(ledger->store, &scene.claim, id, &result, 300, &ledger->error));
     assert_refused(ledger,
-                   attempt_accept(ledger->store, &scene.claim, id, &result, 310, &ledger->error),
+                   attempt_end(ledger->store, &scene.claim, id, &result, 310, &ledger->error),
                    ERROR_CONFLICT, "already has a result");
     assert_refused(
         ledger,
@@ -122,7 +121,7 @@ static void a_stale_owner_writes_nothing(void **state)
     size_t count;
 
     scene.claim = ledger_claim(ledger, "you", 5000, 1000);
-    assert_refused(ledger, attempt_accept(ledger->store, &old, id, &result, 5100, &ledger->error),
+    assert_refused(ledger, attempt_end(ledger->store, &old, id, &result, 5100, &ledger->error),
                    ERROR_CONFLICT, "taken over");
     assert_refused(
         ledger, attempt_begin(ledger->store, &old, scene.cells[1].id, 5100, &other, &ledger->error),
@@ -156,9 +155,9 @@ static void a_stale_owner_writes_nothing(void **state)
     assert_int_equal(scene.cells[0].state, CELL_PENDING);
     /* The new owner of the job cannot end the attempt of the old one, but begins a second one. */
     assert_refused(ledger,
-                   attempt_accept(ledger->store, &scene.claim, id, &result, 5200, &ledger->error),
+                   attempt_end(ledger->store, &scene.claim, id, &result, 5200, &ledger->error),
                    ERROR_CONFLICT, "does not run under this claim");
-    accept(ledger, &scene, 0, CELL_MEASURED);
+    attempt_and_end(ledger, &scene, 0, CELL_MEASURED);
     read_cells(ledger, &scene);
     assert_int_equal(scene.cells[0].attempts, 2);
     end(&scene);
@@ -189,8 +188,8 @@ static void failed_cells_of_an_unfinished_run_are_measured_again_on_request(void
     struct sweep_row again;
     size_t count;
 
-    accept(ledger, &scene, 0, CELL_MEASURED);
-    accept(ledger, &scene, 1, CELL_FAILED);
+    attempt_and_end(ledger, &scene, 0, CELL_MEASURED);
+    attempt_and_end(ledger, &scene, 1, CELL_FAILED);
     assert_ok(ledger, job_finish(ledger->store, &scene.claim,
                                  &(struct job_ending){ .state = JOB_COMPLETED,
                                                        .sweep_state = "stopped",
@@ -205,8 +204,8 @@ static void failed_cells_of_an_unfinished_run_are_measured_again_on_request(void
     assert_int_equal(attempts[0].concurrency, 2);
     free(attempts);
     scene.claim = ledger_claim(ledger, "me", 700, 1000);
-    accept(ledger, &scene, 1, CELL_MEASURED);
-    accept(ledger, &scene, 2, CELL_MEASURED);
+    attempt_and_end(ledger, &scene, 1, CELL_MEASURED);
+    attempt_and_end(ledger, &scene, 2, CELL_MEASURED);
     assert_ok(ledger,
               job_finish(ledger->store, &scene.claim,
                          &(struct job_ending){ .state = JOB_COMPLETED }, 800, &ledger->error));
@@ -248,11 +247,11 @@ static void nothing_changes_what_was_measured(void **state)
     result.records = "records";
     result.records_length = 7;
     for (size_t i = 0; i < 2; i++) {
-        /* A run that is not finished may still end, but what it measures stays as it is. */
+        /* A run that is not finished may still end, but its repetition never changes. */
         assert_false(
             may_do(ledger, "UPDATE runs SET repetition = 9 WHERE sweep_id = %Q", scene.sweep.id));
-        assert_ok(ledger, attempt_accept(ledger->store, &scene.claim, attempt(ledger, &scene, i),
-                                         &result, 300, &ledger->error));
+        assert_ok(ledger, attempt_end(ledger->store, &scene.claim, attempt(ledger, &scene, i),
+                                      &result, 300, &ledger->error));
         assert_false(may_do(ledger, CHANGE_MEASUREMENT, scene.sweep.id));
     }
     histogram_destroy(result.histograms[METRIC_TTFT]);
@@ -269,11 +268,11 @@ static void a_rejected_attempt_leaves_the_cell_to_be_measured(void **state)
     struct ledger *ledger = *state;
     struct scene scene = begin(ledger, 1, 1);
 
-    accept(ledger, &scene, 0, CELL_PENDING);
+    attempt_and_end(ledger, &scene, 0, CELL_PENDING);
     read_cells(ledger, &scene);
     assert_int_equal(scene.cells[0].state, CELL_PENDING);
     assert_int_equal(scene.cells[0].attempts, 1);
-    accept(ledger, &scene, 0, CELL_MEASURED);
+    attempt_and_end(ledger, &scene, 0, CELL_MEASURED);
     end(&scene);
 }
 

@@ -136,7 +136,7 @@ static void a_sweep_of_two_deployments_has_runs_of_both(void **state)
     sweep_row_finish(&out);
 }
 
-static void refuses_cells_that_name_other_repetitions(void **state)
+static void refuses_cells_that_do_not_match_the_repetitions(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment deployment = ledger_deployment(ledger, "a");
@@ -156,7 +156,7 @@ static void refuses_cells_that_name_other_repetitions(void **state)
                    ERROR_INVALID, "more than 1 repetitions");
     order.repetitions = 3;
     assert_refused(ledger, sweep_create(ledger->store, &order, 10, NULL, &out, &ledger->error),
-                   ERROR_INVALID, "2 repetitions, not 3");
+                   ERROR_INVALID, "name 2 runs, not 3");
     order.repetitions = 1;
     order.cell_count = 0;
     assert_refused(ledger, sweep_create(ledger->store, &order, 10, NULL, &out, &ledger->error),
@@ -171,12 +171,12 @@ static void a_run_ends_with_its_last_cell(void **state)
     struct scene scene = begin(ledger, 2, 1);
     struct run_row run;
 
-    accept(ledger, &scene, 0, CELL_MEASURED);
+    attempt_and_end(ledger, &scene, 0, CELL_MEASURED);
     assert_ok(ledger, run_find(ledger->store, scene.cells[0].run_id, &run, &ledger->error));
     assert_int_equal(run.finished_ms, 0);
     assert_int_equal(run.cells_done, 1);
     run_rows_free(memcpy(malloc(sizeof run), &run, sizeof run), 1);
-    accept(ledger, &scene, 1, CELL_INFEASIBLE);
+    attempt_and_end(ledger, &scene, 1, CELL_INFEASIBLE);
     assert_ok(ledger, run_find(ledger->store, scene.cells[0].run_id, &run, &ledger->error));
     assert_int_equal(run.finished_ms, 300);
     run_rows_free(memcpy(malloc(sizeof run), &run, sizeof run), 1);
@@ -215,11 +215,11 @@ static void a_stopped_sweep_continues_with_its_pending_cells(void **state)
     struct change change = ledger_change("bob", "sweep_resume");
     struct sweep_row again;
 
-    accept(ledger, &scene, 0, CELL_MEASURED);
+    attempt_and_end(ledger, &scene, 0, CELL_MEASURED);
     assert_refused(
         ledger,
         sweep_reopen(ledger->store, scene.sweep.id, false, 0, 400, &change, &again, &ledger->error),
-        ERROR_CONFLICT, "is being measured by job");
+        ERROR_CONFLICT, "has not ended: wait");
     assert_ok(ledger, job_finish(ledger->store, &scene.claim,
                                  &(struct job_ending){ .state = JOB_COMPLETED,
                                                        .sweep_state = "stopped",
@@ -236,7 +236,7 @@ static void a_stopped_sweep_continues_with_its_pending_cells(void **state)
     assert_string_equal(again.subjects[0].workload, "{\"seed\":7}");
     assert_int_equal(again.cells_done, 1);
     scene.claim = ledger_claim(ledger, "me", 700, 1000);
-    accept(ledger, &scene, 1, CELL_MEASURED);
+    attempt_and_end(ledger, &scene, 1, CELL_MEASURED);
     sweep_row_finish(&again);
     end(&scene);
 }
@@ -247,8 +247,8 @@ static void a_finished_run_is_not_reopened(void **state)
     struct scene scene = begin(ledger, 3, 1);
     struct sweep_row again;
 
-    accept(ledger, &scene, 0, CELL_MEASURED);
-    accept(ledger, &scene, 1, CELL_FAILED);
+    attempt_and_end(ledger, &scene, 0, CELL_MEASURED);
+    attempt_and_end(ledger, &scene, 1, CELL_FAILED);
     assert_ok(ledger, sweep_skip_cells(ledger->store, &scene.claim, scene.sweep.id,
                                        "larger ones failed", 400, &ledger->error));
     assert_ok(ledger, job_finish(ledger->store, &scene.claim,
@@ -287,10 +287,10 @@ static void a_correction_points_at_the_run_it_replaces(void **state)
                                  .arguments_digest = "" };
     struct sweep_row second;
     struct run_row *before, *after, *earlier;
-    struct scene anew = { .deployment = scene.deployment };
+    struct scene correcting = { .deployment = scene.deployment };
     size_t count;
 
-    accept(ledger, &scene, 0, CELL_MEASURED);
+    attempt_and_end(ledger, &scene, 0, CELL_MEASURED);
     assert_ok(ledger, run_list(ledger->store, NULL, scene.sweep.id, 0, 10, &before, &count,
                                &ledger->error));
     assert_string_equal(before[0].corrects, "");
@@ -302,23 +302,24 @@ static void a_correction_points_at_the_run_it_replaces(void **state)
     assert_string_equal(after[0].corrects, before[0].id);
     assert_ok(ledger, run_list(ledger->store, NULL, scene.sweep.id, 0, 10, &earlier, &count,
                                &ledger->error));
-    assert_string_equal(earlier[0].corrected_by, ""); /* it has measured nothing yet */
+    assert_string_equal(earlier[0].corrected_by, ""); /* the new run has measured nothing yet */
     run_rows_free(earlier, 1);
     assert_ok(ledger,
               job_finish(ledger->store, &scene.claim,
                          &(struct job_ending){ .state = JOB_COMPLETED }, 390, &ledger->error));
-    anew.sweep = second;
-    anew.claim = ledger_claim(ledger, "me", 400, 1000);
-    assert_ok(ledger, sweep_begin(ledger->store, &anew.claim, second.id, 410, &ledger->error));
-    read_cells(ledger, &anew);
-    accept(ledger, &anew, 0, CELL_MEASURED);
+    correcting.sweep = second;
+    correcting.claim = ledger_claim(ledger, "me", 400, 1000);
+    assert_ok(ledger,
+              sweep_begin(ledger->store, &correcting.claim, second.id, 410, &ledger->error));
+    read_cells(ledger, &correcting);
+    attempt_and_end(ledger, &correcting, 0, CELL_MEASURED);
     assert_ok(ledger, run_list(ledger->store, NULL, scene.sweep.id, 0, 10, &earlier, &count,
                                &ledger->error));
     assert_string_equal(earlier[0].corrected_by, after[0].id);
     run_rows_free(before, 1);
     run_rows_free(after, 1);
     run_rows_free(earlier, 1);
-    end(&anew);
+    end(&correcting);
     end(&scene);
 }
 
@@ -343,14 +344,13 @@ static void a_job_that_fails_ends_its_sweep_and_attempts(void **state)
     end(&scene);
 }
 
-/* The state that an earlier version left if it was killed between the end of the job and that of
- * the sweep. */
+/* An earlier version left this state if it was killed after it ended the sweep, before the job. */
 static void a_sweep_that_has_ended_is_not_changed(void **state)
 {
     struct ledger *ledger = *state;
     struct scene scene = begin(ledger, 1, 1);
 
-    accept(ledger, &scene, 0, CELL_MEASURED);
+    attempt_and_end(ledger, &scene, 0, CELL_MEASURED);
     assert_true(may_do(ledger,
                        "UPDATE sweeps SET state = 'completed', finished_ms = 500 WHERE id = %Q",
                        scene.sweep.id));
@@ -400,7 +400,7 @@ int main(void)
         cmocka_unit_test(creates_job_runs_and_cells_with_their_audit_row),
         cmocka_unit_test(the_same_idempotency_key_gives_the_first_sweep),
         cmocka_unit_test(a_sweep_of_two_deployments_has_runs_of_both),
-        cmocka_unit_test(refuses_cells_that_name_other_repetitions),
+        cmocka_unit_test(refuses_cells_that_do_not_match_the_repetitions),
         cmocka_unit_test(a_run_ends_with_its_last_cell),
         cmocka_unit_test(fingerprints_are_digests_of_the_canonical_document),
         cmocka_unit_test(a_stopped_sweep_continues_with_its_pending_cells),

@@ -31,7 +31,7 @@ static size_t round_trip(const double *values, size_t count, const struct predic
     return packed.length;
 }
 
-static void a_predicted_value_costs_one_byte(void **state)
+static void a_column_that_is_predicted_costs_one_byte(void **state)
 {
     double values[LIMIT];
 
@@ -41,7 +41,7 @@ static void a_predicted_value_costs_one_byte(void **state)
     assert_int_equal(round_trip(values, LIMIT, &(struct prediction){ values, false }), 1);
 }
 
-static void a_counter_costs_a_byte_or_two_a_step(void **state)
+static void a_counter_with_equal_steps_costs_a_byte_a_step(void **state)
 {
     double values[LIMIT];
 
@@ -73,7 +73,7 @@ static void every_number_comes_back_bit_by_bit(void **state)
     (void)state;
     round_trip(odd, sizeof odd / sizeof *odd, &chained);
     round_trip(odd, sizeof odd / sizeof *odd, &(struct prediction){ 0 });
-    round_trip(odd + 8, 2, &chained); /* whole, but their difference is too long for one */
+    round_trip(odd + 8, 2, &chained); /* both are whole, but their difference is not below 2^53 */
     round_trip(odd, 0, &chained);
 }
 
@@ -110,23 +110,23 @@ static void damaged_bytes_are_refused_or_read_within_bounds(void **state)
     for (int round = 0; round < 20000; round++) {
         uint8_t bytes[64];
         size_t length = generator_below(&random, sizeof bytes);
-        uint8_t *exact = malloc(length + 1); /* the address sanitizer watches its end */
+        uint8_t *copy = malloc(length + 1); /* AddressSanitizer reports reads after it */
 
         for (size_t i = 0; i < length; i++)
             bytes[i] = (uint8_t)(i == 0 ? generator_below(&random, 4) : generator_next(&random));
-        memcpy(exact, bytes, length);
-        const uint8_t *in = exact;
-        column_codec_unpack(&in, exact + length, values, 100, &chained);
-        assert_true(in <= exact + length);
-        free(exact);
+        memcpy(copy, bytes, length);
+        const uint8_t *in = copy;
+        column_codec_unpack(&in, copy + length, values, 100, &chained);
+        assert_true(in <= copy + length);
+        free(copy);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_predicted_value_costs_one_byte),
-        cmocka_unit_test(a_counter_costs_a_byte_or_two_a_step),
+        cmocka_unit_test(a_column_that_is_predicted_costs_one_byte),
+        cmocka_unit_test(a_counter_with_equal_steps_costs_a_byte_a_step),
         cmocka_unit_test(every_number_comes_back_bit_by_bit),
         cmocka_unit_test(random_columns_come_back),
         cmocka_unit_test(damaged_bytes_are_refused_or_read_within_bounds),

@@ -37,7 +37,7 @@ static void assert_same_points(const struct scraped *a, const struct scraped *b)
         assert_int_equal(x->at_ms, y->at_ms);
         assert_true(x->count == y->count && x->last == y->last && x->min == y->min
                     && x->max == y->max && x->covered_ms == y->covered_ms);
-        /* sums are added up in another order */
+        /* the numbers are added up in a different order */
         assert_true(fabs(x->sum - y->sum) <= 1e-9 * fabs(x->sum));
         assert_true(fabs(x->increase - y->increase) <= 1e-9 * fabs(x->increase));
     }
@@ -116,7 +116,7 @@ static void values_that_are_not_numbers_are_skipped(void **state)
     free(after.points);
 }
 
-static void the_hour_that_is_not_over_waits(void **state)
+static void an_hour_that_has_just_ended_waits_for_late_scrapes(void **state)
 {
     struct ledger *ledger = *state;
     struct scraped series;
@@ -143,7 +143,8 @@ static void add_up(struct ledger *ledger, enum scrape_level level, double *scrap
     free(series.points);
 }
 
-/* Scrape by scrape, the first one after the clock was set back may have no neighbour any more. */
+/* At SCRAPE_RAW, a growth of 10 may be missing: growth is known only between neighbours in time,
+ * and later scrapes may lie between two former neighbours. */
 static void assert_adds_up(struct ledger *ledger, double expected_scrapes, double expected_growth)
 {
     for (int level = 0; level < SCRAPE_LEVELS; level++) {
@@ -170,7 +171,8 @@ static void a_clock_that_was_set_back_makes_no_growth(void **state)
         assert_int_equal(series.count, 6);
         free(series.points);
         series = read_x(ledger, SCRAPE_RAW, 3 * HOUR_MS);
-        /* No two scrapes of one epoch are neighbours. */
+        /* In order of time, scrapes from before and after the clock was set back alternate, so
+         * that no two neighbours show growth. */
         assert_true(series.points[0].increase == 0);
         free(series.points);
         compact(ledger, START_MS + 4 * HOUR_MS);
@@ -218,7 +220,7 @@ static void scrapes_continue_after_the_clock_was_set_back(void **state)
 
             add_up(ledger, (enum scrape_level)level, &counted, &growth);
             assert_true(counted == scrapes);
-            if (level == SCRAPE_RAW) /* a scrape among earlier ones has no neighbour */
+            if (level == SCRAPE_RAW) /* as in assert_adds_up, some growth may be missing */
                 assert_in_range(growth, 0, after);
             else
                 assert_true(growth == after);
@@ -228,7 +230,7 @@ static void scrapes_continue_after_the_clock_was_set_back(void **state)
 }
 
 /* What was rolled up far ahead does not disturb what follows after the clock was corrected. */
-static void a_clock_that_was_far_ahead_leaves_nothing_behind(void **state)
+static void a_clock_that_was_far_ahead_does_not_disturb_later_scrapes(void **state)
 {
     struct ledger *ledger = *state;
     double value = 0;
@@ -244,7 +246,7 @@ static void a_clock_that_was_far_ahead_leaves_nothing_behind(void **state)
     assert_adds_up(ledger, 260, 10 * 258);
 }
 
-static void a_clock_that_was_far_behind_leaves_nothing_behind(void **state)
+static void a_clock_that_was_far_behind_does_not_disturb_later_scrapes(void **state)
 {
     struct ledger *ledger = *state;
     double value = 0;
@@ -281,7 +283,7 @@ static void growth_counts_from_the_scrape_before_the_block(void **state)
         assert_true(series[0].points[0].increase == 60);
         assert_true(series[0].points[0].covered_ms == HOUR_MS);
         scraped_free(series, count);
-        range.from_ms += 5 * MINUTE_MS; /* no scrape of the block is before that either */
+        range.from_ms += 5 * MINUTE_MS; /* the block's first scrape is still in the range */
     }
 }
 
@@ -308,7 +310,7 @@ static void a_series_whose_type_changes_keeps_its_values(void **state)
     free(series.points);
 }
 
-static void many_scrapes_are_rolled_up_every_ten_minutes(void **state)
+static void scrapes_that_are_rolled_up_within_their_hour_keep_their_growth(void **state)
 {
     struct ledger *ledger = *state;
     struct scraped before, after;
@@ -330,7 +332,8 @@ static void many_scrapes_are_rolled_up_every_ten_minutes(void **state)
 #define SERIES 7
 #define SCRAPES 1500
 
-/* Deployment 1 is rolled up occasionally, deployment 2 never. */
+/* Deployment 1 is rolled up occasionally, deployment 2 never, because its scrapes are in the
+ * future. */
 static void scrape_both(struct ledger *ledger, int64_t at_ms, const struct scrape_value *values,
                         size_t count)
 {
@@ -456,7 +459,7 @@ static size_t count_points(struct ledger *ledger, int64_t deployment_id, enum sc
     return points;
 }
 
-static void a_rollup_that_fails_halfway_changes_nothing_and_delays_no_other(void **state)
+static void a_rollup_that_fails_halfway_loses_nothing_and_can_be_repeated(void **state)
 {
     struct ledger *ledger = *state;
     const struct scrape_value value = { "x", "", "gauge", 1 };
@@ -480,7 +483,7 @@ static void a_rollup_that_fails_halfway_changes_nothing_and_delays_no_other(void
         assert_int_equal(count_points(ledger, 1, (enum scrape_level)level), 3);
 }
 
-static void damaged_blocks_are_reported_as_damaged(void **state)
+static void damaged_blocks_cannot_be_read(void **state)
 {
     static const char *const damages[] = {
         "UPDATE chunks SET data = substr(data, 1, length(data) - 3)",
@@ -503,9 +506,9 @@ static void damaged_blocks_are_reported_as_damaged(void **state)
     }
 }
 
-/* ---- Retention ---- */
+/* ---- Rolling up during a read ---- */
 
-/* Rolls up once, when the first point is reported. */
+/* A read that rolls up once, when its first point is reported. */
 struct meddling {
     struct ledger *ledger;
     double scrapes;
@@ -546,6 +549,8 @@ static void scrapes_that_are_rolled_up_while_they_are_read_are_seen_once(void **
     assert_true(meddling.done);
     assert_true(meddling.scrapes == 120);
 }
+
+/* ---- Retention ---- */
 
 static void each_level_is_kept_for_its_own_time(void **state)
 {
@@ -592,17 +597,17 @@ int main(void)
         cmocka_unit_test(a_gap_stays_a_gap_and_its_growth_counts_once),
         cmocka_unit_test(a_gauge_keeps_its_extremes),
         cmocka_unit_test(values_that_are_not_numbers_are_skipped),
-        cmocka_unit_test(the_hour_that_is_not_over_waits),
+        cmocka_unit_test(an_hour_that_has_just_ended_waits_for_late_scrapes),
         cmocka_unit_test(a_clock_that_was_set_back_makes_no_growth),
         cmocka_unit_test(scrapes_continue_after_the_clock_was_set_back),
-        cmocka_unit_test(a_clock_that_was_far_ahead_leaves_nothing_behind),
-        cmocka_unit_test(a_clock_that_was_far_behind_leaves_nothing_behind),
+        cmocka_unit_test(a_clock_that_was_far_ahead_does_not_disturb_later_scrapes),
+        cmocka_unit_test(a_clock_that_was_far_behind_does_not_disturb_later_scrapes),
         cmocka_unit_test(growth_counts_from_the_scrape_before_the_block),
         cmocka_unit_test(a_series_whose_type_changes_keeps_its_values),
-        cmocka_unit_test(many_scrapes_are_rolled_up_every_ten_minutes),
+        cmocka_unit_test(scrapes_that_are_rolled_up_within_their_hour_keep_their_growth),
         cmocka_unit_test(rolled_up_or_not_the_answers_are_the_same),
-        cmocka_unit_test(a_rollup_that_fails_halfway_changes_nothing_and_delays_no_other),
-        cmocka_unit_test(damaged_blocks_are_reported_as_damaged),
+        cmocka_unit_test(a_rollup_that_fails_halfway_loses_nothing_and_can_be_repeated),
+        cmocka_unit_test(damaged_blocks_cannot_be_read),
         cmocka_unit_test(scrapes_that_are_rolled_up_while_they_are_read_are_seen_once),
         cmocka_unit_test(each_level_is_kept_for_its_own_time),
     };

@@ -75,9 +75,9 @@ static void only_series_that_are_new_count_towards_the_limit(void **state)
 
 #define LABEL_SETS 2000
 #define FAMILY_SCRAPES 480 /* two hours */
-#define FAMILY_MIB 24      /* all at once would be more than 60 in each direction */
+#define FAMILY_MIB 24      /* all values at once would take more than 60 */
 
-/* Reads the process's memory in KiB: "VmRSS:" now, "VmHWM:" at most since begin_measuring. */
+/* Reads the process's memory in KiB: "VmRSS:" now, "VmHWM:" the most since begin_measuring. */
 static long resident_kib(const char *which)
 {
     FILE *file = fopen("/proc/self/status", "r");
@@ -132,7 +132,7 @@ static void store_family(struct ledger *ledger)
     free(labels);
 }
 
-static void a_family_of_thousands_needs_some_megabytes(void **state)
+static void a_family_of_thousands_needs_only_some_megabytes(void **state)
 {
     struct ledger *ledger = *state;
     const struct scrape_range range = { 1, "x", START_MS, START_MS + 3 * HOUR_MS, HOUR_MS };
@@ -159,7 +159,7 @@ int main(void)
         cmocka_unit_test(refuses_series_beyond_the_limit),
         cmocka_unit_test(known_series_continue_after_a_restart_however_many_there_are),
         cmocka_unit_test(only_series_that_are_new_count_towards_the_limit),
-        cmocka_unit_test(a_family_of_thousands_needs_some_megabytes),
+        cmocka_unit_test(a_family_of_thousands_needs_only_some_megabytes),
     };
 
     unsetenv("OPSBRAIN_REHEARSE_WRITES"); /* rehearsing so many series would take too long */

@@ -6,9 +6,9 @@
 #include "store/ledger/store.h"
 #include "tests/unit/support/scrape_rig.h"
 
-#define FIRST_MS (420 * DAY_MS) /* where blocks of hours begin */
+#define FIRST_MS (420 * DAY_MS) /* a block of the hourly level begins here */
 
-/* Stores a value of `count` series x{n="first"} and up, each equal to its n. Returns how many were
+/* Scrapes `count` series, from x{n="FIRST"} on, whose values are their n. Returns how many were
  * over the limit. */
 static size_t scrape_many(struct ledger *ledger, int64_t at_ms, int first, int count)
 {
@@ -135,9 +135,9 @@ static void *free_until_stopped(void *context)
     return NULL;
 }
 
-/* The scrapes are older than the retention, so each scrape and its series are deleted at once,
- * between any two steps of the next scrape. */
-static void scrapes_meanwhile_never_take_the_id_of_another(void **state)
+/* The scrapes are older than the retention allows, so the second thread may delete a scrape and its
+ * series at any time, also between two steps of the next scrape. */
+static void scrapes_during_deletions_never_take_the_id_of_another_series(void **state)
 {
     struct freeing freeing = { .ledger = *state };
     pthread_t thread;
@@ -164,7 +164,7 @@ int main(void)
         cmocka_unit_test(series_are_freed_although_others_of_the_name_continue),
         cmocka_unit_test(a_series_that_is_back_is_kept),
         cmocka_unit_test(zero_days_keep_series_for_ever),
-        cmocka_unit_test(scrapes_meanwhile_never_take_the_id_of_another),
+        cmocka_unit_test(scrapes_during_deletions_never_take_the_id_of_another_series),
     };
 
     return ledger_run(tests);

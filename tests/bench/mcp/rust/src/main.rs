@@ -36,7 +36,7 @@ impl ServerHandler for Peer {
     }
 }
 
-/// One thread: it has one core.
+/// One thread, because the benchmark gives the server one core.
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -47,6 +47,6 @@ async fn main() {
     let service: StreamableHttpService<Peer, LocalSessionManager> =
         StreamableHttpService::new(move || Ok(peer.clone()), Default::default(), config);
     let listener = tokio::net::TcpListener::bind(format!("127.0.0.1:{}", arguments[1])).await.unwrap();
-    let listener = listener.tap_io(|stream| stream.set_nodelay(true).unwrap()); // else 40 ms a call
+    let listener = listener.tap_io(|stream| stream.set_nodelay(true).unwrap()); // otherwise a call takes 40 ms
     axum::serve(listener, axum::Router::new().nest_service("/mcp", service)).await.unwrap();
 }
