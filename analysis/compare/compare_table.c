@@ -40,7 +40,10 @@ static void axis_finish(struct axis *axis)
 /* Writes "0.951 -" (the candidate is slower), "x" (not compared), or "" (there is no such cell). */
 static void write_ratio(const struct compared_cell *cell, struct table *table)
 {
-    static const char *const marks[] = { " +", " -", "", "" };
+    static const char *const marks[VERDICTS] = { [VERDICT_NOT_COMPARABLE] = "",
+                                                 [VERDICT_NO_EVIDENCE] = "",
+                                                 [VERDICT_FASTER] = " +",
+                                                 [VERDICT_SLOWER] = " -" };
 
     if (cell == NULL)
         table_cell(table, "%s", "");

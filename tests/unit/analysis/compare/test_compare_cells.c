@@ -274,6 +274,45 @@ static void writes_tables_that_fit_a_terminal(void **state)
     assert_int_equal(tables, 3);
 }
 
+/* With 1 user the candidate is faster, with 2 slower, with 4 and 8 alike. */
+static void the_table_marks_faster_and_slower_cells(void **state)
+{
+    static const struct {
+        double users, factor;
+        enum verdict verdict;
+        const char *mark;
+    } rows[] = { { 1, 1.5, VERDICT_FASTER, " +" },
+                 { 2, 0.5, VERDICT_SLOWER, " -" },
+                 { 4, 1, VERDICT_NO_EVIDENCE, "" },
+                 { 8, 1, VERDICT_NO_EVIDENCE, "" } };
+    struct trial *trial = *state;
+    const struct comparison *comparison;
+    TEXT_AUTO text = { 0 };
+
+    for (size_t i = 0; i < 2 * trial->repetitions; i++)
+        for (size_t j = 0; j < CELLS; j++) {
+            double noise = 1 + 0.01 * (double)((7 * i + 3 * j) % 5);
+            double factor = i < trial->repetitions ? 1 : rows[j % 4].factor;
+
+            set_figures(&trial->runs[i].cells[j], 100 * noise * factor);
+        }
+    comparison = compare(trial);
+    compare_write_table(comparison, &text);
+    for (size_t i = 0; i < comparison->cell_count; i++) {
+        const struct compared_cell *cell = &comparison->cells[i];
+        char shown[32];
+
+        for (size_t j = 0; j < 4; j++) {
+            if (rows[j].users != cell->users)
+                continue;
+            assert_int_equal(cell->estimate.verdict, rows[j].verdict);
+            snprintf(shown, sizeof shown, " %.3f%s |", cell->estimate.ratio, rows[j].mark);
+            if (strstr(text_string(&text), shown) == NULL)
+                fail_msg("no \"%s\" in\n%s", shown, text_string(&text));
+        }
+    }
+}
+
 static void more_than_a_hundred_tables_are_replaced_by_a_sentence(void **state)
 {
     struct trial *trial = *state;
@@ -304,6 +343,7 @@ int main(void)
         TRIAL(says_so_when_every_cell_was_skipped),
         TRIAL(compares_cells_of_unknown_success_if_that_is_accepted),
         TRIAL(writes_tables_that_fit_a_terminal),
+        TRIAL(the_table_marks_faster_and_slower_cells),
         TRIAL(more_than_a_hundred_tables_are_replaced_by_a_sentence),
     };
 
