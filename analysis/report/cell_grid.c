@@ -8,8 +8,6 @@
 #include "base/core/memory.h"
 #include "base/json/json.h"
 
-#define SOUND_SUCCESS_RATE 0.99
-
 static int compare(const void *a, const void *b)
 {
     double left = *(const double *)a, right = *(const double *)b;
@@ -138,7 +136,7 @@ bool grid_point_is_sound(const struct grid_point *point)
 {
     for (size_t i = 0; i < point->count; i++)
         if (point->cells[i] != NULL && point->cells[i]->state == CELL_MEASURED
-            && (point->cells[i]->measurement.success_rate < SOUND_SUCCESS_RATE
+            && (point->cells[i]->measurement.success_rate < CELL_GRID_SOUND_SUCCESS
                 || point->cells[i]->measurement.contaminated))
             return false;
     return grid_point_count(point, CELL_MEASURED) > 0;

@@ -10,6 +10,9 @@
 
 #include "store/ledger/sweeps.h"
 
+/* The least share of requests that succeed in a cell whose figures can be compared. */
+#define CELL_GRID_SOUND_SUCCESS 0.99
+
 struct cell_grid_axis {
     double *values; /* ascending, without duplicates */
     size_t count;

@@ -17,7 +17,6 @@
 #define ROWS_IN_TABLES_MAX 200
 #define USERS_IN_TABLES_MAX 60 /* different numbers of users */
 #define VARIANTS_IN_TABLES_MAX 20
-#define SOUND_SUCCESS_RATE 0.99
 
 #define FAILURES_SHOWN 20
 
@@ -121,7 +120,7 @@ static void write_value(const struct matrix *matrix, const struct evidence_cell 
         text_add(out, "?");
     else
         text_addf(out, "%s%s", repetition_stats_number(value, number),
-                  cell->success_rate < SOUND_SUCCESS_RATE ? "!" : "");
+                  cell->success_rate < CELL_GRID_SOUND_SUCCESS ? "!" : "");
 }
 
 /* Writes the values of every cell of one point, in the file's order. */

@@ -94,6 +94,16 @@ static bool is_client_limited(const struct cell_row *cell)
     return cell->measurement.client_limited;
 }
 
+static bool lost_requests(const struct cell_row *cell)
+{
+    return cell->state == CELL_MEASURED && cell->measurement.success_rate < CELL_GRID_SOUND_SUCCESS;
+}
+
+static bool is_contaminated(const struct cell_row *cell)
+{
+    return cell->state == CELL_MEASURED && cell->measurement.contaminated;
+}
+
 static bool has_any_cell(const struct grid_point *point,
                          bool (*matches)(const struct cell_row *cell))
 {
@@ -145,19 +155,18 @@ static enum cell_state state_below(const struct cell_grid *grid, size_t output, 
     return grid_point_state(&below);
 }
 
-/* Whether a larger load than the last sound point was tried: it then lost requests or failed. */
-static bool is_any_lost_above(const struct cell_grid *grid, size_t output, size_t context,
-                              double load)
+/* Sets `lost` and `foreign`. Loads above `load`, that of the last sound point, are not sound. */
+static void find_unsound_above(const struct cell_grid *grid, size_t output, size_t context,
+                               double load, struct saturation *out)
 {
     for (size_t i = 0; i < grid->loads.count; i++) {
         struct grid_point point = cell_grid_point(grid, output, context, i);
 
-        if (point.load > load
-            && (grid_point_state(&point) == CELL_MEASURED
-                || grid_point_state(&point) == CELL_FAILED))
-            return true;
+        if (point.load <= load)
+            continue;
+        out->lost |= grid_point_state(&point) == CELL_FAILED || has_any_cell(&point, lost_requests);
+        out->foreign |= has_any_cell(&point, is_contaminated);
     }
-    return false;
 }
 
 /* Returns doubled_load and sets *at_most to doubled_at_most (struct saturation). */
@@ -205,7 +214,8 @@ struct saturation saturation_find(const struct cell_grid *grid, size_t output, s
     out.output_tokens_per_s = sound.curve[out.verdict.at].tokens_per_s;
     out.peak = sound.points[top];
     out.peak_tokens_per_s = sound.curve[top].tokens_per_s;
-    out.lost = !out.verdict.reached && is_any_lost_above(grid, output, context, out.at.load);
+    if (!out.verdict.reached)
+        find_unsound_above(grid, output, context, out.at.load, &out);
     out.doubled_load = find_doubled(grid, output, context, &out.doubled_at_most);
     return out;
 }
@@ -226,7 +236,10 @@ static void add_interval(const struct saturation *saturation, struct text *out)
     if (!verdict->reached)
         text_addf(out,
                   "not saturated below %.4g; throughput may still grow at %s, the largest load%s",
-                  verdict->low, load, saturation->lost ? " that did not lose requests" : "");
+                  verdict->low, load,
+                  saturation->lost      ? " that did not lose requests"
+                  : saturation->foreign ? " without foreign traffic"
+                                        : "");
     else if (verdict->low < verdict->high)
         text_addf(out, "saturated between %.4g and %s", verdict->low, load);
     else

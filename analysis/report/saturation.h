@@ -17,7 +17,9 @@ struct peak peak_find(const struct cell_grid *grid, size_t output);
 /* The saturation of one context, judged by its sound points (load_curve.h). */
 struct saturation {
     bool found; /* two sound points or more */
-    bool lost;  /* saturation was not reached, and larger loads lost requests or failed */
+    /* Saturation was not reached, and larger loads failed or lost requests (`lost`), or were
+     * measured while the server also worked for others (`foreign`). */
+    bool lost, foreign;
     struct load_verdict verdict;
     double next[LOADS_TO_MEASURE]; /* loads that would narrow the interval */
     size_t next_count;

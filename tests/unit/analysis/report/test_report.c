@@ -234,6 +234,22 @@ static void limits_are_met_up_to_at_least_a_load_if_the_next_is_unknown(void **s
     assert_has(&lines, "no measured load meets the limits (1: E2E 18000 of 6000 ms)\n");
 }
 
+static void a_larger_load_with_foreign_traffic_has_lost_no_requests(void **state)
+{
+    struct fixture f;
+    TEXT_AUTO lines = { 0 };
+
+    (void)state;
+    set_up(&f);
+    cell_measured(&f.cells, 1, 4, 50, 2200);
+    cell_measured(&f.cells, 2, 4, 99, 2300);
+    cell_measured(&f.cells, 4, 4, 198, 2400)->measurement.contaminated = true;
+    f.input.cell_count = f.cells.count;
+    report_findings(&f.input, &lines);
+    assert_has(&lines, "throughput may still grow at 2 users, the largest load without foreign "
+                       "traffic (measure ");
+}
+
 static void shows_matrices_peak_saturation_failures_and_takeaways(void **state)
 {
     struct fixture f;
@@ -503,6 +519,7 @@ int main(void)
         cmocka_unit_test(shows_the_largest_load_that_meets_the_limits),
         cmocka_unit_test(shows_the_rates_of_an_open_loop),
         cmocka_unit_test(limits_are_met_up_to_at_least_a_load_if_the_next_is_unknown),
+        cmocka_unit_test(a_larger_load_with_foreign_traffic_has_lost_no_requests),
         cmocka_unit_test(shows_matrices_peak_saturation_failures_and_takeaways),
         cmocka_unit_test(begins_with_the_verdict_and_the_takeaways),
         cmocka_unit_test(with_one_context_all_figures_are_in_one_table),
