@@ -62,6 +62,16 @@ void chart_tail_of_latency(const struct evidence_latency *latency, struct chart_
         curve_add(curve, latency->max_ms, 1 / latency->count, false);
 }
 
+/* `point` is measured: at least one of its repetitions is. */
+static const struct evidence_cell *first_measured(const struct chart_point *point)
+{
+    size_t i = 0;
+
+    while (i + 1 < point->entry_count && point->entries[i].cell->state != EVIDENCE_MEASURED)
+        i++;
+    return point->entries[i].cell;
+}
+
 size_t chart_tails_of_runs(const struct chart_runs *runs, enum metric metric,
                            struct chart_tail curves[CHART_TAILS_MAX])
 {
@@ -79,7 +89,7 @@ size_t chart_tails_of_runs(const struct chart_runs *runs, enum metric metric,
     most = count < CHART_TAILS_MAX ? count : CHART_TAILS_MAX;
     for (size_t i = 0; i < most; i++) {
         const struct chart_point *point = points[most > 1 ? i * (count - 1) / (most - 1) : 0];
-        const struct evidence_cell *cell = point->entries[0].cell;
+        const struct evidence_cell *cell = first_measured(point);
         char load[SCALE_NUMBER_SIZE];
 
         curves[i] = (struct chart_tail){ .timeout_ms = 1000 * cell->timeout_s, .cell = cell };

@@ -2,23 +2,36 @@
 /* Writes the audit's findings for a part of the document: one entry per rule, for all of the part's
  * runs together. */
 #include "analysis/document/document_parts.h"
+#include "base/core/memory.h"
 
 #define LINE_SIZE 1200 /* bytes of a finding's arithmetic */
 
 /* One rule's findings in several runs. */
 struct rule_findings {
-    const struct evidence *evidence; /* of the first */
+    const struct evidence *evidence; /* the run of the first finding */
     const struct finding *first;     /* NULL: none */
-    enum finding_weight weight;      /* the worst */
+    enum finding_weight weight;      /* of the worst finding */
     size_t cells, runs;
 };
+
+/* Counts the finding's cells, except those that a different finding of the rule has in this run. */
+static void count_cells(const struct finding *finding, bool *is_counted, struct rule_findings *out)
+{
+    for (size_t i = 0; i < finding->cell_count; i++) {
+        out->cells += !is_counted[finding->cells[i]];
+        is_counted[finding->cells[i]] = true;
+    }
+}
 
 static struct rule_findings gather_findings(const struct chart_runs *runs,
                                             const struct audit_rule *rule)
 {
     struct rule_findings out = { 0 };
 
-    for (size_t r = 0; r < runs->count; r++)
+    for (size_t r = 0; r < runs->count; r++) {
+        FREE_AUTO bool *is_counted = memory_zeroed(runs->runs[r].cell_count + 1, 1);
+        bool has_any = false;
+
         for (size_t i = 0; i < runs->findings[r].count; i++) {
             const struct finding *finding = &runs->findings[r].at[i];
 
@@ -28,9 +41,11 @@ static struct rule_findings gather_findings(const struct chart_runs *runs,
                 out.evidence = &runs->runs[r];
             out.first = out.first == NULL ? finding : out.first;
             out.weight = finding->weight > out.weight ? finding->weight : out.weight;
-            out.cells += finding->cell_count;
-            out.runs++;
+            count_cells(finding, is_counted, &out);
+            has_any = true;
         }
+        out.runs += has_any;
+    }
     return out;
 }
 
@@ -43,8 +58,8 @@ static size_t count_rules(const struct chart_runs *runs, enum finding_weight wei
     return count;
 }
 
-/* Writes "132 of 156 cells, 1-2048 users: "; the ranges cover only the cells of the first
- * finding. */
+/* Writes "132 of 156 cells, 1-2048 users: "; the ranges cover only the cells of the first finding.
+ * Writes nothing if the findings name no cells. */
 static void add_place(const struct rule_findings *found, const struct chart_runs *runs,
                       struct text *out)
 {

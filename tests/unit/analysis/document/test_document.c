@@ -375,6 +375,28 @@ static void a_comparison_begins_with_its_verdict_and_the_differences(void **stat
     assert_in_range(document.length, 1, DOCUMENT_BYTES_MAX);
 }
 
+static void findings_of_one_rule_count_a_run_and_each_of_its_cells_once(void **state)
+{
+    size_t cells[] = { 0, 1, 2 };
+    struct finding rows[] = {
+        { .rule = audit_rules, .weight = FINDING_CAUTION, .cells = cells, .cell_count = 3 },
+        { .rule = audit_rules, .weight = FINDING_CAUTION, .cells = cells + 1, .cell_count = 2 },
+    };
+    struct findings findings = { .at = rows, .count = 2 };
+    struct evidence run;
+    const struct document_part part = { .runs = { &run, 1, &findings } };
+    TEXT_AUTO out = { 0 };
+    struct html html = { .out = &out };
+
+    (void)state;
+    shaped_run(&small, &run);
+    document_write_audit(&part, &html);
+    html_finish(&html);
+    assert_non_null(strstr(out.data, "3 of 24 cells"));
+    assert_null(strstr(out.data, "in 2 runs"));
+    evidence_finish(&run);
+}
+
 static void cells_of_a_comparison_that_do_not_fit_are_counted(void **state)
 {
     struct compared_cell cells[5] = { 0 };
@@ -409,6 +431,7 @@ static void rows_without_a_context_are_not_separated(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(findings_of_one_rule_count_a_run_and_each_of_its_cells_once),
         cmocka_unit_test(cells_of_a_comparison_that_do_not_fit_are_counted),
         cmocka_unit_test(rows_without_a_context_are_not_separated),
         cmocka_unit_test(documents_of_every_listed_shape_are_sound),
