@@ -151,8 +151,8 @@ static void count_failure(struct records *records, const struct record *record)
 {
     records->failed++;
     if (records->error[0] == '\0')
-        snprintf(records->error, sizeof records->error, "%s: %s", record->error_type,
-                 record->error_message);
+        snprintf(records->error, sizeof records->error, "%s%s%s", record->error_type,
+                 record->error_type[0] != '\0' ? ": " : "", record->error_message);
 }
 
 static void count_time(struct records *records, const struct record *record)

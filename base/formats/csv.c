@@ -50,7 +50,7 @@ static CHECKED bool read_quoted(struct csv *csv, struct csv_field *field, struct
 {
     field->text = ++csv->at;
     for (; csv->at < csv->end; csv->at++) {
-        if (*csv->at == '\n')
+        if (*csv->at == '\n' || (csv->lone_returns && *csv->at == '\r'))
             csv->next_line++;
         if (*csv->at != '"')
             continue;

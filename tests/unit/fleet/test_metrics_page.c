@@ -124,6 +124,8 @@ static void each_histogram_of_a_figure_is_also_read_into_that_figure(void **stat
             assert_string_equal(values[0].name, figures[i]);
         }
     }
+    assert_string_equal(engine_histogram_families("queue_count")[2],
+                        "sglang:request_queue_time_seconds");
     assert_null(engine_histogram_families("speed")[0]);
 }
 

@@ -89,6 +89,16 @@ static void quoted_fields_may_contain_separators_quotes_and_line_breaks(void **s
     assert_end(&reading);
 }
 
+static void lone_returns_in_a_quoted_field_count_as_lines(void **state)
+{
+    struct reading reading = begin("\"a\rb\",c\r1,2\r");
+
+    (void)state;
+    assert_row(&reading, 1, 2);
+    assert_row(&reading, 3, 2);
+    assert_end(&reading);
+}
+
 static void skips_a_byte_order_mark_and_finds_the_separator(void **state)
 {
     struct reading marked = begin("\xef\xbb\xbf"
@@ -131,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_end_in_crlf_or_lf_and_empty_ones_are_skipped),
         cmocka_unit_test(quoted_fields_may_contain_separators_quotes_and_line_breaks),
+        cmocka_unit_test(lone_returns_in_a_quoted_field_count_as_lines),
         cmocka_unit_test(skips_a_byte_order_mark_and_finds_the_separator),
         cmocka_unit_test(truncates_a_field_between_characters),
         cmocka_unit_test(refuses_malformed_csv_and_names_the_line),
