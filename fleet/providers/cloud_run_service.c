@@ -316,8 +316,9 @@ void cloud_run_lint(const struct desired *desired, json_t *warnings)
         { recipe_integer(recipe, "scale.min", 0) == 0,
           "The service scales to zero: the first request afterwards waits for the whole start, and "
           "an idle instance is paid for about 15 minutes." },
-        { recipe_integer(recipe, "scale.max", 1) > 1,
-          "Each instance takes a GPU of the quota, and figures are those of all instances." },
+        { recipe->chips > 0 && recipe_integer(recipe, "scale.max", 1) > 1,
+          "Each instance takes a GPU of the quota, and a measurement covers all instances "
+          "together." },
     };
 
     google_warn(rows, sizeof rows / sizeof rows[0], warnings);

@@ -52,15 +52,26 @@ static void check_region(struct cloud *cloud, const struct fleet_target *target,
     google_quotas_finish(&quotas, target, region, findings);
 }
 
+static bool is_earlier_region(const struct fleet_target *target, size_t before, const char *region)
+{
+    char other[FLEET_PLACE_SIZE];
+
+    for (size_t i = 0; i < before; i++) {
+        compute_region(target->places[i], other);
+        if (strcmp(other, region) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Zones of one region share its quotas. */
 void compute_check_quotas(struct cloud *cloud, const struct fleet_target *target, json_t *findings)
 {
-    char before[FLEET_PLACE_SIZE] = "", region[FLEET_PLACE_SIZE];
+    char region[FLEET_PLACE_SIZE];
 
     for (size_t i = 0; i < target->place_count; i++) {
         compute_region(target->places[i], region);
-        if (strcmp(region, before) != 0)
+        if (!is_earlier_region(target, i, region))
             check_region(cloud, target, region, findings);
-        text_copy(before, sizeof before, region);
     }
 }

@@ -106,9 +106,10 @@ static void add_finding(const struct fleet_target *target, const struct right *r
     if (!allowed)
         json_object_set_new(
             finding, "fix",
-            json_sprintf("kubectl create role opsbrain-%s -n %s --verb=%s --resource=%s%s%s%s%s, "
-                         "and bind it to the account",
-                         right->resource, target->namespace, right->verb, right->resource,
+            json_sprintf("kubectl create role opsbrain-%s-%s%s%s -n %s --verb=%s "
+                         "--resource=%s%s%s%s%s, and bind it to the account",
+                         right->verb, right->resource, right->subresource[0] != '\0' ? "-" : "",
+                         right->subresource, target->namespace, right->verb, right->resource,
                          right->group[0] != '\0' ? "." : "", right->group,
                          right->subresource[0] != '\0' ? "/" : "", right->subresource));
     json_array_append_new(findings, finding);
@@ -143,9 +144,10 @@ static void lint(const struct desired *desired, json_t *warnings)
         json_array_append_new(
             warnings,
             json_string("A mounted bucket needs GKE with the Cloud Storage FUSE driver."));
-    json_array_append_new(
-        warnings, json_string("An update needs the accelerators twice until the new pods are "
-                              "ready."));
+    json_array_append_new(warnings,
+                          json_sprintf("An update needs the resources of one more pod%s until the "
+                                       "new pods are ready.",
+                                       recipe->chips > 0 ? ", with its accelerators," : ""));
 }
 
 static const char *ends_by(const struct desired *desired)

@@ -33,7 +33,8 @@ static void add_get(const struct desired *desired, const struct step *step, stru
     const char *name = desired->deployment, *namespace = desired->target->namespace;
 
     if (strncmp(step->name, "secret-", 7) == 0)
-        text_addf(out, "kubectl get secret %s -n %s\n", step->name + 7, namespace);
+        text_addf(out, "kubectl get secret %s -n %s\n", strrchr(step->resource, '/') + 1,
+                  namespace);
     else if (strcmp(step->name, "ready") == 0)
         text_addf(out, "kubectl rollout status deployment/%s -n %s\n", name, namespace);
     else if (strcmp(step->name, "gone") == 0)

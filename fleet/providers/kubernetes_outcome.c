@@ -48,10 +48,13 @@ enum step_state kubernetes_outcome(const struct step *step, const struct cloud_r
     if (reply->status == 404 && step->absent_is_done)
         return STEP_DONE;
     if (reply->status == 404 && strncmp(step->name, "secret-", 7) == 0) {
-        error_set(error, ERROR_NOT_FOUND,
-                  "the namespace has no Secret %s, which the recipe needs: kubectl create secret "
-                  "generic %s --from-literal=KEY=...",
-                  step->name + 7, step->name + 7);
+        const char *secret = strrchr(step->resource, '/') + 1;
+
+        error_set(
+            error, ERROR_NOT_FOUND,
+            "the namespace has no Secret %s, which the deployment needs: kubectl create secret "
+            "generic %s --from-literal=KEY=...",
+            secret, secret);
         return STEP_FAILED;
     }
     error_set(error, ERROR_UPSTREAM, "%s", reply->message); /* for all following returns */

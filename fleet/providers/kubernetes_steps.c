@@ -106,13 +106,27 @@ static struct step *add_apply(const struct list *list, const struct object *obje
     return step;
 }
 
+static bool has_url(const struct list *list, const char *url)
+{
+    for (size_t i = 0; i < *list->count; i++)
+        if (strcmp((*list->steps)[i].url, url) == 0)
+            return true;
+    return false;
+}
+
+/* Several variables may use one secret: it is checked once. */
 static void add_secret(const struct list *list, const char *secret)
 {
-    struct step *step = add(list, "", "GET");
+    struct step *step;
+    char url[512];
 
+    snprintf(url, sizeof url, "/api/v1/namespaces/%s/secrets/%s", list->desired->target->namespace,
+             secret);
+    if (has_url(list, url))
+        return;
+    step = add(list, "", "GET");
     snprintf(step->name, sizeof step->name, "secret-%s", secret);
-    snprintf(step->url, sizeof step->url, "/api/v1/namespaces/%s/secrets/%s",
-             list->desired->target->namespace, secret);
+    text_copy(step->url, sizeof step->url, url);
     text_copy(step->resource, sizeof step->resource, step->url);
     text_copy(step->dry_run_url, sizeof step->dry_run_url, step->url);
     snprintf(step->content_type, sizeof step->content_type, METADATA);

@@ -165,6 +165,7 @@ static void add_container(const char *name, const json_t *body, struct text *out
 {
     const json_t *models = json_object_get(body, "models");
     const json_t *entrypoint = json_array_get(json_object_get(body, "entrypoint"), 0);
+    int64_t shared_gib = json_get_integer(body, "shared_memory_gib", 0);
 
     text_addf(out, "podman run -d --name %s -p 127.0.0.1:%d:%d --cap-drop=all", name,
               (int)json_get_integer(body, "port", 0), (int)json_get_integer(body, "inner_port", 0));
@@ -174,6 +175,8 @@ static void add_container(const char *name, const json_t *body, struct text *out
                   json_get_text(models, "mounted_at", ""));
     if (json_get_boolean(body, "gpus", false))
         text_add(out, " --gpus=all");
+    if (shared_gib > 0)
+        text_addf(out, " --shm-size=%dg", (int)shared_gib);
     add_variables(out, body, " -e");
     if (entrypoint != NULL) {
         text_add(out, " --entrypoint");

@@ -125,7 +125,8 @@ static bool is_in_region(const char *place, const char *region)
     if (length > 0 && region[length - 1] == '*')
         return strncmp(place, region, length - 1) == 0;
     return strncmp(place, region, length) == 0
-           && (place[length] == '\0' || (place[length] == '-' && place[length + 2] == '\0'));
+           && (place[length] == '\0'
+               || (place[length] == '-' && strlen(place + length) == strlen("-b")));
 }
 
 static bool applies(const struct price_row *row, const char *item, const char *place,

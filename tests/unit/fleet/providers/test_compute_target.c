@@ -51,6 +51,25 @@ static void test_a_missing_permission_is_named_and_quotas_are_shown(void **state
     assert_non_null(strstr(text, "the service account server@p"));
 }
 
+static void test_the_quotas_of_a_region_are_shown_once(void **state)
+{
+    static const char *const zones[] = { "us-central1-a", "europe-west4-a", "us-central1-b" };
+    struct google_world *world = *state;
+    json_auto_t *findings = json_array();
+    FREE_AUTO char *text = NULL;
+    const char *first;
+
+    world->target.place_count = 3;
+    for (size_t i = 0; i < 3; i++)
+        snprintf(world->target.places[i], sizeof world->target.places[i], "%s", zones[i]);
+    assert_true(world->life.provider->check(world->life.cloud, &world->target, findings,
+                                            &world->life.error));
+    text = json_write(findings);
+    first = strstr(text, "in us-central1:");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "in us-central1:"));
+}
+
 #define AT(member) offsetof(struct fleet_target, member)
 
 static void test_the_members_of_a_target_are_checked(void **state)
@@ -126,6 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LIVE(test_lists_are_read_page_by_page_and_warn_of_unreachable_places),
         LIVE(test_a_missing_permission_is_named_and_quotas_are_shown),
+        LIVE(test_the_quotas_of_a_region_are_shown_once),
         LIVE(test_the_members_of_a_target_are_checked),
         LIVE(test_an_invalid_key_is_refused_and_a_foreign_machine_has_none),
     };

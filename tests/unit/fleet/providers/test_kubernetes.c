@@ -37,6 +37,35 @@ static void test_the_steps_of_verbs_with_and_without_an_end(void **state)
                 "remove-end remove-end-binding remove-end-role remove-end-account annotation");
 }
 
+static void test_a_secret_of_two_variables_is_checked_once(void **state)
+{
+    struct world *world = *state;
+    json_t *variables = json_object_get(world->recipe.document, "environment");
+
+    json_object_set_new(variables, "HUGGING_FACE_HUB_TOKEN",
+                        json_pack("{s:s}", "secret", "hf-secret"));
+    world->life.desired.ends_ms = 0;
+    check_names(world, VERB_CREATE, "secret-hf-secret service deployment ready");
+}
+
+static void test_a_long_secrets_name_is_shown_whole(void **state)
+{
+    static const char name[] =
+        "a-name-of-more-than-63-characters-which-the-name-of-a-step-cannot-hold";
+    struct world *world = *state;
+    json_t *variables = json_object_get(world->recipe.document, "environment");
+    size_t count = 0;
+    struct step *steps;
+    TEXT_AUTO command = { 0 };
+
+    json_object_clear(variables);
+    json_object_set_new(variables, "HF_TOKEN", json_pack("{s:s}", "secret", name));
+    steps = make_steps(world, VERB_CREATE, &count);
+    world->life.provider->command(&world->life.desired, &steps[0], &command);
+    assert_non_null(strstr(text_string(&command), name));
+    step_list_free(steps, count);
+}
+
 static void test_a_deployments_body(void **state)
 {
     struct world *world = *state;
@@ -460,6 +489,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LIVE(test_the_steps_of_verbs_with_and_without_an_end),
+        LIVE(test_a_secret_of_two_variables_is_checked_once),
+        LIVE(test_a_long_secrets_name_is_shown_whole),
         LIVE(test_a_deployments_body),
         LIVE(test_the_end_has_the_right_to_change_one_object),
         LIVE(test_the_same_input_gives_the_same_requests),

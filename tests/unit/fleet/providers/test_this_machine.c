@@ -203,7 +203,8 @@ static void a_request_is_shown_as_a_command(void **state)
           { "env -i LLAMA_API_KEY=", " /usr/local/bin/llama-server --model /models/" } },
         { "local-vllm-gemma-4-e2b",
           { "podman run -d --name gemma -p 127.0.0.1:8000:8000 --cap-drop=all",
-            " -v /models:/models:ro", " --gpus=all", " --entrypoint vllm " IMAGE " serve" } },
+            " -v /models:/models:ro", " --gpus=all --shm-size=8g",
+            " --entrypoint vllm " IMAGE " serve" } },
         { "local-ollama-service-gemma-4-e2b", { "ollama pull gemma4:e2b" } },
     };
     struct world *world = *state;
@@ -213,6 +214,7 @@ static void a_request_is_shown_as_a_command(void **state)
         TEXT_AUTO command = { 0 };
 
         step.body = body_of(world, recipe_book_find(world->book, cases[i].recipe), IMAGE);
+        json_object_set_new(step.body, "shared_memory_gib", json_integer(8));
         world->life.provider->command(&world->life.desired, &step, &command);
         json_decref(step.body);
         for (size_t j = 0; j < 4 && cases[i].parts[j] != NULL; j++)

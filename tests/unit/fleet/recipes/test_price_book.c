@@ -119,6 +119,7 @@ static void without_a_row_the_price_is_not_known(void **state)
         { RUN("l4", "4", "16"), "us-east4", "on_demand", 0 },
         { RUN("l4", "4", "16"), "us-central1", "spot", 0 },
         { CHIPS("1"), "us-east5-b", "reserved", 0 },
+        { G2("4", "16", "1"), "us-central1-", "on_demand", 0 },
         { CHIPS("1"), "southamerica-west1-a", "on_demand", 0 },
         { G2("4", "16", "1"), "us-central10-a", "on_demand", 0 },
         { G2("4", "16", "1"), "us-central", "on_demand", 0 },
