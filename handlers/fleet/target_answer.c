@@ -39,7 +39,8 @@ const struct field target_answer_fields[] = {
     { "allows_no_end", VALUE_BOOLEAN, .sparse = true, .help = "A deployment may have no end." },
     { "allows_no_guard", VALUE_BOOLEAN, .sparse = true,
       .help = "A deployment may have an end that only opsbrain enforces." },
-    { "needs_two", VALUE_BOOLEAN, .sparse = true, .help = "Two people must agree to a plan." },
+    { "needs_two", VALUE_BOOLEAN, .sparse = true,
+      .help = "Two people must agree to a plan, except to stop or destroy." },
     { "agent_usd_per_hour", VALUE_NUMBER, .sparse = true,
       .help = "What an agent may approve alone.", ROW_NUMBER(struct fleet_target_row, agent_usd) },
     { "agent_usd_per_life", VALUE_NUMBER, .sparse = true,
@@ -98,7 +99,7 @@ void target_answer_describe(const struct fleet_target_row *row, struct text *out
               "; at most %.2f USD per hour for one deployment, %.2f for all. An agent may "
               "approve %.2f alone.%s%s%s%s\nCredential: %s%s%s\n",
               row->deployment_usd, row->total_usd, row->agent_usd,
-              row->needs_two ? " Two people must agree." : "",
+              row->needs_two ? " Two people must agree, except to stop or destroy." : "",
               row->allows_no_end ? " Deployments without an end are allowed." : "",
               row->allows_no_guard ? " An end that only opsbrain enforces is allowed." : "",
               row->allows_no_price ? " An unknown cost is allowed." : "", row->credential,

@@ -96,9 +96,12 @@ static CHECKED bool begin(struct call *call, const struct fleet_plan_row *row,
 
     if (!plan_consent_way(call, row, &way, error))
         return false;
-    if (row->job_id[0] == '\0' && !plan_consent_check(call, row, way, &missing))
+    if (row->job_id[0] != '\0' || plan_consent_check(call, row, way, &missing))
+        return plan_answer_begin(call, row, way, answer, error);
+    if (missing.kind == ERROR_FORBIDDEN)
         return wait_for_second(call, row, &missing, answer, error);
-    return plan_answer_begin(call, row, way, answer, error);
+    *error = missing;
+    return false;
 }
 
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)

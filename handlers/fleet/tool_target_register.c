@@ -57,7 +57,7 @@ static const struct param params[] = {
     { "allows_no_guard", VALUE_BOOLEAN, .initial = "false", .rare = true,
       .help = "Whether a deployment's end may depend on opsbrain alone." },
     { "needs_two", VALUE_BOOLEAN, .initial = "false", .rare = true,
-      .help = "Whether two people must agree to each plan." },
+      .help = "Whether two people must agree to each plan but a stop or destroy." },
     { "agent_usd_per_hour", VALUE_NUMBER, .high = USD_MAX, .initial = "0", .rare = true,
       .help = "What an agent may approve without a person." },
     { "agent_usd_per_life", VALUE_NUMBER, .high = USD_MAX, .initial = "0", .rare = true,

@@ -34,8 +34,9 @@ static CHECKED bool end_managed(struct sql_connection *connection, const struct 
     SQL_AUTO sql = sql_begin(
         connection, "UPDATE fleet_managed SET state = coalesce(?2, state), "
                     "observed = coalesce(?3, observed), baseline = coalesce(?4, baseline), "
-                    "wish = coalesce(?5, wish), door = coalesce(?7, door), observed_ms = ?6, "
-                    "problem = '', "
+                    "wish = coalesce(?5, wish), door = coalesce(?7, door), "
+                    "observed_ms = CASE WHEN ?3 IS NULL THEN observed_ms ELSE ?6 END, "
+                    "problem = CASE WHEN ?3 IS NULL THEN problem ELSE '' END, "
                     "ended_ms = CASE WHEN ?2 = 'gone' THEN ?6 END WHERE plan_id = ?1 "
                     "AND state <> 'gone'");
 

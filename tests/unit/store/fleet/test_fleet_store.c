@@ -556,6 +556,34 @@ static void observations_count_the_cost_and_a_warning_is_first_only_once(void **
     assert_false(found);
 }
 
+static void a_plan_that_fails_keeps_the_last_observation(void **state)
+{
+    struct ledger *ledger = *state;
+    struct fleet_observation observation = { .observed = "{\"state\":\"ready\"}",
+                                             .problem = "its key was replaced",
+                                             .now_ms = NOW + 2 };
+    struct fleet_managed_row row;
+    struct fleet_plan_row plan;
+    bool found;
+
+    put(ledger, target_of("lab"));
+    plan = plan_with(ledger, "create", "gemma", 1, HOUR_MS);
+    begin(ledger, &plan);
+    finish(ledger, &plan, "running");
+    plan = plan_with(ledger, "scale", "gemma", 1, HOUR_MS);
+    begin(ledger, &plan);
+    assert_ok(ledger, fleet_managed_find(ledger->store, "gemma", &row, &found, &ledger->error));
+    observation.id = row.id;
+    observation.plan_id = row.plan_id;
+    assert_ok(ledger, fleet_managed_note(ledger->store, &observation, &ledger->error));
+    fleet_managed_finish(&row);
+    end_failed(ledger, &plan, false);
+    assert_ok(ledger, fleet_managed_find(ledger->store, "gemma", &row, &found, &ledger->error));
+    assert_int_equal(row.observed_ms, NOW + 2);
+    assert_string_equal(row.problem, "its key was replaced");
+    fleet_managed_finish(&row);
+}
+
 static void a_copy_at_a_different_place_is_noticed_until_the_place_is_settled(void **state)
 {
     struct ledger *ledger = *state;
@@ -595,6 +623,7 @@ int main(void)
         TEST(a_queued_apply_that_is_cancelled_can_still_be_claimed),
         TEST(a_plan_whose_job_is_over_gets_a_new_job_and_stays_cancelled),
         TEST(observations_count_the_cost_and_a_warning_is_first_only_once),
+        TEST(a_plan_that_fails_keeps_the_last_observation),
         TEST(a_copy_at_a_different_place_is_noticed_until_the_place_is_settled),
     };
 
