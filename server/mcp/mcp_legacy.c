@@ -60,7 +60,7 @@ bool mcp_legacy_admit(struct rpc *rpc)
     if (rpc->kind == RPC_BROKEN)
         return false;
     rpc->method = rpc->kind == RPC_RESPONSE ? NULL : method_find(rpc->name, ERA_LEGACY);
-    if (rpc->method != NULL && strcmp(rpc->name, "initialize") == 0)
+    if (rpc->kind == RPC_REQUEST && strcmp(rpc->name, "initialize") == 0)
         return true;
     if (session != NULL && !find_session(rpc, session))
         return false;

@@ -146,24 +146,33 @@ const struct setting settings_table[] = {
 };
 const size_t settings_count = sizeof settings_table / sizeof *settings_table;
 
-/* PORT, which the platform sets, replaces the default, so that flags and the environment take
- * precedence. */
+/* An empty variable counts as unset, as it does for config_read. */
+static bool has_variable(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value != NULL && value[0] != '\0';
+}
+
+/* PORT, which the platform sets, replaces the defaults of `listen` and connections_per_address, so
+ * that their flags and environment variables take precedence. */
 static CHECKED bool apply_port(struct error *error)
 {
     const char *port = getenv("PORT");
     char listen[32];
     int64_t number;
 
-    if (port == NULL || port[0] == '\0')
+    if (!has_variable("PORT"))
         return true;
-    /* all connections come from the platform's proxies, so that none is limited */
-    setenv("OPSBRAIN_CONNECTIONS_PER_ADDRESS", "0", 0);
-    if (getenv("OPSBRAIN_LISTEN") != NULL)
+    /* all connections come from the platform's proxies, so their addresses must not be limited */
+    if (!has_variable("OPSBRAIN_CONNECTIONS_PER_ADDRESS"))
+        setenv("OPSBRAIN_CONNECTIONS_PER_ADDRESS", "0", 1);
+    if (has_variable("OPSBRAIN_LISTEN"))
         return true;
     if (!text_to_integer(port, 0, 65535, &number))
         return error_set(error, ERROR_INVALID, "PORT is \"%.40s\", but must be 0 to 65535", port);
     snprintf(listen, sizeof listen, "0.0.0.0:%d", (int)number);
-    setenv("OPSBRAIN_LISTEN", listen, 0);
+    setenv("OPSBRAIN_LISTEN", listen, 1);
     return true;
 }
 

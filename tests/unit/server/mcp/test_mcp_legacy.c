@@ -182,6 +182,23 @@ static void notifications_and_responses_are_accepted_and_answered_without_a_body
                      202);
 }
 
+static void an_initialize_without_an_id_makes_no_session(void **state)
+{
+    struct http_client client;
+    int status;
+
+    (void)state;
+    http_open(&client, port());
+    json_decref(mcp_post_on(&client, MCP_HEADERS,
+                            "{\"jsonrpc\":\"2.0\",\"method\":\"initialize\",\"params\":{"
+                            "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
+                            "\"clientInfo\":{\"name\":\"unit\",\"version\":\"1\"}}}",
+                            &status));
+    assert_int_equal(status, 202);
+    assert_null(http_header(&client, "Mcp-Session-Id"));
+    http_close(&client);
+}
+
 static void the_refusal_of_an_unknown_method_has_the_id_of_the_request(void **state)
 {
     json_auto_t *reply = NULL;
@@ -563,6 +580,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(requests_without_a_session_are_served_too, start, stop),
         cmocka_unit_test_setup_teardown(
             notifications_and_responses_are_accepted_and_answered_without_a_body, start, stop),
+        cmocka_unit_test_setup_teardown(an_initialize_without_an_id_makes_no_session, start, stop),
         cmocka_unit_test_setup_teardown(the_refusal_of_an_unknown_method_has_the_id_of_the_request,
                                         start, stop),
         cmocka_unit_test_setup_teardown(an_unsupported_version_header_is_refused, start, stop),

@@ -58,6 +58,9 @@ static void the_platforms_port_is_open_on_all_addresses_unless_listen_is_set(voi
     setenv("OPSBRAIN_LISTEN", "127.0.0.1:2", 1);
     assert_true(read_flag(NULL, &settings, &error));
     assert_string_equal(settings.listen, "127.0.0.1:2");
+    setenv("OPSBRAIN_LISTEN", "", 1);
+    assert_true(read_flag(NULL, &settings, &error));
+    assert_string_equal(settings.listen, "0.0.0.0:9123");
 }
 
 static void with_a_platforms_port_connections_per_address_are_unlimited_by_default(void **state)
