@@ -7,6 +7,17 @@
 
 #include "base/core/memory.h"
 
+/* Returns false, with errno ENOTDIR, if something else has the name. */
+static bool is_folder(const char *path)
+{
+    struct stat status;
+
+    if (stat(path, &status) != 0)
+        return false;
+    errno = ENOTDIR;
+    return S_ISDIR(status.st_mode);
+}
+
 bool folders_make(const char *path, struct error *error)
 {
     FREE_AUTO char *part = memory_copy_text(path);
@@ -18,7 +29,7 @@ bool folders_make(const char *path, struct error *error)
         if (path[i] != '/' && path[i] != '\0')
             continue;
         part[i] = '\0';
-        if (mkdir(part, 0700) != 0 && errno != EEXIST)
+        if (mkdir(part, 0700) != 0 && !(errno == EEXIST && is_folder(part)))
             return error_set(error, ERROR_INVALID, "the folder %.200s cannot be created: %s", part,
                              strerror(errno));
         part[i] = path[i];

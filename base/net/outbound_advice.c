@@ -13,6 +13,14 @@ bool outbound_is_page(const struct outbound_response *response)
            || strncasecmp(body, "<!doctype html", 14) == 0 || strncasecmp(body, "<html", 5) == 0;
 }
 
+/* Returns the length of the host in "HOST:PORT", with the brackets of an IPv6 address. */
+static size_t host_length(const char *peer)
+{
+    size_t bracketed = peer[0] == '[' ? strcspn(peer, "]") : 0;
+
+    return bracketed + strcspn(peer + bracketed, ":");
+}
+
 void outbound_advise_page(const char *url, struct text *out)
 {
     TEXT_AUTO peer = { 0 };
@@ -28,7 +36,7 @@ void outbound_advise_page(const char *url, struct text *out)
             out,
             "; this is a web page, not an API: the API's URL is one under which /models answers "
             "JSON, such as http://%.*s:8000/v1",
-            (int)strcspn(text_string(&peer), ":"), text_string(&peer));
+            (int)host_length(text_string(&peer)), text_string(&peer));
 }
 
 static bool is_plain_http(const struct outbound_transfer *transfer)

@@ -59,7 +59,7 @@ static bool read_name(const char *word, struct entry *out)
 
     out->below = word[0] == '.' || strncmp(word, "*.", 2) == 0;
     out->itself = word[0] != '*';
-    word += strspn(word, "*") + (out->below ? 1 : 0);
+    word += out->below ? strcspn(word, ".") + 1 : 0;
     if (word[0] == '\0' || word[0] == '.' || strlen(word) >= sizeof out->name)
         return false;
     for (size_t i = 0; word[i] != '\0'; i++) {

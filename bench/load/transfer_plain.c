@@ -412,7 +412,7 @@ static void end(struct transfer *transfer)
 {
     struct transfer_plain *plain = plain_of(transfer);
 
-    if (plain->state == CONNECTING)
+    if (plain->state == CONNECTING && clock_monotonic_ns() >= transfer->connect_deadline_ns)
         snprintf(transfer->failure_text, sizeof transfer->failure_text, "no connection within %d s",
                  (int)(CONNECT_TIMEOUT_NS / 1000000000));
     if (plain->state != OPEN)

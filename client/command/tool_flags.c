@@ -261,14 +261,19 @@ static CHECKED bool read_operands(const struct tool_flags *flags, const char *co
     char param[TOOL_WORD_PARAM_SIZE];
 
     for (size_t i = 0; i < count; i++) {
-        if (flags->word == NULL) {
-            if (!read_pair(flags, operands[i], arguments, error))
-                return false;
-        } else if (!tool_word_param(flags->word, i, count, operands[i], param)
-                   || !set(flags, param, operands[i], arguments, error))
-            return error_set(error, ERROR_INVALID,
-                             "\"%.60s\" is one word too many: opsbrain help %s shows what it takes",
-                             operands[i], flags->word->name);
+        bool is_read;
+
+        if (flags->word == NULL)
+            is_read = read_pair(flags, operands[i], arguments, error);
+        else if (tool_word_param(flags->word, i, count, operands[i], param))
+            is_read = set(flags, param, operands[i], arguments, error);
+        else
+            is_read = error_set(
+                error, ERROR_INVALID,
+                "\"%.60s\" is one word too many: opsbrain help %s shows what it takes",
+                operands[i], flags->word->name);
+        if (!is_read)
+            return false;
     }
     return true;
 }

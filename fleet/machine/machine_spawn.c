@@ -33,23 +33,24 @@ static CHECKED bool set_up(posix_spawn_file_actions_t *files, posix_spawnattr_t 
 }
 
 static CHECKED bool spawn(const char *program, const char *folder, int input, int output,
-                          pid_t *child)
+                          pid_t *child, struct error *error)
 {
     const char *const arguments[] = { "opsbrain", "watchdog", folder, NULL };
     const char *const environment[] = { "PATH=/usr/bin:/bin", NULL };
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
-    bool done;
+    int problem = ENOMEM; /* the only problem that setting up can have */
 
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attributes);
-    done = set_up(&files, &attributes, input, output)
-           && posix_spawn(child, program, &files, &attributes, (char *const *)(uintptr_t)arguments,
-                          (char *const *)(uintptr_t)environment)
-                  == 0;
+    if (set_up(&files, &attributes, input, output))
+        problem =
+            posix_spawn(child, program, &files, &attributes, (char *const *)(uintptr_t)arguments,
+                        (char *const *)(uintptr_t)environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
-    return done;
+    return problem == 0
+           || error_set(error, ERROR_INTERNAL, "no watchdog can be started: %s", strerror(problem));
 }
 
 static void write_all(int file, const char *bytes)
@@ -93,10 +94,10 @@ static CHECKED bool talk(const char *program, const char *folder, const char *by
 {
     pid_t child;
 
-    if (!spawn(program, folder, input[0], output[1], &child)) {
+    if (!spawn(program, folder, input[0], output[1], &child, error)) {
         close(input[1]);
         close(output[1]);
-        return error_set(error, ERROR_INTERNAL, "no watchdog can be started: %s", strerror(errno));
+        return false;
     }
     close(output[1]);
     write_all(input[1], bytes);

@@ -142,7 +142,8 @@ static void without_the_schema_only_a_parameter_that_is_no_list_must_not_repeat(
         { "--concurrency 1 --concurrency 4", NULL },
         { "--of-a-newer-server 1 --of-a-newer-server 4", NULL },
         { "--window-s 1 --window-s 4", "window_s is given twice" },
-        { "demo --deployment other", "one word too many" },
+        { "demo --deployment other", "deployment is given twice" },
+        { "demo again", "\"again\" is one word too many" },
     };
     static const struct tool_word word = { "bench", "sweep_plan", "[deployment]" };
 

@@ -54,7 +54,9 @@ static void a_folder_that_cannot_be_made_is_named(void **state)
     (void)state;
     close(open("file", O_CREAT | O_WRONLY, 0600));
     assert_false(folders_make("file/below", &error));
-    assert_string_equal(error.message, "the folder file/below cannot be created: Not a directory");
+    assert_string_equal(error.message, "the folder file cannot be created: Not a directory");
+    assert_false(folders_make("file", &error));
+    assert_string_equal(error.message, "the folder file cannot be created: Not a directory");
     assert_false(folders_make("", &error));
     assert_string_equal(error.message, "the name of a folder is empty");
 }

@@ -218,9 +218,25 @@ static void errors_never_show_the_bearer(void **state)
     assert_failed(&broken, FAILURE_SEND, ERROR_INVALID);
 }
 
+static void the_advice_for_a_web_page_names_the_host_in_a_valid_url(void **state)
+{
+    static const char *const urls[][2] = { { "http://[::1]:9000", "http://[::1]:8000/v1" },
+                                           { "http://gpu.lan:9000", "http://gpu.lan:8000/v1" },
+                                           { "http://gpu.lan/ui", "try http://gpu.lan/v1" } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        TEXT_AUTO advice = { 0 };
+
+        outbound_advise_page(urls[i][0], &advice);
+        assert_non_null(strstr(text_string(&advice), urls[i][1]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_advice_for_a_web_page_names_the_host_in_a_valid_url),
         cmocka_unit_test(ends_at_the_total_timeout),
         cmocka_unit_test(ends_when_a_stream_stalls),
         cmocka_unit_test(ends_when_no_first_byte_comes),

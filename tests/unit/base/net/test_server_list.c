@@ -97,6 +97,8 @@ static void refuses_entries_that_are_neither_networks_nor_names(void **state)
                                          "*",
                                          ".",
                                          "*.",
+                                         "*gpu.example.com",
+                                         "**.example.com",
                                          "..a",
                                          "a/8",
                                          "[::1",
