@@ -90,12 +90,13 @@ static void add_words(const json_t *value, struct text *out);
 /* Adds an object as "team: search, tier: 1". */
 static void add_members(const json_t *object, struct text *out)
 {
-    const char *name;
+    const char *name, *separator = "";
     json_t *value;
 
     json_object_foreach(json_iterable(object), name, value) {
-        text_addf(out, "%s%s: ", out->length > 0 ? ", " : "", name);
+        text_addf(out, "%s%s: ", separator, name);
         add_words(value, out);
+        separator = ", ";
     }
 }
 
@@ -116,7 +117,7 @@ static void add_number(const json_t *number, struct text *out)
 {
     double value = json_number_value(number);
 
-    if (json_is_integer(number) || fabs(value) >= 1e6)
+    if (json_is_integer(number) || fabs(value) >= 999999.5)
         text_addf(out, "%.0f", value);
     else if (value != 0 && fabs(value) < 1e-4)
         text_add(out, value > 0 ? "< 0.0001" : "> -0.0001");
