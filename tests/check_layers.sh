@@ -87,19 +87,27 @@ sql_elsewhere() {
     grep -nE '"(SELECT|INSERT INTO|UPDATE [a-z_]+ SET|DELETE FROM)\b' $(files | grep -v '^store/')
 }
 
+# Adds to each line what the rule is.
+explain() {
+    sed "s|\$|: $1|"
+}
+
 bad=$(
     wrong_includes
     full_folders
     circles
-    sql_elsewhere
-    # Only base/net/outbound*.c in base/net call libcurl.
-    grep -lE '^#include <curl/' base/net/* | grep -v '^base/net/outbound'
+    sql_elsewhere | explain 'only store/ may contain SQL'
+    grep -lE '^#include <curl/' base/net/* | grep -v '^base/net/outbound' |
+        explain 'only base/net/outbound*.c may include libcurl: call them'
     # Only fleet/cloud/ may call the metadata service, which returns the machine's credentials.
     # shellcheck disable=SC2086 # a list
-    grep -rlE '\.to_metadata = ' $ROOMS | grep -v '^fleet/cloud/'
+    grep -rlE '\.to_metadata = ' $ROOMS | grep -v '^fleet/cloud/' |
+        explain 'only fleet/cloud/ may call the metadata service: call it through there'
     # Only an engine's own files include the headers of its library.
-    grep -lE '^#include <sqlite3' store/engine/* | grep -v '^store/engine/sqlite'
-    grep -lE '^#include <libpq' store/engine/* | grep -v '^store/engine/postgres'
+    grep -lE '^#include <sqlite3' store/engine/* | grep -v '^store/engine/sqlite' |
+        explain 'only store/engine/sqlite* may include sqlite3.h: use sql.h'
+    grep -lE '^#include <libpq' store/engine/* | grep -v '^store/engine/postgres' |
+        explain 'only store/engine/postgres* may include libpq: use sql.h'
 )
 [ -z "$bad" ] || {
     echo "$bad"

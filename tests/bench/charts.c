@@ -127,6 +127,7 @@ static void draw_file(const char *file_name, const struct text *bytes)
         .evidence = &evidence, .hardware = "", .model = "", .chips = NAN
     };
     const struct chart_runs runs = { &evidence, 1, &findings };
+    const char *underscore = strrchr(file_name, '_');
     struct error error;
 
     if (!import_read_file(&file, &evidence, &error)) {
@@ -134,7 +135,8 @@ static void draw_file(const char *file_name, const struct text *bytes)
         return;
     }
     evidence.imported = true;
-    text_copy(evidence.name, sizeof evidence.name, strrchr(file_name, '_') + 1);
+    text_copy(evidence.name, sizeof evidence.name,
+              underscore != NULL ? underscore + 1 : file_name);
     audit_run(&input, &findings);
     for (const struct bench_chart *row = bench_charts; row->name != NULL; row++) {
         CHART_AUTO chart = { 0 };

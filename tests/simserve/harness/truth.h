@@ -115,41 +115,71 @@ static inline void truth_add(struct truth *truth, const json_t *record, uint64_t
     truth->joined++;
 }
 
-/* Reads simserve's records of the attempt `nonce` into *out, which the caller has created. */
+/* What joins simserve's records to those of an attempt. */
+struct truth_join {
+    const char *url;
+    uint64_t nonce;
+    int64_t start_ns, end_ns; /* of the window */
+    struct truth_send *sends;
+    size_t count;
+};
+
+/* Adds each line of an answer, and sets *since to the sequence number of the last record. */
+static inline bool truth_add_lines(const struct truth_join *join, const char *lines, int64_t *since,
+                                   struct truth *out, struct error *error)
+{
+    const char *end;
+
+    for (; lines != NULL && (end = strchr(lines, '\n')) != NULL; lines = end + 1) {
+        json_t *record = NULL;
+
+        if (!json_parse(lines, (size_t)(end - lines), &record, error))
+            return false;
+        truth_add(out, record, join->nonce, join->start_ns, join->end_ns, join->sends, join->count);
+        *since = json_get_integer(record, "sequence", 0);
+        json_decref(record);
+    }
+    return true;
+}
+
+/* Reads page after page: simserve bounds the records of an answer. */
+static inline bool truth_read_pages(const struct truth_join *join, struct truth *out,
+                                    struct error *error)
+{
+    int64_t since = 0, before;
+    bool done;
+
+    do {
+        TEXT_AUTO url = { 0 };
+        struct outbound_request request = { .accept = "*/*",
+                                            .response_limit_bytes = 1024UL * 1024 * 1024 };
+        struct outbound_response response = { 0 };
+
+        before = since;
+        text_addf(&url, "%s/sim/truth?since=%lld", join->url, (long long)since);
+        request.url = text_string(&url);
+        done = outbound_perform(&request, &response, error)
+               && truth_add_lines(join, response.body.data, &since, out, error);
+        outbound_response_finish(&response);
+    } while (done && since > before);
+    return done;
+}
+
+/* Adds simserve's records of the attempt with this nonce to *out, which the caller has created. */
 static inline bool truth_read(const char *url, const struct cell_result *result, uint64_t nonce,
                               struct truth *out, struct error *error)
 {
-    TEXT_AUTO truth_url = { 0 };
-
-    text_addf(&truth_url, "%s/sim/truth?limit=1000000", url);
-    struct outbound_request request = { .url = truth_url.data,
-                                        .accept = "*/*",
-                                        .response_limit_bytes = 1024UL * 1024 * 1024 };
-    struct outbound_response response = { 0 };
+    struct truth_join join = { .url = url, .nonce = nonce };
     struct request_records records = { 0 };
     bool done;
 
-    done = request_records_unpack(result->records, result->records_length, &records, error)
-           && outbound_perform(&request, &response, error);
-    if (done) {
-        int64_t end_ns = records.origin_ns + (int64_t)(result->measurement.window_s * 1e9);
-        size_t count;
-        struct truth_send *sends = truth_sends(&records, &count);
-
-        for (char *line = response.body.data, *end; done && line != NULL; line = end + 1) {
-            json_t *record = NULL;
-
-            end = strchr(line, '\n');
-            if (end == NULL)
-                break;
-            done = json_parse(line, (size_t)(end - line), &record, error);
-            if (done)
-                truth_add(out, record, nonce, records.origin_ns, end_ns, sends, count);
-            json_decref(record);
-        }
-        free(sends);
-    }
-    outbound_response_finish(&response);
+    if (!request_records_unpack(result->records, result->records_length, &records, error))
+        return false;
+    join.start_ns = records.origin_ns;
+    join.end_ns = records.origin_ns + (int64_t)(result->measurement.window_s * 1e9);
+    join.sends = truth_sends(&records, &join.count);
+    done = truth_read_pages(&join, out, error);
+    free(join.sends);
     request_records_finish(&records);
     return done;
 }
