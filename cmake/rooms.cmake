@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The libraries of cmake/rooms.txt. A folder a/b is the library a-b, or the one that its row names; the target `a` stands
-# for all libraries of the room a.
+# for all libraries of the room a, unless it is itself one of them (rooms_whole).
 
 # rooms_columns(<row> <prefix>): sets <prefix>_folder, <prefix>_library, <prefix>_includes and <prefix>_sees.
 function(rooms_columns row prefix)

@@ -24,7 +24,7 @@ folder_includes() {
 folder_includes | awk -v rooms="$ROOMS" '
 function room_of(name) { sub("/.*", "", name); return name }
 
-# Whether a sub-room includes another one of its room that is not yet placed.
+# Whether a sub-room includes another sub-room of its room, one that is not yet placed.
 function must_wait(name, other) {
     for (other in known)
         if (other != name && room_of(other) == room_of(name) && !(other in is_placed) && ((name, other) in includes))
@@ -100,7 +100,8 @@ function draw_band(room, y, height) {
     return y + height + GAP
 }
 
-# Draws the matrix: a row includes the columns that are filled in it. Red ones, right of the diagonal, belong to a cycle.
+# Draws the matrix: a mark shows that the folder of the row includes that of the column. A red mark, right of the diagonal,
+# is caused by a cycle within a room, or belongs to web/assets, which rooms placed before web include, too.
 function draw_matrix(y, i, j, top, left) {
     left = 190
     top = y + 130
@@ -137,9 +138,9 @@ END {
         WIDTH, height, WIDTH, height
     print "<!-- docs/draw.sh >docs/architecture.svg -->"
     box(0, 0, WIDTH, height, "#fff", "")
-    label(20, 24, "start", 13, "A room includes its own files and rooms below it; bench, fleet and analysis do not include one another.", "")
+    label(20, 24, "start", 13, "A room includes itself and rooms below it, server also web and client, analysis and handlers also web/assets; bench, fleet and analysis not one another.", "")
     y = draw_rooms(40)
-    label(20, y + 22, "start", 13, "Each row includes the columns marked in it. A mark right of the diagonal would be a cycle.", "")
+    label(20, y + 22, "start", 13, "Each row includes the columns marked in it. Red, right of the diagonal: what a cycle within a room causes, and web/assets, which includes nothing.", "")
     draw_matrix(y + 30)
     print "</svg>"
 }'

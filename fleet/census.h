@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A census of the instances that answer in turn under one address: each one's counters, while all
- * of them are idle. Two censuses show what all instances together counted in between. Private to
- * fleet/. */
+/* A census of the instances that answer in turn under one address: each one's counters. Two
+ * censuses, both taken while all instances are idle, show what all of them together counted in
+ * between. Private to fleet/. */
 #pragma once
 
 #include "fleet/engine_metrics.h"
@@ -17,15 +17,16 @@ struct census {
     bool busy; /* some instance had a request running or waiting */
 };
 
+/* Adds a scrape: of an instance already found, or of a new one. */
 void census_note(struct census *census, const struct engine_metrics_snapshot *snapshot);
 /* Returns true if another scrape is unlikely to find a new instance, or if the limit is reached. */
 bool census_is_over(const struct census *census);
 /* Returns true if at least one instance and fewer than the limit were found, all of them idle, and
  * each was scraped again with unchanged counters after the last new one was found. */
 bool census_is_complete(const struct census *census);
-/* Sets the counters of requests and tokens in *out to what all instances together counted between
- * two censuses, and all other figures to NaN. Returns false, with every figure NaN, if there are
- * fewer than two instances, if the instances differ between the censuses, or if one of the censuses
- * is incomplete. */
+/* Sets the requests, prompt tokens and generated tokens in *out to what all instances together
+ * counted between two censuses, and all other figures to NaN. Returns false, with every figure NaN,
+ * if the last census found fewer than two instances, if the instances differ between the censuses,
+ * or if one of the censuses is incomplete. */
 bool census_growth(const struct census *first, const struct census *last,
                    struct engine_metrics_snapshot *out);

@@ -10,7 +10,7 @@
 #include "base/json/json.h"
 #include "fleet/probe.h"
 
-/* For the whole probe, unless the caller sets a limit. */
+/* For all requests of a probe but those of answers_by_name, unless the caller sets a limit. */
 #define ALL_WITHIN_MS 15000
 /* For the first answer of a server that has to load the model. */
 #define FIRST_ANSWER_MS 30000
@@ -119,7 +119,8 @@ static bool answers_by_name(struct probe *probe)
                || completes(&ask, "/v1/completions", completion));
 }
 
-/* Returns true if the server answered at all, even if only with an error. */
+/* Returns true if the server answered, even if only with an error, unless it has too much to do
+ * (429, 503). */
 static bool has_answered(enum failure failure)
 {
     return failure == FAILURE_NONE || failure == FAILURE_REFUSED_400 || failure == FAILURE_AUTH
@@ -274,8 +275,8 @@ static CHECKED bool refuse_unlisted(const struct engine_report *report,
                      endpoint->model, failure_name(FAILURE_NOT_FOUND), text_string(&names));
 }
 
-/* The engine that was recognized or, if none was, the one that the deployment was
- * registered with. */
+/* The engine that was recognized. If none was: the one that the deployment was registered with or,
+ * if it was registered without one, "openai-compatible". */
 static const char *engine_name(const struct engine_report *report,
                                const struct deployment *deployment)
 {

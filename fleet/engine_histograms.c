@@ -22,8 +22,8 @@ static const struct {
         "tgi_request_duration", "jetstream_time_per_request" } },
     { "queue_count",
       { "vllm:request_queue_time_seconds", "sglang:queue_time_seconds",
-        "sglang:request_queue_time_seconds",
-        "tgi_request_queue_duration", "jetstream_queue_duration" } },
+        "sglang:request_queue_time_seconds", "tgi_request_queue_duration",
+        "jetstream_queue_duration" } },
 };
 
 const char *const *engine_histogram_families(const char *figure)

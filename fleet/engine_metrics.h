@@ -7,7 +7,7 @@
 #include "base/net/endpoint.h"
 #include "store/series/scrapes.h"
 
-#define ENGINE_METRICS_POSITIONS 16 /* positions in a draft; servers draft fewer tokens */
+#define ENGINE_METRICS_POSITIONS 16 /* positions in a draft; those beyond are left out */
 
 /* A figure that the server does not report is NaN. Counters are totals since the server's start. */
 struct engine_metrics_snapshot {
@@ -17,7 +17,8 @@ struct engine_metrics_snapshot {
     double prompt_tokens_total, generation_tokens_total, requests_total, preemptions_total;
     double prefix_queries_total, prefix_hits_total; /* tokens */
     double drafts_total, draft_tokens_total, accepted_tokens_total;
-    double prefill_tokens_total, prefill_sum_s; /* prompt tokens computed, without cached ones */
+    double prefill_tokens_total; /* prompt tokens computed, without cached ones */
+    double prefill_sum_s;        /* time spent computing them */
     double ttft_sum_s, ttft_count;
     double itl_sum_s, itl_count;
     double e2e_sum_s, e2e_count;
@@ -38,8 +39,8 @@ CHECKED bool engine_metrics_scrape(const struct endpoint *endpoint,
  * gauges, under the names of the snapshot's members. Returns their number, at most `capacity`. */
 size_t engine_metrics_values(const struct engine_metrics_snapshot *snapshot,
                              struct scrape_value *out, size_t capacity);
-/* Returns true if another process answered the second time: counters fell or disappeared, or the
- * start time changed. */
+/* Returns true if the figures show that another process answered the second time: counters fell or
+ * disappeared, or the start time changed. */
 bool engine_metrics_has_restarted(const struct engine_metrics_snapshot *first,
                                   const struct engine_metrics_snapshot *last);
 /* Returns how far a counter grew between two scrapes. If only the second scrape has the counter, it
@@ -47,9 +48,9 @@ bool engine_metrics_has_restarted(const struct engine_metrics_snapshot *first,
  */
 double engine_metrics_growth(double first, double last);
 /* Returns the growth of counters between two snapshots of one server, and figures derived from it:
- * tokens/s in and out, requests/s, mean TTFT, ITL, E2E and queue time of the interval, prefix hit
- * rate, acceptance length and rate. Returns only "seconds" and "restarted" if the server restarted.
- * New reference. */
+ * tokens/s in and out, requests/s, mean TTFT, ITL, E2E and queue time of the interval, speed of
+ * the prefill, prefix hit rate, acceptance length and rate. Returns only "seconds" and "restarted"
+ * if the server restarted. New reference. */
 json_t *engine_metrics_between(const struct engine_metrics_snapshot *first,
                                const struct engine_metrics_snapshot *last);
 /* Returns the figures of engine_metrics_values as an object, with "at_ms". New reference. */

@@ -30,11 +30,12 @@ struct mapping {
 #define MAX(name, member) { name, FOLD_MAX, MEMBER(member) }
 #define PLUS(name, member) { name, FOLD_PLUS, MEMBER(member) }
 /* clang-format on */
-/* The sum and the count of a histogram or summary, in seconds. */
+/* The sum and the count of a histogram or summary of seconds. */
 #define TIMES(name, member) SUM(name "_sum", member##_sum_s), SUM(name "_count", member##_count)
 
-/* If several rows give the same figure, the first one that the server has is used: some versions
- * have old and new names side by side. Counters are recognized with and without their _total. */
+/* If several rows give the same figure, the first one that the server has is used, since some
+ * versions have old and new names side by side; PLUS rows are added to it. Counters are recognized
+ * with and without their _total. */
 static const struct mapping mappings[] = {
     /* vLLM, also on TPU */
     SUM("vllm:num_requests_running", requests_running),

@@ -15,5 +15,6 @@ CHECKED bool metrics_map_fetch_page(const struct small_request *ask, struct text
 
 /* Sets every figure to NaN, and all else to zero. */
 void metrics_map_clear(struct engine_metrics_snapshot *out);
-/* Reads an exposition text into a cleared snapshot; returns the number of figures found. */
+/* Reads an exposition text into a cleared snapshot; returns the number of figures found, without
+ * those by position. */
 size_t metrics_map(const char *bytes, size_t length, struct engine_metrics_snapshot *out);

@@ -17,14 +17,14 @@ struct monitor_log {
 
 void monitor_log_finish(struct monitor_log *log);
 void monitor_log_add(struct monitor_log *log, const struct engine_metrics_snapshot *snapshot);
-/* Finds the first and the last scrape that was kept between two times (UTC); borrowed. Returns
- * false if there are fewer than two. */
+/* Finds the first and the last of the kept scrapes that were made between two times (UTC);
+ * borrowed. Returns false if there are fewer than two. */
 bool monitor_log_within(const struct monitor_log *log, int64_t from_ms, int64_t to_ms,
                         const struct engine_metrics_snapshot **first,
                         const struct engine_metrics_snapshot **last);
-/* Returns the longest interval without a scrape between two times (UTC); 0 if it is under 3 s or
- * not far above the usual interval, or if there are too few scrapes to judge. */
+/* Returns the longest interval without a kept scrape between two times (UTC); 0 if it is under 3 s
+ * or not far above the usual interval, or if there are too few kept scrapes to judge. */
 double monitor_log_gap_s(const struct monitor_log *log, int64_t from_ms, int64_t to_ms);
-/* Returns the scrapes as columns, {"at_ms": [...], name: [...]}, with null where a scrape does not
- * have the figure. New reference. */
+/* Returns the kept scrapes as columns, {"at_ms": [...], name: [...]}, with null where a scrape does
+ * not have the figure. New reference. */
 json_t *monitor_log_columns(const struct monitor_log *log);

@@ -9,7 +9,8 @@
 #include "base/json/json.h"
 
 #define FOREIGN_SCRAPES 3 /* with fewer scrapes an excess may be chance */
-/* On average, the server may have this many times our own requests, plus FOREIGN_MARGIN. */
+/* On average, the server may have this many times the requests that we had open at most, plus
+ * FOREIGN_MARGIN. */
 #define FOREIGN_FACTOR 1.05
 #define FOREIGN_MARGIN 1.0 /* a request that has just ended may still be counted as running */
 
@@ -67,7 +68,8 @@ static bool judge_model(struct reporting *reporting)
     return true;
 }
 
-/* The server's metrics were available before the first request, but not after the last one. */
+/* The server's metrics were available before the first request, but not after the last one; or the
+ * wait for them was cancelled. */
 static void judge_silence(struct reporting *reporting)
 {
     char sentence[256];
@@ -284,8 +286,7 @@ static void add_differences(const struct reporting *reporting, json_t *out)
                            - json_get_number(out, pairs[i].server, NAN));
 }
 
-/* Uses the scrapes within the window or, if it was too short for two, those of the
- * entire attempt. */
+/* Uses the scrapes within the window or, if it has fewer than two, those of the entire attempt. */
 static json_t *derive_figures(const struct reporting *reporting)
 {
     const struct monitor_observations *observations = reporting->observations;

@@ -17,7 +17,7 @@ enum idle_wait {
 struct monitor_observations {
     struct monitor_log log;
     int64_t instances; /* from the deployment's settings; 0: not known */
-    int64_t counted; /* instances whose counters are added up, if several answer in turn; else 0 */
+    int64_t counted;   /* instances that answer in turn, whose counters are added up; 0: none are */
     enum idle_wait begin, end;
     /* The counters at the two idle points. If those of several instances are added up, `first` has
      * none, and `last` has their total growth. */

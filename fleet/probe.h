@@ -10,7 +10,7 @@ struct probe {
     bool is_timed;       /* the caller set a time limit */
     char owner[64];      /* owned_by of the first model; "" if not reported */
     struct text metrics; /* the page /metrics; empty if there is none */
-    json_t *details;     /* whatever else the server reports, under our names */
+    json_t *details;     /* further facts; engines.c says which */
     struct engine_report *report;
 };
 
@@ -28,8 +28,8 @@ extern const size_t engine_count;
 
 #define CONTEXT_TOKENS_LIMIT 1000000000
 
-/* Finds a model by its name, or the first one if `model` is "". Returns NULL if it
- * is not listed. */
+/* Finds a model by its name, which may lack Ollama's ":latest", or the first one if `model` is "".
+ * Returns NULL if it is not listed. */
 const struct engine_model *engine_model_find(const struct engine_report *report, const char *model);
 
 /* Skips an id that cannot be a name (empty, too long, control characters). If the list is full,

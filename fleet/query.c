@@ -34,7 +34,7 @@ struct exchange {
     bool finished;             /* a finish reason arrived, or a complete answer in one piece */
     bool broken;               /* the answer is not a stream of JSON events */
     size_t reported;           /* bytes of the result's text that on_text received */
-    enum failure stopped;      /* why we ended the transfer; NONE: we did not */
+    enum failure stopped;      /* we gave up, or the answer reports an error; NONE: neither */
     int64_t first_ns, last_ns; /* arrival of the first token, and of the latest bytes; monotonic */
 };
 

@@ -14,8 +14,8 @@ struct query {
     double temperature; /* negative: the server's default */
     bool chat;          /* /v1/chat/completions, else /v1/completions */
     int64_t ttft_timeout_ms, idle_timeout_ms, total_timeout_ms;
-    /* Receives new visible text, never half a UTF-8 character; length 0 while the model reasons.
-     * NULL: nobody listens. */
+    /* Receives new visible text, never half a UTF-8 character; length 0 for a chunk that brought
+     * none, as while the model reasons. NULL: nobody listens. */
     void (*on_text)(void *context, const char *text, size_t length, int64_t chunks);
     bool (*cancelled)(void *context);
     void *context;
@@ -25,10 +25,10 @@ struct query_result {
     struct text text;      /* visible text; bounded by 1 MiB */
     struct text reasoning; /* text that came as reasoning */
     enum failure failure;
-    double ttft_s, total_s; /* since sending; NaN: not sent, or for ttft_s no token */
+    double ttft_s, total_s; /* since sending; NaN: not sent or, for ttft_s, no token was streamed */
     int64_t prompt_tokens, completion_tokens; /* -1: the server did not report them */
     int64_t chunks;
-    double tokens_per_s; /* (completion tokens - 1) / (total - ttft); NaN if undefined */
+    double tokens_per_s; /* (completion tokens - 1) / (total - ttft); NaN: not known */
     char finish[24];
     char model[256];
 };

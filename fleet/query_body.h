@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON of a completion request, and which of its members a server may not support. Private to
+/* The JSON of a completion request, and its members that not every server supports. Private to
  * fleet/. */
 #pragma once
 

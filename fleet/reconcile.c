@@ -30,7 +30,7 @@ static void compare(struct reconciliation *out, int which)
     struct count *count = &out->counts[which];
     double excess = count->server - count->ours - count->more;
 
-    if (!(excess > tolerance(out, which))) /* true if the server does not report the count: NaN */
+    if (!(excess > tolerance(out, which))) /* also true if the count is NaN: not reported */
         return;
     count->foreign = excess;
     out->has_foreign = true;

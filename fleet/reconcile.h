@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares what a server counted between two moments when it was idle with what was sent. Private
- * to fleet/. */
+/* Compares what was sent with what the server counted meanwhile. Private to fleet/. */
 #pragma once
 
 #include "base/core/text.h"
@@ -13,8 +12,8 @@ struct count {
     const char *name; /* "requests", "input_tokens", "output_tokens" */
     double server;    /* NaN: not reported */
     double ours;      /* of requests answered completely */
-    double more;      /* what the server may have counted in addition */
-    double foreign;   /* the server counted at least this many for others; 0: none detectable */
+    double more;      /* what the server may have counted in addition for us (struct sent) */
+    double foreign;   /* about how many the server counted for others; 0: none detectable */
 };
 
 struct reconciliation {
@@ -23,7 +22,7 @@ struct reconciliation {
     bool is_shortfall; /* the server counted far less than it answered */
 };
 
-/* Compares what the server counted between two snapshots with what was sent. */
+/* Compares what was sent between two snapshots with what the server counted between them. */
 void reconcile(const struct engine_metrics_snapshot *first,
                const struct engine_metrics_snapshot *last, const struct sent *sent,
                struct reconciliation *out);

@@ -48,8 +48,8 @@ void replicas_note(struct replicas *instances, const struct engine_metrics_snaps
 }
 
 /* A process that does not report its start time, or started within a second of another, is
- * recognized only by its counters. Such a server is mistaken for several instances if it restarts
- * twice within one series of scrapes. */
+ * recognized only by its counters. A server without a start time is mistaken for several instances
+ * if it restarts twice within one series of scrapes. */
 bool replicas_are_several(const struct replicas *instances)
 {
     return instances->returned || instances->falls - instances->newer > 1;

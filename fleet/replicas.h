@@ -27,8 +27,9 @@ bool replicas_are_several(const struct replicas *instances);
 bool replicas_have_restarted(const struct replicas *instances);
 
 /* Notes one scrape of a long series, and returns true if several instances answer. Scrapes again at
- * once where the series alone cannot tell: at its start, after counters fell, and if the server
- * does not report its start time. After true, the next scrape begins a new series. */
+ * once where the series alone cannot tell: at its start, after counters fell or another process
+ * answered, and if the server does not report its start time. After true, the next scrape begins a
+ * new series. */
 bool replicas_check(const struct small_request *ask, const struct engine_metrics_snapshot *snapshot,
                     struct replicas *instances);
 

@@ -27,8 +27,8 @@ void scrape_schedule_set(struct scrape_schedule *schedule, int64_t deployment_id
 void scrape_schedule_begin(struct scrape_schedule *schedule);
 void scrape_schedule_end(struct scrape_schedule *schedule);
 
-/* Copies a row that is due, marks it busy, and advances its next time by a multiple of its
- * interval: no drift, and missed scrapes are not made up for. Returns false if none is due. */
+/* Copies a due row that is not busy, marks it busy, and advances its next time by a multiple of its
+ * interval: no drift, and missed scrapes are not made up for. Returns false if there is none. */
 bool scrape_schedule_next_due(struct scrape_schedule *schedule, int64_t now_ns,
                               struct schedule_row *out);
 /* Marks a deployment that was busy as no longer busy. */

@@ -22,7 +22,7 @@
     500000000 /* half a second, so that each second has a scrape even if one is late */
 #define TIMEOUT_MS 5000
 #define PAUSE_NS 100000000   /* between checks for an idle server */
-#define IDLE_LIMIT_S 10.0    /* how long other clients may keep the server busy */
+#define IDLE_LIMIT_S 10.0    /* how long to wait for a busy server to become idle */
 #define STILL_S 3.0          /* counters that stand still so long overrule a gauge that says busy */
 #define COUNTING_LIMIT_S 2.0 /* how long the server may take to count what it has answered */
 #define BROKEN_LIMIT_S 2.0   /* how long the metrics may be unavailable if no request failed */
@@ -116,7 +116,8 @@ static void describe_model(const json_t *model, char out[256])
     text_copy(out, 256, text_string(&shown));
 }
 
-/* Asks which model is served; "" if the server gives no usable answer. */
+/* Asks which model is served. Writes "" if the server does not answer with JSON, and
+ * "MODEL (not listed)" if find_model finds none in its list. */
 static void ask_served(struct server_monitor *monitor, struct asking *asking, char out[256])
 {
     struct small_request ask = small_request_begin(&monitor->endpoint, TIMEOUT_MS);
@@ -252,8 +253,8 @@ static void take_census(struct server_monitor *monitor, struct asking *asking, s
     }
 }
 
-/* Takes a census. If there are several instances, repeats it until it is complete (all of them were
- * idle), or until a time limit is reached. */
+/* Takes a census. If there are several instances, repeats it until it is complete, which requires
+ * all of them to be idle, or until the time limit is reached or the watch stops it. */
 static void await_census(struct server_monitor *monitor, struct asking *asking, struct census *out)
 {
     const struct replicas *instances = &monitor->observations.log.instances;
@@ -392,8 +393,8 @@ static bool had_failures(const struct cell_result *result)
     return result->state == CELL_FAILED || result->measurement.success_rate < 1;
 }
 
-/* Returns true if the counters differ from what was sent in a way that several instances would
- * explain. */
+/* Returns true if the server counted more than was sent, or seems to have restarted: several
+ * instances would explain either. */
 static bool hint_at_instances(const struct monitor_observations *observations,
                               const struct cell_result *result)
 {

@@ -17,7 +17,7 @@ struct server_monitor *server_monitor_begin(const struct endpoint *endpoint, int
                                             const struct monitor_watch *watch);
 /* Waits for the server to be idle again, fills *out and frees the monitor. If the server no longer
  * answers, waits up to a minute for it if requests had failed, and 2 s otherwise. `result` NULL:
- * the attempt was interrupted; returns at once, with an empty *out. Free *out with
- * cross_check_finish. */
+ * the attempt was interrupted; does not wait, and *out is empty. Free *out with cross_check_finish.
+ */
 void server_monitor_end(struct server_monitor *monitor, const struct cell_result *result,
                         struct cross_check *out);

@@ -50,7 +50,7 @@ static CHECKED bool perform(const struct small_request *ask, const char *path, c
     return outbound_perform(&request, response, error);
 }
 
-/* Fails for an answer that arrived completely, but is not JSON. */
+/* Fails for an answer that arrived completely, but that json_parse refuses. */
 static CHECKED bool refuse_answer(const struct small_request *ask, const char *path,
                                   const struct outbound_response *response, const char *problem,
                                   struct error *error)

@@ -4,7 +4,8 @@
 
 #include "handlers/tool.h"
 
-/* The time as "2026-11-21T03:11:26Z"; null if it is 0, which means "not yet". New reference. */
+/* The time as "2026-11-21T03:11:26Z"; null if it is 0, which means that there is none. New
+ * reference. */
 json_t *answer_json_time(int64_t utc_ms);
 /* The time as tables show it: "2026-11-21 03:11:26", or "-" if it is 0. Returns `out`. */
 #define TIME_SHOWN_SIZE 24
@@ -23,7 +24,8 @@ json_t *answer_json_foreign(const char *bytes, size_t length, size_t limit);
 json_t *answer_json_stored(const char *json);
 
 /* Adds at most `limit` bytes of text that a model or a server wrote, under a heading that says so.
- * Every line begins with "> ", so that nothing in it can be mistaken for opsbrain's own text. */
+ * Each of its lines begins with "> ", so that nothing in it can be mistaken for opsbrain's own
+ * text. */
 void answer_quote(struct text *out, const char *heading, const char *bytes, size_t length,
                   size_t limit);
 
@@ -38,7 +40,7 @@ void answer_quote(struct text *out, const char *heading, const char *bytes, size
     }
 #define PARAM_DETAIL                                                                               \
     {                                                                                              \
-        "detail", VALUE_BOOLEAN, .initial = "false", .help = "Every figure, in the structure."     \
+        "detail", VALUE_BOOLEAN, .initial = "false", .help = "All details, in the structure."      \
     }
 #define FIELD_NEXT_CURSOR                                                                          \
     {                                                                                              \
@@ -60,8 +62,9 @@ void answer_next(struct answer *answer, const char *next);
  * agents need but people do not; its annotation says that it is for the assistant. */
 void answer_aside(struct answer *answer, const char *text);
 
-/* Sets the path of the page that shows the answer to people: "/runs/run_...". Its URL becomes the
- * last line of the text, and the member "page". */
+/* Sets the path of the page that shows the answer to people: "/runs/run_...". If the
+ * address of pages is known, the page's URL becomes the last line of the text, and the member
+ * "page". */
 void answer_shows(struct answer *answer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -80,9 +83,9 @@ size_t answer_page_limit(const struct call *call);
 /* Reads the argument `cursor` of a list that is ordered by time or by number; *out is 0 if the call
  * has none. INVALID: it is not a cursor. */
 CHECKED bool answer_page_cursor(const struct call *call, int64_t *out, struct error *error);
-/* How many of the `count` rows belong on this page. The rows are the newest first, and at most
- * limit + 1 of them were fetched. A page does not end between two rows of the same time, because
- * the cursor is a time, unless all its rows have that time. */
+/* How many of the `count` rows belong on this page. The rows are sorted, the newest first, and at
+ * most limit + 1 of them were fetched. Because the cursor is a time, a page ends where the time
+ * changes; if that would leave the page empty, it has `limit` rows. */
 size_t answer_page_length(size_t count, size_t limit,
                           int64_t (*time_of)(const void *rows, size_t index), const void *rows);
 /* Sets next_cursor, and mentions it in the text. `cursor` NULL: this is the last page. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Condenses an answer: drops members that are null or have their usual empty value, and details
- * that the call did not request; rounds numbers; lists the members with foreign text. Some hosts
+ * that the call did not request; rounds fractions; lists the members with foreign text. Some hosts
  * show their model only the structure, and every byte of it costs tokens. */
 
 #include <math.h>

@@ -22,7 +22,7 @@ static void set_first_text(json_t *content, const char *text)
 }
 
 /* Returns true if the last line may belong to a list, a table or a quote: in Markdown, a line right
- * after it would become part of it. */
+ * after such a block becomes part of the block. */
 static bool ends_in_block(const struct text *text)
 {
     size_t start = text->length - 1; /* start of the last line, which ends with a newline */

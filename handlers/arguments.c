@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks a call's arguments by the tool's rows, and fills in defaults. Each refusal is one sentence
- * that names the argument and says what is allowed. */
+/* Checks a call's arguments by the tool's rows, and fills in defaults. Each refusal of an argument
+ * is one sentence that names it and says what is allowed. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -95,8 +95,8 @@ static CHECKED bool check_number(const struct param *param, const json_t *value,
     return true;
 }
 
-/* Refuses a value that looks like a credential, since arguments are stored and shown. The error
- * does not repeat it. */
+/* Refuses a text that looks like a credential, since arguments are stored and shown, unless the
+ * argument may contain anything. The error does not repeat the text. */
 static CHECKED bool check_harmless(const struct param *param, const char *text, struct error *error)
 {
     TEXT_AUTO shown = { 0 };
@@ -237,8 +237,8 @@ static CHECKED bool check_limits(const struct param *param, const json_t *value,
 }
 
 /* Refuses a list with an entry of the wrong type; the error names the first such entry. */
-static CHECKED bool refuse_entry(const struct param *param, const json_t *value,
-                                 struct error *error)
+static CHECKED bool check_entries(const struct param *param, const json_t *value,
+                                  struct error *error)
 {
     const struct value_kind *kind = value_kind(param->type);
     char shown[VALUE_SHOWN_SIZE];
@@ -262,7 +262,7 @@ static CHECKED bool check_value(const struct param *param, const json_t *value, 
     TEXT_AUTO range = { 0 };
 
     if (json_is_array(value) && strcmp(kind->schema_type, "array") == 0
-        && !refuse_entry(param, value, error))
+        && !check_entries(param, value, error))
         return false;
     value_param_range(param, &range);
     if (!kind->accepts(value))

@@ -25,9 +25,9 @@ static CHECKED bool check_role(const struct tool *tool, const struct call *call,
                      role_name(tool->role), call->principal.name, role_name(call->principal.role));
 }
 
-/* Refuses a tool that adds to the store while the disk is nearly full, or while the caller's rows
- * have reached their limit. Admins are exempt, so that they can make room. */
-static CHECKED bool check_room(const struct tool *tool, struct call *call, struct error *error)
+/* While the disk is nearly full, or the caller has stored as much as it may, refuses a tool that
+ * adds to the store. Admins are exempt, so that they can make room. */
+static CHECKED bool check_space(const struct tool *tool, struct call *call, struct error *error)
 {
     const struct services *services = call->services;
 
@@ -64,7 +64,7 @@ static CHECKED bool has_go_ahead(const struct tool *tool, struct call *call, str
 static CHECKED bool run_checked(const struct tool *tool, struct call *call, struct answer *answer,
                                 struct error *error)
 {
-    if (!check_room(tool, call, error) || !announce(tool, call, error)
+    if (!check_space(tool, call, error) || !announce(tool, call, error)
         || !has_go_ahead(tool, call, error) || !tool->run(call, answer, error))
         return false;
     return tool->fields == NULL || tool_conforms(tool, answer->structured, error);
@@ -176,7 +176,7 @@ void call_read(const struct call *call, const char *what)
                     call->change.actor.request_id, problem.message);
 }
 
-/* If a tool that changed a deployment does not name it in its answer, the arguments do. */
+/* A tool that does not say which deployment it changed has changed the one in its arguments. */
 static void complete_changed(const struct tool *tool, const struct call *call,
                              struct answer *answer)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of carrying out a call that tools share with resources and prompts. */
+/* The parts of carrying out a call that resources, prompts, tasks and pages need, too. */
 #pragma once
 
 #include "handlers/tool.h"
 
-/* Checks role and arguments, runs the tool and checks the answer, without the audit row;
- * `call->arguments` are raw. */
+/* Checks role and arguments, runs the tool and checks the answer, but does not audit how the call
+ * ended; `call->arguments` are raw. */
 CHECKED bool call_run(const struct tool *tool, struct call *call, struct answer *answer,
                       struct error *error);
 
@@ -13,7 +13,7 @@ CHECKED bool call_run(const struct tool *tool, struct call *call, struct answer 
 void call_begin(struct call *call, const char *name, const char *arguments);
 /* Counts in the audit log that `what` was read. */
 void call_read(const struct call *call, const char *what);
-/* Masks secrets in `error`, writes the audit row of the refused call, and replaces an internal
+/* Masks secrets in `error`, records the failed call in the audit log, and replaces an internal
  * error by a sentence with the request's id. */
 void call_refused(struct call *call, struct error *error);
 
@@ -22,9 +22,9 @@ void call_refused(struct call *call, struct error *error);
 void call_without_client(struct call *call);
 
 /* Shortens the structure: drops members that are null, those that are sparse and empty and, unless
- * `detail`, those that are only shown in detail; rounds fractions to five digits or an integer. If
- * it contains text that others wrote, a first member "foreign_text" names the members with that
- * text. */
+ * `detail`, those that are only shown in detail and arguments at their default; rounds fractions to
+ * five digits or an integer. If it contains text that others wrote, a first member "foreign_text"
+ * names the members with that text. */
 void answer_condense(const struct tool *tool, bool detail, struct answer *answer);
 /* Adds the link to the page that shows the answer, to its text and its structure, if there is such
  * a page and the address of pages is known; answer->page becomes the URL, or otherwise "".

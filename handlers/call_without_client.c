@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The callbacks of a call whose client gets nothing but the answer. */
 #include "handlers/call.h"
 
 static void no_progress(struct call *call, double progress, double total, const char *message)

@@ -86,6 +86,7 @@ bool completion_of_resource(const struct resource *const *table, const struct se
             return refuse_argument(table[i]->uri, argument, error);
         return complete(NULL, table[i]->instances, services, typed, out, error);
     }
-    return error_set(error, ERROR_NOT_FOUND,
-                     "ref.uri is not a resource: resources/templates/list lists all of them");
+    return error_set(
+        error, ERROR_NOT_FOUND,
+        "ref.uri is not a resource template: resources/templates/list lists all of them");
 }

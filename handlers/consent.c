@@ -16,9 +16,9 @@ static json_t *form(const struct consent *consent)
                      consent->key);
 }
 
-/* Writes the key under which a client answers in a later round. If `identity` is set, the key
- * contains its digest: once the identity has changed, an earlier answer is not found, and the
- * client is asked again. */
+/* Writes the key of the question, under which the client answers. If `identity` is set, the key
+ * contains its digest: once the identity has changed, an answer from an earlier round is not found,
+ * and the client is asked again. */
 static void write_key(const struct consent *consent, char out[64])
 {
     char digest[DIGEST_TEXT_SIZE];

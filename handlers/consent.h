@@ -13,7 +13,7 @@
 
 struct consent {
     const char *name; /* what the call would change or remove; `confirm` must repeat this name */
-    const char *key;  /* key of the question, and of the form's box */
+    const char *key;  /* of the form's box; the key of the question begins with it */
     /* Identifies what the form shows, if `name` is not enough: an answer to a form with a different
      * identity does not count. NULL: `name` is enough. */
     const char *identity;
@@ -27,7 +27,8 @@ struct consent {
 };
 
 /* Only for a tool's go_ahead(). Returns true if the client's user agrees, or if `elsewhere` is NULL
- * and `confirm` repeats the name. INVALID: `confirm` is a different name, or the client cannot ask;
- * in the second case the error shows the summary and says how to confirm. FORBIDDEN: the client
- * cannot ask, and `elsewhere` is set; the error repeats it. CANCELLED: the user did not agree. */
+ * and `confirm` repeats the name. If `elsewhere` is NULL, INVALID: `confirm` is a different name,
+ * or the client cannot ask; in the second case the error shows the summary and says how to confirm.
+ * If `elsewhere` is set, FORBIDDEN: the client cannot ask; the error repeats `elsewhere`.
+ * CANCELLED: the user did not agree. */
 CHECKED bool consent_get(struct call *call, const struct consent *consent, struct error *error);

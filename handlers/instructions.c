@@ -10,7 +10,7 @@ static const char warnings[] =
     "and `foreign_text` names it. Secrets are named, never given: no tool takes a token. Whatever "
     "is large or destroys something needs a person's go-ahead: show what it takes first.\n";
 
-static const char opening[] =
+static const char introduction[] =
     "opsbrain runs a team's self-hosted LLM servers: registers, queries and watches them, "
     "benchmarks them over grids of users x context, and remembers what was measured. If only one "
     "deployment is registered, its name may be omitted. Benchmarks are jobs: they continue when a "
@@ -34,7 +34,7 @@ static const char *const usual_steps[] = {
 
 void tools_instructions(struct text *out)
 {
-    text_addf(out, "%s\n%s\n", warnings, opening);
+    text_addf(out, "%s\n%s\n", warnings, introduction);
     for (size_t i = 0; i < sizeof usual_steps / sizeof usual_steps[0]; i++)
         text_addf(out, "- %s\n", usual_steps[i]);
 }

@@ -13,8 +13,8 @@
 #include "handlers/answer.h"
 #include "handlers/tool.h"
 
-/* Plans have threads of their own: a sweep that takes hours must not delay a plan that stops a
- * server. */
+/* Plans of deployments have threads of their own: a sweep that takes hours must not delay a plan
+ * that stops a server. */
 #define APPLY_THREADS 4
 #define SERVER_PATIENCE_MS (10 * 60 * 1000) /* large models take minutes to load */
 

@@ -72,8 +72,8 @@ static json_t *read_json(const char *text)
     return json_parse(text, strlen(text), &value, &ignored) ? value : json_string(text);
 }
 
-/* Converts the text to the argument's type. If that fails, the value remains a text, which
- * tool_check refuses later. `param` NULL: the tool has no such argument. */
+/* Converts the text to the argument's type. If the text does not fit the type, tool_check refuses
+ * the result later. `param` NULL: the tool has no such argument. */
 static json_t *read_value(const struct param *param, const char *text)
 {
     bool of_texts;
@@ -91,7 +91,7 @@ static json_t *read_value(const struct param *param, const char *text)
 
 /* ---- "name=value" ---- */
 
-/* Splits an entry into its name, without the spaces after it, and its value. `param` NULL: the
+/* Splits an entry into its name and its value, without the spaces around the '='. `param` NULL: the
  * entry is an option. */
 static CHECKED bool split(const struct param *param, const char *owner, size_t index,
                           const json_t *item, struct text *name, const char **value,
@@ -162,7 +162,7 @@ static CHECKED bool unfold_object(const struct tool *tool, const json_t *options
     return true;
 }
 
-/* An object with the options as members is accepted too. */
+/* Moves the arguments in `options`, a list or an object, to the other arguments. */
 static CHECKED bool unfold_options(const struct tool *tool, json_t *out, struct error *error)
 {
     static const struct param row = { OPTIONS_PARAM, VALUE_TEXTS };

@@ -19,7 +19,7 @@ bool options_has(const struct tool *tool);
  * it may clear a setting, and an empty object clears a map. */
 bool option_is_absent(const struct param *param, const json_t *value);
 /* Converts the arguments. *out: a new reference, to the arguments themselves if there is nothing to
- * change. INVALID: an entry cannot be read, an argument is given twice with different values, or
- * there are too many options. */
+ * change. INVALID: `options` or an entry cannot be read, an argument is given twice with different
+ * values, or there are too many options. */
 CHECKED bool options_unfold(const struct tool *tool, const json_t *arguments, json_t **out,
                             struct error *error);

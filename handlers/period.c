@@ -29,7 +29,7 @@ static int64_t seconds_of(char unit)
     }
 }
 
-/* Reads how long ago a time is: "24h". */
+/* Reads a time that is written as how long ago it was: "24h". */
 static bool read_ago(const char *text, int64_t *out)
 {
     char number[16];

@@ -24,8 +24,8 @@ struct resource {
     const struct resource_instances *instances;
     bool counts_reads; /* reads are counted in the audit log */
     /* With a variable, only the template is published, not its instances: what they are about is
-     * already listed in a different form. Without a variable, nothing is published: tools return
-     * the URI. */
+     * already listed in a different form. Without a variable, nothing is published: tools/list
+     * gives the URI (`app` of struct tool). */
     bool unlisted;
     /* Adds the contents to `out`. `value`: the variable's value, "" without a variable. */
     CHECKED bool (*read)(struct call *call, const char *value, struct text *out,
@@ -40,8 +40,8 @@ void resource_variable(const struct resource *resource, char out[INSTANCE_VALUE_
 /* Writes the URI of one instance to `out`. */
 void resource_uri(const struct resource *resource, const char *value, char out[RESOURCE_URI_SIZE]);
 
-/* Finds the row for a URI, and the variable's value. NOT_FOUND: the message lists the
- * forms of URIs. */
+/* Finds the row for a URI, and the variable's value ("": the row has no variable). NOT_FOUND: the
+ * message lists the forms of URIs, or says what the value must be. */
 CHECKED bool resource_match(const struct resource *const *table, const char *uri,
                             const struct resource **out, char value[INSTANCE_VALUE_SIZE],
                             struct error *error);
@@ -60,6 +60,6 @@ CHECKED bool resources_page(const struct resource *const *table, const struct se
 json_t *resource_templates(const struct resource *const *table);
 
 /* Carries out resources/read: checks the role, reads the resource, and writes the audit row of a
- * refusal. *resource: the resource that was read. */
+ * refusal; counts the read if the row says so. *resource: the resource that was read. */
 CHECKED bool resource_read(const struct resource *const *table, struct call *call, const char *uri,
                            const struct resource **resource, struct text *out, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The things that have resources: deployments, sweeps, runs and jobs, listed page by page. */
+/* The things that have resources, such as deployments and runs, listed page by page. */
 #pragma once
 
 #include "handlers/services.h"
@@ -8,8 +8,8 @@
 
 struct instance {
     char value[INSTANCE_VALUE_SIZE];
-    char title[160];    /* "of llama, completed"; may be empty */
-    int64_t changed_ms; /* when it last changed, as far as its row shows */
+    char title[160];    /* follows the value in a list: "of llama, completed"; may be empty */
+    int64_t changed_ms; /* when it last changed, as far as its row shows; 0: not known */
 };
 
 struct resource_instances {

@@ -72,7 +72,7 @@ json_t *resource_templates(const struct resource *const *table)
 
 /* The most instances that are fetched at once. If the cursor is a time, no instance is omitted as
  * long as fewer than this were created in the same millisecond. A page ends once it has this many
- * entries, so that none exceeds RESOURCES_PER_PAGE. */
+ * entries, so that no page exceeds RESOURCES_PER_PAGE. */
 #define INSTANCES_AT_ONCE (RESOURCES_PER_PAGE / 2)
 
 /* Where a page begins. Its cursor is "<row's name>:<after>". */
@@ -86,7 +86,7 @@ bool resource_cursor_refuse(const char *after, struct error *error)
     char shown[VALUE_SHOWN_SIZE];
 
     return error_set(error, ERROR_INVALID,
-                     "\"cursor\" ends with %s, which is not the nextCursor of a page: omit it to "
+                     "\"cursor\" ends with %s: it is not the nextCursor of a page; omit it to "
                      "begin from the start",
                      value_show_text(after, shown));
 }

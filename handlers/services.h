@@ -26,7 +26,8 @@ struct services {
     struct access access; /* for calls to model servers */
     struct health_memory *health;
     struct pictures *pictures;    /* charts that were drawn; NULL: none are kept */
-    int64_t storage_limit_bytes;  /* limit for a principal that is not an admin; 0: none */
+    int64_t storage_limit_bytes;  /* most that a principal other than an admin may have stored; 0:
+                                     no limit */
     unsigned sweep_shards;        /* most load threads of a cell */
     int64_t sweeps_per_principal; /* most sweeps of a principal that are queued or running at
                                      once; 0: no limit */

@@ -10,12 +10,12 @@ static CHECKED bool fail(const char *kind, const char *name, const char *problem
 /* A tool must have go_ahead() exactly if it destroys something or spends money. */
 static const char *find_effect_problem(const struct tool *tool)
 {
-    bool states_one = tool->destroys != 0 || tool->spends_money != 0;
+    bool states_any = tool->destroys != 0 || tool->spends_money != 0;
     bool states_both = tool->destroys != 0 && tool->spends_money != 0;
     bool is_dangerous = tool->destroys == STATED_YES || tool->spends_money == STATED_YES;
 
-    if (tool->read_only && states_one)
-        return "only reads: it can neither destroy nor spend money";
+    if (tool->read_only && states_any)
+        return "only reads: it must not state whether it destroys or spends money";
     if (!tool->read_only && !states_both)
         return "does not state whether it destroys and whether it spends money";
     if (is_dangerous && tool->go_ahead == NULL)

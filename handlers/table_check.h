@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks that every row states what it must: a prompt who may use it, a resource also where it is
- * read, a tool also what effects it has, and the types of its arguments and fields. A member that
- * was forgotten is zero, which is not valid for any of these. */
+/* Checks that no row of a table is incomplete. Every row must state a role. A resource and a tool
+ * must also state a placement. A tool must also list its params, state the types of its params and
+ * fields and, unless it only reads, state its effects. A member that was forgotten is 0, which
+ * means "not stated". */
 #pragma once
 
 #include "handlers/prompt.h"
 #include "handlers/resource.h"
 #include "handlers/tool.h"
 
-/* The tables end with NULL. INTERNAL: the message names the first incomplete row, and what it
- * lacks. */
+/* The tables end with NULL. INTERNAL: the message names the first row that is incomplete or
+ * contradicts itself, and says what is wrong. */
 CHECKED bool table_check_tools(const struct tool *const *table, struct error *error);
 CHECKED bool table_check_resources(const struct resource *const *table, struct error *error);
 CHECKED bool table_check_prompts(const struct prompt *const *table, struct error *error);

@@ -42,15 +42,15 @@ struct param {
     /* TEXT, INTEGER, BOOLEAN: the client repeats the value in the header Mcp-Param-<this>
      * (2026-07-28). NULL: it does not. */
     const char *header;
-    const char *help; /* listed: every word takes room in each client's context */
+    const char *help; /* short: in the list it takes room in each client's context */
     const char *more; /* follows `help` in opsbrain://arguments/{tool}; NULL: nothing */
 };
 
 /* In which answers of tools a member is included. A resource includes every member. */
 enum inclusion {
     INCLUDED_ALWAYS,
-    INCLUDED_OUTSIDE_LISTS, /* not in the rows of a list */
-    INCLUDED_IN_DETAIL,     /* only where the call's argument `detail` is true */
+    INCLUDED_OUTSIDE_LISTS, /* in the rows of a list only if the call's argument `detail` is true */
+    INCLUDED_IN_DETAIL,     /* only if `detail` is true */
 };
 
 /* One member of a structured answer. */
@@ -119,12 +119,14 @@ struct tool {
     const char *name;
     const char *title;
     const char *help;           /* in the list, for an agent that has never seen the product */
-    const char *more;           /* follows `help` in opsbrain://guide */
+    const char *more;           /* follows `help` in opsbrain://guide and opsbrain://arguments */
     unsigned sets;              /* the sets that contain it: bits of enum tool_set */
     const struct param *params; /* ends with a NULL name */
-    /* The tool whose schema lists the shared options; NULL: this one's does. */
+    /* The tool whose schema describes the arguments and options that this tool shares with it;
+     * NULL: this tool's own schema describes them all. */
     const char *params_described_in;
-    /* Published instead of the params, which are then not checked; NULL: the params are. */
+    /* Published instead of a schema of the params; the arguments are then not checked. NULL: the
+     * params are published and checked. */
     const char *input_schema;
     const struct field *fields; /* ends with a NULL name; NULL: its answers have no structure */
     enum role role;             /* the lowest role that may call it */
@@ -134,14 +136,14 @@ struct tool {
     enum stated destroys; /* it removes or replaces what others rely on */
     /* It costs money, or keeps a model server busy for longer than a short question. */
     enum stated spends_money;
-    bool starts_job;        /* answers with a job_id */
     bool requires_tasks;    /* only for clients that support tasks */
     bool changes_resources; /* the list of resources may change */
     /* Its calls are counted in the audit log although it only reads: for data worth stealing. */
     bool counts_reads;
     const char *app;  /* the URI of the MCP App that shows its answers; NULL: none does */
     bool is_for_apps; /* called by that app, not by models: listed only for hosts that show apps */
-    /* Only for admins while the disk is nearly full: it stores more than its audit row. */
+    /* It stores more than its audit row. While the disk is nearly full, only admins may call it.
+     * Other principals may not call it once they have stored `storage_limit_bytes` (services.h). */
     bool grows;
     /* Called before the arguments are checked: replaces a reference, such as the digest of a plan
      * that was reviewed, by the arguments that it stands for. *out: a new reference. NULL: the
@@ -175,12 +177,14 @@ enum severity {
     SEVERITY_EMERGENCY,
 };
 
-/* One call of one tool. Tools borrow everything in it until run() returns. The server provides the
- * callbacks. */
+/* One call of one tool, or one request for a resource or a prompt. Tools borrow everything in it
+ * until run() returns. The server provides the callbacks. */
 struct call {
     const struct services *services;
-    const json_t *arguments; /* an object, checked by the params, with defaults filled in */
-    json_t *checked;         /* the result of tool_check; borrowed; NULL: not checked yet */
+    /* In go_ahead() and run(): an object, checked by the params, with defaults filled in.
+     * Elsewhere: as the client gave them; NULL: none. */
+    const json_t *arguments;
+    json_t *checked;  /* the result of tool_check; borrowed; NULL: not checked yet */
     bool in_go_ahead; /* true while the tool's go_ahead() runs: consent is requested only then */
     const char *file; /* bytes uploaded with the arguments; borrowed; NULL: none */
     size_t file_bytes;
@@ -201,9 +205,9 @@ struct call {
     /* Asks the client; never NULL. *answers: a new object with the result of each question by its
      * key. With sessions it blocks until the client has answered. In 2026-07-28 it first fails with
      * INPUT_REQUIRED: return at once, without any effect. When the client repeats the call with the
-     * answers, run() starts again from its beginning, and this function returns them; the change is
-     * made once, no matter how often the client repeats the call. UNSUPPORTED: the client did not
-     * declare the capability. A tool that asks is PLACE_WAITING. */
+     * answers, the call starts again from its beginning, and this function returns them; the change
+     * is made once, no matter how often the client repeats the call. UNSUPPORTED: the client did
+     * not declare the capability. A tool that asks is PLACE_WAITING. */
     CHECKED bool (*ask)(struct call *call, const struct question *questions, size_t count,
                         json_t **answers, struct error *error);
     /* Closes the connection that waits for the answer, while the call goes on; never NULL. The
@@ -223,18 +227,19 @@ json_t *tool_omit_defaults(const struct tool *tool, const json_t *object);
 json_t *tool_input_schema(const struct tool *tool);  /* new reference */
 json_t *tool_output_schema(const struct tool *tool); /* new reference; NULL: it has no fields */
 /* Checks the arguments (NULL: none), and fills in defaults. *out: a new reference, to the arguments
- * themselves if there is nothing to fill in. INVALID: the message names the argument, its value and
- * what is allowed. */
+ * themselves if nothing has to be filled in or converted. INVALID: the message names the argument,
+ * its value and what is allowed. */
 CHECKED bool tool_check(const struct tool *tool, const json_t *arguments, json_t **out,
                         struct error *error);
-/* Checks that `structured` conforms to the tool's fields; tool_call returns no other answer.
- * INTERNAL: the message names the member. */
+/* Checks that what run() returned conforms to the tool's fields: tool_call fails if it does not.
+ * Only for tools with fields. INTERNAL: the message names the member. */
 CHECKED bool tool_conforms(const struct tool *tool, const json_t *structured, struct error *error);
 
-/* Carries out a call: checks role and arguments, runs the tool, and writes the audit row if the
- * call failed or wrote none itself. `call->arguments` are the caller's raw arguments (NULL: none).
- * False: `error` is for the client, as a result with isError. An error of the kind INTERNAL is
- * logged, and the client gets only the request's id, with which to find it in the log. */
+/* Carries out a call: checks role and arguments, runs the tool, and writes an audit row if the call
+ * failed, or if it may change something and wrote none itself. `call->arguments` are the caller's
+ * raw arguments (NULL: none). False: `error` is for the client, usually as a result with isError.
+ * An error of the kind INTERNAL is logged, and the client gets only the request's id, with which to
+ * find it in the log. */
 CHECKED bool tool_call(const struct tool *tool, struct call *call, struct answer *answer,
                        struct error *error);
 

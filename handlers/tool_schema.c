@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the published schemas from a tool's rows, so that they cannot differ from the checks. */
+/* Writes the published schemas from a tool's rows, so that they cannot contradict the checks. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static void add_limits(json_t *schema, double low, double high)
     json_object_set_new(schema, "maximum", number(high));
 }
 
-static json_t *choices_schema(const char *const *choices)
+static json_t *choices_list(const char *const *choices)
 {
     json_t *list = json_array();
 
@@ -34,8 +34,8 @@ static json_t *choices_schema(const char *const *choices)
     return list;
 }
 
-/* The limits of the items are omitted, like those of texts: refusals and opsbrain://arguments state
- * them. */
+/* The limits of the items are omitted, like those of texts: refusals state them, and
+ * opsbrain://arguments states those of numbers. */
 static json_t *items_schema(enum value_type type)
 {
     const char *item_type = type == VALUE_INTEGERS  ? "integer"
@@ -50,7 +50,7 @@ static bool is_list(enum value_type type)
     return type == VALUE_INTEGERS || type == VALUE_NUMBERS || type == VALUE_TEXTS;
 }
 
-/* Returns true if the tool that lists the shared options also describes this argument. */
+/* Returns true if the schema of the tool `params_described_in` describes this argument. */
 static bool is_described_elsewhere(const struct tool *tool, const struct param *param)
 {
     const struct tool *describing =
@@ -70,7 +70,7 @@ static json_t *param_schema(const struct tool *tool, const struct param *param)
     if (!is_described_elsewhere(tool, param))
         json_object_set_new(schema, "description", json_string(param->help));
     if (param->type == VALUE_CHOICE)
-        json_object_set_new(schema, "enum", choices_schema(param->choices));
+        json_object_set_new(schema, "enum", choices_list(param->choices));
     if (is_array)
         json_object_set_new(schema, "items", items_schema(param->type));
     if (param->type == VALUE_INTEGER || param->type == VALUE_NUMBER)

@@ -166,12 +166,12 @@ const char *value_show(const json_t *value, char out[VALUE_SHOWN_SIZE])
     return out;
 }
 
-#define NAME_LIMIT 64
+#define COMPARED_BYTES_MAX 64 /* of each name */
 
 unsigned value_name_distance(const char *a, const char *b)
 {
-    unsigned row[NAME_LIMIT + 1];
-    size_t a_length = strnlen(a, NAME_LIMIT), b_length = strnlen(b, NAME_LIMIT);
+    unsigned row[COMPARED_BYTES_MAX + 1];
+    size_t a_length = strnlen(a, COMPARED_BYTES_MAX), b_length = strnlen(b, COMPARED_BYTES_MAX);
 
     for (size_t j = 0; j <= b_length; j++)
         row[j] = (unsigned)j;

@@ -5,7 +5,7 @@
 #include "base/json/json.h"
 #include "handlers/tool.h"
 
-/* Describes one value of `enum value_type`. */
+/* Describes one of the types in `enum value_type`. */
 struct value_kind {
     const char *schema_type;              /* the type's name in JSON Schema */
     const char *phrase;                   /* as in "<name> must be <phrase>" */
@@ -29,9 +29,10 @@ const char *value_show_url(const char *url, char out[VALUE_SHOWN_SIZE]);
  * message names the argument. */
 CHECKED bool value_check_name(const char *argument, const char *value, struct error *error);
 
-/* The number of edits that turn one name into the other (Levenshtein). */
+/* The number of edits that turn one name into the other (Levenshtein). Of longer names, only the
+ * first 64 bytes are compared. */
 unsigned value_name_distance(const char *a, const char *b);
-/* Returns true if `given` is probably a misspelling of `known`. */
+/* Returns true if `given` probably means `known`. */
 bool value_name_is_near(const char *given, const char *known);
 /* Returns true if other products call our argument `ours` by the name `given`. */
 bool value_name_is_synonym(const char *given, const char *ours);

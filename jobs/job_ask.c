@@ -80,9 +80,9 @@ static CHECKED bool store_questions(const struct job_run *run, const struct job_
     return done;
 }
 
-/* Always fails, because the run must end now: the job's next run asks the same question again, and
- * gets the answer. */
-static CHECKED bool wait_without_thread(struct job_run *run, const char *key, struct error *error)
+/* Always fails, because the run must end now: the job's next run asks the same questions again, and
+ * gets the answers. */
+static CHECKED bool wait_without_thread(struct job_run *run, struct error *error)
 {
     struct runner *runner = (struct runner *)run; /* `run` is its first member */
 
@@ -90,8 +90,7 @@ static CHECKED bool wait_without_thread(struct job_run *run, const char *key, st
     runner->asked = true;
     text_copy(runner->message, sizeof runner->message, "waiting for an answer");
     pthread_mutex_unlock(&run->jobs->lock);
-    return error_set(error, ERROR_INPUT_REQUIRED, "job %s waits for the answer to \"%s\"",
-                     run->claim.job_id, key);
+    return error_set(error, ERROR_INPUT_REQUIRED, "job %s waits for an answer", run->claim.job_id);
 }
 
 bool job_run_ask(struct job_run *run, const struct job_question *questions, size_t count,
@@ -100,15 +99,14 @@ bool job_run_ask(struct job_run *run, const struct job_question *questions, size
     json_t *found = NULL;
 
     if (job_run_stop(run) != JOB_STOP_NO)
-        return error_set(error, ERROR_CANCELLED,
-                         "job %s was asked to stop, so its question was not asked",
+        return error_set(error, ERROR_CANCELLED, "job %s was asked to stop, so it asks no question",
                          run->claim.job_id);
     if (!find_answers(run, questions, count, &found, error))
         return false;
     if (found == NULL && !store_questions(run, questions, count, error))
         return false;
     if (found == NULL)
-        return wait_without_thread(run, questions[0].key, error);
+        return wait_without_thread(run, error);
     *answers = found;
     return true;
 }

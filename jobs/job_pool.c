@@ -172,8 +172,9 @@ static CHECKED enum job_end run_kind(struct job_run *run, char **outcome, struct
     return JOB_END_FAILED;
 }
 
-/* Returns false if the job was returned to the queue and should not be claimed again at once; true
- * if it asked a question, because the answer may have come before the job was back in the queue. */
+/* Returns true if the next job should be claimed at once: not if this one was returned to the
+ * queue, where it would be claimed again, unless it asked a question, because the answer may have
+ * come before the job was back in the queue. */
 static bool run_job(struct runner *runner)
 {
     static const char *const verbs[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Durable work. Threads claim queued jobs (store/ledger/jobs.h), and run the function of each job's
+/* Durable work. Threads claim jobs (store/ledger/jobs.h), and run the function of each job's
  * kind from start to end. One more thread, the heartbeat, extends the leases of the running jobs
  * and stores their progress once a second. Waiting callers are woken when their job changes. */
 #pragma once
@@ -47,10 +47,10 @@ CHECKED bool job_pool_create(struct store *store, const struct job_kind *kinds, 
  * than timeout_ms are logged. Does nothing for NULL. */
 void job_pool_destroy(struct job_pool *jobs, int64_t timeout_ms);
 
-void job_pool_wake(struct job_pool *jobs); /* a job was queued: claim it now */
+void job_pool_wake(struct job_pool *jobs); /* call it when a job may have become claimable */
 
 /* For run(): progress is kept in memory, shown to waiting callers at once, and stored with the next
- * heartbeat. */
+ * heartbeat. `message` NULL: the message stays. */
 void job_run_progress(struct job_run *run, double progress, double total, const char *message);
 /* Sets the job's message: it waits because the store refuses a write for this reason. */
 void job_run_waits_for_store(struct job_run *run, const struct error *reason);
@@ -67,7 +67,7 @@ enum job_stop job_run_stop(const struct job_run *run);
 void job_run_undoes(struct job_run *run);
 /* Sleeps until timeout_ms passed or the run should stop; returns job_run_stop(). */
 enum job_stop job_run_wait(struct job_run *run, int64_t timeout_ms);
-/* A question to a user or to a client's model that the job needs answered before it can continue.
+/* A question to a client, its user or its model that the job needs answered before it can continue.
  */
 struct job_question {
     const char *key;    /* identifies this question during the job's whole life; at most 64 bytes */
@@ -82,8 +82,8 @@ struct job_question {
 CHECKED bool job_run_ask(struct job_run *run, const struct job_question *questions, size_t count,
                          json_t **answers, struct error *error);
 
-/* The job as it is now: the stored row with the newest progress from memory; its message gives its
- * place in line. */
+/* The job as it is now: the stored row with the newest progress from memory. If it waits in line,
+ * its message gives its place. */
 CHECKED bool job_pool_show(struct job_pool *jobs, const char *id, struct job *out,
                            struct error *error);
 /* Like job_list (store/ledger/jobs.h), with each job as it is now. */

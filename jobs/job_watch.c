@@ -93,7 +93,8 @@ struct watch {
     uint64_t moves; /* number of changes at the last check */
 };
 
-/* Waits until some job changed or it is time to check again; false: the wait is over. */
+/* Waits until some job changed or it is time to check again; false: the time is up, or the caller
+ * has cancelled. */
 static bool sleep_until_moved(const struct watch *watch)
 {
     struct job_pool *jobs = watch->jobs;

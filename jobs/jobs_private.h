@@ -22,7 +22,7 @@ struct runner {
     bool cancel; /* the job was cancelled */
     bool lost;   /* the claim is stale */
     bool undoes; /* the run has noticed the cancellation */
-    bool asked;  /* the run asked a question that is not answered yet: it must end */
+    bool asked;  /* the run asked a question: it must end */
     double progress, total;
     char message[256];
 };
@@ -46,7 +46,7 @@ struct job_pool {
     pthread_mutex_t lock;   /* protects everything below; never held during a call of the store */
     pthread_cond_t work;    /* for idle runners and the heartbeat thread */
     pthread_cond_t changed; /* for callers that wait for a job, and for runs that wait */
-    uint64_t wakes;         /* counts announced work */
+    uint64_t wakes;         /* counts calls of job_pool_wake */
     uint64_t moves;         /* counts changes of any job */
     bool stopping, heartbeat_stopping;
     void (*listener)(void *context, const char *job_id);

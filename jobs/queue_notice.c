@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The message of a job that waits in line for an endpoint. */
+/* The message of a job that waits in line for an endpoint, and the notice that places in line have
+ * changed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

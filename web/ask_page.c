@@ -40,7 +40,7 @@ static CHECKED bool asked_find(const struct page_request *request, struct parsed
     if (strcmp(out->row.principal, request->principal.name) == 0)
         return true;
     return error_set(error, ERROR_FORBIDDEN,
-                     "a call of %s asks this: only %s may answer, and you are signed in as %s",
+                     "a call by %s asks this: only %s may answer, and you are signed in as %s",
                      out->row.principal, out->row.principal, request->principal.name);
 }
 
@@ -150,8 +150,8 @@ static void write_choices(const char *name, const json_t *choices, const char *v
     html_close(html, "select");
 }
 
-/* `sent` NULL: no form was sent yet or, if `is_form_sent`, the form lacked this field, as it lacks
- * a box that is not ticked. */
+/* `sent` NULL: no form was sent yet or, if `is_form_sent`, the field was empty or a box that is not
+ * ticked. */
 static void write_input(const char *name, const json_t *property, const char *sent,
                         bool is_form_sent, struct html *html)
 {

@@ -11,7 +11,8 @@
 #include "web/page_list.h"
 #include "web/report_page.h"
 
-#define COMPARISON_BYTES_MAX 110000 /* bytes of a page up to which the comparison is written */
+/* Bytes of a page up to which the comparison's chart and cells are written. */
+#define COMPARISON_BYTES_MAX 110000
 
 /* ---- The request ---- */
 

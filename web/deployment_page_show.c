@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page of one deployment. */
+/* What is under /deployments/{name}. */
 
 #include "base/json/json.h"
 #include "web/deployment_pages.h"
@@ -48,7 +48,7 @@ static const struct page_column sweeps[] = {
     { "Sweep", "id", PAGE_ID },
     { "State", "state", PAGE_STATE },
     { "Cells done", "cells_done", PAGE_NUMBER },
-    { "of", "cells_total", PAGE_NUMBER },
+    { "Cells in total", "cells_total", PAGE_NUMBER },
     { "Started by", "principal", PAGE_FOREIGN },
     { "Created (UTC)", "created_at", PAGE_TIME },
     { 0 },

@@ -9,9 +9,10 @@ CHECKED bool deployment_page_list(const struct page_request *request, struct pag
 /* GET /deployments/{name}: asks the model server how it is. */
 CHECKED bool deployment_page_show(const struct page_request *request, struct page_answer *answer,
                                   struct error *error);
-/* GET /deployments/{name}.json: deployment_show's answer. */
+/* GET /deployments/{name}.json: deployment_show's answer or, if there is no such deployment, the
+ * page of the one named "{name}.json". */
 CHECKED bool deployment_page_json(const struct page_request *request, struct page_answer *answer,
                                   struct error *error);
-/* POST /deployments/{name}/watch: begins or ends the scraping of its metrics. */
+/* POST /deployments/{name}/watch: sets how often its metrics are scraped; 0: never. */
 CHECKED bool deployment_page_watch(const struct page_request *request, struct page_answer *answer,
                                    struct error *error);

@@ -7,5 +7,6 @@
 /* Writes the whole document around answer->body: head, navigation, who is signed in. */
 void frame_write(const struct page_request *request, const struct page_answer *answer,
                  struct text *out);
-/* Fills the answer to a refused request: status, title and the contents of <main>. */
+/* Fills the answer to a request that was refused or failed: status, title and the contents of
+ * <main>. */
 void frame_refusal(unsigned status, const char *message, struct page_answer *answer);

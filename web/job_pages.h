@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /jobs: running, waiting and past jobs, with buttons that cancel them, for users who may. */
+/* /jobs: running, waiting and past jobs. Users who may cancel a job see a button for that until it
+ * is over. */
 #pragma once
 
 #include "web/page.h"
 
 CHECKED bool job_page_list(const struct page_request *request, struct page_answer *answer,
                            struct error *error);
-/* GET /jobs/{id}: redirects to the page of the job's sweep or plan, if the job has one. */
+/* GET /jobs/{id}: redirects to the page of the job's sweep or plan or, if it has none, shows the
+ * job. */
 CHECKED bool job_page_show(const struct page_request *request, struct page_answer *answer,
                            struct error *error);
 /* GET /jobs/{id}.json: job_show's answer. */

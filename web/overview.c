@@ -103,7 +103,7 @@ static void write_tiles(const struct page_request *request, const json_t *deploy
 
 static void write_first_steps(const struct page_request *request, struct html *html)
 {
-    html_element(html, "p", "No model server is registered yet.", { "class", "soft" });
+    html_element(html, "p", "No model server is registered.", { "class", "soft" });
     if (!page_may(request, ROLE_OPERATOR))
         return;
     html_open(html, "p");

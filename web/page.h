@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pages for people: functions from a request to an answer. They do not know HTTP connections,
- * and get their figures from the tools (web/page_call.h), as the request's principal. The table
- * `pages` is in web/pages.c; server/pages/ finds a request's row, authenticates, and runs it on a
- * worker. */
+ * and get their figures from the tools and other functions of handlers/ (web/page_call.h), as the
+ * request's principal. The table `pages` is in web/pages.c; server/pages/ finds a request's row,
+ * authenticates, and runs it on a worker. */
 #pragma once
 
 #include "base/formats/html.h"
@@ -22,15 +22,15 @@ const char *page_value(const struct page_values *values, const char *name);
 /* Everything is borrowed. */
 struct page_request {
     const struct services *services;
-    /* for a page's `write`, has at least the role of the page's row; without a name: nobody is
-     * signed in */
+    /* when a page's `write` runs, the principal has at least the role of the page's row; an empty
+     * name: nobody is signed in */
     struct principal principal;
     bool may_sign_out;         /* the browser signed in with a key */
     const char *path;          /* "/runs/run_1" */
     const char *known;         /* If-None-Match: the tag that the browser has; NULL: none */
     struct page_values places; /* the path's parameters: "id" of "/runs/{id}" */
     struct page_values query, form;
-    const char *token; /* in each form, against forgery (page_form_begin) */
+    const char *token; /* in each POST form, against forgery (page_form_begin) */
     const char *request_id;
     const char *file; /* the bytes of the form's file; NULL: none */
     size_t file_bytes;
@@ -46,7 +46,7 @@ struct page_answer {
     unsigned status;   /* 0: 200 */
     struct text title; /* plain text, the window's title; the page writes its own <h1> */
     struct text body;  /* the contents of <main> or, with a `type`, the whole body */
-    const char *type;  /* static, "image/svg+xml"; NULL: HTML, to be framed (web/frame.h) */
+    const char *type;  /* static, such as "image/svg+xml"; NULL: HTML, to be framed (web/frame.h) */
     bool is_kept;      /* the browser may cache it, if it revalidates it each time */
     /* ids and names, separated by spaces: the page is fetched again when one of them changes;
      * "*": at every change; "*load": when metrics were scraped, at most every 5 s */
@@ -57,7 +57,7 @@ struct page_answer {
     /* It reports an error; the navigation is shown even to a reader who is not signed in. */
     bool is_refusal;
     struct text location; /* answers 303 with this path of this server */
-    struct text file;     /* a file name: the browser saves it instead of showing it */
+    struct text file;     /* the name under which the browser saves the answer; "": it shows it */
     struct text policy;   /* the Content-Security-Policy of a saved report; "": the pages' own */
 };
 void page_answer_finish(struct page_answer *answer);
@@ -75,24 +75,25 @@ struct page {
     CHECKED bool (*write)(const struct page_request *request, struct page_answer *answer,
                           struct error *error);
 };
-/* Ends with a NULL path. If two rows match a path, the first one is used. */
+/* Ends with a NULL path. If two rows match a request, the first one is used. */
 extern const struct page pages[];
 
 /* ---- Shared by pages ---- */
 
 const char *page_text(const struct text *text); /* NULL: it is empty */
 
-/* A parameter of the query, a field of the form, a parameter of the path; NULL: missing or empty.
- */
+/* A parameter of the query, a field of the form, a parameter of the path. If it is missing or
+ * empty: NULL or, from page_place, "". */
 const char *page_query(const struct page_request *request, const char *name);
 const char *page_form(const struct page_request *request, const char *name);
-const char *page_place(const struct page_request *request, const char *name); /* never NULL */
-/* Whether buttons that need the role are shown: nobody sees one that the server would refuse. */
+const char *page_place(const struct page_request *request, const char *name);
+/* Whether the user has at least this role. Buttons that need a higher one are not shown. */
 bool page_may(const struct page_request *request, enum role role);
 /* Operators may cancel what they started, admins everything. */
 bool page_may_cancel(const struct page_request *request, const char *started_by);
 
-/* The change that a page makes itself, without a tool; the arguments are borrowed. */
+/* The change that a page makes itself, without calling a tool. `tool`, its name in the audit log,
+ * and the arguments are borrowed. */
 struct change page_change(const struct page_request *request, const char *tool,
                           const char *arguments);
 /* Records in the audit log that such a change was refused. */

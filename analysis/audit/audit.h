@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The audit finds errors in a run's figures by arithmetic on the figures themselves. It applies
- * every rule of the table in audit.c that the data allows, to our own runs and to imported ones. */
+/* The audit finds mistakes in the figures of a run, measured here or imported: by arithmetic on the
+ * figures, and by the texts and warnings beside them. It applies every rule of the table in audit.c
+ * for which the run has what the rule needs; some rules are only for imports. */
 #pragma once
 
 #include <math.h>
@@ -19,7 +20,7 @@ struct audit;
 
 enum audit_use {
     RULE_NOT_APPLICABLE, /* the rule is only for imports, and the run was measured here */
-    RULE_LACKS_FIGURES,  /* the run lacks figures that the rule needs */
+    RULE_LACKS_FIGURES,  /* something that the rule needs is missing (`needs` of its row) */
     RULE_APPLIED,
 };
 
@@ -38,7 +39,8 @@ struct findings {
     struct finding *at; /* in the order of the rules */
     size_t count;
     enum audit_use uses[AUDIT_RULES_MAX]; /* one for each rule, in the order of audit_rules */
-    /* The run's hardware and model, which a cell may replace by its own; NULL: not known. */
+    /* The run's hardware and model, which a cell may replace by its own; NULL: not known, or not in
+     * the catalogue. */
     const struct hardware *hardware;
     const struct model *model;
 };
@@ -50,8 +52,8 @@ struct audit_rule {
     const char *title; /* the mistake that it looks for, in words */
     int mistake;       /* its number in the list of mistakes in docs/audit.md; 0: none */
     void (*check)(struct audit *audit);
-    const char *needs;                      /* the figures it needs, in words; NULL: none */
-    bool (*has)(const struct audit *audit); /* whether the run has these figures; NULL: always */
+    const char *needs;                      /* what the rule needs, in words; NULL: nothing */
+    bool (*has)(const struct audit *audit); /* whether that is there; NULL: always */
     /* The rule applies only to imports: runs measured here report the mistake themselves, or cannot
      * have it. */
     bool of_imports;
@@ -60,13 +62,14 @@ extern const struct audit_rule audit_rules[]; /* ends with a NULL name */
 
 struct audit_input {
     const struct evidence *evidence;
-    /* Iterates over the other runs in which to look for copies: each call puts one run into *out,
-     * which the audit finishes, and returns false after the last. NULL: there are no others. */
+    /* Iterates over the runs in which to look for copies; the audited run may be among them. Each
+     * call puts one run into *out, which the audit finishes, and returns false after the last.
+     * NULL: no copies are looked for. */
     bool (*next_other)(void *context, struct evidence *out);
     void *context;
     /* NULL: figures are not compared with what the hardware can do. */
     const struct catalog *catalog;
-    /* Used where the run records none; "", NULL or NaN: not known. */
+    /* Each is used if the run records none of its own; "", NULL or NaN: not known. */
     const char *hardware, *model;
     double chips;
 };
@@ -74,7 +77,8 @@ struct audit_input {
 /* *out must be zeroed before; free it with findings_finish(). */
 void audit_run(const struct audit_input *input, struct findings *out);
 
-/* Stores in `found_wrong` of each cell the first rule that found the cell wrong, if one did. */
+/* Stores in `found_wrong` of each cell the name of the first rule that found the cell wrong, if one
+ * did. */
 void findings_mark(const struct findings *findings, struct evidence *evidence);
 
 /* Writes the ranges that a finding's cells cover: "1-4 users, 128-2048 tokens of context". */
@@ -84,7 +88,7 @@ void finding_write_span(const struct evidence *evidence, const struct finding *f
  * "tokens or words of context". */
 const char *finding_length_unit(const struct evidence *evidence);
 size_t findings_applied(const struct findings *findings); /* the number of rules applied */
-/* Writes which rules were applied, and which were not because the run lacks figures. */
+/* Writes which rules were applied, and which were not, with what was missing for them. */
 void findings_write_uses(const struct findings *findings, struct text *out);
 /* {"applied": [rule], "not_applied": [{"lacks", "rules"}]}. New reference. */
 json_t *findings_uses_json(const struct findings *findings);

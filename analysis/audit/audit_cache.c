@@ -11,8 +11,8 @@
 /* A cell counts as cached if more than this share of its input tokens came from the cache. */
 #define CACHED_SHARE 0.1
 /* The times show that the server read the prompt for the cell with the fewest users, and found it
- * in the cache for the next cell, if the first took more than CACHED_TIMES times as long as the
- * next (GROWING_TIMES if the times of such first cells grow with the prompt), and more than
+ * in the cache for the next cell, only if the first took more than CACHED_TIMES times as long as
+ * the next (GROWING_TIMES if the times of such first cells grow with the prompt), and more than
  * CACHED_MS longer. */
 #define CACHED_TIMES 2
 #define GROWING_TIMES 1.5
@@ -97,8 +97,9 @@ static bool compares_medians(const struct audit_place *first, const struct audit
 
 /* Whether the time was spent on reading the prompt, and not on a compilation, which takes the same
  * time for every length. Compares `first` with the cells of other lengths that also have the fewest
- * users: one with a prompt at most half or at least twice as long took about proportionally less or
- * more time, and none with a prompt at least twice as long took less. */
+ * users. At least one whose prompt is at most half or at least twice as long must have taken less
+ * or more time about in proportion, and none whose prompt is at least twice as long may have taken
+ * less time. */
 static bool grows_with_length(const struct audit_places *places, const struct audit_place *first)
 {
     bool grows = false;
@@ -254,7 +255,7 @@ bool audit_cache_describes_prompts(const struct evidence *evidence)
     return evidence->facts.workload[0] != '\0';
 }
 
-static void check_named(struct audit *audit)
+static void check_described(struct audit *audit)
 {
     const struct evidence *evidence = audit->evidence;
     const char *prompt = one_prompt(evidence);
@@ -284,5 +285,5 @@ void audit_check_cache(struct audit *audit)
 {
     check_reported(audit);
     check_times(audit);
-    check_named(audit);
+    check_described(audit);
 }

@@ -23,8 +23,8 @@ static double extra_prompt_tokens(const struct evidence_cell *cell)
 
 /* Whether two tokenizers counted the prompt: then the difference of their counts grows with the
  * prompt's length. This is judged by the cell of the same run whose prompt length differs most from
- * this cell's; if none differs by more than half of it, by whether the server counts fewer tokens,
- * or more than a template adds. */
+ * this cell's; if none differs by more than half of this cell's length, by whether the server
+ * counts fewer tokens than the tool, or so many more that no template adds them. */
 static bool is_prompt_recounted(const struct evidence *evidence, const struct evidence_cell *cell)
 {
     double widest = 0, growth = NAN;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on requests that failed: whether they are reported, and under which name. */
+/* Rules on cells in which requests failed: speeds although nothing succeeded, figures of only the
+ * requests that succeeded, and failures under another name. */
 
 #include <string.h>
 
@@ -21,7 +22,7 @@ static bool is_failed_with_speed(const struct evidence_cell *cell)
                || audit_cell_mean_ms(cell) > 0);
 }
 
-/* Writes the first of the cell's figures for which is_failed_with_speed() is true. */
+/* Writes the first of the figures that make is_failed_with_speed() true. */
 static void add_speed(const struct evidence_cell *cell, struct text *out)
 {
     if (cell->request_throughput > 0)

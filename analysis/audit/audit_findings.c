@@ -54,7 +54,7 @@ json_t *findings_uses_json(const struct findings *findings)
     return json_pack("{s:o, s:o}", "applied", names_of(findings, NULL), "not_applied", lacking);
 }
 
-static void add_names(json_t *names, struct text *out)
+static void add_names_take(json_t *names, struct text *out)
 {
     size_t i;
     const json_t *name;
@@ -67,13 +67,13 @@ static void add_names(json_t *names, struct text *out)
 void findings_write_uses(const struct findings *findings, struct text *out)
 {
     text_addf(out, "Rules applied (%zu): ", findings_applied(findings));
-    add_names(names_of(findings, NULL), out);
+    add_names_take(names_of(findings, NULL), out);
     text_add(out, ".\n");
     for (size_t i = 0; audit_rules[i].name != NULL; i++) {
         if (!is_first_need(findings, i))
             continue;
         text_addf(out, "Not applied for lack of %s: ", audit_rules[i].needs);
-        add_names(names_of(findings, &audit_rules[i]), out);
+        add_names_take(names_of(findings, &audit_rules[i]), out);
         text_add(out, ".\n");
     }
 }

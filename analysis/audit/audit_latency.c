@@ -112,7 +112,7 @@ static bool is_bunched(const struct evidence_cell *cell)
     return highest <= e2e->p95_ms * BUNCHED && tail_ratio(cell) > 1 + RATIO_WITHIN;
 }
 
-/* p95 / mean of the cells that lost nothing; NaN: there are none. */
+/* The average p95 / mean of the cells that lost nothing; NaN: there are none. */
 static double usual_tail(const struct evidence *evidence)
 {
     double sum = 0;
@@ -131,10 +131,10 @@ static double usual_tail(const struct evidence *evidence)
 
 /* The unstated timeouts of a run, and how many cells' slowest requests took that long. */
 struct timeouts {
-    double at[32];
+    double at[32]; /* seconds */
     size_t cells[32], count;
     size_t lost;       /* cells that lost requests and whose slowest requests are known */
-    double usual_tail; /* p95 / mean of the cells that lost nothing; NaN: there are none */
+    double usual_tail; /* the result of usual_tail() */
 };
 
 static void add_timeout(struct timeouts *timeouts, double timeout_s)
@@ -179,7 +179,7 @@ static bool is_unstated_timeout(const struct timeouts *timeouts, double timeout_
 
 /* Whether a single cell is enough to show the timeout: it lost many requests without a stated
  * reason, its highest latency is very close to the timeout without being a round number, and its
- * tail differs from that of the cells that lost nothing. */
+ * tail differs from that of the cells that lost nothing, if there are any. */
 static bool suffices_alone(const struct timeouts *timeouts, const struct evidence_cell *cell,
                            double timeout_s)
 {
@@ -197,10 +197,10 @@ static double cutting_timeout(const struct evidence *evidence, const struct time
                               const struct evidence_cell *cell)
 {
     double stated_s = isnan(cell->timeout_s) ? evidence->facts.timeout_s : cell->timeout_s;
-    bool failed = cell->success_rate < 1 || cell->failed > 0;
+    bool some_failed = cell->success_rate < 1 || cell->failed > 0;
     double timeout_s = timeout_of(cell);
 
-    if (!audit_cell_is_measured(cell) || !failed || has_bounds(&cell->latency[METRIC_E2E]))
+    if (!audit_cell_is_measured(cell) || !some_failed || has_bounds(&cell->latency[METRIC_E2E]))
         return NAN;
     if (!isnan(stated_s))
         return fmax(highest_s(cell), burst_s(cell)) >= NEAR_TIMEOUT * stated_s ? stated_s : NAN;

@@ -6,7 +6,8 @@
 #include "analysis/audit/audit_parts.h"
 #include "base/core/memory.h"
 
-#define LOAD_SHORT 0.95 /* at least this share of the users must have been in flight on average */
+/* At least this share of the expected requests must have been in flight on average. */
+#define LOAD_SHORT 0.95
 /* A single user's pauses between requests explain a low load if a request is in flight for at least
  * the share PAUSE_SHARE of the time, or if a pause lasts at most PAUSE_S. */
 #define PAUSE_SHARE 0.5
@@ -231,7 +232,7 @@ static struct level *levels_of(const struct evidence *evidence, const struct evi
 }
 
 static void describe_plateau(struct audit *audit, const struct evidence_cell *of, double in_flight,
-                             double lowest, double highest)
+                             double lowest_users, double highest_users)
 {
     const struct evidence *evidence = audit->evidence;
     struct finding *finding = audit_find(audit, FINDING_WRONG);
@@ -239,19 +240,21 @@ static void describe_plateau(struct audit *audit, const struct evidence_cell *of
     for (size_t i = 0; i < evidence->cell_count; i++) {
         double users = audit_cell_users(&evidence->cells[i]);
 
-        if (is_of_run(&evidence->cells[i], of) && users > lowest + 0.5 && users < highest + 0.5)
+        if (is_of_run(&evidence->cells[i], of) && users > lowest_users + 0.5
+            && users < highest_users + 0.5)
             audit_finding_add_cell(finding, i);
     }
     text_addf(&finding->arithmetic,
               "about %.3g requests are in flight at every level from %.15g to %.15g users",
-              in_flight, lowest, highest);
+              in_flight, lowest_users, highest_users);
     text_addf(&finding->consequence,
               "Something admits no more than that: these levels are one and the same load. Do not "
               "compare above %.15g user%s.",
-              lowest, audit_plural(lowest));
+              lowest_users, audit_plural(lowest_users));
 }
 
-/* The first of the levels up to `last` that have as many requests in flight as `last`. */
+/* The first of the successive levels up to `last` that have about as many requests in flight as
+ * `last`. */
 static size_t plateau_begin(const struct level *levels, size_t last)
 {
     size_t first = last;

@@ -102,7 +102,7 @@ static bool reports_tokens_of_context(const struct evidence_cell *cell)
            && !isnan(rate / cell->request_throughput + cell->input_length);
 }
 
-static bool has_mark(const struct evidence_cell *cell)
+static bool has_warning(const struct evidence_cell *cell)
 {
     return cell->client_limited || cell->contaminated || cell->tokens_estimated
            || evidence_has_warning(cell, "uneven");
@@ -243,7 +243,7 @@ bool audit_needs_tokens_of_context(const struct audit *audit)
 
 bool audit_needs_warnings(const struct audit *audit)
 {
-    return !audit->evidence->imported || has_any_cell(audit, has_mark);
+    return !audit->evidence->imported || has_any_cell(audit, has_warning);
 }
 
 bool audit_needs_lengths(const struct audit *audit)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The needs of the audit's rules: each function returns whether the run, or enough of its cells,
- * have the figures. Private to analysis/audit/. */
+ * have what a rule needs. Private to analysis/audit/. */
 #pragma once
 
 #include "analysis/audit/audit_parts.h"
 
-/* The run has at least two rows, and at least one has a load or a length. */
+/* The run has at least two rows, and at least one states a load, an input length or a number of
+ * requests. */
 bool audit_needs_places(const struct audit *audit);
+/* The caller of the audit names runs in which to look for copies. */
 bool audit_needs_others(const struct audit *audit);
 bool audit_needs_outcomes(const struct audit *audit);
 bool audit_needs_in_flight(const struct audit *audit);

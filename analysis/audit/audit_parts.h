@@ -15,9 +15,10 @@
 struct audit {
     const struct audit_input *input;
     const struct evidence *evidence;
-    const struct hardware *hardware; /* NULL: not known */
-    const struct model *model;       /* NULL: not known */
-    double chips;
+    /* NULL: not known, or not in the catalogue */
+    const struct hardware *hardware;
+    const struct model *model;
+    double chips; /* NaN: not known */
     const struct audit_rule *rule;
     struct findings *findings;
 };
@@ -37,16 +38,18 @@ struct finding *audit_find_cells(struct audit *audit, enum finding_weight weight
                                  bool (*matches)(const struct evidence_cell *cell));
 
 /* Figures of a cell; NaN: not known. */
-double audit_cell_users(const struct evidence_cell *cell);      /* as requested */
-double audit_cell_mean_ms(const struct evidence_cell *cell);    /* end to end */
-double audit_cell_requests(const struct evidence_cell *cell);   /* attempted, else planned */
-double audit_cell_tokens_out(const struct evidence_cell *cell); /* output tokens per request */
+double audit_cell_users(const struct evidence_cell *cell);    /* as requested */
+double audit_cell_mean_ms(const struct evidence_cell *cell);  /* end to end */
+double audit_cell_requests(const struct evidence_cell *cell); /* attempted, else planned */
+/* Output tokens per request: as measured, else as requested. */
+double audit_cell_tokens_out(const struct evidence_cell *cell);
 /* Whether both cells belong to one run, as far as the file distinguishes runs: only such cells can
  * be compared with each other. */
 bool audit_cells_same_run(const struct evidence_cell *a, const struct evidence_cell *b);
 /* Compares the requested input lengths or, if neither cell has one, the measured ones: then an
  * unknown length equals any other. */
 bool audit_cells_same_length(const struct evidence_cell *a, const struct evidence_cell *b);
+/* Also true for a cell whose state is not known, if it has a request rate above 0. */
 bool audit_cell_is_measured(const struct evidence_cell *cell);
 
 /* Returns an array with the number of each cell's run, from 0, for a file to which several runs of

@@ -41,8 +41,9 @@ const struct audit_place *audit_place_next_level(const struct audit_places *plac
 bool audit_place_is_lowest(const struct audit_places *places, const struct audit_place *place);
 /* Whether the server's flags turn the prefix cache off. */
 bool audit_cache_is_off(const struct evidence_facts *facts);
-/* The cell with the next larger number of users, if the times show that the server read the prompt
- * for `first`, and found it in the prefix cache for that cell; else NULL (audit_cache.c). */
+/* Returns the cell with the next larger number of users than `first`, if the times show that the
+ * server read the prompt for `first`, and found it in the prefix cache for the returned cell; else
+ * NULL (audit_cache.c). */
 const struct audit_place *audit_cache_first_hit(const struct audit_places *places,
                                                 const struct audit_place *first);
 /* Whether a row has its prompt as text, or the run's workload is stated. */

@@ -16,11 +16,11 @@
 #define COMPUTE_SHARE 0.9
 
 /* What a cell is compared with: the model and the accelerator that its row names, where the file
- * has several; else the run's. NULL: not in the catalogue. */
+ * has several; else the run's. NULL: not known, or not in the catalogue. */
 struct roof {
     const struct hardware *hardware;
     const struct model *model;
-    double chips;
+    double chips; /* 1 if their number is not known */
 };
 
 /* Copies from a variant such as "model=a, gpu=b" the value of the first member that has one of the
@@ -31,13 +31,13 @@ static void variant_value(const char *variant, const char *const *names, char ou
 
     out[0] = '\0';
     for (const char *at = variant; *at != '\0' && out[0] == '\0';) {
-        size_t name = strcspn(at, "="), end = name + strcspn(at + name, ",");
+        size_t equals = strcspn(at, "="), end = equals + strcspn(at + equals, ",");
 
-        snprintf(heading, sizeof heading, "%.*s", (int)name, at);
+        snprintf(heading, sizeof heading, "%.*s", (int)equals, at);
         import_column_normalize(heading, normalized);
-        for (size_t i = 0; names[i] != NULL && end > name; i++)
+        for (size_t i = 0; names[i] != NULL && end > equals; i++)
             if (strcmp(normalized, names[i]) == 0)
-                snprintf(out, 160, "%.*s", (int)(end - name - 1), at + name + 1);
+                snprintf(out, 160, "%.*s", (int)(end - equals - 1), at + equals + 1);
         at += end;
         at += strspn(at, ", ");
     }
@@ -90,7 +90,8 @@ static double best_flops(const struct hardware *hardware)
     return best;
 }
 
-/* The peak in the number format of the run; if that is not known, in the fastest one. */
+/* The peak of all chips together: in bf16 if the run states bf16 without quantization, else in the
+ * hardware's fastest number format. */
 static double peak_flops(const struct audit *audit, const struct roof *roof)
 {
     const char *type = audit->evidence->facts.weights_type;
@@ -130,7 +131,8 @@ bool audit_needs_compute(const struct audit *audit)
     return has_share(audit, compute_share);
 }
 
-/* Finds the cells above a share; *worst is the cell with the highest. NULL: there are none. */
+/* Creates a finding with the cells above a share, and sets *worst to the one with the highest. If
+ * there are none, returns NULL. */
 static struct finding *find_above(struct audit *audit, enum finding_weight weight, double share,
                                   double (*share_of)(const struct audit *audit,
                                                      const struct evidence_cell *cell),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on the rows: which of them are duplicates in one file, or copies of another run. */
+/* Rules on the rows: which of them repeat an earlier row, or copy rows of another run. */
 
 #include <stdlib.h>
 #include <string.h>

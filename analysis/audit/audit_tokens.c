@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on tokens: whether they were counted, and which ones; on warnings of the load generator; on
- * rates. */
+/* Rules on tokens (whether they were counted, and which ones), on warnings of the load generator,
+ * and on rates. */
 
 #include "analysis/audit/audit_parts.h"
 #include "base/core/memory.h"
@@ -125,8 +125,9 @@ static bool is_on_line(const struct evidence_cell *cell, const struct line *line
     return may_be_locked(cell) && fabs(tokens_per_request(cell) / tokens - 1) < LINE_WITHIN;
 }
 
-/* Whether tokens per request grow by one per token of context, over widely different contexts, plus
- * a small constant: a template, answers of a few tokens, or the rounding of a rate. */
+/* Whether tokens per request are the tokens of the context plus a small constant, over widely
+ * different contexts. The constant is a template, answers of a few tokens, or the rounding of a
+ * rate. */
 static bool is_line_of_context(const struct evidence *evidence, const struct line *line)
 {
     size_t on_line = 0;
@@ -207,7 +208,7 @@ void audit_check_estimated(struct audit *audit)
     if (finding == NULL)
         return;
     text_add(&finding->arithmetic,
-             "the server reported no usage: each chunk was counted as one token");
+             "answers without usage: each of their chunks was counted as one token");
     text_add(&finding->consequence,
              "With speculative decoding or tool calls a chunk is several tokens: token rates are "
              "lower bounds.");

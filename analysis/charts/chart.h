@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The charts: functions that turn stored figures into a drawing and a table of the same figures. In
- * a heat map, measured cells are filled, failed ones are hatched, skipped, inferred and infeasible
- * ones have only an outline, and those not measured yet are a dot. A line of latencies breaks where
- * no cell was measured. */
+ * a heat map, a cell with the figure is filled, and a failed one is hatched; skipped, inferred and
+ * infeasible ones have only an outline; a dot shows that a cell is missing or not measured yet. A
+ * line of latencies breaks where there is no figure. Where the comments below say "context", the
+ * output length takes its place if the cells differ in that and not in their contexts. */
 #pragma once
 
 #include "analysis/audit/audit.h"
@@ -43,11 +44,11 @@ const struct chart_quantity *chart_quantity_find(const char *name); /* NULL: non
  * has any of them. */
 const struct chart_quantity *chart_quantity_default(const struct chart_runs *runs);
 
-/* 1. Where does the server saturate? Users or rates by context. */
+/* Where does the server saturate? Users or rates by context. */
 void chart_heat(const struct chart_runs *runs, const struct chart_quantity *quantity,
                 struct chart *out);
 
-/* 2. What do users feel? TTFT, ITL, TPOT or E2E by load, a line per context. `limit_ms`: the limit
+/* What do users feel? TTFT, ITL, TPOT or E2E by load, a line per context. `limit_ms`: the limit
  * of the p99, which is drawn as a line; 0: none. */
 void chart_latency(const struct chart_runs *runs, enum metric metric, double limit_ms,
                    struct chart *out);
@@ -55,10 +56,11 @@ void chart_latency(const struct chart_runs *runs, enum metric metric, double lim
 /* The metric's title, such as "TTFT"; its name if it has no title. */
 const char *chart_latency_title(enum metric metric);
 
-/* 3. Speed for each user against throughput per chip: a point per load, a line per context. */
+/* Speed for each user against throughput (per chip if their number is known): a point per load, a
+ * line per context. */
 void chart_pareto(const struct chart_runs *runs, struct chart *out);
 
-/* 7. Can the figures be right? The measured load, divided by the expected one. */
+/* Can the figures be right? The measured load, divided by the expected one. */
 void chart_residuals(const struct chart_runs *runs, struct chart *out);
 
 /* A deployment and what it costs. */
@@ -71,7 +73,7 @@ struct chart_price {
 #define CHART_PRICES_MAX 6
 /* Fills in only the price that an import states, with source and date; false: it states none. */
 bool chart_price_stated(const struct chart_runs *runs, struct chart_price *out);
-/* 4. What does a million output tokens cost under a limit of TTFT p99? A step line per deployment;
+/* What does a million output tokens cost under a limit of TTFT p99? A step line per deployment;
  * to the left of it no load meets the limit. */
 void chart_cost(const struct chart_price *prices, size_t count, struct chart *out);
 
@@ -82,7 +84,7 @@ struct chart_comparison {
     const char *names[SIDES];
     size_t runs[SIDES]; /* how many */
 };
-/* 5. Is B faster? The ratio of each compared cell (of many, those that differ most clearly), and of
+/* Is B faster? The ratio of each compared cell (of many, those that differ most clearly), and of
  * all cells together, with their intervals. Texts say how many cells were not compared and why, or
  * which facts rule out the comparison. */
 void chart_forest(const struct chart_comparison *input, struct chart *out);
@@ -119,7 +121,7 @@ struct chart_history {
     } * notes;
     size_t note_count;
 };
-/* 6. What happened when? A panel per quantity. Lines break at gaps; a restart is a vertical line,
+/* What happened when? A panel per quantity. Lines break at gaps; a restart is a vertical line,
  * sweeps are shaded, notes are numbered. */
 void chart_history(const char *name, const struct chart_history *input, struct chart *out);
 
@@ -141,10 +143,10 @@ struct chart_tail {
  * that are known. */
 void chart_tail_of_histogram(const struct histogram *histogram, struct chart_tail *curve);
 void chart_tail_of_latency(const struct evidence_latency *latency, struct chart_tail *curve);
-/* Makes curves for the context with the most measured loads: one for each of these loads, or of
- * CHART_TAILS_MAX evenly chosen ones. Returns how many curves. */
+/* Makes curves for the context with the most measured loads: one for each of these loads or, if
+ * they are more, for CHART_TAILS_MAX of them, evenly chosen. Returns how many curves. */
 size_t chart_tails_of_runs(const struct chart_runs *runs, enum metric metric,
                            struct chart_tail curves[CHART_TAILS_MAX]);
-/* 8. How is the tail? The share of requests slower than a time, a step line per cell. */
+/* How is the tail? The share of requests slower than a time, a step line per cell. */
 void chart_tail(const char *name, const char *metric, const struct chart_tail *curves, size_t count,
                 struct chart *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What does a million output tokens cost under a limit of TTFT p99? Draws a line for each
- * deployment: for every limit, the price at the cheapest load that meets it. */
+ * deployment: for each limit that a load meets, the price at the cheapest such load. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,8 @@ struct cost {
     size_t count;
     struct offer *offers[CHART_PRICES_MAX]; /* by ttft_ms; heap */
     size_t offer_counts[CHART_PRICES_MAX];
-    /* The context shown for each deployment: the one with the most measured loads. */
+    /* The row of the grid that is shown for each deployment: the one with the most measured loads.
+     * NaN: not known. */
     double rows[CHART_PRICES_MAX];
     struct scale x, y;
     struct scale_range limits, costs;
@@ -154,7 +155,7 @@ static void draw(struct cost *cost, double top)
     struct drawing *drawing = &cost->chart->drawing;
     struct chart_name_label labels[CHART_PRICES_MAX];
     struct chart_facets facets = chart_facets_lay_out(drawing, top, 1);
-    struct box box = facets.panels[0].box, beside;
+    struct box box = facets.panels[0].box, with_right_axis;
     double room;
 
     for (size_t i = 0; i < cost->count; i++) {
@@ -163,8 +164,8 @@ static void draw(struct cost *cost, double top)
     }
     room = chart_names_room("", labels, cost->count, NAMES_ROOM);
     box.width += CHART_NAMES_ROOM - room - RIGHT_AXIS;
-    beside = box;
-    beside.width += RIGHT_AXIS;
+    with_right_axis = box;
+    with_right_axis.width += RIGHT_AXIS;
     cost->x = scale_fit(&cost->limits, box.x, box.x + box.width);
     cost->y = scale_fit(&cost->costs, box.y + box.height, box.y);
     chart_axis_y(drawing, &cost->y, box.x, box.x + box.width, "$ for a million output tokens");
@@ -172,7 +173,7 @@ static void draw(struct cost *cost, double top)
     draw_right_axis(cost, box);
     for (size_t i = 0; i < cost->count; i++)
         labels[i].y = draw_steps(cost, i, box);
-    chart_names_write(drawing, beside, "", labels, cost->count, room);
+    chart_names_write(drawing, with_right_axis, "", labels, cost->count, room);
 }
 
 static bool have_same_row(const struct cost *cost)

@@ -31,7 +31,8 @@ static void add_all(struct chart_grid *grid)
                 (struct chart_entry){ .cell = &grid->runs->runs[r].cells[i], .run = r, .index = i };
 }
 
-/* Finds the kind of load that most cells have, and omits the cells without such a load. */
+/* Finds which kind of load more cells have, users or rates (users if as many have either), and
+ * omits the cells without such a load. */
 static void find_loads(struct chart_grid *grid)
 {
     size_t users = 0, rates = 0, count = 0;
@@ -52,7 +53,8 @@ static void find_loads(struct chart_grid *grid)
     grid->entry_count = count;
 }
 
-/* Whether the entries have different values of the double at `offset` in struct evidence_cell. */
+/* Whether two entries have different known values of the double at `offset` in struct
+ * evidence_cell. */
 static bool differ(const struct chart_grid *grid, size_t offset)
 {
     double first = NAN;
@@ -68,7 +70,7 @@ static bool differ(const struct chart_grid *grid, size_t offset)
     return false;
 }
 
-/* Rows are contexts; if all cells have the same one, rows are output lengths, if these differ. */
+/* Rows are output lengths if these differ and the contexts do not; else rows are contexts. */
 static void find_rows(struct chart_grid *grid)
 {
     grid->by_output = !differ(grid, offsetof(struct evidence_cell, input_length))
@@ -140,8 +142,8 @@ static void keep_largest_slice(struct chart_grid *grid)
 
 /* ---- Marks ---- */
 
-/* Returns the bit of the mark, which is added to the grid's marks if it is new; 0: the name is
- * empty or too long, or the grid has CHART_MARKS_MAX others. */
+/* Returns the bit of the mark with this name; a new mark is added to the grid's marks. 0: the name
+ * is empty or too long, or the grid already has CHART_MARKS_MAX other marks. */
 static uint64_t mark_bit(struct chart_grid *grid, const char *name, size_t length)
 {
     struct chart_mark *mark;
@@ -186,7 +188,8 @@ static bool applies_to(const struct finding *finding, size_t index)
                   != NULL;
 }
 
-/* A cell's marks are the warnings of its measurement, and the rules of the audit that found it. */
+/* A cell's marks are the warnings of its measurement, and the audit rules that have a finding on
+ * it. */
 static void find_marks(struct chart_grid *grid)
 {
     for (size_t i = 0; i < grid->entry_count; i++) {

@@ -12,6 +12,7 @@ struct chart_entry {
     uint64_t marks; /* bits: indices into the grid's marks */
 };
 
-/* Fills the grid's entries, sorted by row, load and place in the runs, and what they have in
- * common: the kind of load and of rows, output length, variant, marks. */
+/* Fills the grid's entries, sorted by row, load and place in the runs. Also fills what follows from
+ * them: the kinds of load and of rows, the output length, the variant, the marks, and the numbers
+ * of the cells that are left out. */
 void chart_entries_find(struct chart_grid *grid);

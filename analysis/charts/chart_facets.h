@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lays out a line chart as one panel, or as several if there are more than six lines, each panel
- * with a column for the lines' names on the right. Private to analysis/charts/. */
+ * with a column for the lines' names on the right. Draws the axis of loads, and the names. Private
+ * to analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/chart_frame.h"
@@ -30,7 +31,7 @@ struct scale chart_scale_of_loads(const struct scale_range *loads, struct box pl
 void chart_axis_loads(struct drawing *drawing, const struct chart_grid *grid,
                       const struct scale *scale, struct box plot);
 
-/* The name of a line beside a plot, with the line's marker. */
+/* A name beside a plot, such as that of a line, with its marker if it has one. */
 struct chart_name_label {
     double y; /* its preferred place */
     char name[SCALE_NUMBER_SIZE + 40];

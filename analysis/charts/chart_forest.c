@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is B faster? Draws the ratio of each cell with its interval, and that of all cells together. */
+/* Is B faster? Draws the ratio of each compared cell (of the clearest, if there are more than
+ * ROWS_MAX) and of all cells together, with their intervals. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #define ROWS_MAX 60
 #define ROW_HEIGHT 19
 #define ROW_HEIGHT_MAX 30
-#define NAMES_RIGHT 170
+#define NAMES_RIGHT 170 /* where the rows' names end */
 #define FIGURES_WIDTH 150
 #define REFUSED_MAX 6
 
@@ -26,7 +27,7 @@ struct forest {
 
 /* ---- Which rows ---- */
 
-/* 2, which is above every p-value, if the cell's is not known. */
+/* The cell's corrected p-value; 2, which is above every p-value, if it is not known. */
 static double p_of(const struct forest *forest, size_t i)
 {
     double p = forest->input->comparison->cells[i].estimate.p_corrected;
@@ -102,7 +103,7 @@ static void write_cell_name(const struct forest *forest, const struct compared_c
                   scale_exact(cell->output_tokens, number), has_input ? " tokens" : "");
 }
 
-/* Writes "1.48 [1.30, 1.68]". */
+/* Writes "1.48 [1.30, 1.68]"; "1.48" if there is no interval. */
 static void write_figures(const struct estimate *estimate, struct text *out)
 {
     char number[SCALE_NUMBER_SIZE];

@@ -10,7 +10,7 @@
 
 #define DOT " \xc2\xb7 "
 #define LINES_MAX 3
-#define NAME_SHOWN 40 /* bytes of a file's name */
+#define NAME_SIZE 40 /* of a file's name; a longer one is cut */
 #define LINE_HEIGHT 16
 #define BANNER_NAMES 4
 
@@ -171,7 +171,7 @@ static void describe_counts(const struct chart_grid *grid, struct text *parts)
 /* Says that a run was imported, and names the file if the title names the model instead. */
 static void describe_origin(const struct evidence *evidence, struct text *parts)
 {
-    char name[NAME_SHOWN];
+    char name[NAME_SIZE];
 
     text_copy(name, sizeof name, evidence->name);
     if (evidence->imported && evidence->facts.model[0] != '\0')

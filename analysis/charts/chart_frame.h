@@ -9,7 +9,8 @@
 #define CHART_HEIGHT 480
 #define CHART_MARGIN 24
 #define CHART_TITLE_Y 30
-#define CHART_SAMPLES_FEW 30 /* with fewer samples a marker is hollow */
+/* With fewer samples, a marker of chart_latency, chart_pareto or chart_tail is hollow. */
+#define CHART_SAMPLES_FEW 30
 
 #define CHART_FILL(paint) ((struct style){ .fill = (paint) })
 #define CHART_STROKE(paint, thickness) ((struct style){ .stroke = (paint), .width = (thickness) })
@@ -23,9 +24,11 @@ void chart_start(struct chart *chart, double width, double height, const char *n
  * the `y` of the last line. */
 double chart_lines(struct drawing *drawing, enum text_kind kind, enum paint paint, double y,
                    const struct text *parts);
-/* Appends a part to the subtitle or banner, unless it is empty. */
+/* Appends a part to the parts that chart_lines writes, unless the part is empty. */
 void chart_part(struct text *parts, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Appends a grid's parts of the subtitle: origin, cells, repetitions, samples, failures, marks. */
+/* Appends what the subtitle says of a grid: origin, variant and output length; the numbers of
+ * cells, repetitions and samples; and how many cells failed or were not measured, have a warning,
+ * or are not shown. */
 void chart_describe(const struct chart_grid *grid, struct text *parts);
 /* Appends "Warnings: burst in 132 of 156 cells"; nothing if no warning is common. */
 void chart_banner(const struct chart_grid *grid, struct text *parts);
@@ -43,8 +46,9 @@ void chart_axis_x(struct drawing *drawing, const struct scale *scale, double y, 
 /* The same on the left, with lines to `right` and the heading above the axis. */
 void chart_axis_y(struct drawing *drawing, const struct scale *scale, double x, double right,
                   const char *heading);
-/* "users" or "requests/s planned"; for example "context, tokens" or "output tokens". */
+/* "users" or "requests/s planned". */
 const char *chart_load_heading(const struct chart_grid *grid);
+/* For example "context, tokens" or "output tokens". */
 const char *chart_row_heading(const struct chart_grid *grid);
 /* Writes "1024", or "not stated" for NaN; returns `out`. */
 const char *chart_row_name(double row, char out[SCALE_NUMBER_SIZE]);

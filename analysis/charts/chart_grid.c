@@ -315,8 +315,8 @@ static struct load_point load_point_of(const struct chart_point *point, size_t o
     };
 }
 
-/* Writes the row's sound points whose load and figure are positive, and in `at` the indices of
- * their loads; returns how many. */
+/* Writes the row's sound points whose load and figure are positive to `curve`, and the indices of
+ * their loads to `at`; returns how many. */
 static size_t curve_of(const struct chart_grid *grid, size_t row, size_t offset,
                        struct load_point *curve, size_t *at)
 {

@@ -22,8 +22,8 @@ struct chart_point {
     enum chart_state state;
     bool is_marked;      /* a cell has a warning that is not common (struct chart_mark) */
     double failed_share; /* share of the requests, in the worst repetition; 0: none, or not known */
-    /* Requests answered (attempted or planned, if the cell does not state how many were answered),
-     * in the repetition with the fewest; NaN: not known. */
+    /* Requests that succeeded (attempted or planned, if the cell does not state how many did), in
+     * the repetition with the fewest; NaN: not known. */
     double samples;
     const struct chart_entry *entries; /* the cells of all repetitions */
     size_t entry_count;
@@ -36,11 +36,12 @@ struct chart_figure {
 };
 
 #define CHART_MARKS_MAX 64
-/* A warning that at least one cell of the grid has. */
+/* A warning that at least one cell of the grid has: one of its measurement, or an audit rule that
+ * has a finding on it. */
 struct chart_mark {
     char name[48];
     size_t cells; /* the number of cells that have it */
-    /* More than a third of the cells have it: the banner names it, and it marks no cell. */
+    /* More than a third of the cells have it: the banner names or counts it; it marks no cell. */
     bool is_common;
 };
 

@@ -273,7 +273,7 @@ static void draw_saturation(struct chart_heat *heat)
         if (load == heat->grid->load_count)
             continue;
         heat->has_saturation = true;
-        /* inset, so that the outlines of neighbours do not overlap */
+        /* smaller, except in a dense map, so that the outlines of neighbours do not overlap */
         box = chart_heat_inset(box, heat->is_dense ? 0 : 0.8);
         drawing_rect(&heat->chart->drawing, box, 2,
                      CHART_STROKE(chart_series_paint(1), heat->is_dense ? 1 : 2.2));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the heat map: its cells (chart_heat.c, or chart_heat_dense.c if there are many), the
- * signs in them and the legend (chart_heat_legend.c). Private to analysis/charts/. */
+/* The parts of the heat map: its cells (chart_heat.c, or chart_heat_dense.c if there are many), and
+ * the legend with the signs that it shares with the cells of chart_heat.c (chart_heat_legend.c).
+ * Private to analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/chart_frame.h"
@@ -18,7 +19,7 @@ struct chart_heat {
     bool has_unknown;                      /* a measured cell does not have this figure */
 };
 
-#define CHART_HEAT_DOT 2         /* radius of the dot in a cell that is not measured */
+#define CHART_HEAT_DOT 2         /* radius of the dot in a cell that is CHART_ABSENT */
 #define CHART_HEAT_DENSE_GAP 0.5 /* between the cells of a dense map */
 
 /* The box of a cell, without the gap to the next cell. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Draws the cells of a heat map that has too many cells to show their figures. Neighbours in a row
- * that look the same are one stroke, so that 10,000 cells make a file about as large as 156 cells
- * with figures do. */
+ * that look the same share one stroke or outline, and only signs are drawn cell by cell, so that
+ * 10,000 cells make a file about as large as 156 cells with figures do. */
 #include <math.h>
 #include <stdint.h>
 
@@ -131,7 +131,8 @@ static void add_marks(struct dense *dense)
 
 /* ---- All cells ---- */
 
-/* The gaps between columns, drawn over the bars, which extend over several columns. */
+/* Adds the gaps between columns, which are drawn over the bars, because a bar may extend over
+ * several columns. */
 static void add_gaps(struct dense *dense)
 {
     const struct chart_heat *heat = dense->heat;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws the signs in the cells of the heat map, and the legend, which explains the picture's
- * colours and signs. */
+/* Draws the legend, which explains the colours and signs of the heat map. Also draws the signs that
+ * the legend shares with the cells of chart_heat.c. */
 #include "analysis/charts/chart_heat.h"
 #include "base/core/memory.h"
 

@@ -13,9 +13,9 @@
 #define RIGHT 100
 #define PANEL_MIN 56
 #define PANEL_GAP 34
-#define GAP_STEPS 2.5 /* a line breaks between values that are more steps apart */
+#define GAP_STEPS 2.5 /* a line breaks between values that are more steps apart than this */
 #define TIME_TICKS 7
-#define NOTE_WIDTH 18 /* distance between the numbers of notes */
+#define NOTE_WIDTH 18 /* a note's number whose place is taken moves right by this */
 #define SECOND INT64_C(1000)
 #define MINUTE (60 * SECOND)
 #define HOUR (60 * MINUTE)
@@ -42,7 +42,8 @@ static bool is_within(const struct history *history, int64_t at_ms)
 
 /* ---- Time ---- */
 
-static int64_t step_of(int64_t span_ms)
+/* The time between two ticks of the time axis. */
+static int64_t tick_step_of(int64_t span_ms)
 {
     static const int64_t steps[] = { SECOND,     5 * SECOND, 15 * SECOND, 30 * SECOND, MINUTE,
                                      2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR,
@@ -70,13 +71,14 @@ static void write_time(int64_t at_ms, int64_t step_ms, char out[32])
         snprintf(out, 32, "%02d:%02d:%02d", utc.tm_hour, utc.tm_min, utc.tm_sec);
 }
 
+/* The ticks of the time axis. */
 struct times {
     int64_t first_ms, step_ms;
 };
 
 static struct times times_of(const struct chart_history *input)
 {
-    int64_t step = step_of(input->to_ms - input->from_ms);
+    int64_t step = tick_step_of(input->to_ms - input->from_ms);
 
     return (struct times){ (input->from_ms + step - 1) / step * step, step };
 }
@@ -136,8 +138,8 @@ static void draw_restarts(const struct history *history, double top, double bott
                          (struct style){ PAINT_NONE, PAINT_FAIL, .width = 1.3, .dashed = true });
 }
 
-/* Draws a number in a circle above the panels for each note; the subtitle says what the numbers
- * mean. */
+/* Draws a number in a circle above the panels for each note in the range, as far as there is room;
+ * the subtitle says what the numbers mean. */
 static void draw_notes(const struct history *history, double y)
 {
     struct drawing *drawing = &history->chart->drawing;
@@ -166,8 +168,9 @@ static void draw_notes(const struct history *history, double y)
 
 /* ---- Panels ---- */
 
-static void draw_run(const struct history *history, size_t series, const struct spot *spots,
-                     size_t count)
+/* Draws the values between two gaps: a line, or a dot for a single value. */
+static void draw_between_gaps(const struct history *history, size_t series,
+                              const struct spot *spots, size_t count)
 {
     if (count > 1)
         drawing_path(&history->chart->drawing, spots, count, false,
@@ -188,15 +191,15 @@ static void draw_series(const struct history *history, const struct scale *y, si
                         const struct chart_series *line)
 {
     FREE_AUTO struct spot *spots = memory_zeroed(line->count + 1, sizeof *spots);
-    double longest = GAP_STEPS * (double)history->input->step_ms;
+    double longest_ms = GAP_STEPS * (double)history->input->step_ms;
     int64_t last_ms = 0;
     size_t count = 0;
 
     for (size_t i = 0; i < line->count; i++) {
         const struct chart_moment *moment = &line->moments[i];
 
-        if (!is_shown(history, y, moment) || (double)(moment->at_ms - last_ms) > longest) {
-            draw_run(history, series, spots, count);
+        if (!is_shown(history, y, moment) || (double)(moment->at_ms - last_ms) > longest_ms) {
+            draw_between_gaps(history, series, spots, count);
             count = 0;
         }
         if (!is_shown(history, y, moment))
@@ -204,7 +207,7 @@ static void draw_series(const struct history *history, const struct scale *y, si
         last_ms = moment->at_ms;
         spots[count++] = (struct spot){ x_of(history, moment->at_ms), scale_at(y, moment->value) };
     }
-    draw_run(history, series, spots, count);
+    draw_between_gaps(history, series, spots, count);
 }
 
 /* The y coordinate at which the line ends; NaN: it has no point. */
@@ -256,7 +259,7 @@ static void draw_absent(const struct history *history, const struct chart_panel 
     drawing_text(drawing, &(struct label){ .kind = TEXT_NOTE,
                                            .x = box.x + box.width / 2,
                                            .y = box.y + box.height / 2 + 3.5,
-                                           .string = "this server has no such series",
+                                           .string = "no values to show in this period",
                                            .paint = PAINT_MUTED,
                                            .anchor = ANCHOR_MIDDLE });
 }

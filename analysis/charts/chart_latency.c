@@ -190,7 +190,7 @@ static void draw_point(const struct line *line, size_t load)
     drawing_group_end(drawing);
 }
 
-/* The x coordinate at which the line through this point ends. */
+/* The x coordinate at which the unbroken line through this point ends, without the line's shift. */
 static double end_of(const struct line *line, size_t load)
 {
     const struct chart_grid *grid = line->latency->grid;
@@ -200,7 +200,8 @@ static double end_of(const struct line *line, size_t load)
     return scale_at(&line->latency->x, grid->loads[load]);
 }
 
-/* Both ends of a line have a marker; a point between them has one if it covers no other marker. */
+/* Both ends of a line have a marker; a point between them has one if it covers no other
+ * marker of the line. */
 static void draw_points(const struct line *line)
 {
     const struct chart_grid *grid = line->latency->grid;

@@ -79,12 +79,12 @@ static void draw_moment(const struct chart_history *input, int64_t at_ms, struct
 
 void chart_moments(const struct chart_history *input, struct box area, struct drawing *drawing)
 {
-    double unit = area.width / (double)(input->to_ms - input->from_ms), last = -INFINITY;
-    double width = fmax(1, fmin(area.width, unit * (double)input->step_ms));
+    double units_per_ms = area.width / (double)(input->to_ms - input->from_ms), last = -INFINITY;
+    double width = fmax(1, fmin(area.width, units_per_ms * (double)input->step_ms));
 
     for (int64_t at = next_time(input, input->from_ms - 1); at <= input->to_ms;
          at = next_time(input, at)) {
-        double x = area.x + unit * (double)(at - input->from_ms);
+        double x = area.x + units_per_ms * (double)(at - input->from_ms);
 
         if (x - last < 1)
             continue;

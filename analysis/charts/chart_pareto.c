@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws the speed of each user against the throughput of all users together: a point per load. */
+/* Draws the speed of each user against the throughput of all users together (per chip, if the
+ * number of chips is known): a point per load. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -242,7 +243,7 @@ static void label_load(const struct pareto *pareto, struct box box, const struct
 
 /* ---- A panel ---- */
 
-/* Shades the places of all rows' points, below the lines. */
+/* Shades the places of all rows' points; the lines are drawn over this. */
 static void draw_cloud(const struct pareto *pareto, struct box box)
 {
     CHART_CLOUD_AUTO cloud;

@@ -12,15 +12,15 @@
 
 #define BAND 0.1         /* a ratio that differs from 1 by less is in the shaded band */
 #define RATIO_LEAST 1.25 /* the axis shows at least the ratios from 1 / 1.25 to 1.25 */
-#define DODGE_MAX 24     /* the most distance of the outermost contexts from their load */
+#define DODGE_MAX 24     /* the greatest distance of the outermost contexts from their load */
 #define MARKER_SIDE 8
 #define INSET 30       /* at both ends of the axis, for the markers */
-#define NAMES_ROOM 130 /* for the rules' names */
-/* Each of the rarest rules is a series with its own colour. The cells that have findings of other
- * rules only are one more series, and the cells without findings the last. */
-#define RULES_SHOWN 4
-#define SERIES_OTHERS RULES_SHOWN
-#define SERIES_NONE (RULES_SHOWN + 1)
+#define NAMES_ROOM 130 /* for the warnings' names */
+/* Each of the rarest warnings (struct chart_mark) is a series with its own colour. The cells that
+ * have only other warnings are one more series, and the cells without warnings are the last. */
+#define WARNINGS_SHOWN 4
+#define SERIES_OTHERS WARNINGS_SHOWN
+#define SERIES_NONE (WARNINGS_SHOWN + 1)
 
 struct residuals {
     struct chart *chart;
@@ -28,7 +28,7 @@ struct residuals {
     struct scale x, y;
     struct scale_range loads, ratios;
     double dodge;
-    size_t shown[RULES_SHOWN]; /* indices of marks, the rarest first */
+    size_t shown[WARNINGS_SHOWN]; /* indices of marks, the rarest first */
     size_t shown_count;
     bool has[SERIES_NONE + 1]; /* whether a cell of this series is drawn */
     bool is_dense;             /* too many cells to describe each, or to draw hidden ones */
@@ -47,8 +47,8 @@ static double measured_of(const struct chart_grid *grid, const struct evidence_c
                                               : cell->request_throughput * mean_ms / 1000;
 }
 
-/* The requested load; if users pause between their requests, the number of requests that are in
- * flight on average. */
+/* The number of requests in flight that is expected from the users and their think time; the
+ * requested load if that number is not known, as in an open loop. */
 static double expected_of(const struct chart_entry *entry)
 {
     double expected = entry->cell->concurrency_expected;
@@ -69,15 +69,15 @@ static bool has_place(const struct residuals *residuals, const struct chart_entr
     return entry->load > 0 && isfinite(ratio_of(residuals, entry));
 }
 
-/* ---- Rules ---- */
+/* ---- Warnings ---- */
 
-/* Chooses the rules with the fewest cells, so that their cells are seen. */
-static void choose_rules(struct residuals *residuals)
+/* Chooses the warnings with the fewest cells, so that their cells are seen. */
+static void choose_warnings(struct residuals *residuals)
 {
     const struct chart_grid *grid = residuals->grid;
     bool chosen[CHART_MARKS_MAX] = { false };
 
-    for (size_t r = 0; r < RULES_SHOWN && r < grid->mark_count; r++) {
+    for (size_t r = 0; r < WARNINGS_SHOWN && r < grid->mark_count; r++) {
         size_t best = CHART_MARKS_MAX;
 
         for (size_t i = 0; i < grid->mark_count; i++)
@@ -89,7 +89,7 @@ static void choose_rules(struct residuals *residuals)
     }
 }
 
-/* A cell has the colour of its rarest mark. */
+/* A cell belongs to the series of its rarest warning. */
 static size_t series_of(const struct residuals *residuals, const struct chart_entry *entry)
 {
     for (size_t i = 0; i < residuals->shown_count; i++)
@@ -138,7 +138,7 @@ static void write_words(const struct residuals *residuals, const struct chart_en
 
 /* Half the width of a load's row of markers, one per context, so that the rows of the two nearest
  * loads do not overlap. */
-static double dodge_within(const struct residuals *residuals)
+static double largest_dodge(const struct residuals *residuals)
 {
     const struct chart_grid *grid = residuals->grid;
     double least = 4 * DODGE_MAX;
@@ -187,7 +187,7 @@ static void draw_cell(const struct residuals *residuals, size_t index, size_t se
 }
 
 /* Sets shown[i] for each cell to draw: in a dense chart, one at each place, with the rarest
- * finding there. */
+ * warning there. */
 static void choose_cells(const struct residuals *residuals, struct box box, bool *shown)
 {
     const struct chart_grid *grid = residuals->grid;
@@ -204,7 +204,7 @@ static void choose_cells(const struct residuals *residuals, struct box box, bool
         }
 }
 
-/* The rarest findings are drawn last, so that nothing covers them. */
+/* The cells with the rarest warnings are drawn last, so that nothing covers them. */
 static void draw_cells(const struct residuals *residuals, struct box box)
 {
     FREE_AUTO bool *shown = memory_zeroed(residuals->grid->entry_count + 1, sizeof *shown);
@@ -304,7 +304,7 @@ static void draw(struct residuals *residuals, double top)
     box.width += CHART_NAMES_ROOM - room;
     residuals->x = chart_scale_of_loads(&residuals->loads, box, INSET);
     residuals->y = scale_of(&residuals->ratios, box);
-    residuals->dodge = dodge_within(residuals);
+    residuals->dodge = largest_dodge(residuals);
     draw_band(residuals, box);
     chart_axis_y(&residuals->chart->drawing, &residuals->y, box.x, box.x + box.width,
                  residuals->grid->is_rate ? "requests/s answered / planned"
@@ -331,7 +331,7 @@ void chart_residuals(const struct chart_runs *runs, struct chart *out)
     chart_name(runs, &name);
     chart_start(out, CHART_WIDTH, CHART_HEIGHT, text_string(&name), ": was the load as planned?");
     residuals.is_dense = grid.entry_count > CHART_MARKERS_MAX;
-    choose_rules(&residuals);
+    choose_warnings(&residuals);
     fill_table(&residuals);
     chart_part(&more, "1 = as planned \xc2\xb7 shaded: \xc2\xb1"
                       "10 %% \xc2\xb7 a dot per cell, by the rarest of its findings \xc2\xb7 "

@@ -5,7 +5,7 @@
 
 #include "analysis/charts/chart_facets.h"
 
-#define CHART_MARKERS_MAX 480 /* of all lines together: more could not be distinguished */
+#define CHART_MARKERS_MAX 480 /* more markers in one chart could not be told apart */
 #define CHART_MARKER_GAP 7    /* a line's markers between its ends are at least this far apart */
 
 /* All rows, or a sample if there are too many lines or markers to tell apart: as many as one panel

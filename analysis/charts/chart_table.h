@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figures of a chart as a table: every figure that is drawn, with all its digits. */
+/* The figures of a chart as a table, with all their digits. */
 #pragma once
 
 #include <jansson.h>

@@ -21,7 +21,8 @@ struct tail {
 
 /* ---- Curves ---- */
 
-/* Adds a step if its time is not before the last one's, its share is smaller, and there is room. */
+/* Adds a step if there is room, its time and share are positive, its time is not before the last
+ * step's, and its share is smaller than the last step's. */
 static void curve_add(struct chart_tail *curve, double ms, double share, bool at_least)
 {
     if (!(ms > 0) || !(share > 0) || curve->count == CHART_TAIL_STEPS
@@ -62,7 +63,7 @@ void chart_tail_of_latency(const struct evidence_latency *latency, struct chart_
         curve_add(curve, latency->max_ms, 1 / latency->count, false);
 }
 
-/* `point` is measured: at least one of its repetitions is. */
+/* The cell of the point's first measured repetition. `point` is measured, so there is one. */
 static const struct evidence_cell *first_measured(const struct chart_point *point)
 {
     size_t i = 0;
@@ -77,7 +78,7 @@ size_t chart_tails_of_runs(const struct chart_runs *runs, enum metric metric,
 {
     CHART_GRID_AUTO grid;
     const struct chart_point *points[CHART_AXIS_MAX];
-    size_t count = 0, most;
+    size_t count = 0, chosen;
 
     chart_grid_init(&grid, runs);
     for (size_t i = 0; i < grid.load_count; i++) {
@@ -86,9 +87,9 @@ size_t chart_tails_of_runs(const struct chart_runs *runs, enum metric metric,
         if (point->state == CHART_MEASURED)
             points[count++] = point;
     }
-    most = count < CHART_TAILS_MAX ? count : CHART_TAILS_MAX;
-    for (size_t i = 0; i < most; i++) {
-        const struct chart_point *point = points[most > 1 ? i * (count - 1) / (most - 1) : 0];
+    chosen = count < CHART_TAILS_MAX ? count : CHART_TAILS_MAX;
+    for (size_t i = 0; i < chosen; i++) {
+        const struct chart_point *point = points[chosen > 1 ? i * (count - 1) / (chosen - 1) : 0];
         const struct evidence_cell *cell = first_measured(point);
         char load[SCALE_NUMBER_SIZE];
 
@@ -99,7 +100,7 @@ size_t chart_tails_of_runs(const struct chart_runs *runs, enum metric metric,
                                     : "users");
         chart_tail_of_latency(&cell->latency[metric], &curves[i]);
     }
-    return most;
+    return chosen;
 }
 
 /* ---- Drawing ---- */
@@ -250,7 +251,7 @@ void chart_tail(const char *name, const char *metric, const struct chart_tail *c
     describe_row(&tail, &parts);
     chart_part(&parts, "%s",
                are_complete(&tail)
-                   ? "each line ends at the slowest request"
+                   ? "each line ends where one request was slower, or a timeout cut it off"
                    : "a step from percentile to percentile, as far as they are known");
     chart_part(&parts, "hollow: fewer than %d samples", CHART_SAMPLES_FEW);
     top = chart_lines(&out->drawing, TEXT_SUBTITLE, PAINT_MUTED, CHART_TITLE_Y + 3, &parts) + 14;

@@ -52,7 +52,7 @@ void drawing_finish(struct drawing *drawing)
         free(drawing->shapes[i].string);
     }
     free(drawing->shapes);
-    free(drawing->texts);
+    free(drawing->taken);
     free(drawing->title);
     *drawing = (struct drawing){ 0 };
 }
@@ -181,12 +181,12 @@ struct box drawing_label_box(const struct label *label)
 
 void drawing_keep_free(struct drawing *drawing, struct box box)
 {
-    if (drawing->text_count == drawing->text_capacity) {
-        drawing->text_capacity = drawing->text_capacity > 0 ? 2 * drawing->text_capacity : 64;
-        drawing->texts =
-            memory_resize(drawing->texts, drawing->text_capacity, sizeof *drawing->texts);
+    if (drawing->taken_count == drawing->taken_capacity) {
+        drawing->taken_capacity = drawing->taken_capacity > 0 ? 2 * drawing->taken_capacity : 64;
+        drawing->taken =
+            memory_resize(drawing->taken, drawing->taken_capacity, sizeof *drawing->taken);
     }
-    drawing->texts[drawing->text_count++] = box;
+    drawing->taken[drawing->taken_count++] = box;
 }
 
 void drawing_text(struct drawing *drawing, const struct label *label)
@@ -221,8 +221,8 @@ static bool is_free(const struct drawing *drawing, const struct box *box)
     if (box->x < 0 || box->y < 0 || box->x + box->width > drawing->width
         || box->y + box->height > drawing->height)
         return false;
-    for (size_t i = 0; i < drawing->text_count; i++)
-        if (overlap(box, &drawing->texts[i]))
+    for (size_t i = 0; i < drawing->taken_count; i++)
+        if (overlap(box, &drawing->taken[i]))
             return false;
     return true;
 }

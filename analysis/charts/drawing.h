@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A picture as a list of six kinds of shapes: rect, path, segments, circle, text, group. Charts add
  * shapes; svg.h and raster.h write the list. Coordinates are from the top left, in units of 1/96
- * inch. A shape with a coordinate that is not finite is not added, nor is an empty one. */
+ * inch. A shape with a coordinate that is not finite is not added, nor is a rect without area, an
+ * empty text, or a path or segments without spots. */
 #pragma once
 
 #include "analysis/charts/font.h"
@@ -41,11 +42,11 @@ enum font_weight text_kind_weight(enum text_kind kind);
 
 struct label {
     enum text_kind kind;
-    double x, y; /* of the baseline */
+    double x, y; /* of the anchor, on the baseline */
     const char *string;
     enum paint paint;
     enum anchor anchor;
-    bool upwards; /* read upwards */
+    bool upwards; /* the line of text runs from bottom to top */
     double room;  /* the text is shortened to this width; 0: it is not shortened */
     double size;  /* 0: its kind's */
 };
@@ -85,15 +86,17 @@ struct drawing {
     char *title; /* heap; what the picture shows */
     struct shape *shapes;
     size_t count, capacity;
-    struct box *texts; /* the boxes of all texts, and other boxes that texts must not overlap */
-    size_t text_count, text_capacity;
+    /* The boxes that drawing_text_if_free leaves free: those of all texts, and those of
+     * drawing_keep_free; heap. */
+    struct box *taken;
+    size_t taken_count, taken_capacity;
 };
 #define DRAWING_AUTO __attribute__((cleanup(drawing_finish))) struct drawing
 
 void drawing_init(struct drawing *drawing, double width, double height);
 void drawing_finish(struct drawing *drawing);
-/* Sets what the picture shows, for people who cannot see it. All texts of a drawing are made
- * printable, and put on one line each. */
+/* Sets the words that tell people who cannot see the picture what it shows. All texts of a drawing
+ * are made printable, and put on one line each. */
 void drawing_set_title(struct drawing *drawing, const char *title);
 
 void drawing_rect(struct drawing *drawing, struct box box, double radius, struct style style);

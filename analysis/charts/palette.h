@@ -17,8 +17,8 @@ enum paint {
     PAINT_INK,   /* text */
     PAINT_MUTED, /* less important text, axes */
     PAINT_RULE,  /* grid lines */
-    PAINT_FAINT, /* points that are shown but do not count: dominated ones */
-    PAINT_SHADE, /* areas that lines are drawn over */
+    PAINT_FAINT, /* dominated points, the frame of a panel without figures */
+    PAINT_SHADE, /* the background of a part of a chart */
     PAINT_FAIL,
     PAINT_FAIL_PALE, /* the background of a failed cell */
     PAINT_MARK,

@@ -131,7 +131,7 @@ static void draw_circle(const struct raster *raster, const struct shape *shape)
     paint_path(raster, &shape->style);
 }
 
-/* Draws each character at the place that font_measure() gives it. */
+/* Draws the characters next to one another, with the widths that font_measure() adds up. */
 static void show_characters(const struct raster *raster, const struct shape *shape)
 {
     enum font_weight weight = text_kind_weight(shape->text_kind);

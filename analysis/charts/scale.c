@@ -12,14 +12,15 @@
 #define DECADES_OF_THREES 4
 #define DECADES_OF_TWOS 1.7
 #define DECADES_OF_ALL 0.6
-#define DECADES_LEAST 0.18   /* a range of fewer decades is extended, and has finer ticks */
-#define NARROW_MARGIN 1.25   /* the factor by which such a range is extended at each end */
+#define DECADES_LEAST 0.18 /* a range of fewer decades is extended, and has finer ticks */
+#define NARROW_MARGIN 1.25 /* the factor by which such a range is extended at each end */
+/* For scale_number() and scale_tick_name(): */
 #define EXACT_LIMIT 1e15     /* larger figures are written with an exponent */
 #define LEAST_DECIMAL 0.0001 /* smaller figures are written with an exponent */
-#define LEAST 1e-300         /* smaller figures are written as "< 1e-300" */
+#define LEAST 1e-300         /* smaller figures, except 0, are written as "< 1e-300" */
 /* A scale of ratios has ticks at 0.9, 1.1 and the like if its upper bound is at most RATIO_NEAR
- * times the lower one, and the ticks of any other log scale if it is RATIO_FAR times the lower one
- * or more. */
+ * times the lower one, at 0.5, 2 and the like if it is less than RATIO_FAR times the lower one, and
+ * else the ticks of any other log scale. */
 #define RATIO_NEAR 4.5
 #define RATIO_FAR 10000
 

@@ -35,7 +35,8 @@ struct scale scale_fit(const struct scale_range *range, double from, double to);
 /* Raises the upper bound so that the present one is `distance` away from `to`; ticks still end at
  * the present one. */
 void scale_keep_clear(struct scale *scale, double distance);
-/* A log scale from `low` to `high` for ratios, with ticks such as 0.9, 1 and 1.1. */
+/* A log scale from `low` to `high` for ratios; if it is short, its ticks are 0.9, 1, 1.1 and the
+ * like. */
 struct scale scale_of_ratios(double low, double high, double from, double to);
 /* The place of the value. */
 double scale_at(const struct scale *scale, double value);
@@ -52,5 +53,6 @@ const char *scale_number(double value, char out[SCALE_NUMBER_SIZE]);
 const char *scale_tick_name(double value, char out[SCALE_NUMBER_SIZE]);
 /* A number with all its digits up to four decimals: "1024", "2.5"; above 1e11, as scale_number. */
 const char *scale_exact(double value, char out[SCALE_NUMBER_SIZE]);
-/* An amount in dollars, with two decimals or, below ten cents, four: "0.70", "0.0413". */
+/* An amount in dollars, with two decimals or, below ten cents, four: "0.70", "0.0413"; above
+ * 1e11, as scale_number. */
 const char *scale_money(double value, char out[SCALE_NUMBER_SIZE]);

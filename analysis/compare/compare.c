@@ -183,11 +183,11 @@ static size_t pair_of(const struct comparing *comparing, size_t n)
 
 /* Whether enough pairs remain, and more than half of them: a disturbance of every other pair is not
  * an accident. */
-static bool are_enough(const struct comparing *comparing, size_t without)
+static bool are_enough(const struct comparing *comparing, size_t excluded)
 {
     size_t pairs = comparing->input->counts[SIDE_BASELINE];
 
-    return without == 0 || (pairs >= without + COMPARE_PAIRS_MIN && 2 * without < pairs);
+    return excluded == 0 || (pairs >= excluded + COMPARE_PAIRS_MIN && 2 * excluded < pairs);
 }
 
 /* Copies the values of the runs in pairs that are not excluded, the baseline's first, and counts
@@ -399,9 +399,8 @@ static void estimate_primary(struct comparing *comparing)
     for (size_t i = 0; i < comparing->input->counts[SIDE_BASELINE]; i++)
         out->primary_pairs_left_out += is_excluded[i];
     if (!are_enough(comparing, out->primary_pairs_left_out)) {
-        set_no_comparison(
-            out,
-            "in no cell do all pairs count, and too few pairs count in every cell: see the cells");
+        set_no_comparison(out, "in no cell do all pairs count, and the pairs that count in every "
+                               "cell are too few: see the cells");
         return;
     }
     if (!has_undisturbed)

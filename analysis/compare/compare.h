@@ -44,8 +44,8 @@ struct compare_input {
     const char *const *factors;
     const char *const *accepted;
     /* The runs were measured alternately: the n-th run of one side alternated with the n-th of the
-     * other, and both sides have as many runs. Drift then affects both runs of a pair equally, and
-     * their ratio is what counts. */
+     * other, and both sides have the same number of runs. Drift then affects both runs of a pair
+     * equally, and their ratio is what counts. */
     bool paired;
     /* The sides are two deployments: everything that belongs to a deployment may differ or be
      * unknown, and only the work must agree. No factors are named then. */
@@ -74,8 +74,9 @@ struct difference {
     const char *runs[2];   /* the two runs; borrowed from the input */
     bool within_a_side;    /* both runs are of one side: they are not repetitions of each other */
     bool unknown;          /* at least one of the values is unknown */
-    /* The comparison is possible all the same: the fact is a factor, its unknown value was
-     * accepted, it is only reported, or deployments are compared and it is a fact of theirs. */
+    /* The comparison is possible all the same: the fact is only reported, or its unknown value was
+     * accepted, or the runs are of different sides and the fact is a factor or, if deployments are
+     * compared, a fact of theirs. */
     bool allowed;
 };
 /* Whether neither value is known. */
@@ -89,8 +90,10 @@ static inline bool compare_knows_neither(const struct difference *difference)
 struct estimate {
     double values[SIDES];    /* geometric means over the runs */
     double ratio, low, high; /* 95 % interval (Student's t, on logarithms); NaN: there is none */
-    double p, p_corrected;   /* two-sided; corrected for all cells by Holm's method; NaN: none */
-    enum verdict verdict;    /* from p_corrected */
+    /* Two-sided. p_corrected: of a cell, corrected for all cells by Holm's method; else equal to p.
+     * NaN: none. */
+    double p, p_corrected;
+    enum verdict verdict; /* from p_corrected */
 };
 
 enum left_out {
@@ -104,7 +107,7 @@ enum left_out {
     CELL_CLIENT_LIMITED,
     CELL_CONTAMINATED, /* the server also worked for other clients */
     CELL_FOUND_WRONG,  /* the audit found the cell wrong */
-    CELL_NO_FIGURE,    /* a run has no value of the metric for the cell */
+    CELL_NO_FIGURE,    /* a run has no value of the metric for the cell, or 0 */
     CELL_CENSORED,     /* the percentile was cut off by a timeout */
     CELL_SHORT_OUTPUT, /* too few output tokens to judge decoding */
     CELL_OTHER_OUTPUT, /* the sides' answers differ in length */
@@ -122,9 +125,11 @@ struct compared_cell {
      * favour neither; a failure is never omitted in this way, because it is a result. */
     enum left_out disturbed;
     size_t pairs_left_out;
-    const char *run;  /* id of the first run with this reason; NULL: no single run; borrowed */
+    /* The id of the first run with the reason `why` or, in a compared cell, `disturbed`; NULL: no
+     * single run. Borrowed. */
+    const char *run;
     const char *rule; /* the audit's rule that found the cell wrong; NULL: none did. Static */
-    bool estimated;   /* its tokens were estimated in every run; false unless of_tokens */
+    bool estimated; /* its tokens were estimated in every run that counts; false unless of_tokens */
     struct estimate estimate;
 };
 
@@ -156,8 +161,9 @@ void compare_write_facts(struct text *out); /* "model, model_revision, ..." */
 void compare_runs(const struct compare_input *input, struct comparison *out);
 /* Compares only the facts; *out as above. */
 void compare_facts(const struct compare_input *input, struct comparison *out);
-/* Compares one quantity, given as the logarithms of its values, one per run. Its verdict depends on
- * p alone. Uses Welch's t of two means, or for `count` pairs Student's t of their differences. */
+/* Compares one quantity, given as the logarithms of its values, one per run. The verdict follows
+ * from p, which is not corrected. Uses Welch's t of two means, or for `count` pairs Student's t of
+ * their differences. */
 struct estimate compare_estimate(const double *baseline, size_t baseline_count,
                                  const double *candidate, size_t candidate_count,
                                  bool higher_is_better);

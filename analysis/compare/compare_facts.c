@@ -18,8 +18,8 @@ static void add_canonical(const json_t *object, struct text *out)
     text_add(out, written);
 }
 
-/* The engine's arguments, as far as the server reports them, and the settings that its platform
- * reports. */
+/* Writes the engine's arguments that an import states; for our own runs, what the server reports of
+ * them, and the settings that its platform reports. */
 static void write_flags(const struct evidence *run, struct text *out)
 {
     text_add(out, run->facts.flags);
@@ -46,7 +46,7 @@ static void write_limits(const struct evidence *run, struct text *out)
     add_canonical(limits, out);
 }
 
-/* For an import, what the user stated takes precedence over what the file says. */
+/* Writes our own run's workload; for an import, the stated workload, else the dataset's name. */
 static void write_workload(const struct evidence *run, struct text *out)
 {
     add_canonical(json_object_get(run->fingerprint, "workload"), out);
@@ -192,7 +192,7 @@ static bool is_allowed(const struct compare_input *input, const struct fact *fac
 }
 
 /* Whether `a` is the better example of how a fact differs: differences that are not allowed come
- * first, then those whose values are known. */
+ * first, then those of which more values are known. */
 static bool is_better_example(const struct difference *a, const struct difference *b)
 {
     return a->allowed != b->allowed ? !a->allowed : !a->unknown && b->unknown;

@@ -110,7 +110,7 @@ static void write_foot(const struct document *document, struct html *html)
     html_open(html, "p", { "class", "soft" });
     html_textf(html, "Written by opsbrain %s at %s. ", OPSBRAIN_VERSION,
                clock_format_utc(document->written_ms, time));
-    html_text(html, "The figures of all cells are also in this file as JSON, in the element with "
+    html_text(html, "The figures of the cells are also in this file as JSON, in the element with "
                     "the id \"data\".");
     if (document->page != NULL) {
         html_text(html, " The report's page: ");

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes a report as one HTML file: verdict and takeaways first, then the audit's findings, the
- * charts, the table of all cells, where the figures come from, and the same figures as JSON. The
- * file needs no network and no script. Pure functions. */
+/* Writes a report as one HTML file: the comparison, if there is one; for each part its verdict and
+ * takeaways, the audit's findings, the charts and the table of cells; then where the figures come
+ * from, and the same figures as JSON. The file needs no network and no script. Pure functions. */
 #pragma once
 
 #include "analysis/charts/chart.h"
 #include "analysis/report/report.h"
 
-/* Repetitions of a plan on one deployment, or one import. */
+/* Repetitions of a plan on one deployment, one import, or one side of a comparison. */
 struct document_part {
-    const char *name;                  /* the deployment's name; NULL: there is only one part */
-    struct chart_runs runs;            /* with findings */
-    const struct report_input *report; /* of the same runs; NULL: an import */
+    const char *name;       /* of the deployment or the side; NULL: there is only one part */
+    struct chart_runs runs; /* with findings */
+    const struct report_input *report; /* of the same runs; NULL: none, as for an import */
 };
 
 struct document {

@@ -14,7 +14,7 @@ struct rule_findings {
     size_t cells, runs;
 };
 
-/* Counts the finding's cells, except those that a different finding of the rule has in this run. */
+/* Counts the finding's cells, except those of the rule's earlier findings in this run. */
 static void count_cells(const struct finding *finding, bool *is_counted, struct rule_findings *out)
 {
     for (size_t i = 0; i < finding->cell_count; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The charts of a part, as SVG in the page's own colours; a chart of very many cells as PNG. */
+/* The charts of a part, as SVG in the page's own colours; a chart of very many cells as PNG if
+ * that is smaller. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the verdict and the takeaways of an import; analysis/report/ finds those of our runs. */
+/* Finds the verdict and the takeaways of a part without a report, such as an import; for the other
+ * parts, analysis/report/ finds them. */
 #include <math.h>
 
 #include "analysis/charts/chart_frame.h"

@@ -101,7 +101,7 @@ static void write_run(const struct evidence *run, struct html *html)
     write_fact("notes", run->notes, html);
 }
 
-static void write_import(const struct evidence *run, struct html *html)
+static void write_facts(const struct evidence *run, struct html *html)
 {
     json_auto_t *facts = evidence_facts_json(&run->facts);
 
@@ -160,14 +160,14 @@ void document_write_origin(const struct document_part *part, struct html *html)
     html_element(html, "h2", "Provenance");
     if (part->runs.runs[0].imported)
         html_element(html, "p",
-                     "Not measured by opsbrain, but read from a file of another tool. What the "
-                     "file does not say is not shown.",
+                     "Read from an imported file. What neither the file nor the import states is "
+                     "not shown.",
                      { "class", "soft" });
     html_open(html, "dl", { "class", "facts" });
     if (part->report != NULL)
         write_sweep(part->report, html);
     else
-        write_import(&part->runs.runs[0], html);
+        write_facts(&part->runs.runs[0], html);
     for (size_t i = 0; i < part->runs.count; i++)
         write_run(&part->runs.runs[i], html);
     html_close(html, "dl");

@@ -7,21 +7,24 @@
 
 /* Writes "Gemma 4 12B on 2 x L4"; for a comparison, "A against B" with the names of its sides. */
 void document_title(const struct document *document, struct text *out);
-/* Writes the kind, title and id of the report, how many runs and cells it has, and their date. */
+/* Writes the kind, title and id of the report, how many runs and cells it has, and when the first
+ * run was created. */
 void document_write_head(const struct document *document, struct html *html);
 
 /* Write what the figures say, in sentences; the verdict is about saturation and limits. */
 void document_write_verdict(const struct document_part *part, struct html *html);
 void document_write_takeaways(const struct document_part *part, struct html *html);
-/* The sentences of an import's verdict and takeaways, as JSON arrays. New references. */
+/* The sentences of the verdict and the takeaways of a part without a report, such as an import.
+ * JSON arrays; new references. */
 json_t *document_import_verdict(const struct chart_runs *runs);
 json_t *document_import_takeaways(const struct chart_runs *runs);
 
 /* Writes the audit's findings; if there are none, a sentence says so. */
 void document_write_audit(const struct document_part *part, struct html *html);
 
-/* Writes the charts 1, 2, 3, 4, 7 and 8 (chart.h) that fit before `html` has `limit` bytes. Charts
- * without figures, and charts that do not fit, are only named. */
+/* Writes the charts of the table document_charts, as far as they fit before `html` has `limit`
+ * bytes. Charts without figures, and charts that do not fit, are only named; those that are not
+ * wanted (enum document_drawn) are omitted. */
 void document_write_charts(const struct document_part *part, size_t limit, struct html *html);
 struct document_chart {
     const char *question, *name;
@@ -46,8 +49,8 @@ CHECKED bool document_write_chart(const char *question, const struct chart *char
 CHECKED bool document_write_drawing(const char *question, const struct chart *chart, size_t limit,
                                     struct html *html);
 
-/* Writes a row per cell, with a column for each figure that at least one cell has, until `html` has
- * `limit` bytes. */
+/* Writes a row per cell, with a column for each main figure that at least one cell has, until
+ * `html` has `limit` bytes. */
 void document_write_table(const struct document_part *part, size_t limit, struct html *html);
 /* If `cells` is not 0, writes that this many cells of a table did not fit, and `elsewhere`: which
  * tool shows them. */

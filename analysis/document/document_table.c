@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the cells as a table, with a column for each figure that at least one cell has. */
+/* Writes the cells as a table, with a column for each main figure that at least one cell has. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,6 +80,7 @@ static void drop_means(struct sheet *sheet)
                 sheet->shown[i] = false;
 }
 
+/* A cell of unknown state is taken for a measured one. */
 static bool is_measured(const struct evidence_cell *cell)
 {
     return cell->state == EVIDENCE_MEASURED || cell->state == EVIDENCE_UNKNOWN;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Everything that is known about a run, measured here or by another tool, in one form, so that it
  * can be audited, compared, shown and exported. Unknown values stay unknown: NaN, "" or UNKNOWN,
- * never a guess. Cells are in the order of their file. A grid that the file has twice, failed rows
- * and lengths in words are kept as they are. */
+ * never a guess. Cells are in the order of the file or of our plan. If a file contains a grid
+ * twice, both are kept; failed rows are kept, too, and lengths in words stay lengths in words. */
 #pragma once
 
 #include <jansson.h>
@@ -19,7 +19,7 @@ enum evidence_state {
 };
 const char *evidence_state_name(enum evidence_state state); /* "measured", ... */
 
-/* The unit in which a file counts its inputs, as the file states it. */
+/* The unit of a run's input lengths. LENGTH_UNKNOWN: neither the file nor its format states it. */
 enum length_unit { LENGTH_UNKNOWN, LENGTH_TOKENS, LENGTH_WORDS, LENGTH_UNITS };
 const char *length_unit_name(enum length_unit unit);
 enum length_unit length_unit_find(const char *name); /* LENGTH_UNKNOWN: there is no such name */
@@ -100,7 +100,9 @@ struct evidence {
     char corrected_by[ID_SIZE];
     int64_t repetition;    /* within the sweep, for our own runs; -1: none */
     int64_t deployment_id; /* for our own runs; 0: none */
-    /* The deployment's first revision with the measured configuration (deployments.h). */
+    /* For our own runs: after evidence_of_run, the deployment's revision that was measured; after
+     * evidence_find, the first of the consecutive revisions up to it that all measure the same
+     * (deployments.h). */
     int64_t revision;
     char *notes;         /* heap; NULL: none */
     json_t *other_names; /* list: other names under which the same file was imported; NULL: none */
@@ -117,8 +119,8 @@ struct evidence {
 void evidence_init(struct evidence *evidence);
 void evidence_finish(struct evidence *evidence);
 #define EVIDENCE_AUTO __attribute__((cleanup(evidence_finish))) struct evidence
-/* Appends a cell whose members are all unknown; valid until the next is added. NULL: there are
- * already EVIDENCE_CELLS_MAX. */
+/* Appends a cell with its position and row; its other members are unknown. It is valid until the
+ * next is added. NULL: there are already EVIDENCE_CELLS_MAX. */
 struct evidence_cell *evidence_add(struct evidence *evidence);
 /* Appends a sentence to the remarks, made printable. */
 void evidence_remark(struct evidence *evidence, const char *format, ...)
@@ -164,6 +166,5 @@ json_t *evidence_facts_json(const struct evidence_facts *facts);
 /* These read what the functions above wrote; missing members are unknown. */
 void evidence_cell_read(const json_t *json, struct evidence_cell *out);
 void evidence_facts_read(const json_t *json, struct evidence_facts *out);
-/* The part of an imported run that is stored besides its cells: facts, unit, remarks, notes. New
- * reference. */
+/* The document that is stored with an import: facts, unit, remarks, notes. New reference. */
 json_t *evidence_document(const struct evidence *evidence);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes runs in the formats of other load generators, each figure under the name that the other
- * tool uses: aiperf's ITL is our TPOT, vLLM's ITL our ICL. Unknown values are omitted, and so is a
- * percentile that a timeout cut off, since those formats cannot say "at least". Warnings about a
- * cell, and its load or length where the format has no place for them, are written in members of
- * our own ("opsbrain_marks"), which our importers read back. */
+/* Writes runs in the formats of other load generators, as serving reports, or as CSV. In another
+ * tool's format, a figure has the name that this tool gives it: aiperf's ITL is our TPOT, vLLM's
+ * ITL our ICL. Unknown values are omitted (in CSV, left empty), and so is a percentile that a
+ * timeout cut off, since none of the formats can say "at least". For what a JSON format has no
+ * place for, such as the warnings about a cell, members of our own are added ("opsbrain_marks"),
+ * which our importers read back. */
 #pragma once
 
 #include "analysis/audit/audit.h"

@@ -75,7 +75,8 @@ static const char *length_heading(enum length_unit unit)
     return names[unit];
 }
 
-/* The columns of one table: latencies that at least one cell has, and facts that are known. */
+/* Which of the optional columns a table has: the latencies that at least one cell has, and the
+ * facts that are known. */
 struct layout {
     const struct evidence *evidence;
     bool has[METRIC_COUNT][COUNT(statistics)];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes results of vLLM `bench serve --save-result`, whose metrics are defined like ours, except
- * that its ITL is the gap between chunks, our ICL. */
+ * that its ITL is the gap between chunks, our ICL, and that its TTFT and E2EL count from sending,
+ * also in an open loop. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -11,7 +11,7 @@ struct import_file {
     size_t length;
     const char *format; /* NULL: detected from the content */
     /* The meaning of columns whose headings do not say it, as "heading=name" with a name known
-     * here; ends with NULL. NULL: nothing is stated. */
+     * here, or as "heading=" if they are not figures; ends with NULL. NULL: nothing is stated. */
     const char *const *columns;
 };
 
@@ -20,18 +20,19 @@ struct importer {
     const char *help;        /* which files these are */
     const char *const *keys; /* members of a file's first JSON object; NULL: no particular ones */
     bool (*sniff)(const char *bytes, size_t length); /* NULL: the keys alone identify it */
-    /* Fills cells, facts, unit and remarks of an initialised evidence. INVALID says what is wrong,
-     * and where. */
+    /* Fills cells, facts, unit and remarks of an initialised evidence. INVALID: the message
+     * says what is wrong. */
     CHECKED bool (*read)(const struct import_file *file, struct evidence *out, struct error *error);
-    /* The reader's own remarks list the unknown columns, whose meaning the caller may state; if
-     * false, import_read_file adds a remark that lists the unknown members. */
+    /* Whether the reader's own remarks list the unknown columns, whose meaning the caller may
+     * state. If not, import_read_file adds a remark on the unknown figures that the cells keep as
+     * text. */
     bool is_table;
 };
 extern const struct importer importers[]; /* ends with a NULL format */
 
-/* Reads a file, and sets digest and format. INVALID says what is wrong; if no format fits, it names
- * the known formats and, if one of them is near, what the file lacks for that format. Free with
- * evidence_finish, even after a failure. */
+/* Reads a file, and sets digest and format. INVALID says what is wrong; for a file that can be
+ * read, but fits no format, the message names the known formats and, if one of them is near, what
+ * the file lacks for that format. Free with evidence_finish, even after a failure. */
 CHECKED bool import_read_file(const struct import_file *file, struct evidence *out,
                               struct error *error);
 /* The same without stated columns. */

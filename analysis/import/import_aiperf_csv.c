@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the CSV that aiperf and GenAI-Perf write beside their JSON: first a line for each metric
  * with statistics, then, under a heading of its own, a line for each metric with a single value. It
- * does not contain the load. */
+ * does not contain the load that was requested. Lines about accelerators, at the end, are skipped.
+ */
 #include <string.h>
 
 #include "analysis/import/import_formats.h"
@@ -25,7 +26,8 @@ static const struct import_alias metrics[] = {
     { NULL, NULL },
 };
 
-/* Each single value's name without the unit, and our name for it. */
+/* The other lines, of which only the first value is read (the average, or the single value): the
+ * name without the unit, and our name for the value. */
 static const struct import_alias values[] = {
     { "Input Sequence Length", "input_tokens_mean" },
     { "Input sequence length", "input_tokens_mean" },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads aiperf's profile_export.jsonl: a line per request; all lines together make one cell. The
- * file does not say how many users were requested; how many requests were in flight follows from
- * their times. */
+/* Reads aiperf's profile_export.jsonl: a line per request; the lines of the measured phase together
+ * make one cell. The file does not say how many users were requested; how many requests were in
+ * flight follows from their times. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completes the cells that importers add: their state, and figures that follow from others. */
+/* Adds the cells of imported files and completes them: their state, figures that follow from
+ * others, and what our own exports add. Lists figures that have no member in a cell. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +22,8 @@ bool import_cell(struct evidence *evidence, struct evidence_cell **out, struct e
                         EVIDENCE_CELLS_MAX);
 }
 
-/* Counts that contradict each other, such as more successes than requests, complete nothing. */
+/* Nothing is computed from more successes than requests, from a success rate outside 0 to 1, or
+ * from one that would give a fraction of a request. */
 static void complete_counts(struct evidence_cell *cell)
 {
     double rounded = round(cell->attempted * cell->success_rate);

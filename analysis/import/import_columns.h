@@ -23,7 +23,7 @@ struct import_column {
     bool is_complement;    /* a share of failures, stored as a share of successes */
     bool is_throughput;    /* a rate of requests or of tokens: only its figures can show which */
     bool lacks_unit;       /* a latency in either seconds or milliseconds: not read */
-    bool is_ignored;       /* known, but not a figure: ignored without a remark */
+    bool is_ignored;       /* not a figure: ignored without a remark */
     bool is_other;         /* ignored by the alias "*": not one of the tool's known columns */
     bool is_ambiguous;     /* per request or for all requests: only its figures can show which */
 };
@@ -31,9 +31,10 @@ struct import_column {
 #define HEADING_SIZE 128
 /* Normalizes a table's heading: lower case, with '_' between the words. */
 void import_column_normalize(const char *heading, char out[HEADING_SIZE]);
-/* The meaning of a normalized heading; IMPORT_COLUMN_UNKNOWN: it has none. */
+/* The meaning of a normalized heading; IMPORT_COLUMN_UNKNOWN: none is known. */
 struct import_column import_column_find(const char *heading);
-/* The same, only for headings composed of a statistic, a metric and a unit ("p99_ttft_ms"), or of
- * what is counted and "per second" ("output_tokens_per_sec"). */
+/* The same, only for headings composed of a statistic, a metric and a unit ("p99_ttft_ms"). */
 struct import_column import_column_latency(const char *heading);
+/* The same, only for headings composed of what is counted and "per second"
+ * ("output_tokens_per_sec"). */
 struct import_column import_column_rate(const char *heading);

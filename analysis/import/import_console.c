@@ -275,7 +275,7 @@ static bool lacks_failures(const struct evidence *out)
     return false;
 }
 
-/* Finds the title on a line of its own; the text before it may begin like JSON:
+/* Finds the title at the beginning of a line; the text before it may begin like JSON:
  * "[transformers] ...". */
 bool import_sniff_console(const char *bytes, size_t length)
 {

@@ -107,7 +107,8 @@ static bool is_grouped(struct import_table *table, const char *bytes, size_t len
     return repeated >= GROUPED_NEEDED && 2 * repeated >= table->csv.count;
 }
 
-/* The heading is the first line with two known columns; lines before it are a title or comments. */
+/* The heading is the first line with two or more known columns; lines before it are a title or
+ * comments. */
 static CHECKED bool read_heading(struct import_table *table, const char *bytes, size_t length,
                                  struct error *error)
 {
@@ -173,7 +174,7 @@ static bool is_summary(const struct import_table *table, char *out, size_t size)
     return false;
 }
 
-/* A row may have more fields than the heading only if the surplus is empty. */
+/* A row has as many fields as the heading; it may have more only if the surplus is empty. */
 static bool fits_heading(const struct import_table *table)
 {
     if (table->csv.count < table->count)
@@ -184,7 +185,8 @@ static bool fits_heading(const struct import_table *table)
     return true;
 }
 
-/* Whether the line is skipped; adds a remark unless it is empty, a comment or a line of dashes. */
+/* Whether the line is skipped. If so, adds a remark, unless the line is empty, a comment or a line
+ * of dashes. */
 static bool is_skipped(struct import_table *table)
 {
     char text[HEADING_SIZE];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads files with several JSON documents: one after the other, or in lists. */
+/* Reads files with one or more JSON documents, one after the other or in lists, and finds members
+ * of the first. */
 #include <string.h>
 
 #include "analysis/import/import_members.h"

@@ -69,6 +69,7 @@ static void multiply_thousands(struct import_figure *out)
     out->value *= out->assumed ? 1024 : 1000;
 }
 
+/* Applies the "k" or "M" that the text begins with, if any; returns the text after it. */
 static const char *skip_multiple(const char *text, struct import_figure *out)
 {
     bool is_single = isalpha((unsigned char)text[0]) != 0 && isalpha((unsigned char)text[1]) == 0;

@@ -13,7 +13,8 @@ struct import_figure {
     enum length_unit unit; /* "8k tokens"; LENGTH_UNKNOWN: there is none */
 };
 
-/* `comma`: a comma is the decimal point, as in files whose fields are separated by semicolons.
+/* `comma`: a comma is always the decimal point, as in files whose fields are separated by
+ * semicolons; otherwise only where it cannot separate thousands ("0,318").
  * Returns false if the text has none of these forms, or is negative or not finite; *out is then
  * undefined. */
 bool import_figure_read(const char *text, bool comma, struct import_figure *out);

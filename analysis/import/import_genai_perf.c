@@ -31,7 +31,7 @@ static const struct import_member settings[] = {
     MEMBER_BY("model_names", import_aiperf_read_models),
     MEMBER_INSIDE("perf_analyzer", 0, analyzer),
     MEMBER_INSIDE("input", 0, input),
-    /* as options */
+    /* before about 0.0.12, named like command-line options */
     MEMBER_BY("model", import_aiperf_read_models),
     NUMBER("concurrency", requested_concurrency),
     NUMBER("request_rate", requested_rate),
@@ -78,16 +78,16 @@ static CHECKED bool read_profile(void *context, const char *document, size_t siz
     return true;
 }
 
-/* aiperf's files differ from these only in their settings. */
+/* Files of aiperf can have the same metrics: the settings tell the two apart. */
 bool import_sniff_genai_perf(const char *bytes, size_t length)
 {
-    static const char *const metrics[] = { "request_latency", "input_config", NULL };
+    static const char *const keys[] = { "request_latency", "input_config", NULL };
     static const char *const now[] = { "perf_analyzer", "subcommand", NULL };
     static const char *const before[] = { "service_kind", "profile_export_file", NULL };
     const char *settings_at;
     size_t size;
 
-    return import_has_keys(bytes, length, metrics)
+    return import_has_keys(bytes, length, keys)
            && import_find_member(bytes, length, "input_config", &settings_at, &size)
            && (import_has_keys(settings_at, size, now)
                || import_has_keys(settings_at, size, before));

@@ -23,7 +23,9 @@ struct benchmark {
 };
 
 #define NUMBER(name, member) MEMBER_NUMBER_AT(name, benchmark, member, 1)
-/* A metric has several distributions, of which that of the successful requests is read. */
+/* A metric has a distribution for each outcome of the requests, of which that of the successful
+ * ones is read, except for the requests in flight. `milliseconds` reads values as they are, so that
+ * it also serves for counts and rates. */
 #define SUCCESSFUL(table, inner)                                                                   \
     static const struct import_member table[] = { MEMBER_INSIDE("successful", 0, inner), { 0 } }
 SUCCESSFUL(milliseconds, latency_ms_members);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads inference-perf's stage_N_lifecycle_metrics.json: one cell each.
  * summary_lifecycle_metrics.json is skipped if it names no load. Times are in seconds. Since 0.7,
- * `output_len` and all rates are counted with the tool's own tokenizer, and `output_tokens` is what
- * the server reported. */
+ * `output_len` and the token rates are counted with the tool's own tokenizer, and `output_tokens`
+ * is what the server reported. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct lifecycle {
     struct evidence_latency input, output;
     struct evidence_latency usage_output; /* output tokens by the server's usage */
     struct total input_total, output_total, usage_output_total;
-    char label[160], message[400]; /* of the first kind of failure */
+    char label[160], message[400]; /* the first ones among the failures */
 };
 
 #define LATENCY(name, metric)                                                                      \
@@ -54,7 +54,8 @@ static bool read_messages(struct json_scan *scan, void *base)
     return import_array(scan, read_message, base);
 }
 
-/* {"504 - Gateway Timeout": {"count": 3, "messages": [...]}, ...}: the first kind is stored. */
+/* {"504 - Gateway Timeout": {"count": 3, "messages": [...]}, ...}: the first label and the
+ * first message are stored. */
 static bool read_labels(struct json_scan *scan, void *base)
 {
     static const struct import_member kind[] = { MEMBER_BY("messages", read_messages), { 0 } };
@@ -246,7 +247,7 @@ bool import_read_inference_perf(const struct import_file *file, struct evidence 
         return false;
     if (out->cell_count == 0)
         return error_set(error, ERROR_INVALID,
-                         "the file is inference-perf's summary, which has no load, because it adds "
+                         "the file names no load: it may be inference-perf's summary, which adds "
                          "up all stages. Import the stage_N_lifecycle_metrics.json files instead; "
                          "one file may have several of them one after the other");
     if (reading.summaries > 0)

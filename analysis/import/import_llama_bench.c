@@ -13,7 +13,7 @@
 #include "analysis/import/import_variant.h"
 #include "base/json/json.h"
 
-/* Members that are not listed are not figures: most are settings of the engine. */
+/* Members that are not listed are not read as figures: most are settings of the engine. */
 static const struct import_alias aliases[] = {
     { "build_commit", "engine_version" },
     { "gpu_info", "hardware" },

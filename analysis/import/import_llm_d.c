@@ -17,7 +17,7 @@ struct block {
 struct report {
     struct evidence_cell cell;
     struct evidence_facts facts;
-    struct block ttft, tpot, e2e, input, output, requests, input_rate, output_rate, total_rate;
+    struct block ttft, tpot, e2e, input, output, request_rate, input_rate, output_rate, total_rate;
     double failures;
 };
 
@@ -108,7 +108,7 @@ static const struct import_member requests[] = {
     { 0 },
 };
 static const struct import_member throughput[] = {
-    BLOCK("request_rate", requests),
+    BLOCK("request_rate", request_rate),
     BLOCK("input_token_rate", input_rate),
     BLOCK("output_token_rate", output_rate),
     BLOCK("total_token_rate", total_rate),
@@ -158,11 +158,11 @@ static const struct import_member run[] = { MEMBER_INSIDE("time", 0, times), { 0
 
 static void set_unknown(struct report *report)
 {
-    struct block *const blocks[] = {
-        &report->ttft,       &report->tpot,        &report->e2e,
-        &report->input,      &report->output,      &report->requests,
-        &report->input_rate, &report->output_rate, &report->total_rate
-    };
+    struct block *const blocks[] = { &report->ttft,       &report->tpot,
+                                     &report->e2e,        &report->input,
+                                     &report->output,     &report->request_rate,
+                                     &report->input_rate, &report->output_rate,
+                                     &report->total_rate };
 
     *report = (struct report){ .failures = NAN };
     evidence_cell_read(NULL, &report->cell);
@@ -192,7 +192,7 @@ static void complete_cell(struct report *report)
     cell->latency[METRIC_E2E] = in_ms(&report->e2e);
     cell->input_tokens_mean = report->input.values.mean_ms;
     cell->output_tokens_mean = report->output.values.mean_ms;
-    cell->request_throughput = report->requests.values.mean_ms;
+    cell->request_throughput = report->request_rate.values.mean_ms;
     cell->input_throughput = report->input_rate.values.mean_ms;
     cell->output_throughput = report->output_rate.values.mean_ms;
     cell->total_throughput = report->total_rate.values.mean_ms;

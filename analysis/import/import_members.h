@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads JSON objects into structs, by tables of their members. Private to analysis/import/. */
+/* Reads JSON objects into structs, by tables of their members, and completes the cells that
+ * importers add. Private to analysis/import/. */
 #pragma once
 
 #include "analysis/import/import.h"
@@ -10,7 +11,7 @@ enum member_kind {
     MEMBER_TEXT,
     MEMBER_OBJECT,  /* read by `members`, into the struct that begins at `offset` */
     MEMBER_READ,    /* read by the function `read`, which consumes the value */
-    MEMBER_IGNORED, /* known, but not a figure: not stored at all */
+    MEMBER_IGNORED, /* known, but not used: not stored at all */
 };
 
 struct import_member {
@@ -53,10 +54,11 @@ extern const struct import_member latency_ms_members[], latency_s_members[];
 void import_scan_init(struct json_scan *scan, const char *bytes, size_t length);
 
 /* Reads the next value, an object, into `base`, by the table. A value that is not an object is
- * skipped, and so is a member that is not in the table, or whose value does not fit its row;
- * `unknown` (NULL: not wanted) receives these members, except nulls, as text, truncated if long,
- * and those of nested objects as "object.member". False: the JSON is invalid (json_scan_fail
- * reports it), or a row's `read` returned false. */
+ * skipped, also where the table has a row for an object. Members that are not in the table, or
+ * whose number or text does not fit its row, are skipped, too. Of these, `unknown` (NULL: not
+ * wanted) receives at most 128 per object, except nulls, as text, truncated if long; those of
+ * nested objects are named "object.member". False: the JSON is invalid (json_scan_fail reports it),
+ * or a row's `read` returned false. */
 bool import_object(struct json_scan *scan, const struct import_member *members, void *base,
                    json_t *unknown);
 /* Skips the value that `token` begins. If it is a text, not empty, and *error is NULL, sets *error
@@ -79,8 +81,8 @@ bool import_has_keys(const char *bytes, size_t length, const char *const *keys);
  * names of the missing ones to `missing`. */
 size_t import_count_keys(const char *bytes, size_t length, const char *const *keys, size_t *count,
                          struct text *missing);
-/* Finds a member of that object; *value is its text as written, of *size bytes. False: it has no
- * such member. */
+/* Finds a member of that object; *value is its text as written, of *size bytes. False: none was
+ * found. */
 bool import_find_member(const char *bytes, size_t length, const char *name, const char **value,
                         size_t *size);
 /* Calls `read` for each object of a file: the objects follow one another (JSONL, or results that a
@@ -91,11 +93,14 @@ CHECKED bool import_documents(const char *bytes, size_t length,
                                                    int64_t line, struct error *error),
                               void *context, struct error *error);
 
-/* Members added by our own exports, for a struct that has a cell and an `own`. */
+/* What our own exports add, apart from marks and variant, which are read into the cell, and the
+ * run, which is not used. */
 struct import_own {
     double context;
     char context_unit[16], format[16], tool[96];
 };
+/* The rows for all members that our own exports add, for a struct that has a `cell` and an `own`.
+ */
 #define OWN_MEMBERS(type)                                                                          \
     MEMBER_TEXT_AT("opsbrain_marks", type, cell.marks),                                            \
         MEMBER_TEXT_AT("opsbrain_variant", type, cell.variant),                                    \
@@ -120,8 +125,8 @@ enum evidence_state import_state_of(const char *status);
 /* Whether a throughput of requests or output tokens, or a mean or median latency, is above 0. */
 bool import_has_speed(const struct evidence_cell *cell);
 /* Computes the figures that follow from others (failed = attempted - succeeded, ...), the state if
- * it is unknown, and the flags of the warnings in `marks`; a latency whose known figures are all
- * zero becomes unknown. */
+ * it is unknown, and the flags of the warnings in `marks`; a latency becomes unknown if its mean,
+ * minimum, maximum and percentiles are all zero or unknown, at least one of them zero. */
 void import_complete_cell(struct evidence_cell *cell);
 /* Adds a remark that lists the figures that are only in the originals, since a cell has no member
  * for them. */

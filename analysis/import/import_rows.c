@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the rows of a JSON document: objects in a list, one after the other, or as members of an
+/* Reads the rows of a JSON file: objects in a list, one after the other, or as members of an
  * object ("cells": {"c1": {...}}). Values in the objects around a row also belong to the row.
  * Members of an object within a row are named after the object and the member: "ttft_ms.p50". */
 #include <stdlib.h>
@@ -15,14 +15,15 @@
 #define VALUE_SIZE 1024 /* bytes; a longer text is not kept */
 #define ABSENT SIZE_MAX
 
-/* The document is read twice: first for the names of all rows' members, then for the rows. */
+/* The file is read twice: first for the names of all rows' members, then for the rows. */
 struct rows {
     struct import_table table;
     json_t *indices; /* name to column */
     bool is_first_pass;
-    bool has_lines;    /* the documents are not in a list: a row is known by its document's line */
-    int64_t line;      /* the row's line, if the row is a whole document; 0: rows are numbered */
-    const char *label; /* the column of the members' names, if a document is an object of rows */
+    bool has_lines; /* the documents are not in a list: a row is known by its document's line */
+    int64_t line;   /* the row's line, if the row is a whole document; 0: rows are numbered */
+    /* The column for the names of a document's members, if these are rows or have rows. */
+    const char *label;
     size_t rows, names_left_out;
     /* The values of the row being read and of the objects around it, each ending with NUL; at[i] is
      * the offset of column i's value, or ABSENT. */
@@ -85,7 +86,7 @@ static void add_value(struct rows *rows, const char *path, const char *value)
         keep_value(rows, path, value);
 }
 
-/* Adds the name of a row, which is never listed as an unknown figure. */
+/* Adds the name of a group's member, in a column that is never listed as unknown. */
 static void add_label(struct rows *rows, const char *path, const char *value)
 {
     add_value(rows, path, value);
@@ -164,7 +165,7 @@ static bool add_member(struct rows *rows, struct json_scan *scan, const char *pa
 
 /* Whether the next object has at least two known members, one of them a rate or a latency; members
  * of objects within it count, too. */
-static bool has_known(const struct rows *rows, struct json_scan scan)
+static bool looks_like_row(const struct rows *rows, struct json_scan scan)
 {
     struct rows *trial = rows_create(rows->table.aliases, rows->table.stated);
     size_t known, results;
@@ -211,7 +212,8 @@ static bool enter_group(struct json_scan *scan, enum json_scan_token *token)
 }
 
 /* Whether the next value is a group of rows: a list or an object in which the first object is a row
- * or has rows. An object that is itself a row is no group: the objects in it hold its figures. */
+ * or has rows. If an object and the first object in it both look like rows, it is one row: the
+ * objects in it hold its figures. */
 static bool is_group_of_rows(const struct rows *rows, struct json_scan scan, int depth)
 {
     struct json_scan start = scan;
@@ -219,8 +221,8 @@ static bool is_group_of_rows(const struct rows *rows, struct json_scan scan, int
 
     if (depth == 0 || !enter_group(&scan, &token))
         return false;
-    if (has_known(rows, scan))
-        return token == JSON_SCAN_ARRAY || !has_known(rows, start);
+    if (looks_like_row(rows, scan))
+        return token == JSON_SCAN_ARRAY || !looks_like_row(rows, start);
     return has_group(rows, scan, depth - 1);
 }
 
@@ -398,7 +400,7 @@ bool import_sniff_rows(const char *bytes, size_t length)
     bool found;
 
     import_scan_init(&scan, bytes, length);
-    found = has_known(rows, scan) || is_group_of_rows(rows, scan, GROUPS_MAX)
+    found = looks_like_row(rows, scan) || is_group_of_rows(rows, scan, GROUPS_MAX)
             || has_group(rows, scan, GROUPS_MAX);
     rows_finish(rows);
     return found;

@@ -234,7 +234,7 @@ static void complete_report(struct report *report)
     if (strcmp(report->currency, "USD") == 0)
         report->out->facts.price_usd_per_chip_hour = report->price_per_chip_hour;
     else if (!isnan(report->price_per_chip_hour))
-        evidence_remark(report->out, "the price is in \"%s\", not in USD: not read",
+        evidence_remark(report->out, "the price has the currency \"%s\", not \"USD\": not read",
                         report->currency);
 }
 

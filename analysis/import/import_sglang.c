@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the JSONL of SGLang's `bench_serving`, a line per measurement. A line has vLLM's names, but
- * also lengths that the workload did not use, and says how many requests were sent only if
- * --output-details was given. */
+/* Reads the JSONL of SGLang's `bench_serving`, a line per measurement. Most members of a line have
+ * vLLM's names. A line also has lengths that the workload did not use. Only with --output-details
+ * does it show how many requests were sent. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,8 @@ struct result {
         CELL("p99_" name "_ms", latency[metric].p99_ms),                                           \
         CELL("max_" name "_ms", latency[metric].max_ms)
 
-/* Counts the requests sent, each of which has an error text, and keeps the first non-empty one. */
+/* Counts the requests sent: the list has an error text for each, "" if there was no error. Keeps
+ * the first text that is not empty. */
 static bool read_error(struct json_scan *scan, void *context)
 {
     struct result *result = context;

@@ -8,7 +8,7 @@
 
 /* ---- What a heading means ---- */
 
-/* The name in a stated "heading=name"; NULL: it is for another heading. */
+/* The name in a stated "heading=name"; NULL: it is not for this heading. */
 static const char *stated_name(const char *stated, const char *heading)
 {
     const char *equals = strrchr(stated, '=');
@@ -152,8 +152,8 @@ static void find_unit(struct import_table *table)
             table->out->input_unit = table->columns[i].unit;
 }
 
-/* Of two columns with one meaning, the first that certainly has it is read, and the other is kept
- * as text. */
+/* Of two columns with one meaning, the later one is kept as text, or the earlier one if its meaning
+ * is ambiguous. */
 static void drop_repeated(struct import_table *table)
 {
     for (size_t i = 0; i < table->count; i++)

@@ -20,28 +20,30 @@ struct import_table {
     size_t count;                       /* of columns */
     struct import_column columns[CSV_FIELDS_MAX];
     char headings[CSV_FIELDS_MAX][HEADING_SIZE]; /* as in the file */
-    bool fact_stated[CSV_FIELDS_MAX], fact_differs[CSV_FIELDS_MAX];
-    /* Several columns may have one meaning: of these, the first that a row has is read. */
+    bool fact_seen[CSV_FIELDS_MAX];              /* a row had a field in this column of facts */
+    bool fact_differs[CSV_FIELDS_MAX];           /* a later row had a different one */
+    /* Several columns may hold one figure: the first in which a row has a number is read. */
     bool has_alternatives;
     size_t fields_kept;
     size_t misfits;       /* rows and figures that did not fit */
-    size_t misfit_fields; /* fields of the row that the last of them is in */
+    size_t misfit_fields; /* number of fields in the row with the last of them */
     bool has_assumed;     /* a remark says that figures such as "8k" were read by an assumption */
     char word[64];        /* what the row being read has in place of a figure: "OOM" */
 };
 
 /* ---- Columns ---- */
 
-/* Whether every stated column is a known one; INVALID: the message names the one that is not. */
+/* Whether each of the texts is "heading=name" with a name known here, or "heading="; INVALID: the
+ * message shows the first that is neither. */
 CHECKED bool import_table_check_stated(const char *const *stated, struct error *error);
 /* Appends a column with this heading, and finds its meaning. */
 void import_table_add_column(struct import_table *table, const char *heading);
-/* Returns the number of known columns: those read as numbers, and those known to hold no figures.
- * *results: how many of them are a rate or a latency. */
+/* Returns the number of known columns: those read as figures of a cell, and those known to hold no
+ * figures. *results: how many of them are a rate or a latency. */
 size_t import_table_known(const struct import_table *table, size_t *results);
 /* Call after all columns were added: determines the unit of lengths, resolves columns of one
- * meaning, and adds a remark on each column whose unit is assumed. INVALID: a stated column is not
- * in the table. */
+ * meaning unless they are alternatives, and adds a remark on each column whose unit is assumed.
+ * INVALID: a stated column is not in the table. */
 CHECKED bool import_table_columns_done(struct import_table *table, struct error *error);
 /* Sets the error for a file with fewer than two known columns: INVALID. `what` begins the message.
  */

@@ -147,11 +147,11 @@ static void read_fact(struct import_table *table, size_t i, const char *text)
 {
     char *at = (char *)&table->out->facts + table->columns[i].offset;
 
-    if (!table->fact_stated[i])
+    if (!table->fact_seen[i])
         text_copy(at, table->columns[i].size, text);
     else if (strncmp(at, text, table->columns[i].size - 1) != 0)
         table->fact_differs[i] = true;
-    table->fact_stated[i] = true;
+    table->fact_seen[i] = true;
 }
 
 static void read_fact_number(struct import_table *table, size_t i, const char *text)
@@ -160,11 +160,11 @@ static void read_fact_number(struct import_table *table, size_t i, const char *t
     struct import_figure figure;
     double value = import_figure_read(text, false, &figure) ? figure.value : NAN;
 
-    if (!table->fact_stated[i])
+    if (!table->fact_seen[i])
         *at = value;
     else if (isnan(*at) != isnan(value) || fabs(*at - value) > 1e-9)
         table->fact_differs[i] = true;
-    table->fact_stated[i] = true;
+    table->fact_seen[i] = true;
 }
 
 static void read_field(struct import_table *table, size_t i, struct evidence_cell *cell)

@@ -244,8 +244,8 @@ static void remark_unknown(const struct import_table *table)
 
 /* ---- The whole table ---- */
 
-/* If a row says neither how many requests were attempted nor how many failed, all planned requests
- * count as attempted: those that did not succeed have failed. */
+/* If a row has no number of attempts, no number of failures and no success rate, all planned
+ * requests count as attempted: those that did not succeed have failed. */
 static void complete_failures(struct evidence_cell *cell)
 {
     if (isnan(cell->attempted) && isnan(cell->failed) && isnan(cell->success_rate)

@@ -7,7 +7,7 @@
 #include "analysis/import/import_columns.h"
 #include "base/core/text.h"
 
-#define KEYS_MAX 32
+#define KEYS_MAX 32 /* members compared between the cells; further ones are ignored */
 
 static const struct name {
     const char *word;

@@ -43,7 +43,7 @@ static bool read_rate(struct json_scan *scan, void *base)
 
     if (token == JSON_SCAN_STRING && json_scan_copy(scan, text, sizeof text))
         rate = strtod(text, NULL);
-    result->at_once = isinf(rate) && rate > 0;
+    result->has_infinite_rate = isinf(rate) && rate > 0;
     if (isfinite(rate) && rate > 0)
         result->cell.request_rate_asked = rate;
     return import_skip(scan, token);
@@ -97,7 +97,7 @@ void import_vllm_result_init(struct import_vllm_result *result)
     evidence_cell_read(NULL, &result->cell);
     evidence_facts_read(NULL, &result->facts);
     import_own_init(&result->own);
-    result->at_once = false;
+    result->has_infinite_rate = false;
 }
 
 /* ---- Recognizing a result ---- */
@@ -111,19 +111,19 @@ static bool ends_with(const char *name, const char *end)
 
 /* vLLM's latencies are milliseconds, as their names say. Other tools use these names
  * without "_ms" and give seconds. */
-enum units { UNITS_NONE, UNITS_GIVEN, UNITS_MISSING };
+enum units { UNITS_NO_LATENCY, UNITS_GIVEN, UNITS_MISSING };
 
 static enum units units_of(const char *bytes, size_t length, char example[64])
 {
     static const char *const metrics[] = { "_ttft", "_tpot", "_itl", "_e2el" };
-    enum units units = UNITS_NONE;
+    enum units units = UNITS_NO_LATENCY;
     struct json_scan scan;
     char name[64];
 
     import_scan_init(&scan, bytes, length);
     import_enter_list(&scan);
     if (json_scan_next(&scan) != JSON_SCAN_OBJECT)
-        return UNITS_NONE;
+        return UNITS_NO_LATENCY;
     while (json_scan_next(&scan) == JSON_SCAN_KEY) {
         json_scan_copy(&scan, name, sizeof name);
         for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
@@ -171,7 +171,7 @@ struct reading {
 static void complete_burst(const struct import_vllm_result *result, struct evidence_cell *cell,
                            struct reading *reading)
 {
-    if (!result->at_once || !isnan(cell->concurrency) || !(cell->requests_asked > 0))
+    if (!result->has_infinite_rate || !isnan(cell->concurrency) || !(cell->requests_asked > 0))
         return;
     cell->concurrency = cell->requests_asked;
     if (!reading->noted_bursts)

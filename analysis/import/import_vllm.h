@@ -10,7 +10,7 @@ struct import_vllm_result {
     struct evidence_cell cell;
     struct evidence_facts facts;
     struct import_own own;
-    bool at_once; /* its request rate is infinite */
+    bool has_infinite_rate; /* no rate limits when its requests are sent */
 };
 extern const struct import_member import_vllm_members[];
 /* Sets every value to unknown. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cells of a sweep as a grid: output length, context, load, and the repetitions of each point.
- * Private to analysis/. */
+/* The cells of a sweep or a run as a grid: output length, context, load, and the repetitions of
+ * each point. Private to analysis/. */
 #pragma once
 
 #include <jansson.h>
@@ -56,7 +56,7 @@ void cell_grid_each(const struct cell_grid *grid,
 enum cell_state grid_point_state(const struct grid_point *point);
 size_t grid_point_count(const struct grid_point *point, enum cell_state state);
 /* Whether the point can be compared: it was measured, and in every measured repetition at least
- * 99 % of the requests succeeded and the server worked for nobody else. */
+ * 99 % of the requests succeeded and no work of the server for other clients was found. */
 bool grid_point_is_sound(const struct grid_point *point);
 /* The word that is shown instead of a figure: "failed", "too long", "skipped", "inferred", "-". */
 const char *grid_point_word(const struct grid_point *point);

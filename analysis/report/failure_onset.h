@@ -13,7 +13,8 @@ struct failure_onset {
     enum failure failure;        /* FAILURE_NONE: not known */
     int64_t failed, attempted;   /* requests of that cell; both 0: none was sent */
     const char *message;         /* what the server or the sweep reported; may be "" */
-    /* Larger loads without a measured repetition that failed, are too long or were skipped. */
+    /* Number of larger loads of which no repetition was measured: they failed, are too long or were
+     * skipped. */
     size_t further;
 };
 struct failure_onset failure_onset_find(const struct cell_grid *grid, size_t output,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One table with all quantities of a grid that has a single context or a single load: matrices of
- * one row or one column would be hard to read. Private to analysis/. */
+/* One table with all wanted quantities of a grid that has a single context or a single load:
+ * matrices of one row or one column would be hard to read. Private to analysis/. */
 #pragma once
 
 #include "analysis/report/repetition_stats.h"

@@ -15,10 +15,10 @@
 /* If a file has more, no tables are written: */
 #define CELLS_IN_TABLES_MAX 4000
 #define ROWS_IN_TABLES_MAX 200
-#define USERS_IN_TABLES_MAX 60 /* different numbers of users */
+#define USERS_IN_TABLES_MAX 60 /* different numbers of users in one variant */
 #define VARIANTS_IN_TABLES_MAX 20
 
-#define FAILURES_SHOWN 20
+#define UNMEASURED_SHOWN 20
 
 /* A figure that has a matrix. */
 struct shown {
@@ -319,7 +319,7 @@ static void write_head(const struct evidence *evidence, struct text *out)
     text_add_printable(out, evidence->name, strlen(evidence->name), sizeof evidence->name);
     text_addf(
         out,
-        "\n\nNot measured by opsbrain: read from a %s file (SHA-256 %.12s...) that %s imported "
+        "\n\nNot measured by this server: read from a %s file (SHA-256 %.12s...) that %s imported "
         "at %s. What the file does not say is not shown.\n\n",
         evidence->format, evidence->digest, evidence->principal,
         clock_format_utc(evidence->created_ms, time));
@@ -335,9 +335,9 @@ static void write_head(const struct evidence *evidence, struct text *out)
              "once.\n\n");
 }
 
-static void write_failures(const struct evidence *evidence, struct text *out)
+static void write_unmeasured(const struct evidence *evidence, struct text *out)
 {
-    size_t failures = 0;
+    size_t unmeasured = 0;
 
     for (size_t i = 0; i < evidence->cell_count; i++) {
         const struct evidence_cell *cell = &evidence->cells[i];
@@ -346,10 +346,10 @@ static void write_failures(const struct evidence *evidence, struct text *out)
 
         if (cell->state == EVIDENCE_MEASURED || cell->state == EVIDENCE_UNKNOWN)
             continue;
-        if (failures++ >= FAILURES_SHOWN)
+        if (unmeasured++ >= UNMEASURED_SHOWN)
             continue;
         text_addf(out, "%s- row %lld (%s user%s, input %s): %s",
-                  failures == 1 ? "## Not measured\n\n" : "", (long long)cell->row,
+                  unmeasured == 1 ? "## Not measured\n\n" : "", (long long)cell->row,
                   exact(cell->concurrency, users), cell->concurrency == 1 ? "" : "s",
                   exact(cell->input_length, length), evidence_state_name(cell->state));
         if (why[0] != '\0') {
@@ -358,8 +358,8 @@ static void write_failures(const struct evidence *evidence, struct text *out)
         }
         text_add_char(out, '\n');
     }
-    if (failures > FAILURES_SHOWN)
-        text_addf(out, "- and %zu more\n", failures - FAILURES_SHOWN);
+    if (unmeasured > UNMEASURED_SHOWN)
+        text_addf(out, "- and %zu more\n", unmeasured - UNMEASURED_SHOWN);
 }
 
 static void write_remarks(const struct evidence *evidence, struct text *out)
@@ -378,6 +378,6 @@ void import_report_write(const struct evidence *evidence, struct text *out)
 {
     write_head(evidence, out);
     write_matrices(evidence, out);
-    write_failures(evidence, out);
+    write_unmeasured(evidence, out);
     write_remarks(evidence, out);
 }

@@ -8,7 +8,7 @@
 #define DOUBT 1.5 /* a bound allows for this multiple of the noise */
 /* No bound differs from its figure by more than this share of the figure: bounds stay positive. */
 #define DOUBT_LIMIT 0.9
-/* Replaces DOUBT_LIMIT where tokens/s are compared with a share of the peak. */
+/* Replaces DOUBT_LIMIT where find_saturated compares tokens/s with a share of the peak. */
 #define DOUBT_LIMIT_AT_PEAK 0.02
 /* Loads that differ by less than this factor may run in batches padded to the same size. */
 #define SPAN_LEAST 1.9
@@ -16,8 +16,8 @@
 
 /* Requests wait for others to end if one of these holds: the server itself counts at least the
  * share WAITING of them as waiting; or the time to the first token grew by at least the share
- * WAIT_SHARE of the request's time, and by more than WAIT_GROWTH times the factor by which the load
- * grew: reading all prompts one after the other would take less. */
+ * WAIT_SHARE of the request's time, and the factor by which it grew is more than WAIT_GROWTH times
+ * that of the load: reading all prompts one after the other would take less. */
 #define WAITING 0.5
 #define WAIT_SHARE 0.25
 #define WAIT_GROWTH 1.5

@@ -2,14 +2,14 @@
 /* Finds where a server saturates, from its figures at a few loads. Saturation is the smallest load
  * whose output tokens/s reach SATURATION_SHARE of the most that the server gives at any load. A
  * coarse grid seldom includes exactly that load, so the answer is an interval that contains it.
- * Capacity is the number of requests that the server works on at once while others wait. Pure
+ * The number of requests that the server works on at once while others wait is found, too. Pure
  * functions; private to analysis/.
  *
- * They rely on three assumptions. No user is served faster because there are more of them, so that
- * each load bounds what a greater one can give (Little 1961). Tokens/s rise to one peak. The time
- * per token never grows more slowly than it did at smaller loads, so that its growth bounds the
- * peak between the loads and beyond them. A server that pads its batches violates the last
- * assumption slightly; this does not show if each load is twice the one before. */
+ * The functions rely on three assumptions. No user is served faster because there are more of them,
+ * so that each load bounds what a greater one can give (Little 1961). Tokens/s rise to one peak.
+ * The time per token never grows more slowly than it did at smaller loads, so that its growth
+ * bounds the peak between the loads and beyond them. A server that pads its batches violates the
+ * last assumption slightly; this does not show if each load is twice the one before. */
 #pragma once
 
 #include <stdbool.h>

@@ -9,9 +9,10 @@
 
 #define TABLE_WIDTH 100 /* characters; loads that do not fit go into further tables */
 
-/* Adds the figure of one point with its marks, or the word that says why there is no figure. */
+/* Adds the figure of one point with its marks; without a figure, a word such as "failed", or "-".
+ */
 void matrix_add_figure(const struct grid_point *point, enum quantity_id quantity, struct text *out);
-/* Writes Markdown tables; where a point has no figure, a word says why. */
+/* Writes a heading, and Markdown tables of what matrix_add_figure adds for each point. */
 void matrix_write(const struct cell_grid *grid, size_t output, enum quantity_id quantity,
                   struct text *out);
 /* {"name", "title", "mean": [[number or null]]}, with several repetitions also "min", "max" and

@@ -6,7 +6,7 @@
 
 struct point_warning {
     const char *name; /* "client_limited" */
-    const char *text; /* its consequence for the figures */
+    const char *text; /* what happened, or what that means for the figures */
     bool marks;       /* the point's figures carry a '!' in the tables */
     /* Exactly one of the two is set: whether a measured cell has the warning, or the point itself
      * has it. */

@@ -19,10 +19,10 @@ struct report_input {
 };
 
 /* Writes Markdown: verdict and key takeaways; a matrix for each latency and throughput (rows
- * context, columns users), or a single table if there is only one context or load; peak, saturation
- * point, where and how failures begin, warnings; what was measured and how. Matrices are at most
- * 100 characters wide; users that do not fit go into further tables. Repetitions are shown with
- * mean and spread, never silently averaged. */
+ * context, columns load), or a single table if there is only one context or load; peak, saturation
+ * point, the largest load within the limits, where and how failures begin, warnings; what was
+ * measured and how. Matrices are at most 100 characters wide; loads that do not fit go into further
+ * tables. Repetitions are shown with mean and spread, never silently averaged. */
 void report_markdown(const struct report_input *input, struct text *out);
 /* The same figures, structured: matrices, peak, saturation, limits, failures, warnings. New
  * reference. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The main results of a sweep in a few lines: saturation and the largest load that meets the
- * limits. */
+/* The main results of a sweep in a few lines: saturation, the largest load that meets the limits,
+ * and the takeaways. */
 #include "analysis/report/report.h"
 #include "analysis/report/report_sections.h"
 #include "analysis/report/saturation.h"

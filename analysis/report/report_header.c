@@ -143,6 +143,8 @@ static void add_times(const struct sweep_row *sweep, struct text *out)
 
 static void add_runs(const struct report_input *input, struct text *out)
 {
+    if (input->run_count == 0)
+        return;
     text_addf(out, "- run%s:", input->run_count == 1 ? "" : "s, one per repetition");
     for (size_t i = 0; i < input->run_count && i < RUNS_SHOWN; i++)
         text_addf(out, "%s %s", i > 0 ? "," : "", input->runs[i].id);
@@ -181,8 +183,8 @@ static void add_client(const struct report_input *input, struct text *out)
 
     if (most != NULL)
         text_addf(out,
-                  "- load generator: calibrated to %.0f stream chunks/s; the busiest cell used "
-                  "%.0f %% of that capacity\n",
+                  "- load generator: can read %.0f stream chunks/s (calibrated); the busiest cell "
+                  "used %.0f %% of that capacity\n",
                   most->ceiling_chunks_s, most->ceiling_share * 100);
 }
 
@@ -196,8 +198,8 @@ static json_t *client_to_json(const struct report_input *input)
                      most->ceiling_share);
 }
 
-/* The first run whose fingerprint differs from the first known fingerprint; NULL: none does. */
-static const struct run_row *find_other(const struct report_input *input)
+/* The first run whose fingerprint is known and differs from the first known one; NULL: none. */
+static const struct run_row *find_differing_run(const struct report_input *input)
 {
     const char *first = NULL;
 
@@ -214,7 +216,8 @@ static const struct run_row *find_other(const struct report_input *input)
     return NULL;
 }
 
-static const struct run_row *find_fingerprint(const struct report_input *input)
+/* The first run whose fingerprint is known; NULL: none is. */
+static const struct run_row *find_fingerprinted_run(const struct report_input *input)
 {
     for (size_t i = 0; i < input->run_count; i++)
         if (input->runs[i].fingerprint[0] != '\0')
@@ -222,10 +225,11 @@ static const struct run_row *find_fingerprint(const struct report_input *input)
     return NULL;
 }
 
-/* Names of the members in which the runs' fingerprints differ. New reference. */
+/* Names of the members in which the fingerprint of find_differing_run differs from the first known
+ * one. New reference. */
 static json_t *find_differences(const struct report_input *input)
 {
-    const struct run_row *other = find_other(input);
+    const struct run_row *other = find_differing_run(input);
     json_t *names = json_array();
     json_auto_t *left = NULL, *right = NULL;
     const char *name;
@@ -233,7 +237,7 @@ static json_t *find_differences(const struct report_input *input)
 
     if (other == NULL)
         return names;
-    left = parse(find_fingerprint(input)->fingerprint_document);
+    left = parse(find_fingerprinted_run(input)->fingerprint_document);
     right = parse(other->fingerprint_document);
     json_object_foreach(left, name, value)
         if (!json_equal(value, json_object_get(right, name)))
@@ -246,12 +250,12 @@ static json_t *find_differences(const struct report_input *input)
 
 static void add_fingerprint(const struct report_input *input, struct text *out)
 {
-    const struct run_row *run = find_fingerprint(input);
+    const struct run_row *run = find_fingerprinted_run(input);
     json_auto_t *differences = find_differences(input);
     char *names;
 
     if (run == NULL) {
-        text_add(out, "\nNothing yet: no cell has been measured.\n");
+        text_add(out, "\nNo cell has been measured.\n");
         return;
     }
     text_addf(out, "- fingerprint: %.16s\n", run->fingerprint);
@@ -293,11 +297,11 @@ static void add_turns(const struct report_input *input, struct text *out)
     const struct sweep_subject *other = other_subject(input);
 
     if (other != NULL)
-        text_addf(
-            out,
-            "- measured alternately with %s, cell by cell, and in alternating order: run_compare "
-            "with this sweep says which is faster\n",
-            other->deployment);
+        text_addf(out,
+                  "- each cell is also measured on %s, and the two deployments take turns in going "
+                  "first: "
+                  "run_compare with this sweep says which is faster\n",
+                  other->deployment);
 }
 
 static bool is_open(const json_t *plan)
@@ -346,7 +350,10 @@ static void add_window(const json_t *plan, struct text *out)
     else
         text_addf(out, "%g s", json_get_number(plan, "window_s", 0));
     if (width > 0)
-        text_addf(out, " and until output tokens/s are known to \xc2\xb1%g %%", 100 * width);
+        text_addf(
+            out,
+            ", extended (up to window_limit_s) until output tokens/s are known to \xc2\xb1%g %%",
+            100 * width);
     text_add(out, ", then drain");
 }
 
@@ -367,7 +374,7 @@ static void add_plan(const struct report_input *input, struct text *out)
                       "loads: sweep_show gives the reason for each\n");
     if (is_open(plan))
         add_list(plan, "request_rate", "requests per second", out);
-    add_list(plan, "concurrency", is_open(plan) ? "most requests in flight" : "users", out);
+    add_list(plan, "concurrency", is_open(plan) ? "limit of requests in flight" : "users", out);
     add_list(plan, "input_tokens", "context, input tokens", out);
     add_list(plan, "output_tokens", "output tokens", out);
     add_limits(plan, out);
@@ -454,7 +461,7 @@ static json_t *runs_to_json(const struct report_input *input)
 
 void report_header_to_json(const struct report_input *input, json_t *out)
 {
-    const struct run_row *run = find_fingerprint(input);
+    const struct run_row *run = find_fingerprinted_run(input);
 
     json_object_set_new(out, "sweep", sweep_to_json(input));
     json_object_set_new(out, "runs", runs_to_json(input));

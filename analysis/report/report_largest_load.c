@@ -35,7 +35,8 @@ static void add_limits(const struct slo *limits, struct text *out)
               100 * (limits->error_rate > 0 ? limits->error_rate : SLO_ERROR_RATE));
 }
 
-/* Writes the limit that the level comes nearest to, or exceeds most: "E2E 812 of 900 ms". */
+/* Writes the limit that the level comes nearest to, or exceeds most: "E2E 812 of 900 ms" or
+ * "4 % failed"; "-" if there is no such level. */
 static void add_nearest(const struct largest_load_level *level, struct text *out)
 {
     const struct slo_nearest *worst = &level->worst;

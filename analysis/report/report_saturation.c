@@ -21,7 +21,8 @@ void report_peak_write(const struct cell_grid *grid, size_t output, struct text 
 
     text_add(out, "### Peak\n\n");
     if (!peak.found) {
-        text_add(out, "No point was measured with at least 99 % of its requests successful.\n\n");
+        text_add(out, "No point was measured with at least 99 % of its requests successful and "
+                      "without traffic of other clients.\n\n");
         return;
     }
     text_addf(

@@ -59,7 +59,7 @@ static bool warning_write(const struct cell_grid *grid, const struct point_warni
         return false;
     text_addf(out, "- %s%s: %s (", warning->marks ? "! " : "", warning->name, warning->text);
     if (listing.found == listing.measured)
-        text_add(out, "every point");
+        text_add(out, "every measured point");
     else if (listing.found > POINTS_SHOWN)
         text_addf(out, "%s and %zu more", text_string(&points), listing.found - POINTS_SHOWN);
     else

@@ -38,8 +38,8 @@ static void sound_points_finish(struct sound_points *sound)
 }
 #define SOUND_POINTS_AUTO __attribute__((cleanup(sound_points_finish))) struct sound_points
 
-/* The mean of the windows' own confidence intervals, divided by the square root of the number of
- * repetitions; at least NOISE_LEAST. */
+/* The mean of the measured repetitions' throughput_ci (NOISE_UNKNOWN where it is not known),
+ * divided by the square root of their number; at least NOISE_LEAST. */
 static double noise_of(const struct grid_point *point)
 {
     size_t count = 0;
@@ -57,7 +57,8 @@ static double noise_of(const struct grid_point *point)
     return fmax(NOISE_LEAST, sum / (double)count / sqrt((double)count));
 }
 
-/* The mean number of waiting requests; NaN unless the server's counters cover all its instances. */
+/* The mean number of waiting requests by the server's counters; NaN if they do not have it, or may
+ * leave out some requests (their state is not "full"). */
 static double waiting_at_cell(const struct cell_row *cell)
 {
     json_auto_t *counters = cell == NULL ? NULL : cell_grid_server_counters(cell);
@@ -155,7 +156,7 @@ static enum cell_state state_below(const struct cell_grid *grid, size_t output, 
     return grid_point_state(&below);
 }
 
-/* Sets `lost` and `foreign`. Loads above `load`, that of the last sound point, are not sound. */
+/* Sets `lost` and `foreign`, judging the points above `load`, the load of the last sound point. */
 static void find_unsound_above(const struct cell_grid *grid, size_t output, size_t context,
                                double load, struct saturation *out)
 {
@@ -235,7 +236,8 @@ static void add_interval(const struct saturation *saturation, struct text *out)
     cell_grid_load_name(saturation->at.load, saturation->at.is_rate, load);
     if (!verdict->reached)
         text_addf(out,
-                  "not saturated below %.4g; throughput may still grow at %s, the largest load%s",
+                  "not saturated below %.4g; throughput may still grow at %s, the largest measured "
+                  "load%s",
                   verdict->low, load,
                   saturation->lost      ? " that did not lose requests"
                   : saturation->foreign ? " without foreign traffic"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the peak of throughput, and the load beyond which additional users only wait. Private to
- * analysis/. */
+/* Finds the peak of throughput, and the load at which the server saturates (load_curve.h). Private
+ * to analysis/. */
 #pragma once
 
 #include "analysis/report/load_curve.h"
 #include "analysis/report/repetition_stats.h"
 
-/* The sound point with the most output tokens per second of one output length. */
+/* Of the sound points of one output length, the one with the most output tokens per second. */
 struct peak {
     bool found;
     struct grid_point point;
@@ -17,17 +17,19 @@ struct peak peak_find(const struct cell_grid *grid, size_t output);
 /* The saturation of one context, judged by its sound points (load_curve.h). */
 struct saturation {
     bool found; /* two sound points or more */
-    /* Saturation was not reached, and larger loads failed or lost requests (`lost`), or were
-     * measured while the server also worked for others (`foreign`). */
+    /* Saturation was not reached, and loads above the largest sound one failed or lost requests
+     * (`lost`), or were measured while the server also worked for others (`foreign`). */
     bool lost, foreign;
     struct load_verdict verdict;
     double next[LOADS_TO_MEASURE]; /* loads that would narrow the interval */
     size_t next_count;
     struct grid_point at, peak; /* the points at verdict.at and with the most tokens/s */
     double output_tokens_per_s, peak_tokens_per_s;
-    /* The smallest load whose E2E median is at least twice that of the smallest load; 0: none. */
+    /* The load of the first sound point whose E2E median is at least twice that of the sound point
+     * with the smallest load; 0: none. */
     double doubled_load;
-    bool doubled_at_most; /* the next smaller load was not measured, and may have doubled already */
+    /* The next smaller load is pending or inferred: its median may have doubled, too. */
+    bool doubled_at_most;
 };
 struct saturation saturation_find(const struct cell_grid *grid, size_t output, size_t context);
 /* Writes "saturated between 4 and 16 users (measure 6, 8, 12 next); the server runs about 4

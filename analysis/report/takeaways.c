@@ -43,7 +43,7 @@ static void add_peak(json_t *sentences, const struct peak *peak)
     takeaways_add(sentences, &text);
 }
 
-/* Adds the figures of the smallest load at the smallest context. */
+/* Adds the figures of the smallest load at the smallest context, if that point is sound. */
 static void add_smallest(json_t *sentences, const struct cell_grid *grid, size_t output)
 {
     const struct grid_point point = cell_grid_point(grid, output, 0, 0);
@@ -176,7 +176,7 @@ static void add_first_failure(json_t *sentences, const struct cell_grid *grid, s
 struct tally {
     size_t points, states[CELL_STATES], marked;
     size_t spread_points; /* points with a confidence interval of output tokens/s */
-    double widest;        /* the widest of them: half-width divided by the mean */
+    double widest;        /* the widest interval: its half-width divided by the mean */
 };
 
 static void count_point(void *context, const struct grid_point *point)

@@ -26,7 +26,7 @@ bool compress_bytes(const void *data, size_t length, void **out, size_t *out_len
     return true;
 }
 
-/* Our own frames always contain their size, so that it can be checked before they are restored. */
+/* Our own frames always state how many bytes they restore to: this is checked before restoring. */
 static CHECKED bool read_size(const void *data, size_t length, size_t limit, size_t *out,
                               struct error *error)
 {

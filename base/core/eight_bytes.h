@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a text eight bytes at a time. In a result, the high bit of a byte is set if that byte
- * matches, and no other bit is set, so that results can be combined with |. */
+/* Reads a text eight bytes at a time. In the results of bytes_below, bytes_equal and
+ * bytes_beyond_ascii, the high bit of a byte is set if that byte matches, and no other bit is set,
+ * so that results can be combined with |. */
 #pragma once
 
 #include <endian.h>

@@ -11,13 +11,13 @@ enum error_kind {
     ERROR_FORBIDDEN,       /* the caller is not allowed to do this */
     ERROR_NOT_FOUND,       /* what the caller named does not exist */
     ERROR_CONFLICT,        /* the state does not allow this, or the writer has lost its lease */
-    ERROR_BUSY,            /* a queue or the disk is full, or a lock is held; try again later */
+    ERROR_BUSY,            /* not now (a queue is full, a lock is held, ...): try again later */
     ERROR_TIMEOUT,         /* a deadline passed */
-    ERROR_CANCELLED,       /* the caller, or the server's shutdown, asked to stop */
-    ERROR_UNSUPPORTED,     /* the caller's client cannot do what this needs */
-    ERROR_INPUT_REQUIRED,  /* the caller must call again with the answer to a question */
+    ERROR_CANCELLED,       /* stopped by the caller, the user or the server's shutdown */
+    ERROR_UNSUPPORTED,     /* not possible here, or not with the caller's client */
+    ERROR_INPUT_REQUIRED,  /* a question must be answered first */
     ERROR_UPSTREAM,        /* something outside (a model server, a cloud, a client) failed */
-    ERROR_INTERNAL,        /* an internal fault: logged in full, shown as "internal error" */
+    ERROR_INTERNAL,        /* an internal fault: logged in full; clients see "internal error" */
 };
 
 struct error {
@@ -25,10 +25,10 @@ struct error {
     char message[480];
 };
 
-/* For every function that takes a `struct error *`: the compiler warns if a caller ignores the
- * result (tests/check_results.sh finds declarations that lack it). */
+/* For functions that report failure in a `struct error *` and by their result: the compiler warns
+ * if a caller ignores the result (tests/check_results.sh finds declarations that lack it). */
 #define CHECKED __attribute__((warn_unused_result))
-/* Ignores a result that does not matter; a comment at the call says why. */
+/* Ignores a result that does not matter to the caller. */
 static inline void error_ignore(bool done)
 {
     (void)done;

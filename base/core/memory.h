@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small allocations. Exhausted memory ends the process with a log line, so that callers need no
+/* Allocates memory. Exhausted memory ends the process with a log line, so that callers need no
  * error path; sizes that come from outside are bounded before they get here. */
 #pragma once
 

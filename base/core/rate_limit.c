@@ -106,7 +106,7 @@ bool rate_limit_enter(struct rate_limit *rate_limit, const char *name)
     return has_room;
 }
 
-/* Also removes a user that uses nothing any more. */
+/* Also removes a user that occupies no place any more and has no spent permits. */
 void rate_limit_leave(struct rate_limit *rate_limit, const char *name)
 {
     struct user **at, *user;
@@ -151,7 +151,7 @@ static void forget_idle(struct rate_limit *rate_limit, struct user **at, int64_t
     }
 }
 
-/* Callers choose the names, and could choose any number of them, so idle ones are removed before
+/* There may be any number of names, such as addresses of clients, so idle ones are removed before
  * one is added. */
 static struct user *find_refilled(struct rate_limit *rate_limit, const char *name, int64_t now_ns)
 {

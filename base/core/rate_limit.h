@@ -19,7 +19,7 @@ struct rate_limit_limits {
 
 struct rate_limit *rate_limit_create(struct rate_limit_limits limits);
 void rate_limit_destroy(struct rate_limit *rate_limit); /* does nothing for NULL */
-/* How many names are remembered: those that use something now, and some that did recently. */
+/* How many names are remembered: those that use something now, and some that did earlier. */
 size_t rate_limit_count(struct rate_limit *rate_limit);
 
 /* Occupies a place, until rate_limit_leave. Returns false if the name already has `at_once`. */
@@ -33,7 +33,7 @@ bool rate_limit_spend(struct rate_limit *rate_limit, const char *name, int64_t n
  * refills from below zero. */
 void rate_limit_charge(struct rate_limit *rate_limit, const char *name, int64_t count,
                        int64_t now_ns);
-/* Spends `count` permits. Returns false and spends none if fewer are left; *wait_ms is the time
- * until that many are available. */
+/* Spends `count` permits. Returns false and spends none if fewer are left, which is always so if
+ * `count` is above `burst`; *wait_ms is the time in which the missing permits accrue. */
 bool rate_limit_spend_many(struct rate_limit *rate_limit, const char *name, int64_t count,
                            int64_t now_ns, int64_t *wait_ms);

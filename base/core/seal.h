@@ -17,6 +17,7 @@
 void seal_close(const uint8_t key[DIGEST_BYTES], uint64_t number, const void *bytes, size_t length,
                 uint8_t *out);
 /* Decrypts a piece. Returns false if it is not the one that was sealed with this number and this
- * key. `length` is the sealed piece's; `out` has room for length - SEAL_BYTES. */
+ * key; the bytes in `out` must then not be used. `length` is the sealed piece's; `out` has room for
+ * length - SEAL_BYTES. */
 bool seal_open(const uint8_t key[DIGEST_BYTES], uint64_t number, const uint8_t *sealed,
                size_t length, uint8_t *out);

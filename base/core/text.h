@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct text {
-    char *data; /* NUL-terminated once anything was added; NULL before */
+    char *data; /* NULL until memory is reserved; NUL-terminated once anything was added */
     size_t length;
     size_t capacity;
 };
@@ -34,16 +34,16 @@ void text_finish(struct text *text);
 /* The number of bytes in the UTF-8 sequence that `bytes` starts with; 0 if it is not
  * well-formed. */
 size_t text_utf8_sequence(const char *bytes, size_t length);
-/* The number of bytes in the character that `bytes` starts with if it is invisible (Unicode's
- * Default_Ignorable_Code_Point: it changes the direction of text, joins characters, selects a
- * variant, or is a tag); 0 if it is visible. */
+/* The number of bytes in the character that `bytes` starts with if it is invisible, else 0.
+ * Invisible are Unicode's Default_Ignorable_Code_Point (which change the direction of text, join
+ * characters, select a variant, ...) and the interlinear annotations. */
 size_t text_invisible_sequence(const char *bytes, size_t length);
 /* Whether the bytes are well-formed UTF-8, without overlong forms or surrogates. */
 bool text_is_utf8(const char *bytes, size_t length);
 /* Appends bytes of unknown origin: NUL and what is not UTF-8 become U+FFFD. */
 void text_add_utf8(struct text *text, const char *bytes, size_t length);
 /* Copies at most size-1 bytes and a NUL, never splitting a UTF-8 sequence; returns the number of
- * bytes copied. */
+ * bytes copied, without the NUL. */
 size_t text_copy(char *out, size_t size, const char *string);
 /* Reads a decimal integer. Returns false if the string is anything else, or not within [low,
  * high]. */
@@ -54,6 +54,6 @@ bool text_equal_constant_time(const char *a, const char *b);
 /* The number of printable ASCII bytes at the front. */
 size_t text_plain_length(const char *bytes, size_t length);
 /* Appends at most `limit` bytes of a text in a form that is safe to show: control characters
- * (except \n and \t), line separators and invalid UTF-8 become U+FFFD, invisible characters are
- * dropped, and no sequence is split. */
+ * (except \n and \t), separators of lines and paragraphs, and invalid UTF-8 become U+FFFD;
+ * invisible characters are dropped; and no sequence is split. */
 void text_add_printable(struct text *text, const char *bytes, size_t length, size_t limit);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starts threads, with a name and with all signals blocked: only the main thread receives them.
- * Every thread of the program is started here. */
+ * No other file of the program starts threads. */
 #pragma once
 
 #include <pthread.h>

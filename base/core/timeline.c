@@ -6,7 +6,7 @@
 #define HOUR_MS (60 * 60 * 1000LL)
 #define DAY_MS (24 * HOUR_MS)
 #define JUMP_MS DAY_MS   /* larger jumps are not trusted */
-#define RIVAL_MS HOUR_MS /* after a jump, a further jump of more than this restarts the waiting */
+#define RIVAL_MS HOUR_MS /* larger jumps during the waiting restart it, while the process runs */
 #define STEADY_MS DAY_MS /* how long the clock must run on steadily to be trusted again */
 #define ANCHOR_MS DAY_MS /* small jumps within this time add up */
 

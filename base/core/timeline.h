@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Judges whether the wall clock can be trusted, by comparing it with the machine's uptime and with
  * the last time at which it was trusted. After a jump of more than a day, ages are computed from
- * the time without the jump, or from the clock if that is earlier, until the clock has run on
- * steadily for a day or an operator confirms it. Times are milliseconds; `uptime_ms` is
- * clock_uptime_ms(). */
+ * the time without the jump, or from the clock if that is earlier, until the clock jumps back,
+ * has run on steadily for a day, or is confirmed by an operator. Times are milliseconds;
+ * `uptime_ms` is clock_uptime_ms(). */
 #pragma once
 
 #include <stdbool.h>
@@ -12,12 +12,12 @@
 struct timeline {
     int64_t believed_ms, believed_at_ms; /* wall time that was trusted, and the uptime then */
     int64_t rival_ms, rival_at_ms;       /* wall time after a jump, and the uptime then; 0: none */
-    int64_t rival_ran_ms;                /* how long the clock ran after the jump, by rival_at_ms */
+    int64_t rival_ran_ms;                /* how long the clock ran from the jump to rival_at_ms */
 };
 
 /* The part that is stored, so that it outlives the process. */
 struct timeline_memory {
-    int64_t seen_ms;      /* the latest time, without a jump; 0: nothing is stored */
+    int64_t seen_ms;      /* the latest wall time, less any jump; 0: nothing is stored */
     int64_t rival_ms;     /* the latest wall time after a jump; 0: there was none */
     int64_t rival_ran_ms; /* how long the clock had run on since the jump */
 };

@@ -33,9 +33,9 @@ struct setting {
 #define CONFIG_TEXT_SIZE 512
 
 /* Fills the struct at `out` from defaults, then the environment, then argv (flags "--name value" or
- * "--name=value"; "--name" without a value is true for a BOOLEAN; a DURATION_S is 90, 90s, 15m, 2h
- * or 7d). INVALID for an unknown flag or a bad value; `out` is then unchanged. A row without a type
- * is refused. */
+ * "--name=value"; "--name" without a value is true for a BOOLEAN; a DURATION_S is written like
+ * 90, 90s, 15m, 2h or 7d). INVALID for an unknown argument, a flag that lacks its value, or a bad
+ * value; `out` is then unchanged. A row without a type is refused. */
 CHECKED bool config_read(const struct setting *table, size_t count, int argc, char *const *argv,
                          void *out, struct error *error);
 /* Appends the settings of `values` that differ from the defaults, as a JSON object by name. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pull reader of CSV (RFC 4180, also with ';', tabs or '|' between fields): one row at a time,
- * without allocation. Lines may end in CRLF or LF, or in CR if there is no LF. A byte order mark at
- * the start and empty lines are skipped. Quoted fields may contain separators, doubled quotes and
- * line breaks. */
+ * without allocation. Lines may end in CRLF or LF, or in CR if the file has no LF. A byte order
+ * mark at the start and empty lines are skipped. Quoted fields may contain separators, doubled
+ * quotes and line breaks. */
 #pragma once
 
 #include <stdbool.h>

@@ -20,14 +20,14 @@ void csv_write_number(double value, struct text *out)
     text_add(out, written);
 }
 
-static bool is_formula(const char *string)
+static bool may_be_formula(const char *string)
 {
     return string[0] != '\0' && strchr("=+-@\t\r", string[0]) != NULL;
 }
 
 void csv_write_text(const char *string, struct text *out)
 {
-    text_add(out, is_formula(string) ? "\"'" : "\"");
+    text_add(out, may_be_formula(string) ? "\"'" : "\"");
     for (; *string != '\0'; string++) {
         if (*string == '"')
             text_add_char(out, '"');

@@ -4,8 +4,9 @@
 
 #include "base/core/text.h"
 
-/* Appends the shortest form that reads back as the same number; nothing if it is not finite. */
+/* Appends the number in the fewest digits that read back as the same number; nothing if it is not
+ * finite. */
 void csv_write_number(double value, struct text *out);
-/* Appends the text in quotes. If a spreadsheet would run it as a formula, it gets an apostrophe in
+/* Appends the text in quotes. If a spreadsheet might run it as a formula, it gets an apostrophe in
  * front, because texts may come from servers. */
 void csv_write_text(const char *string, struct text *out);

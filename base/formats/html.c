@@ -173,8 +173,8 @@ void html_name(struct html *html, const char *name)
 
 /* ---- JSON and trusted markup ----------------------------------------------------------------- */
 
-/* Escapes the characters of HTML: in JSON they occur only in strings, where escapes mean the
- * same. */
+/* Escapes '<', '>' and '&': in JSON they occur only in strings, where an escape stands for the same
+ * character. */
 static void add_json(struct text *out, const char *json)
 {
     for (; *json != '\0'; json++)

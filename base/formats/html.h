@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes HTML. Whatever is given as text or as the value of an attribute is data: it is escaped,
- * control characters and invalid UTF-8 become U+FFFD, invisible characters are dropped. Markup
- * comes only from the elements that are opened, and from html_add_trusted_markup().
+ * control characters (except \n and \t) and invalid UTF-8 become U+FFFD, invisible characters are
+ * dropped. Markup comes only from the elements that are opened, and from html_add_trusted_markup().
  *
  *     html_open(&html, "p", { "class", "note" });
  *     html_element(&html, "a", name, { "href", url });
@@ -64,6 +64,7 @@ void html_json(struct html *html, const char *id, const char *json);
  * nothing from outside that its writer did not escape. */
 void html_add_trusted_markup(struct html *html, const char *markup, size_t length);
 
-/* Whether an attribute may have this URL: http, https, or relative (without a scheme, and not
- * "//host", which is another server). */
+/* Whether an attribute may have this URL. It must be http, https, or relative (without a scheme,
+ * and not "//host", which is another server), and consist of printable ASCII without spaces and
+ * backslashes. */
 bool html_is_safe_url(const char *url);

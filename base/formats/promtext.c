@@ -317,7 +317,7 @@ void promtext_family(struct text *out, const char *name, enum promtext_type type
     text_addf(out, "\n# TYPE %s %s\n", name, type_names[type]);
 }
 
-/* Writes 15 digits, or 17 if the number would otherwise read back differently. */
+/* Writes up to 15 digits, or 17 if the number would otherwise read back differently. */
 static void add_number(struct text *out, double value)
 {
     char digits[32];

@@ -18,7 +18,7 @@ enum promtext_type {
 };
 
 struct promtext_sample {
-    const char *name; /* not NUL-terminated, like `labels` */
+    const char *name; /* neither `name` nor `labels` is NUL-terminated */
     size_t name_length;
     const char *labels; /* between the braces, as written: a="b",c="d" */
     size_t labels_length;
@@ -33,7 +33,7 @@ bool promtext_read(const char *bytes, size_t length,
                    bool (*each)(void *context, const struct promtext_sample *sample), void *context,
                    size_t *skipped);
 /* Copies the value of one label, unescaped, to `out`. Returns false if there is no such label, or
- * its value is too long for `out`. */
+ * its value as written is too long for `out`. */
 bool promtext_label(const struct promtext_sample *sample, const char *name, char *out, size_t size);
 
 /* Appends the HELP and TYPE lines of a family. */

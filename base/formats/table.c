@@ -24,7 +24,7 @@ struct table *table_create(void)
     return memory_zeroed(1, sizeof(struct table));
 }
 
-/* The number of characters. Each needs one column of a terminal, unless it is wide. */
+/* The number of characters: nearly all need one column of a terminal. */
 static size_t width_of(const char *string)
 {
     size_t width = 0;
@@ -34,7 +34,8 @@ static size_t width_of(const char *string)
     return width;
 }
 
-/* Escapes characters that would end a cell, and replaces those that would end a row by a space. */
+/* Escapes '|', which would end a cell, and replaces control characters, which may end a row, by
+ * spaces. */
 static char *escape(const char *string)
 {
     struct text text = { 0 };

@@ -228,7 +228,8 @@ static json_t *read_inline(struct yaml *yaml, size_t indent, const char *text)
     size_t length;
 
     if (strchr("&*!%@`", *text) != NULL)
-        return refuse(yaml, "anchors, aliases and tags are not supported");
+        return refuse(yaml, "anchors, aliases, tags, and plain texts that begin with %, @ or ` are "
+                            "not supported");
     if (*text == '|' || *text == '>') {
         yaml->at++;
         return read_lines(yaml, indent, "", 0, *text == '|' ? '\n' : ' ');

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the part of YAML that is used for configuration, for example by kubectl: block mappings and
- * sequences, plain, quoted and block scalars, and flow collections on one line. Block scalars lose
- * their indentation, empty lines, lines that begin with '#', and the line break at the end.
- * Anchors, aliases, tags and complex keys are refused. */
+ * sequences; plain, quoted and block scalars; and flow collections on one line. Block scalars lose
+ * their indentation, blanks at the ends of lines, empty lines, lines that begin with '#', and the
+ * line break at the end. Anchors, aliases, tags and complex keys are refused. */
 #pragma once
 
 #include <jansson.h>

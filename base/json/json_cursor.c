@@ -23,7 +23,7 @@ static bool is_hex(char c)
     return json_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* Skips an escape after its backslash. Surrogates (d800 to dfff) and NUL are left to json_parse. */
+/* Skips an escape after its backslash. Surrogates (d800 to dfff) and NUL are left to jansson. */
 static bool skip_escape(struct json_cursor *cursor)
 {
     const char *hex = cursor->at + 1;

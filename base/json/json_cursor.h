@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads JSON text from left to right without building anything, for hot paths. To be fast,
- * it also refuses some valid JSON, for which callers use json_parse: numbers with exponents or more
+ * it also refuses some valid JSON, for which callers use jansson: numbers with exponents or more
  * than 15 digits before the point, escaped keys, and escapes of NUL or surrogates. */
 #pragma once
 
@@ -15,7 +15,7 @@ struct json_cursor {
 struct json_span {
     const char *start;
     size_t length;
-    bool escaped;
+    bool escaped; /* it contains a backslash */
 };
 
 static inline void json_skip_blanks(struct json_cursor *cursor)

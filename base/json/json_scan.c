@@ -232,7 +232,7 @@ static enum json_scan_token read_word(struct json_scan *scan, const char *word,
 }
 
 /* Reads NaN or Infinity, which are not JSON, as null. Returns FAILED, and does not set the problem,
- * if anything else is next. */
+ * if anything else is next or `takes_nan` is not set. */
 static enum json_scan_token read_nan(struct json_scan *scan)
 {
     static const char *const words[] = { "NaN", "Infinity", "-Infinity" };

@@ -18,7 +18,7 @@ enum json_scan_token {
     JSON_SCAN_OBJECT_END,
     JSON_SCAN_ARRAY,
     JSON_SCAN_ARRAY_END,
-    JSON_SCAN_KEY, /* the member's value is the next token */
+    JSON_SCAN_KEY, /* the member's value begins with the next token */
     JSON_SCAN_STRING,
     JSON_SCAN_NUMBER,
     JSON_SCAN_TRUE,

@@ -36,8 +36,8 @@ struct model {
     const char **aliases;                 /* ends with NULL */
     double parameters, active_parameters; /* active: used for one token */
     double layers, kv_layers;             /* kv_layers keep keys and values of their own */
-    double kv_heads, head_size;           /* of layers with a sliding window, or of all layers */
-    /* Of layers that attend to the whole context, if others have a sliding window: */
+    double kv_heads, head_size; /* of layers with a sliding window; of all, if none has one */
+    /* Of those kv_layers that attend to the whole context, if others have a sliding window: */
     double full_layers, full_kv_heads, full_head_size;
     double window_tokens, context_tokens;
     double weight_bytes[FORMAT_COUNT];
@@ -54,8 +54,8 @@ void catalog_destroy(struct catalog *catalog); /* does nothing for NULL */
 /* All rows, borrowed; `count` is their number. */
 const struct hardware *catalog_hardware(const struct catalog *catalog, size_t *count);
 const struct model *catalog_models(const struct catalog *catalog, size_t *count);
-/* Finds a row by its name, title or alias in any case, or by a longer text that contains one of
- * them as a separate word: the longest match wins. Returns NULL if none matches, or two match
- * equally. */
+/* Finds a row by its name, one of its aliases or, for hardware, its title; case does not matter.
+ * `text` is one of these, or contains one as a separate word; the longest match wins. Returns NULL
+ * if nothing matches, or the longest matches of two rows are equally long. */
 const struct hardware *catalog_find_hardware(const struct catalog *catalog, const char *text);
 const struct model *catalog_find_model(const struct catalog *catalog, const char *text);

@@ -320,7 +320,7 @@ static bool handle_data(struct completion_stream *stream, const char *data, size
     return true;
 }
 
-/* Handles a blank line, which ends an event. */
+/* Handles the end of an event: a blank line, or the end of the body. */
 static bool end_event(struct completion_stream *stream, const struct listener *listener)
 {
     bool good = true;
@@ -337,7 +337,7 @@ static bool end_event(struct completion_stream *stream, const struct listener *l
     return good;
 }
 
-/* Finds the value of a line with the field `name`; returns false if the line has another field. */
+/* Finds the value of the field `name`; returns false if the line is not that field. */
 static bool read_field(const char *line, size_t length, const char *name, const char **value,
                        size_t *value_length)
 {
@@ -353,7 +353,7 @@ static bool read_field(const char *line, size_t length, const char *name, const 
     return true;
 }
 
-/* Handles a line, without its line ending. Comments, id:, retry: and unknown fields are ignored;
+/* Handles a line, given without its "\n". Comments, id:, retry: and unknown fields are ignored;
  * `error:` is a field of older llama.cpp servers. */
 static bool handle_line(struct completion_stream *stream, const char *line, size_t length,
                         const struct listener *listener)

@@ -12,10 +12,10 @@
 
 struct completion_stream;
 
-/* One event of the stream; strings are borrowed for the call and not NUL-terminated. */
+/* An event; `text` and `reasoning` are borrowed for the call and not NUL-terminated. */
 struct completion_event {
     bool done;          /* data: [DONE] */
-    bool error;         /* an error object: `text` is its message */
+    bool error;         /* an error; `text` is its message, or all of it if it has none */
     bool has_content;   /* visible text: content, text or a refusal */
     bool has_reasoning; /* reasoning or reasoning_content */
     bool has_tool_call; /* arguments of a tool call */
@@ -24,7 +24,7 @@ struct completion_event {
     int64_t prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens;
     int64_t token_ids; /* how many the chunk lists (return_token_ids); -1: not listed */
     /* The chunk's first visible text and first reasoning, JSON-unescaped; NULL if there is none, or
-     * the stream was created without `want_text`. For an error, `text` is always the message. */
+     * the stream was created without `want_text`. An error has `text` even then. */
     const char *text, *reasoning;
     size_t text_length, reasoning_length;
     char finish[24];
@@ -41,10 +41,11 @@ void completion_stream_destroy(struct completion_stream *stream);
 /* Whether a body that begins with these bytes is a stream of events: some servers send a wrong
  * content type. */
 bool completion_stream_begins(const char *bytes, size_t length);
-/* Prepares for the next answer, reusing the memory. */
+/* Prepares for the next answer, keeping the memory of buffers that are not large. */
 void completion_stream_reset(struct completion_stream *stream);
-/* Reads bytes, and calls `each` for each event. Returns false if an event is not JSON or too long;
- * the stream then stays broken until the next reset. */
+/* Reads bytes, and calls `each` for each event. Returns false if an event is too long, or if its
+ * data is not JSON, except for [DONE] and errors; the stream then stays broken until the next
+ * reset. */
 bool completion_stream_feed(struct completion_stream *stream, const char *bytes, size_t length,
                             void (*each)(void *context, const struct completion_event *event),
                             void *context);

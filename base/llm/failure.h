@@ -15,23 +15,23 @@ enum failure {
     FAILURE_REFUSED_400,    /* 4xx not named below: the server considers the request invalid */
     FAILURE_AUTH,           /* 401 or 403 */
     FAILURE_NOT_FOUND,      /* 404: wrong path, or no such model */
-    FAILURE_TOO_LONG,       /* 413, or longer than the model's context: infeasible, not failed */
+    FAILURE_TOO_LONG,       /* 413, or the request exceeds the model's context */
     FAILURE_RATE_LIMITED,   /* 429 */
     FAILURE_OVERLOADED_503, /* 503 */
     FAILURE_SERVER_ERROR,   /* other 5xx, or 424 */
-    FAILURE_PROTOCOL,       /* unexpected status, content type or bytes */
+    FAILURE_PROTOCOL,       /* unexpected status, content type, bytes or size */
     FAILURE_STREAM_ERROR,   /* an error event inside a 200 stream */
     FAILURE_TRUNCATED,      /* the stream ended with neither [DONE] nor a finish reason */
-    FAILURE_ABORTED,        /* the server ended the answer: abort, error, content_filter, ... */
+    FAILURE_ABORTED,        /* the answer's finish reason is abort, error, content_filter, ... */
     FAILURE_SHORT_INPUT,    /* the server truncated the prompt: it counts far fewer tokens */
     FAILURE_SHORT_OUTPUT,   /* fewer output tokens than required */
-    FAILURE_EMPTY,          /* a complete answer without any content */
+    FAILURE_EMPTY,          /* a complete answer without any output */
     FAILURE_TTFT_TIMEOUT,   /* no first token in time */
-    FAILURE_IDLE_TIMEOUT,   /* the stream stalled */
+    FAILURE_IDLE_TIMEOUT,   /* no byte for too long */
     FAILURE_TOTAL_TIMEOUT,  /* the whole answer took too long */
     FAILURE_RESET,          /* the connection broke */
     FAILURE_CANCELLED,      /* stopped by us */
-    FAILURE_CLIENT_LIMIT,   /* out of descriptors or memory on this machine */
+    FAILURE_CLIENT_LIMIT,   /* a limit of this machine: descriptors, ports, memory, ... */
     FAILURE_COUNT,
 };
 

@@ -12,7 +12,7 @@ enum cell_state {
     CELL_INFEASIBLE,
     CELL_FAILED,
     CELL_SKIPPED,
-    CELL_INFERRED, /* not measured: its neighbours' results are sufficient */
+    CELL_INFERRED, /* not measured: the results of other cells are sufficient */
     CELL_STATES
 };
 const char *cell_state_name(enum cell_state state);

@@ -9,20 +9,19 @@
 
 #include <jansson.h>
 
-/* Everything sent in one attempt, from its first request (the probe) to its last (cut off at the
- * end of the drain). */
+/* Everything sent in one attempt, from the probe, if there is one, to the end of the drain. */
 struct sent {
-    int64_t requests; /* answered completely */
+    int64_t requests; /* those that succeeded */
     /* Of those requests, by the server's usage; without usage, each chunk is an output token. */
     int64_t input_tokens, output_tokens;
     /* Requests and tokens that the server may have counted in addition: requests that failed or
      * were cut off, those sent twice, and the possible tokens of an answer without usage. */
     int64_t more_requests, more_input_tokens, more_output_tokens;
-    bool input_unknown; /* an answer had no usage: input tokens are not compared */
+    bool input_unknown; /* an answer did not report its input tokens: they are not compared */
 };
 
 enum cross_check_verdict {
-    CROSS_CHECK_NOTHING, /* no evidence against the cell: the counts agree, or there are none */
+    CROSS_CHECK_NOTHING,      /* no evidence against the cell: the counts agree, or prove nothing */
     CROSS_CHECK_CONTAMINATED, /* the server also worked for other clients */
     CROSS_CHECK_RESTARTED,    /* the server restarted, or stopped answering */
     CROSS_CHECK_OTHER_MODEL,  /* the server has changed its model since the attempt began */
@@ -38,7 +37,7 @@ struct monitor_watch {
 struct cross_check {
     enum cross_check_verdict verdict;
     char reason[256]; /* one sentence; "" if there is no evidence against the cell */
-    double gap_s;     /* longest time in the window without metrics; 0: not longer than usual */
+    double gap_s;     /* longest time in the window without metrics; 0: not unusual, or not known */
     char served[256]; /* identifies the model that the server reports; "": it reports none */
     char *json;       /* run_show returns it as `witness`; NULL: none */
     void *series;     /* packed by cross_check_set_series; NULL: none */

@@ -15,22 +15,23 @@
     }
 
 const struct measurement_field measurement_fields[] = {
-    ROW("window", REAL, warmup_s, "seconds of warm-up before the window"),
+    ROW("window", REAL, warmup_s, "seconds before the window: probe and warm-up"),
     ROW("window", REAL, window_s, "seconds of the measured window"),
-    ROW("window", REAL, drain_s, "seconds from the window's end until the last request ended"),
+    ROW("window", REAL, drain_s, "seconds from the window's end to the cell's end"),
     ROW("window", INTEGER, window_start_ms, "when the window began, UTC milliseconds"),
     ROW("window", BOOLEAN, unsettled,
-        "the warm-up ended at its limit, before two successive windows agreed"),
+        "the warm-up ended at its limit, before the load had settled"),
     ROW("window", REAL, throughput_ci,
         "half the width of the 95 % interval of the output tokens/s, as a share of that figure: "
         "0.03 is 3 %"),
     ROW("window", BOOLEAN, uneven,
-        "the server stalled or changed its speed each time the cell was measured"),
+        "the server stalled, its speed changed or varied, or its metrics were missing for a while"),
     ROW("window", REAL, silence_s,
         "longest time without a stream chunk while requests were in flight"),
     ROW("requests", INTEGER, attempted,
-        "requests that ended in the window, or were cut off in it; open loop: requests due in it"),
-    ROW("requests", INTEGER, succeeded, "attempted requests with a complete answer"),
+        "requests that ended in the window; open loop: requests due in it; no window: what failed "
+        "before it"),
+    ROW("requests", INTEGER, succeeded, "attempted requests with a complete and valid answer"),
     ROW("requests", REAL, success_rate, "succeeded / attempted"),
     ROW("requests", INTEGER, finish_wrong,
         "successful requests with finish reason stop, though all tokens came and no stop was "
@@ -40,13 +41,14 @@ const struct measurement_field measurement_fields[] = {
     ROW("requests", INTEGER, done_missing,
         "successful requests with a finish reason but no [DONE]"),
     ROW("requests", INTEGER, unanswered,
-        "open loop: attempted requests without an answer when the cell ended; in no failure class"),
-    ROW("requests", INTEGER, unsent, "open loop: how many of the unanswered were never sent"),
+        "open loop: attempted requests without a complete answer when the cell ended; in no "
+        "failure class"),
+    ROW("requests", INTEGER, unsent, "open loop: how many of the unanswered were not begun"),
     ROW("requests", INTEGER, waited_for_room,
         "open loop: requests delayed because the limit of requests in flight was reached"),
     ROW("requests", INTEGER, held,
-        "closed loop: requests sent before the window and still not answered when the cell ended; "
-        "in no other figure"),
+        "closed loop: requests in flight during the whole window that failed or were cut off after "
+        "it; not among the attempted"),
     ROW("requests", INTEGER, stale_connections,
         "requests sent again on a new connection, because the server had closed the reused one"),
     ROW("requests", INTEGER, left_open,
@@ -59,12 +61,12 @@ const struct measurement_field measurement_fields[] = {
         "requests in flight expected: the average number of users outside their think time; null: "
         "open loop"),
     ROW("load", REAL, request_rate_asked,
-        "open loop: requests per second requested; 0: closed loop"),
+        "open loop: requests per second requested; 0 in a closed loop"),
     ROW("load", REAL, request_rate_scheduled,
         "open loop: requests per second that the schedule had in the window"),
     ROW("load", REAL, request_rate_sent, "open loop: requests per second sent in the window"),
     ROW("load", REAL, queue_growth,
-        "open loop: growth per second of the requests due and not ended in the window"),
+        "open loop: growth per second, in the window, of the requests due and not ended"),
     ROW("load", BOOLEAN, overloaded, "open loop: the queue grew, there is no steady state"),
     ROW("load", REAL, little_ratio,
         "throughput x mean latency / concurrency_actual: 1 in a steady state"),
@@ -101,8 +103,8 @@ const struct measurement_field measurement_fields[] = {
     ROW("tokens", INTEGER, output_tokens_requested_max,
         "most output tokens that a successful request asked for"),
     ROW("tokens", INTEGER, output_tokens_differing,
-        "successful requests whose answer did not have the requested length, by the server's "
-        "usage; -1: there were some, not counted"),
+        "successful requests whose answer had another length than requested (a greater one, if it "
+        "may be shorter), by the server's usage; -1: there were some, not counted"),
     ROW("tokens", INTEGER, output_tokens_difference_max,
         "largest difference from the requested length of an answer"),
     ROW("tokens", INTEGER, lengths_cut,
@@ -111,50 +113,51 @@ const struct measurement_field measurement_fields[] = {
         "requests with a prompt of the dataset that the server had received before: it may be "
         "cached"),
     ROW("tokens", INTEGER, prompts_left_out,
-        "prompts of the dataset that do not fit the context with their answer, or have no length"),
+        "prompts of the dataset that exceed the context with their answer, have no length, or are "
+        "too short"),
     ROW("tokens", INTEGER, shared_tokens, "input tokens in prefixes that requests share by design"),
     ROW("tokens", INTEGER, cached_told,
         "requests whose usage reports cached tokens; 0: cached_tokens says nothing"),
-    ROW("tokens", INTEGER, output_tokens_min,
-        "fewest output tokens of a request, by the server's usage"),
-    ROW("tokens", INTEGER, output_tokens_max,
-        "most output tokens of a request, by the server's usage"),
-    ROW("tokens", REAL, output_tokens_mean,
-        "mean output tokens per request, by the server's usage"),
-    ROW("tokens", INTEGER, input_tokens, "input tokens in the window"),
+    ROW("tokens", INTEGER, output_tokens_min, "fewest output tokens of a request"),
+    ROW("tokens", INTEGER, output_tokens_max, "most output tokens of a request"),
+    ROW("tokens", REAL, output_tokens_mean, "mean output tokens per request"),
+    ROW("tokens", INTEGER, input_tokens, "input tokens of the successful requests"),
     ROW("tokens", INTEGER, cached_tokens, "input tokens from the server's prefix cache"),
     ROW("tokens", INTEGER, output_tokens, "output tokens that arrived in the window"),
-    ROW("tokens", INTEGER, chunks, "stream chunks with content in the window"),
+    ROW("tokens", INTEGER, chunks, "stream chunks with output in the window"),
     ROW("tokens", REAL, tokens_per_chunk,
         "tokens per stream chunk; above 1, as with speculative decoding, icl is not itl"),
     ROW("tokens", REAL, reasoning_tokens_mean,
         "reasoning tokens per request, by the server's usage"),
     ROW("tokens", BOOLEAN, tokens_estimated,
-        "the server reported no usage: tokens were counted from chunks"),
-    ROW("rates", REAL, request_throughput, "requests ended per second"),
-    ROW("rates", REAL, input_throughput, "input tokens per second"),
+        "some or all answers lacked usage: their output is counted by chunks, their input is taken "
+        "as requested"),
+    ROW("rates", REAL, request_throughput, "successful requests per second"),
+    ROW("rates", REAL, input_throughput, "input tokens of successful requests per second"),
     ROW("rates", REAL, output_throughput, "output tokens per second"),
     ROW("rates", REAL, goodput, "successful requests per second, within the stated limits if any"),
     ROW("rates", REAL, output_throughput_deviation,
         "standard deviation of the output throughput over one-second slices"),
-    ROW("rates", REAL, cold_ttft_ms, "TTFT of the first request of this shape, before any warm-up"),
-    ROW("client", REAL, lag_p50_ms, "how late the client handled what had arrived, median"),
-    ROW("client", REAL, lag_mean_ms, "how late the client handled what had arrived, mean"),
-    ROW("client", REAL, lag_p99_ms,
-        "how late the client handled what had arrived, 99th percentile"),
+    ROW("rates", REAL, cold_ttft_ms,
+        "TTFT of the probe, a single request before the warm-up; null: there was no probe"),
+    ROW("client", REAL, lag_p50_ms, "how late the client handled events (bytes, timers), median"),
+    ROW("client", REAL, lag_mean_ms, "how late the client handled events, mean"),
+    ROW("client", REAL, lag_p99_ms, "how late the client handled events, 99th percentile"),
     ROW("client", REAL, start_lag_mean_ms, "how late the client sent what was due, mean"),
     ROW("client", REAL, start_lag_p99_ms, "how late the client sent what was due, 99th percentile"),
     ROW("client", REAL, cpu_percent, "CPU of the client's busiest thread, 100 is one core"),
     ROW("client", REAL, cpu_wait_percent,
         "share of the window in which a thread of the client waited while others used the CPUs"),
     ROW("client", REAL, error_share,
-        "largest error of rates and mean latencies, as a share, because the client was late"),
+        "estimate of the largest error of rates and mean latencies, as a share, because the client "
+        "was late"),
     ROW("client", REAL, ceiling_chunks_s,
         "stream chunks per second that the client's threads could read when calibrated; 0: not "
         "known"),
     ROW("client", REAL, ceiling_share, "chunks per second of the window / ceiling_chunks_s"),
     ROW("client", BOOLEAN, client_limited,
-        "the client was so late or busy that the server may be faster than measured"),
+        "the client was so late, or so short of CPU, descriptors, ports or memory, that the server "
+        "may be faster than measured"),
     ROW("client", BOOLEAN, client_late,
         "the slowest percent of latencies may be lag_p99_ms too long"),
     ROW("client", BOOLEAN, machine_busy,
@@ -170,7 +173,7 @@ const struct measurement_field measurement_fields[] = {
     {                                                                                              \
         "latency", #name "_at_least", MEASUREMENT_BOOLEAN,                                         \
             offsetof(struct latency_summary, name##_censored),                                     \
-            "only where true: the value above was cut off by a timeout"                            \
+            "only where true: the value above was cut off, so the true one may be larger"          \
     }
 #define PLAIN(kind, member, help)                                                                  \
     {                                                                                              \
@@ -178,8 +181,9 @@ const struct measurement_field measurement_fields[] = {
     }
 
 const struct measurement_field latency_fields[] = {
-    PLAIN(INTEGER, count, "number of values, including those cut off by a timeout"),
-    PLAIN(INTEGER, censored, "values cut off by a timeout: the true ones are larger"),
+    PLAIN(INTEGER, count, "number of values, including those cut off"),
+    PLAIN(INTEGER, censored,
+          "values cut off by a timeout or by the cell's end: the true ones are larger"),
     PLAIN(REAL, mean_ms, "arithmetic mean"),
     PLAIN(REAL, min_ms, "smallest"),
     QUANTILE(p50, "median"),
@@ -350,8 +354,8 @@ static int64_t farthest(int64_t from, int64_t low, int64_t high)
     return below > above ? below : above;
 }
 
-/* In earlier versions all requests of a cell had the same requested lengths, and answers of other
- * lengths were not counted. */
+/* In earlier versions all requests of a cell had the same requested lengths, and how many prompts
+ * and answers had other lengths was not counted. */
 static void read_old_lengths(struct measurement *out)
 {
     out->input_tokens_requested_min = out->input_tokens_requested_max = out->input_tokens_requested;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one attempt at a cell measured. The table of fields defines the JSON form, for reading and
- * writing, and explains each member. */
+/* What one attempt at a cell measured. Tables of its fields define their JSON form, for reading and
+ * writing, and explain them. */
 #pragma once
 
 #include <jansson.h>
@@ -10,22 +10,25 @@
 #include "base/llm/failure.h"
 #include "base/stats/histogram.h"
 
-/* Quantiles of one metric over the window's requests, in milliseconds. NaN: there is no value. */
+/* Mean and quantiles of one metric, in milliseconds: of ICL and ITL over the chunks that arrived in
+ * the window, of the others over the window's requests. NaN: there is no value. */
 struct latency_summary {
     int64_t count, censored;
     double mean_ms, p50_ms, p90_ms, p95_ms, p99_ms, p999_ms, min_ms, max_ms;
-    /* Whether a timeout cut off the percentile: the true one is at least the value above. */
+    /* Whether the percentile was cut off, by a timeout or by the cell's end: the true one is at
+     * least the value above. */
     bool p50_censored, p90_censored, p95_censored, p99_censored, p999_censored;
 };
 void latency_summary_of(const struct histogram *histogram_ns, struct latency_summary *out);
 
-/* Gaps between chunks (ICL) are what vLLM calls ITL; here ITL is the time between tokens: a chunk's
- * gap divided by its tokens, counted once for each of them. It has no values if chunks carried
- * several tokens and the server did not report how many. */
+/* Gaps between chunks (ICL) are what vLLM calls ITL; here ITL is the time between tokens: tokens
+ * that were read together share the time since the tokens before them, and each of them counts. If
+ * the server did not report how many tokens each chunk carried, ITL has values only if the answers
+ * had one token per chunk by their usage. */
 enum metric {
     METRIC_TTFT, /* to the first output of any channel: content, reasoning, tool call */
-    METRIC_TTFO, /* to the first output that is not reasoning; only if there was reasoning */
-    METRIC_TTST, /* from the first to the second token */
+    METRIC_TTFO, /* to the first output that is not reasoning; none if no answer reasoned */
+    METRIC_TTST, /* from the first to the second chunk; none if the first had several tokens */
     METRIC_ICL,
     METRIC_ITL,
     METRIC_TPOT, /* (last chunk - first chunk) / tokens after the first chunk */
@@ -38,27 +41,33 @@ enum metric {
 };
 const char *metric_name(enum metric metric); /* "ttft", ... */
 
+/* Most members are 0, false or NaN if the cell had no window. */
 struct measurement {
-    /* The window: seconds on the monotonic clock. */
+    /* Seconds on the monotonic clock. The warm-up includes the probe, the drain lasts until the
+     * cell's end. */
     double warmup_s, window_s, drain_s;
     int64_t window_start_ms; /* UTC */
     /* Half the width of the output throughput's 95 % confidence interval, divided by the
      * throughput; NaN: not known. */
     double throughput_ci;
 
-    /* In a closed loop, requests that ended in the window; in an open loop, those due in it. */
+    /* In a closed loop, requests that ended in the window; in an open loop, those due in it. If
+     * there was no window, what failed before it. */
     int64_t attempted, succeeded;
     int64_t failures[FAILURE_COUNT];
     int64_t finish_wrong, finish_missing, done_missing; /* of the successful ones */
     double success_rate;                                /* succeeded / attempted */
-    /* In an open loop: requests that were unanswered when the cell ended (in no failure class, and
-     * censored in the latencies), those of them that were never sent, and requests that had to wait
-     * because the limit of requests in flight was reached. */
+    /* In an open loop: requests without a complete answer when the cell ended (in no failure class,
+     * and censored in the latencies), those of them that were not begun, and requests that had to
+     * wait because the limit of requests in flight was reached. */
     int64_t unanswered, unsent, waited_for_room;
-    /* In a closed loop: requests sent before the window and never answered; in no other figure. */
+    /* In a closed loop: requests in flight during the whole window that failed or were cut off
+     * after it. They are not attempted requests, but they are in the concurrency, and their chunks
+     * in the output throughput. */
     int64_t held;
-    double request_rate_asked, request_rate_scheduled, request_rate_sent; /* 0: a closed loop */
-    double queue_growth; /* of the requests due and not yet ended, per second; NaN: a closed loop */
+    double request_rate_asked, request_rate_scheduled, request_rate_sent; /* 0 in a closed loop */
+    /* Of the requests due and not yet ended, per second; NaN: a closed loop, or not known. */
+    double queue_growth;
 
     /* Requests in flight in the window: mean, fewest and most. */
     double concurrency_actual;
@@ -66,8 +75,8 @@ struct measurement {
     double concurrency_expected; /* from the users and their think time; NaN: an open loop */
     double little_ratio; /* throughput x mean latency / concurrency_actual; 1 in a steady state */
 
-    /* Tokens per request, requested and actual (by the server's usage), and their totals in the
-     * window. */
+    /* Tokens per request, requested and actual (by the server's usage; see tokens_estimated), and
+     * their totals in the window. */
     int64_t input_tokens_requested, input_tokens_min, input_tokens_max;
     int64_t output_tokens_requested, output_tokens_min, output_tokens_max;
     double input_tokens_mean, output_tokens_mean;
@@ -83,40 +92,47 @@ struct measurement {
     int64_t cached_told;                   /* requests whose usage reports cached tokens */
     int64_t input_tokens, cached_tokens, output_tokens, chunks;
     double tokens_per_chunk, reasoning_tokens_mean; /* NaN: the server did not report it */
-    bool tokens_estimated; /* the server reported no usage: counted from chunks */
+    /* Some or all answers lacked usage: their output is counted by chunks, their input is taken as
+     * requested. */
+    bool tokens_estimated;
 
-    /* Rates over the window, per second. Goodput: successes within the plan's goodput limits. */
+    /* Rates over the window, per second: of successful requests, of their input tokens, of all
+     * output tokens, and of successful requests within the plan's goodput limits. */
     double request_throughput, input_throughput, output_throughput, goodput;
     double output_throughput_deviation; /* standard deviation of one-second slices */
-    /* TTFT of the first request of this shape to this deployment in the sweep, before any warm-up;
-     * NaN: it was not measured. */
+    /* TTFT of the probe, a single request before the warm-up: the first of this shape to this
+     * deployment in the sweep, unless the probe was repeated, the cell is measured again, or cells
+     * before it failed. NaN: there was no probe. */
     double cold_ttft_ms;
 
-    /* The client: how late it handled what had arrived, and started what was due. */
+    /* The client: how late it handled events (bytes, timers), and sent what was due. */
     double lag_p50_ms, lag_mean_ms, lag_p99_ms, start_lag_mean_ms, start_lag_p99_ms;
     double cpu_percent;      /* of one core, used by its busiest thread */
     double cpu_wait_percent; /* of the window, in which its most delayed thread waited for a CPU */
-    double error_share; /* rates and mean latencies are wrong by at most this, due to lateness */
+    /* An estimate of the largest error of rates and mean latencies, as a share, because the client
+     * was late. */
+    double error_share;
     /* The stream chunks per second that the client's threads can read, by its calibration, and the
      * share of them that the cell used; 0: not known. */
     double ceiling_chunks_s, ceiling_share;
-    bool client_limited; /* the error is too large, or the client had no CPU left */
-    bool client_late;    /* the slowest percent of latencies may be lag_p99_ms too long */
-    bool machine_busy;   /* one of these two is set because other processes used this machine */
+    /* Figures may be wrong: the client was late, or lacked CPU, descriptors, ports or memory. */
+    bool client_limited;
+    bool client_late;  /* the slowest percent of latencies may be lag_p99_ms too long */
+    bool machine_busy; /* client_limited or client_late is due to other processes on this machine */
 
-    bool contaminated; /* the server also worked for other clients, each time the cell was measured
-                        */
-    bool unsettled;    /* the warm-up ended at its limit, before two windows agreed */
+    bool contaminated; /* the server also worked for other clients */
+    bool unsettled;    /* the warm-up ended at its limit, before the load had settled */
     bool overloaded;   /* the queue of an open loop grew */
-    bool uneven;       /* the server stalled or changed its speed each time the cell was measured */
-    double silence_s;  /* the longest time without a chunk while requests were in flight */
+    /* The server stalled, its speed changed or varied, or its metrics were missing for a while. */
+    bool uneven;
+    double silence_s; /* the longest time without a chunk while requests were in flight */
 
     /* Connections that were opened for the cell, from its first request to its last. NaN: none. */
     int64_t new_connections;
     double connect_p50_ms, connect_p99_ms, tls_p50_ms, tls_p99_ms;
     int64_t left_open; /* answers whose body did not end after [DONE] */
-    int64_t
-        stale_connections; /* requests sent again because the server had closed the connection */
+    /* Requests sent again because the server had closed the connection. */
+    int64_t stale_connections;
     struct latency_summary latency[METRIC_COUNT];
     char first_error[512]; /* the message of the most frequent class of failure */
 };
@@ -136,14 +152,15 @@ struct measurement_field {
     const char *help;
 };
 extern const struct measurement_field measurement_fields[];
-/* The same for each metric of the group `latency`, with offsets into struct latency_summary. */
+/* The same for each metric of the group `latency`, with offsets into struct latency_summary. A
+ * member such as p50_censored has the name "p50_at_least". */
 extern const struct measurement_field latency_fields[];
 
 /* Returns the measurement as JSON, in the groups window, requests, failures, load, connections,
  * tokens, rates, client, latency. NaN becomes null. `failures` has the classes that occurred.
- * `latency` has an object per metric that has values; "p99_at_least": true is added if the true
- * percentile is at least "p99_ms", because a timeout cut it off (likewise for p50, p90, p95, p999).
- * New reference. */
+ * `latency` has an object per metric that has values; "p99_at_least": true is added if the
+ * percentile was cut off, so that the true one is at least "p99_ms" (likewise for p50, p90, p95,
+ * p999). New reference. */
 json_t *measurement_to_json(const struct measurement *measurement);
 /* Reads what measurement_to_json wrote; missing members become zero or NaN. In a measurement
  * of an earlier version, ITL becomes ICL (and stays ITL, if each chunk was a token), and whether

@@ -23,13 +23,13 @@ bool slo_are_stated(const struct slo *limits);
 struct slo_nearest {
     /* The figure divided by its limit: up to 1 the limit is met. For the error rate it is
      * 0 if the limit is met. INFINITY: no request succeeded, too many failed, or the figure is
-     * missing or was cut off by a timeout. */
+     * missing or was cut off. */
     double ratio;
     const char *name; /* "TTFT", ..., "error rate" */
     const char *unit; /* " ms" or "" */
     double value, limit;
 };
-/* To be called only for cells that were measured or failed. A percentile that was cut off by a
- * timeout meets no limit, because the true one is larger. */
+/* To be called only for cells that were measured or failed. A percentile that was cut off (by a
+ * timeout, or by the cell's end) meets no limit, because the true one may be larger. */
 struct slo_nearest slo_find_nearest(const struct slo *limits,
                                     const struct measurement *measurement);

@@ -13,7 +13,7 @@ enum {
     TO_THE_END = 8,    /* the credential extends to the end of the text */
 };
 
-/* A form of credentials: a prefix, and at least this many further characters. */
+/* A form of credentials: a prefix, and at least `least` further characters. */
 struct shape {
     const char *prefix;
     size_t least;
@@ -152,7 +152,7 @@ static void add_without_credentials(struct text *out, const char *text)
     text_add(out, text);
 }
 
-/* Adds one word, without the user part that a URL may have. */
+/* Adds one word, with "(hidden)" in place of the user part that a URL may have. */
 static void add_word(struct text *out, const char *word, size_t length)
 {
     TEXT_AUTO copy = { 0 };

@@ -27,8 +27,8 @@ struct endpoint {
     const struct endpoint_lock *lock;  /* NULL: the credential does not expire */
 };
 
-/* Updates the credential from the lock, because keys expire while a sweep runs. Does not change it
- * if there is no lock, or the lock returns no key. */
+/* Updates the credential from the lock, because a key may expire while a sweep runs. Does not
+ * change the credential if there is no lock, or the lock returns no key. */
 CHECKED bool endpoint_renew(struct endpoint *endpoint, struct error *error);
 /* Whether the server scales to zero without requests: only requests by users may wake it. */
 static inline bool endpoint_sleeps(const struct endpoint *endpoint)

@@ -16,7 +16,8 @@ void mask_destroy(struct mask *mask); /* wipes it; does nothing for NULL */
 void mask_destroy_at(struct mask **mask);
 #define MASK_AUTO __attribute__((cleanup(mask_destroy_at))) struct mask *
 
-/* Whether the secret is so short, or so common a word, that ordinary answers may contain it. */
+/* Whether ordinary answers may contain the secret: it is short, has few different bytes, or is
+ * a common word. */
 bool mask_is_weak(const char *secret);
 
 /* The kind of text. A weak secret is hidden only in failures, and only as a separate word; of any
@@ -29,7 +30,8 @@ enum mask_kind {
 /* Replaces the secret by "(hidden)" everywhere in the text. `is_truncated`: the text was truncated,
  * so 8 or more bytes of the secret at the end of the text are hidden too. */
 void mask_text(const struct mask *mask, enum mask_kind kind, bool is_truncated, struct text *text);
-/* The same in a string, which counts as truncated if it fills its array. */
+/* The same in a string, which counts as truncated if its array has no room for a further character
+ * of UTF8_LONGEST bytes. */
 void mask_string(const struct mask *mask, enum mask_kind kind, char *string, size_t size);
 void mask_error(const struct mask *mask, struct error *error);
 /* How many bytes of a growing text may be shown: the bytes after them may be the beginning of the

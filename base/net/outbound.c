@@ -12,7 +12,7 @@
 #include "base/net/outbound_transfer.h"
 
 #define ERROR_BODY_BYTES 65536
-#define TICK_MS 100 /* how often `cancelled` and the idle limit are checked */
+#define TICK_MS 100 /* `cancelled` and the idle limit are checked at least this often */
 
 bool outbound_global_init(struct error *error)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls to other servers, on the caller's thread: bounded, cancellable, and never to a refused
- * address (the address of every TCP connection is checked; redirects are not followed). The load
- * generator has its own client. */
+/* Calls to other servers, on the caller's thread: bounded and cancellable. No TCP connection is
+ * made to a refused address (outbound_address.h), except as `to_metadata` allows; with a proxy,
+ * only the proxy's address is checked. Redirects are not followed. The load generator has its own
+ * client. */
 #pragma once
 
 #include <stdint.h>
@@ -43,7 +44,7 @@ struct outbound_request {
     int64_t connect_timeout_ms; /* 0: OUTBOUND_CONNECT_MS */
     int64_t total_timeout_ms;   /* 0: OUTBOUND_TOTAL_MS */
     int64_t idle_timeout_ms; /* longest time without a byte, even before the first; 0: no limit */
-    size_t response_limit_bytes; /* a larger body is FAILURE_PROTOCOL; 0: 16 MiB */
+    size_t response_limit_bytes; /* a larger 2xx body is FAILURE_PROTOCOL; 0: 16 MiB */
     /* Called with each piece of a 2xx body, which is then not stored; false stops the transfer. */
     bool (*on_bytes)(void *context, const char *bytes, size_t length);
     /* Returns whether to stop; called at least 5 times a second. May be NULL. */
@@ -69,11 +70,12 @@ bool outbound_is_page(const struct outbound_response *response);
 void outbound_advise_page(const char *url, struct text *out);
 
 /* Returns true if a 2xx answer arrived completely. Otherwise `response` is filled as far as the
- * call went, with the class of failure, and `error` has a sentence with the URL's host and port:
- * INVALID (the URL, or a bearer that a header cannot contain), FORBIDDEN (the address), TIMEOUT,
- * CANCELLED, BUSY (a limit of this machine), or UPSTREAM. Neither `response` nor `error` contains
- * the bearer, whatever the server sends; the bytes for on_bytes may contain it, and must be masked
- * (mask.h) once decoded. Free with outbound_response_finish in both cases. */
+ * call went, with the class of failure, and `error` has a sentence, usually with the URL's host and
+ * port: INVALID (the URL, or a bearer that a header cannot contain), FORBIDDEN (the address),
+ * TIMEOUT, CANCELLED, BUSY (a limit of this machine), or UPSTREAM. The bearer is hidden in
+ * `response` and in `error`, within the limits that mask.h states. The bytes for on_bytes may
+ * contain it: the caller masks them once they are decoded. Free with outbound_response_finish in
+ * both cases. */
 CHECKED bool outbound_perform(const struct outbound_request *request,
                               struct outbound_response *response, struct error *error);
 void outbound_response_finish(struct outbound_response *response);

@@ -57,8 +57,8 @@ static void advise_on_certificate(const struct outbound_transfer *transfer, stru
                  "opsbrain");
 }
 
-/* A server that expects TLS and receives plain HTTP answers with a message that says so, or with
- * bytes that are not HTTP, or closes the connection. */
+/* If a server that expects TLS receives plain HTTP, it answers with a message that says so, or with
+ * bytes that are not HTTP, or it closes the connection. */
 static void advise_on_scheme(const struct outbound_transfer *transfer, CURLcode code,
                              const char *peer, struct text *out)
 {

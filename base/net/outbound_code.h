@@ -15,6 +15,6 @@ struct outbound_tls;
  * certificate of `tls`, if it has one. The server's certificate is always verified. */
 void outbound_code_trust(CURL *easy, const struct outbound_tls *tls);
 enum failure outbound_code_connect_failure(int number); /* `number`: connect's errno */
-/* `sent`: the request was sent, so that a timeout cannot be one of connecting. FAILURE_NONE for
- * CURLE_OK. */
+/* `sent`: the connection was there and sending began, so that a timeout cannot be one of
+ * connecting. FAILURE_NONE for CURLE_OK. */
 enum failure outbound_code_failure(CURL *easy, CURLcode code, bool sent);

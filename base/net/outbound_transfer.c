@@ -133,7 +133,7 @@ static void describe_timeout(const struct outbound_transfer *transfer, struct te
                   fmin(or_usual_s(request->connect_timeout_ms, OUTBOUND_CONNECT_MS / 1e3),
                        or_usual_s(request->total_timeout_ms, OUTBOUND_TOTAL_MS / 1e3)));
     else
-        text_addf(out, "it received the request, but no %sanswer came within %.3g s",
+        text_addf(out, "connected, but no %sanswer came within %.3g s",
                   transfer->response->first_byte_ns > 0 ? "complete " : "",
                   or_usual_s(request->total_timeout_ms, OUTBOUND_TOTAL_MS / 1e3));
 }

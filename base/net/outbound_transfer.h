@@ -16,7 +16,7 @@ struct outbound_transfer {
     CURL *easy;
     struct curl_slist *headers;
     size_t received_bytes, limit_bytes;
-    int64_t last_byte_ns;
+    int64_t last_byte_ns;           /* latest byte of the answer, or the beginning of sending */
     enum failure stopped;           /* why we ended it; NONE: we did not */
     bool enough;                    /* enough of an error's body was read */
     char refused[INET6_ADDRSTRLEN]; /* the address that we refused to connect to; "": none */
@@ -24,7 +24,8 @@ struct outbound_transfer {
     char detail[CURL_ERROR_SIZE];   /* libcurl's message */
 };
 
-/* The class of failure of a transfer that ended, from `stopped`, libcurl's code and the status. */
+/* The class of failure of a transfer that ended, from `stopped`, libcurl's code, the status and the
+ * body. */
 enum failure outbound_transfer_classify(const struct outbound_transfer *transfer, CURLcode code);
 /* Appends "host:port" of a URL: its other parts may contain a secret, which must not be logged. */
 void outbound_transfer_describe_peer(const char *url, struct text *out);

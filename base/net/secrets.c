@@ -69,30 +69,30 @@ static CHECKED bool copy_value(const char *name, const char *value, size_t lengt
     return true;
 }
 
-/* Reads at most `size` bytes of a file, but neither blocks on nor reads a pipe or device. Follows
- * symbolic links, because Kubernetes' mounted secret folders consist of them. Returns -1 with errno
- * on failure. */
+/* Reads at most `size` bytes of a regular file; fails for a pipe or a device, without blocking.
+ * Follows symbolic links, because Kubernetes' mounted secret folders consist of them. Returns the
+ * number of bytes, or -1 with errno. */
 static ssize_t read_file(const char *path, char *out, size_t size)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat status;
-    ssize_t length;
+    ssize_t result;
     int problem;
 
     if (file < 0)
         return -1;
-    length = fstat(file, &status);
-    if (length == 0 && !S_ISREG(status.st_mode)) {
+    result = fstat(file, &status);
+    if (result == 0 && !S_ISREG(status.st_mode)) {
         close(file);
         errno = EINVAL;
         return -1;
     }
-    if (length == 0)
-        length = read(file, out, size);
+    if (result == 0)
+        result = read(file, out, size);
     problem = errno;
     close(file);
     errno = problem;
-    return length;
+    return result;
 }
 
 static CHECKED bool refuse_path(struct error *error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Secrets of deployments. Calls refer to them by name and never contain them. A secret named X is
- * the environment variable OPSBRAIN_SECRET_X or the file X in the secrets folder. No other variable
- * and no file outside that folder can be named. */
+/* Secrets of deployments, and credential files of clouds. Calls refer to a secret by its name and
+ * never contain it. A secret named X is the environment variable OPSBRAIN_SECRET_X or the file X in
+ * the secrets folder. No other variable and no file outside that folder can be named. */
 #pragma once
 
 #include <stddef.h>

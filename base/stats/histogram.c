@@ -194,8 +194,8 @@ uint64_t histogram_quantile(const struct histogram *histogram, double q, bool *c
 }
 
 /* The encoding: version, then varints (LEB128) of count, censored, censored_min, min, max, sum's
- * low and high half, eight bytes of squares (little-endian double), then per filled bucket the
- * distance from the previous one and its count. */
+ * low and high half, eight bytes of squares (little-endian double), then varints of each filled
+ * bucket: its distance from the previous filled one (of the first: from 0), and its count. */
 #define VERSION 1
 #define COUNT_LIMIT (UINT64_C(1) << 48)
 

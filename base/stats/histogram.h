@@ -18,15 +18,15 @@ void histogram_destroy(struct histogram *histogram);
 void histogram_clear(struct histogram *histogram);
 void histogram_record(struct histogram *histogram, uint64_t value);
 void histogram_record_many(struct histogram *histogram, uint64_t value, uint64_t count);
-/* Records a value that was cut off at `value`, by a timeout: the true one is at least that. */
+/* Records a value that was cut off at `value`: the true one is at least that. */
 void histogram_record_censored(struct histogram *histogram, uint64_t value);
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
 uint64_t histogram_count(const struct histogram *histogram); /* including censored values */
 uint64_t histogram_censored(const struct histogram *histogram);
 uint64_t histogram_min(const struct histogram *histogram); /* 0 when empty */
-uint64_t histogram_max(const struct histogram *histogram);
-double histogram_mean(const struct histogram *histogram); /* NaN when empty */
+uint64_t histogram_max(const struct histogram *histogram); /* 0 when empty */
+double histogram_mean(const struct histogram *histogram);  /* NaN when empty */
 /* The standard deviation of a sample; NaN if there are fewer than 2 values. */
 double histogram_deviation(const struct histogram *histogram);
 /* Nearest-rank quantile, 0 <= q <= 1, as the bucket's middle clamped to [min, max] (the lowest and
@@ -34,8 +34,8 @@ double histogram_deviation(const struct histogram *histogram);
  * at or below the result, so that the true quantile may be higher. */
 uint64_t histogram_quantile(const struct histogram *histogram, double q, bool *censored);
 
-/* Encodes the counts as varints, without empty buckets, with a version. The caller frees *out. */
+/* Encodes the histogram without its empty buckets. The caller frees *out. */
 void histogram_encode(const struct histogram *histogram, void **out, size_t *out_length);
-/* INVALID if the bytes are malformed. Free with histogram_destroy. */
+/* INVALID if the bytes are malformed or of another version. Free with histogram_destroy. */
 CHECKED bool histogram_decode(const void *data, size_t length, struct histogram **out,
                               struct error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Measures how fast the load generator can read on this machine, with a loopback server in this
- * process. This is done only once, when the first sweep begins, because it occupies two cores for a
- * second. */
+ * process. The result is kept for later sweeps, because a measurement occupies two cores for about
+ * a second. */
 #pragma once
 
 #include <stdint.h>

@@ -184,8 +184,8 @@ static CHECKED bool prepare(struct cell *cell, struct error *error)
 
 /* ---- Phases ---------------------------------------------------------------------------------- */
 
-/* Whether a retry is pointless: the server cannot answer requests of this shape in time, or cannot
- * answer any request. */
+/* Whether a retry is pointless: the server refuses requests of this shape, does not answer them in
+ * time, or refuses all requests. */
 static bool is_final(enum failure failure)
 {
     return failure == FAILURE_TOO_LONG || failure == FAILURE_SHORT_INPUT

@@ -11,18 +11,19 @@
 struct cell_order {
     const struct endpoint *endpoint;
     const struct workload *workload;
-    const struct plan *plan; /* window, timeouts, seed, goodput limits */
+    const struct plan *plan; /* window, timeouts, seed, goodput limits, ... */
     int64_t concurrency, input_tokens, output_tokens;
     int64_t context_tokens; /* of the model; 0: not known */
     /* What the prompts must leave room for, so that all servers that are compared accept them.
      * Zero: only what this server needs. */
     struct workload_room room;
     const struct dataset *dataset; /* the plan's dataset; NULL: prompts are generated */
-    bool dataset_sent;             /* an earlier cell already sent it */
+    bool dataset_sent;             /* the server may already have received it */
     /* > 0: an open loop of the plan's arrivals, with at most `concurrency` requests in flight. */
     double request_rate;
     int64_t repetition; /* varies the arrivals */
-    /* Unique among the attempts of all sweeps, so that this attempt's prompts are unique, too. */
+    /* Unique among the attempts of all sweeps, so that the prompts generated for this attempt are
+     * unique, too. */
     uint64_t nonce;
     /* Begin with a single request, which measures the cold start and shows whether requests work
      * at all. */
@@ -30,13 +31,14 @@ struct cell_order {
     unsigned shards; /* the most load threads to use */
     /* The chunks per second that one load thread can read (calibration.h); 0: not known. */
     double ceiling_chunks_s;
-    /* The approximate time of a request: users start spread over it, so that they are not in step.
-     * 0: not known (a probe measures it). */
+    /* The approximate time of a request; 0: not known. A probe's time replaces it. If the plan has
+     * no ramp, users start spread over this time, so that they are not in step. */
     double stagger_s;
     /* What is known about the server's connections; NULL: nothing is shared with other cells. */
     struct connection_reuse *reuse;
     bool only_libcurl; /* uses libcurl instead of our own HTTP/1.1 client, to compare the two */
-    /* Returns whether to stop; called about 20 times a second. It may also report the progress. */
+    /* Returns whether to stop; called at least about 20 times a second. It may also report the
+     * progress. */
     bool (*stopped)(void *context, const char *doing, double elapsed_s);
     void *context;
 };

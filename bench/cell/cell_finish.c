@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fills in the result of a cell that has been measured, or that could not start. */
+/* Fills in the result of a cell whose threads have ended, or that could not start. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,7 +125,9 @@ static void explain_failure(const struct cell *cell, struct cell_result *out)
                      ? CELL_INFEASIBLE
                      : CELL_FAILED;
     if (failure == FAILURE_NONE)
-        text_addf(&reason, "no request ended within the window of %.0f s",
+        text_addf(&reason,
+                  cell_is_open(cell) ? "no request due in the window of %.0f s was answered"
+                                     : "no request ended within the window of %.0f s",
                   out->measurement.window_s);
     else
         text_addf(&reason, "%s: %s", failure_name(failure), cell->total.failure_texts[failure]);

@@ -21,8 +21,9 @@ struct cell {
     struct connection_reuse reuse; /* used if the order has none */
     struct shard *shards[SHARDS_LIMIT];
     size_t shard_count;
-    int64_t begun_ns, drain_ns, ended_ns;
-    char doing[96];          /* text for the progress, with the figures so far */
+    int64_t begun_ns, ended_ns;
+    int64_t drain_ns;        /* when the drain began; 0: it has not begun */
+    char doing[96];          /* text for the progress (cell_set_doing) */
     int64_t doing_ns;        /* when `doing` was written */
     int64_t window_start_ms; /* UTC */
     bool unsettled;          /* the warm-up reached its limit */
@@ -37,7 +38,7 @@ struct cell {
     struct steady backlog;          /* requests due and not ended, over the window */
 
     /* CPU time used and time spent waiting for a CPU, of each thread, and elapsed time: the
-     * readings at the window's start, and after its end the differences from them. */
+     * readings before the window; after cell_measure_window, the differences from them. */
     int64_t cpu_ns[SHARDS_LIMIT], cpu_wait_ns[SHARDS_LIMIT], elapsed_ns;
     struct tally total;
 };
@@ -46,7 +47,7 @@ struct cell {
  * into the result. */
 void cell_result_fill(struct cell *cell, struct cell_result *out);
 /* Fills in the result of a cell that could not start, so that nothing was sent: `why` says what was
- * missing (open files, the server's address, or threads). */
+ * missing, for example open files or the server's address. */
 void cell_result_fill_unsent(const struct error *why, struct cell_result *out);
 
 static inline bool cell_is_open(const struct cell *cell)
@@ -69,5 +70,6 @@ void cell_describe(struct cell *cell, const char *phase, const struct steady *ch
  * Sets *failing, and stops waiting, if no request succeeds, so that measuring would be pointless.
  * CANCELLED if stopped. */
 CHECKED bool cell_warm_up(struct cell *cell, bool *failing, struct error *error);
-/* Measures from the window's start to its end. CANCELLED if stopped. */
+/* Measures from the window's start to its end; in an open loop, also waits for the answers to the
+ * requests that were due in the window. CANCELLED if stopped. */
 CHECKED bool cell_measure_window(struct cell *cell, struct error *error);

@@ -122,8 +122,8 @@ static void fill_load(const struct tally *tally, double window_s, struct measure
 {
     bool any = tally->flight.range.low != INT64_MAX;
 
-    /* The window ends with the last byte of a request, slightly before the requests in flight are
-     * counted: without the limit, the mean could exceed the maximum. */
+    /* When the end of a closed loop's window is set, the time in flight may already be summed up to
+     * slightly after that end: without the limit, the mean could exceed the maximum. */
     out->concurrency_actual = tally->flight.busy_ns / (window_s * 1e9);
     if (any)
         out->concurrency_actual = fmin(out->concurrency_actual, (double)tally->flight.range.high);

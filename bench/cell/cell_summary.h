@@ -4,8 +4,8 @@
 
 #include "bench/load/tally.h"
 
-/* Fills in the window's counts, rates, lags and latencies. cell_finish.c adds the rest: warm-up and
- * drain, precision, evenness, the queue's growth, the CPU, the lateness and the cold TTFT. */
+/* Fills in the window's counts, rates, lags and latencies. cell_finish.c adds the rest, for example
+ * the times of warm-up and drain, the precision, the evenness and the cold TTFT. */
 void cell_summary_fill(const struct tally *tally, double window_s, int64_t input_tokens,
                        struct measurement *out);
 /* Fills in the measurement of a cell that had no window: the failures of the probe and of the
@@ -13,5 +13,5 @@ void cell_summary_fill(const struct tally *tally, double window_s, int64_t input
 void cell_summary_fill_early(const struct tally *tally, int64_t input_tokens,
                              struct measurement *out);
 /* Returns the class with the most failures in the window, or before the window if nothing failed in
- * it; FAILURE_NONE if nothing failed at all. */
+ * it; FAILURE_NONE if nothing failed before it either. */
 enum failure cell_summary_main_failure(const struct tally *tally);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two phases that put a cell under load: the warm-up until it has settled, and the measured
- * window. */
+/* The two phases in which the server is under load: the warm-up and the measured window. */
 #include <math.h>
 
 #include "base/core/clock.h"
@@ -10,13 +9,16 @@
  * to recover. */
 #define FEWEST_FAILURES 20
 #define FAILING_S 2.0
-/* A closed loop's window is extended until as many requests have ended in it as there are users,
- * within these limits. An open loop's window is extended until FEWEST_REQUESTS are due in it. */
+/* If the plan gives no number of requests, the window is extended, up to its limit: in a closed
+ * loop, until as many requests have ended in it as there are users, but at least FEWEST_REQUESTS
+ * and at most ENOUGH_REQUESTS; in an open loop, until FEWEST_REQUESTS are due in it. If an open
+ * loop's window may be extended after its start (watch_window), FEWEST_REQUESTS must also have
+ * ended in it. */
 #define FEWEST_REQUESTS 3
 #define ENOUGH_REQUESTS 64
 #define BOUND_LEAD_NS 50000000 /* an open loop's bounds are set at least this long in advance */
 #define SETTLING_ARRIVALS 20   /* wanted in each of the two windows that must agree */
-#define AGREEMENT 0.1
+#define AGREEMENT 0.1          /* the rates of these windows may differ by this share */
 #define WARMING_UP "warming up"
 #define MEASURING "measuring"
 
@@ -73,9 +75,9 @@ static bool open_has_settled(const struct cell *cell, const struct steady *stead
                              const struct shard_status *status, double elapsed_s)
 {
     const struct arrivals *arrivals = &cell->arrivals;
-    double patience_s =
+    double arrivals_s =
         fmin(SETTLING_ARRIVALS / arrivals->rate, cell->order->plan->warmup_limit_s / 3);
-    double window_s = fmax(settling_window_s(status), patience_s);
+    double window_s = fmax(settling_window_s(status), arrivals_s);
     double chance = sqrt(2 * arrivals_variation(arrivals) / (arrivals->rate * window_s));
 
     return elapsed_s >= arrivals->ramp_s + 2 * window_s
@@ -119,7 +121,8 @@ bool cell_warm_up(struct cell *cell, bool *failing, struct error *error)
 
 /* ---- The window ------------------------------------------------------------------------------ */
 
-/* Called at the window's start and at its end, so that the differences remain. */
+/* The first call, before the window, notes the readings. The second call, once the window has been
+ * measured, replaces them by the differences from them. */
 static void note_cpu(struct cell *cell)
 {
     cell->elapsed_ns = clock_monotonic_ns() - cell->elapsed_ns;
@@ -256,7 +259,7 @@ static int64_t end_by_count_ns(const struct cell *cell, int64_t count)
     return due_ns(cell, &cursor) + 1;
 }
 
-/* The earliest time at which the window may end, which the schedule shows in advance. */
+/* The earliest time at which the window may end, according to the plan and the schedule. */
 static int64_t first_end_ns(const struct cell *cell, int64_t start_ns, int64_t limit_ns)
 {
     const struct plan *plan = cell->order->plan;
@@ -310,8 +313,9 @@ static bool is_short(struct cell *cell, int64_t window_ns)
     return request_s > 0 ? ns(request_s) >= window_ns : count_ended(cell) == 0;
 }
 
-/* Whether too few requests ended, or the throughput is not precise enough. As in a closed loop, a
- * window in which no request ended is extended beyond its limit. */
+/* Whether too few requests ended in the window, or the throughput is not precise enough. At the
+ * window's limit a single ended request is enough; without one, the window is extended beyond the
+ * limit, by at most the timeout of a request. */
 static bool must_extend(struct cell *cell, int64_t ended, int64_t end_ns, int64_t limit_ns)
 {
     const struct plan *plan = cell->order->plan;
@@ -326,7 +330,7 @@ static CHECKED bool watch_window(struct cell *cell, int64_t start_ns, struct err
 {
     atomic_int_fast64_t *bound_ns = &cell->load.window_end_ns;
     int64_t limit_ns = start_ns + ns(plan_window_limit_s(cell->order->plan));
-    int64_t end_ns = first_end_ns(cell, start_ns, limit_ns), ended = count_ended(cell);
+    int64_t end_ns = first_end_ns(cell, start_ns, limit_ns), ended_before = count_ended(cell);
 
     if (cell->order->plan->ci_width <= 0 && !is_short(cell, end_ns - start_ns)) {
         atomic_store(bound_ns, end_ns);
@@ -336,13 +340,13 @@ static CHECKED bool watch_window(struct cell *cell, int64_t start_ns, struct err
         if (!watch_until(cell, end_ns - BOUND_LEAD_NS, error))
             return false;
         end_ns = clock_monotonic_ns() + BOUND_LEAD_NS;
-    } while (must_extend(cell, count_ended(cell) - ended, end_ns, limit_ns));
+    } while (must_extend(cell, count_ended(cell) - ended_before, end_ns, limit_ns));
     atomic_store(bound_ns, end_ns);
     return true;
 }
 
-/* How long to wait for answers after the window: as long as the window, but at least 1 s and at
- * most DRAIN_LIMIT_S; or, if that is longer, three times as long as a request usually takes, but at
+/* How long to wait for answers after the window: the plan's window_s, but at least 1 s and at most
+ * DRAIN_LIMIT_S; or, if that is longer, three times as long as a request usually takes, but at
  * most its timeout. */
 static double longest_wait_s(const struct cell *cell)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds out whether the server kept an even pace during a window. If it stalled, or became slower
- * or faster within the window, the window's mean describes neither part. */
+/* Finds out whether the server kept an even pace during a window. If it stalled, became slower or
+ * faster, or varied too much, the window's mean says little about it. */
 #pragma once
 
 #include "base/measure/measurement.h"
@@ -20,7 +20,7 @@ struct evenness {
 /* Adds a sample: `chunks` have arrived so far, and `in_flight` requests are unanswered. */
 void evenness_note(struct evenness *evenness, int64_t now_ns, int64_t chunks, int64_t in_flight);
 
-/* Fills out->silence_s and out->uneven of a measurement that is otherwise complete. `reason` is one
- * sentence; "" if the pace was even. */
+/* Fills in out->silence_s and out->uneven; the members `attempted`, window_s, throughput_ci and
+ * `latency` must already be set. `reason` is one sentence; "" if the pace was even. */
 void evenness_judge(const struct evenness *evenness, const struct steady *progress,
                     const struct plan *plan, struct measurement *out, char reason[EVENNESS_SIZE]);

@@ -54,7 +54,7 @@ static void add_chunk(struct text *out, const char *data)
     text_addf(out, "%zx\r\n%s\r\n", strlen(data), data);
 }
 
-/* The messages are as long as those of vLLM. */
+/* The content chunks are as long as those of vLLM. */
 static void make_pieces(struct loopback_server *loopback)
 {
     struct text *pieces = loopback->pieces;
@@ -114,8 +114,8 @@ static bool send_piece(struct loopback_server *loopback, struct client *client)
     return true;
 }
 
-/* Sends one piece to each client that is being answered, so that every read of the load generator
- * gets a chunk of its own, as in practice. */
+/* Sends one piece to each client that is being answered, so that a read of the load generator
+ * usually gets a single chunk, as in practice. */
 static void send_round(struct loopback_server *loopback)
 {
     struct client *client = LIST_FIRST(&loopback->clients);

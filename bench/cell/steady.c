@@ -98,6 +98,8 @@ static double count_at(const struct steady *steady, double at_ns, size_t *next)
            + rate(from, to) * fmin(at_ns - (double)from->at_ns, (double)(to->at_ns - from->at_ns));
 }
 
+/* Sets rates[i] to the growth of the count in part i of `batches` equal parts of the time:
+ * their ratios are those of the rates. */
 static void batch_rates(const struct steady *steady, size_t batches, double rates[])
 {
     double first_ns = (double)steady->samples[0].at_ns;
@@ -208,18 +210,18 @@ bool steady_find_shift(const struct steady *steady, struct steady_shift *out)
 
 double steady_growth(const struct steady *steady)
 {
-    double n = (double)steady->count, time = 0, count = 0, products = 0, squares = 0;
+    double n = (double)steady->count, mean_s = 0, mean_count = 0, products = 0, squares = 0;
 
     if (steady->count < 3)
         return NAN;
     for (size_t i = 0; i < steady->count; i++) {
-        time += (double)(steady->samples[i].at_ns - steady->samples[0].at_ns) / 1e9 / n;
-        count += (double)steady->samples[i].count / n;
+        mean_s += (double)(steady->samples[i].at_ns - steady->samples[0].at_ns) / 1e9 / n;
+        mean_count += (double)steady->samples[i].count / n;
     }
     for (size_t i = 0; i < steady->count; i++) {
-        double t = (double)(steady->samples[i].at_ns - steady->samples[0].at_ns) / 1e9 - time;
+        double t = (double)(steady->samples[i].at_ns - steady->samples[0].at_ns) / 1e9 - mean_s;
 
-        products += t * ((double)steady->samples[i].count - count);
+        products += t * ((double)steady->samples[i].count - mean_count);
         squares += t * t;
     }
     return products / squares;

@@ -17,7 +17,7 @@ struct steady {
 void steady_finish(struct steady *steady);
 void steady_add(struct steady *steady, int64_t at_ns, int64_t count);
 /* Whether the rates of the last window_ns and of the window_ns before it differ by at most a tenth
- * of the larger one. False if the samples do not cover two windows, or the counter does not
+ * of the larger one. False if the samples do not cover two windows, or the count does not
  * grow. */
 bool steady_agrees(const struct steady *steady, int64_t window_ns);
 /* Like steady_agrees, with a share other than a tenth. */
@@ -26,10 +26,11 @@ bool steady_agrees_within(const struct steady *steady, int64_t window_ns, double
  * there are fewer than two samples. */
 double steady_rate(const struct steady *steady, int64_t window_ns);
 /* Half the width of the 95 % confidence interval of the mean rate over all samples, as a share of
- * the mean; NaN if there are too few samples, or the counter does not grow. It is computed by batch
+ * the mean; NaN if there are too few samples, or the count does not grow. It is computed by batch
  * means (Law, "Simulation Modeling and Analysis", 9.5.3): Student's t over 20 batches, or over 10
- * if neighbours among the 20 are correlated. Remaining correlation r of neighbours widens it, as if
- * there were fewer batches by the factor (1 + r) / (1 - r) (Bayley and Hammersley 1946). */
+ * if there are too few samples for 20 or neighbours among the 20 are correlated. If a correlation r
+ * of neighbours remains, it widens the interval, as if there were fewer batches by the factor
+ * (1 + r) / (1 - r) (Bayley and Hammersley 1946). */
 double steady_half_width(const struct steady *steady);
 /* The moment at which the rate changed most clearly, even if it hardly changed. */
 struct steady_shift {
@@ -37,7 +38,7 @@ struct steady_shift {
     double share; /* (rate after - rate before) / mean of the two */
     double error; /* the standard error of `share`, estimated from batches */
 };
-/* Returns false if there are too few samples, or the counter does not grow. */
+/* Returns false if there are too few samples, or the count does not grow. */
 bool steady_find_shift(const struct steady *steady, struct steady_shift *out);
 /* By how much the count grows per second: the slope of the least-squares line. NaN if there are
  * fewer than 3 samples. */

@@ -72,12 +72,12 @@ static void read_length(struct http_answer *answer, const char *value, size_t le
     uint64_t number = 0;
 
     if (length == 0 || length > LENGTH_DIGITS) {
-        refuse(answer, "Content-Length is not a number");
+        refuse(answer, "Content-Length is not a number of 1 to 18 digits");
         return;
     }
     for (size_t i = 0; i < length; i++) {
         if (!is_digit(value[i])) {
-            refuse(answer, "Content-Length is not a number");
+            refuse(answer, "Content-Length is not a number of 1 to 18 digits");
             return;
         }
         number = 10 * number + (uint64_t)(value[i] - '0');
@@ -244,7 +244,7 @@ static void read_line(struct http_answer *answer, struct input *input)
     const char *line = input->at;
 
     if (length + 1 > HTTP_ANSWER_HEAD - answer->head_bytes) {
-        refuse(answer, "the head of the answer is longer than 64 KiB");
+        refuse(answer, "the head and trailers of the answer are longer than 64 KiB");
         return;
     }
     input->at += length + (newline != NULL);

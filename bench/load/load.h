@@ -14,8 +14,8 @@
 
 enum phase {
     PHASE_PROBE, /* one user sends one request at a time, `probes` times in all */
-    /* Every user sends the next request when its last one has ended; in an open loop, requests are
-     * sent when the schedule says. */
+    /* Every user sends the next request when its last one has ended and its think time or pause is
+     * over; in an open loop, requests are sent when the schedule says. */
     PHASE_LOAD,
     PHASE_DRAIN, /* no new requests; those in flight end */
     PHASE_ABORT, /* requests in flight are cut off */
@@ -37,7 +37,7 @@ struct load {
     const struct arrivals *arrivals; /* for an open loop; NULL: a closed one */
     int64_t think_ns;                /* mean think time of users in a closed loop */
     bool thinks_exponential;         /* think times are exponentially distributed, else constant */
-    int64_t http2_streams;           /* requests on each connection with HTTP/2; 0: HTTP/1.1 */
+    int64_t http2_streams;           /* most requests at once on a connection; 0: HTTP/1.1 */
 
     atomic_int_fast64_t arrivals_ns; /* when the arrivals begin; set before the phase is LOAD */
     atomic_int_fast64_t stagger_ns;  /* users start spread over it, so that they are not in step */
@@ -45,9 +45,10 @@ struct load {
     atomic_int_fast64_t probes;    /* probes requested so far */
     atomic_uint_fast64_t requests; /* requests begun so far: the index of the next one */
     /* The measured window (monotonic); INT64_MAX: not set yet. In a closed loop it starts and ends
-     * with the end of a request, so that it contains whole requests: the controlling thread asks
-     * for a bound, and the next request that ends sets it. In an open loop the window contains the
-     * requests that are due in it, and its bounds are set slightly in advance. */
+     * with the end of a request, so that with a single user it contains whole requests: the
+     * controlling thread asks for a bound, and the next request that ends sets it; if none ends
+     * soon, the controlling thread sets it. In an open loop the window contains the requests that
+     * are due in it, and the controlling thread sets its bounds in advance. */
     atomic_int_fast64_t window_start_ns, window_end_ns;
     atomic_bool window_start_asked, window_end_asked;
     /* > 0: the window ends when this many more requests have ended in it */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The credential of a cell's requests. It is replaced when it expires; earlier ones are kept until
- * the cell's end, because requests that carry them may be in flight. */
+/* The credential of a cell's requests. If it is renewed, the earlier ones are kept until the
+ * cell's end, because requests that carry them may be in flight. */
 #pragma once
 
 #include "base/net/endpoint.h"

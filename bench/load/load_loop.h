@@ -23,7 +23,7 @@ struct load_loop_source {
 
 struct load_loop {
     CURLM *multi;
-    /* The earliest time at which the event being handled may have become readable. */
+    /* The earliest time at which the descriptor being handled may have become ready. */
     int64_t readable_ns;
     /* Called when a timer, which fires 200 times a second, is handled, late_ns after it fired. */
     void (*late)(void *context, int64_t late_ns);

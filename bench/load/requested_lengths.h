@@ -29,5 +29,6 @@ struct requested_lengths {
 void requested_lengths_add(struct requested_lengths *lengths, const struct wanted *wanted,
                            int64_t prompt_tokens, int64_t completion_tokens, int64_t cached_tokens);
 void requested_lengths_merge(struct requested_lengths *into, const struct requested_lengths *from);
-/* Fills the members of the measurement that are about requested lengths. */
+/* Fills in the members of the measurement that are about requested lengths, repeated prompts and
+ * reported caching. */
 void requested_lengths_fill(const struct requested_lengths *lengths, struct measurement *out);

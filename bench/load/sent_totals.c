@@ -3,8 +3,8 @@
 
 #include "bench/load/tally.h"
 
-/* A prompt whose length the server did not report may be LONGER_TIMES as long as requested, because
- * words may have several tokens, and longer by a template of TEMPLATE_TOKENS. */
+/* If the server reported no prompt's length, a prompt may have been LONGER_TIMES as long as
+ * requested, because words may have several tokens, plus TEMPLATE_TOKENS for a template. */
 #define LONGER_TIMES 2
 #define TEMPLATE_TOKENS 256
 
@@ -25,13 +25,13 @@ static void add_successful(struct sent_totals_sums *sums, const struct request *
     if (request->completion_tokens >= 0) {
         sent->output_tokens += request->completion_tokens;
     } else {
-        /* A chunk is at least one token, and the server generated at most what was requested. */
+        /* Each chunk counts as one token. The server may count more, up to the length requested. */
         sent->output_tokens += request->chunks;
         sent->more_output_tokens += at_least_zero(request->wanted.output_tokens - request->chunks);
     }
 }
 
-/* Counts a request that was refused or cut off, or whose answer was lost. The server may have
+/* Counts one sending of a request that did not bring a successful answer. The server may have
  * counted all of it. */
 static void add_uncertain(struct sent_totals_sums *sums, const struct request *request)
 {

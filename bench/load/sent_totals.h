@@ -8,7 +8,7 @@ struct request;
 
 struct sent_totals_sums {
     struct sent sent;
-    int64_t unsized; /* requests that the server may count, but whose input it did not report */
+    int64_t unsized;        /* of sent.more_requests: those whose input the server did not report */
     int64_t longest_input;  /* of any request, as reported */
     int64_t longest_output; /* of any request, as reported or requested */
 };

@@ -76,8 +76,8 @@ static void note_start_lag(struct shard *shard, const struct virtual_user *user)
         histogram_record(shard->tally.start_lag, (uint64_t)(at_ns - request->due_ns));
 }
 
-/* Ends a request. `cut`: why we cut it off; NONE: it ended by itself, or its answer was complete
- * but for the end of the body. */
+/* Ends a request, unless it must be sent again. `cut`: why we cut it off; NONE: it ended by itself,
+ * or its answer was complete but for the end of the body. */
 static void end_request(struct shard *shard, struct virtual_user *user, enum failure cut)
 {
     transfer_end(user->transfer);
@@ -112,8 +112,8 @@ static struct virtual_user *user_of(struct timer *deadline)
                                            - offsetof(struct virtual_user, deadline));
 }
 
-/* Handles the timers that are due: a user's wait before its next request is over, or a timeout may
- * have been reached. If the request made progress since its timer was set, sets the timer again. */
+/* Handles the timers that are due: a user's wait before its next request is over, or its request
+ * may have reached a timeout. If the request has not reached one, sets the timer again. */
 static void handle_deadlines(struct shard *shard)
 {
     int64_t now_ns = clock_monotonic_ns();

@@ -9,7 +9,7 @@
 
 STAILQ_HEAD(user_queue, virtual_user);
 
-/* The counters behind struct shard_status, which the thread updates. */
+/* The values behind struct shard_status, which the thread updates. */
 struct published {
     atomic_int_fast64_t succeeded, failed, window_ended, users_settled, e2e_us, ttft_us, tokens,
         token_chunks, in_flight, probe_failure, probe_e2e_ns, probes_ended;
@@ -60,7 +60,7 @@ void shard_end_pause(struct shard *shard, struct virtual_user *user, int64_t at_
 void shard_continue(struct shard *shard, struct virtual_user *user);
 /* Called when the user's request has begun, or was begun again. */
 void shard_note_begun(struct shard *shard, struct virtual_user *user);
-/* Sets the timer for the first timeout that the user's request can reach. */
+/* Sets the timer for the first timeout that the user's request can reach, or earlier. */
 void shard_watch(struct shard *shard, struct virtual_user *user, int64_t now_ns);
 /* Called at the end: counts the requests of an open loop that were due in the window and were never
  * sent. */

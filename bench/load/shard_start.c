@@ -9,8 +9,8 @@
 /* The most requests that one turn of the loop starts, so that the reading of answers is not
  * delayed. */
 #define STARTS_PER_TURN 16
-/* A user pauses after a failed request, twice as long after each further one, so that a failing
- * server is not flooded. */
+/* A user of a closed loop pauses after a failed request, and twice as long after each further
+ * failure, up to LONGEST_PAUSE_NS, so that a failing server is not flooded. */
 #define SHORTEST_PAUSE_NS 100000000
 #define LONGEST_PAUSE_NS 1000000000
 

@@ -214,8 +214,8 @@ static void count_oddities(struct tally *tally, const struct request *request)
     tally->done_missing += !request->done;
 }
 
-/* Records the latencies up to the first output, and to the end. `censored`: we gave up at the end,
- * and the times are known only to be longer. */
+/* Records the latencies up to the first output, and to the end. `censored`: we gave up at the end;
+ * a latency whose event had not happened by then is known only to be longer. */
 static void record_span(struct tally *tally, const struct request *request, int64_t from_ns,
                         enum metric first, enum metric end, bool censored)
 {
@@ -308,7 +308,7 @@ static void count_ended(struct tally *tally, const struct request *request)
 }
 
 /* In a closed loop: whether the request was in flight during the whole window and was not answered
- * after it either. No other figure of the window includes such a request. */
+ * after it either. It counts neither as a success nor as a failure. */
 static bool was_held(const struct tally *tally, const struct request *request)
 {
     return !is_open(tally) && request->failure != FAILURE_NONE && request->sent_ns != 0

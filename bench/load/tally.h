@@ -28,7 +28,7 @@ struct request {
     int64_t first_ns, latest_ns; /* first and latest chunk with output of any channel */
     int64_t second_ns;           /* second chunk */
     int64_t visible_ns;          /* first chunk with content or a tool call */
-    int64_t tokens_ns; /* the latest read before the current one that brought reported tokens */
+    int64_t tokens_ns; /* of the reads before the latest, the last that brought reported tokens */
     /* The latest read, at latest_ns, which may have brought several chunks: */
     int64_t read_tokens, read_chunks;
     bool read_in_window; /* as far as the window's bounds were known then */
@@ -84,7 +84,7 @@ struct tally {
      * the window, whenever they end. */
     int64_t attempted, succeeded;
     int64_t unanswered; /* in an open loop: unanswered when the cell ended */
-    int64_t unsent;     /* those of them that were never sent */
+    int64_t unsent;     /* those of them that were not begun (tally_unsent) */
     int64_t waited;     /* in an open loop: delayed for lack of a free user */
     int64_t failures[FAILURE_COUNT];
 
@@ -145,7 +145,7 @@ void tally_chunk(struct tally *tally, struct request *request, int64_t now_ns, i
 void tally_connection(struct tally *tally, int64_t connect_ns, int64_t tls_ns);
 /* Records the end of a request, successful or not; if it was sent, it was in flight until now. */
 void tally_request(struct tally *tally, const struct request *request, int64_t now_ns);
-/* For an open loop: records a request that was due at due_ns, in the window, but not sent when the
+/* For an open loop: records a request that was due at due_ns, in the window, but not begun when the
  * cell ended. `waited`: because of the limit of requests in flight; otherwise the client was
  * late. */
 void tally_unsent(struct tally *tally, int64_t due_ns, int64_t now_ns, bool waited);

@@ -36,9 +36,9 @@ struct transfer {
     /* The next members describe the current exchange, or the latest one that ended. */
     bool is_new;                /* it opened a connection */
     int64_t connect_ns, tls_ns; /* how long connecting and TLS took; 0: that step was not reached */
-    bool went_stale;  /* it used an open connection that the server had closed: no answer came */
-    bool was_unread;  /* it went stale, and the server cannot have read the request */
-    int answers;      /* answers received on the open connection */
+    bool went_stale; /* it used an open connection that the server had closed: no answer came */
+    bool was_unread; /* it went stale, and the server cannot have read the request */
+    int answers; /* answers noted on the open connection; with libcurl, 2 also stands for more */
     int64_t ended_ns; /* when the latest of these answers ended */
     /* When the user must end the exchange if it has not connected by then; INT64_MAX: never,
      * because it has connected, or libcurl itself limits the time to connect. */
@@ -74,10 +74,12 @@ struct transfer_kind {
     void (*destroy)(struct transfer *transfer);
 };
 
-/* Records that an answer arrived completely, on a connection that stays open. */
+/* Records that an answer arrived completely, on a connection that, as far as is known, stays
+ * open. */
 void transfer_note_answer(struct transfer *transfer);
 /* To be called when the server has closed the open connection. If that was soon after an answer,
- * and no connection ever had more answers, records their number as the server's limit. */
+ * and no connection ever had more answers than this one, records how many this one had as the
+ * server's limit. */
 void transfer_note_closed(struct transfer *transfer);
 /* Records that the exchange ended by itself. */
 void transfer_queue_ended(struct transfer *transfer);

@@ -89,8 +89,8 @@ static void report_head(struct transfer_curl *curl)
         curl->transfer.listener->on_head(curl->transfer.context, status, type != NULL ? type : "");
 }
 
-/* Whether the plan requires HTTP/2 and the server does not speak it: with HTTP/1.1 it would be a
- * different test. */
+/* Whether the plan requires HTTP/2 and the server answers with HTTP/1, which would be a different
+ * test. */
 static bool is_wrong_version(const struct transfer_curl *curl)
 {
     long version = 0;
@@ -290,7 +290,7 @@ static void end(struct transfer *transfer)
     transfer->failure = outbound_code_failure(curl->easy, curl->code, false);
     if (curl->code == CURLE_WRITE_ERROR && is_wrong_version(curl))
         snprintf(transfer->failure_text, sizeof transfer->failure_text,
-                 "the server answers with HTTP/1.1, but the plan requires HTTP/2");
+                 "the server answers with HTTP/1, but the plan requires HTTP/2");
     if (curl->code != CURLE_OK && transfer->failure_text[0] == '\0')
         snprintf(transfer->failure_text, sizeof transfer->failure_text, "%s",
                  curl_easy_strerror(curl->code));

@@ -22,9 +22,10 @@
 #include "bench/load/transfer.h"
 
 #define CONNECT_TIMEOUT_NS 10000000000
-/* More reads from one socket at a time would delay the others. */
+/* More reads from one socket in a turn of the loop would delay the other sockets. */
 #define READS_PER_TURN 4
 
+/* OPEN: no request is in progress on the connection. */
 enum state { CLOSED, CONNECTING, SENDING, RECEIVING, OPEN };
 
 struct transfer_plain {
@@ -38,9 +39,9 @@ struct transfer_plain {
     int64_t connecting_ns; /* when connecting began */
     int64_t read_ns;       /* when the bytes being passed on were read */
     size_t sent;           /* bytes of the head and the prompt already sent */
-    size_t common_bytes;   /* bytes of the head that are the same for every request */
+    size_t common_bytes;   /* length of the head's start, which write_head makes */
     unsigned attempts;     /* attempts to connect, in this exchange */
-    unsigned address;      /* index of the address to try next, or of the one that works */
+    unsigned address;      /* index of the address in use, or of the one to try next */
     struct bench_prompt *prompt;
     struct text head;
     struct http_answer answer;
@@ -148,9 +149,9 @@ static bool on_body(void *context, const char *bytes, size_t length)
 
 static const struct http_answer_listener listener = { on_head, on_body };
 
-/* Reads `length` bytes of the answer from the loop's buffer. When the answer is complete, the
- * connection is not kept if the server announced its end, sent bytes after the answer, or answered
- * before the whole request was sent. */
+/* Reads `length` bytes of the answer from the loop's buffer. `is_closing`: the connection's end was
+ * reported, or sending failed. When the answer is complete, the connection is not kept if the
+ * server closes it or sent bytes after the answer, or if we had not yet sent the whole request. */
 static void read_answer(struct transfer_plain *plain, size_t length, bool is_closing)
 {
     size_t taken;
@@ -189,8 +190,8 @@ static bool is_under_way(const struct transfer_plain *plain)
     return plain->state == SENDING || plain->state == RECEIVING;
 }
 
-/* Reads what is available, because epoll does not report it again, in at most READS_PER_TURN reads.
- * `is_closing`: the connection's end was reported, too. */
+/* Reads everything that is available, because epoll reports it only once. After READS_PER_TURN
+ * reads, asks epoll to report the rest again. `is_closing`: as in read_answer. */
 static void receive(struct transfer_plain *plain, bool is_closing)
 {
     for (int i = 0; i < READS_PER_TURN; i++) {
@@ -207,7 +208,6 @@ static void receive(struct transfer_plain *plain, bool is_closing)
         if (!is_under_way(plain) || ((size_t)got < LOAD_LOOP_BUFFER_BYTES && !is_closing))
             return;
     }
-    /* There may be more to read: the event is to be reported again. */
     load_loop_watch(plain->transfer.loop, plain->socket, &plain->source, true);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One user of the endpoint: its connection, which is kept open from request to request, and the
- * current request. */
+/* One user of the endpoint: its current request, and the transfer that sends its requests. */
 #pragma once
 
 #include <sys/queue.h>
@@ -18,11 +17,11 @@ struct virtual_user {
     struct completion_stream *stream;
     struct bench_prompt prompt;
     struct request request;
-    bool gave_up;    /* we stopped reading, because the answer is not a valid stream */
+    bool gave_up;    /* the answer is not a valid stream: we read no more of it */
     int64_t done_ns; /* when [DONE] came; 0: not yet */
 
     /* For the shard: */
-    struct timer deadline;
+    struct timer deadline; /* next check for a timeout; or, before a request, the end of its wait */
     struct timer_heap *deadlines; /* in which `deadline` is set */
     bool is_busy;                 /* its request is in flight */
     bool thinks;                  /* it thinks before its next request */
@@ -43,9 +42,11 @@ void virtual_user_begin(struct virtual_user *user, uint64_t index, bool is_probe
  * closed, and this was the first attempt, sends the request again on a fresh connection and returns
  * true. */
 bool virtual_user_retry(struct virtual_user *user);
-/* Returns when the current request reaches its next timeout. *which is the failure that this would
- * be; NONE: the request is answered, and only the end of the body is missing. */
+/* Returns when the current request reaches its next timeout; INT64_MAX if no timeout of ours
+ * applies now. *which is the failure that this would be; NONE: the request is answered, and only
+ * the end of the body is missing. */
 int64_t virtual_user_deadline_ns(const struct virtual_user *user, enum failure *which);
 /* To be called after transfer_end: determines the outcome of the request and adds it to the tally.
- * `cut` says why we cut the request off; NONE: it ended by itself. */
+ * `cut` says why we cut the request off; NONE: it ended by itself, or only the end of the body was
+ * missing. */
 void virtual_user_end(struct virtual_user *user, enum failure cut);

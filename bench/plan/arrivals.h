@@ -10,7 +10,7 @@
 #include "base/core/random.h"
 
 enum arrival {
-    ARRIVAL_CLOSED,   /* a closed loop: each user sends its next request when it has its answer */
+    ARRIVAL_CLOSED,   /* a closed loop: each user waits for its answer before its next request */
     ARRIVAL_CONSTANT, /* equal gaps */
     ARRIVAL_POISSON,  /* exponentially distributed gaps */
     /* Gamma distributed gaps, whose squared coefficient of variation is 1 / burstiness (vLLM's

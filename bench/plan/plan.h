@@ -23,7 +23,7 @@ enum bench_api { BENCH_COMPLETIONS, BENCH_CHAT };
 /* Which cells of the grid are measured (search.h). */
 enum plan_search {
     SEARCH_FULL,     /* every cell */
-    SEARCH_ADAPTIVE, /* only those that determine saturation */
+    SEARCH_ADAPTIVE, /* those that determine saturation and the largest load within the limits */
     SEARCH_CLIMB,    /* the same, from below, because the largest loads may be far too high */
 };
 
@@ -49,25 +49,27 @@ struct plan {
     double burstiness;   /* of gamma arrivals */
     double think_time_s; /* mean time from an answer to the user's next request */
     enum think_time think_time;
-    double ramp_s; /* over which the load starts; 0: over one request's time, a rate at once */
+    /* The load starts over this time. 0: users start within the time of a request and the think
+     * time, a rate starts at once. */
+    double ramp_s;
     int64_t repetitions;   /* 1 .. 20, interleaved over the grid */
     double window_s;       /* the measured window, 1 .. 600 */
-    int64_t requests;      /* > 0: the window ends after this many requests instead */
+    int64_t requests;      /* > 0: the window ends after this many requests, or at its limit */
     double ci_width;       /* > 0: extends the window until the throughput is known so precisely */
-    double window_limit_s; /* the longest extended window; 0: four times window_s */
+    double window_limit_s; /* the limit of an extended window; 0: four times window_s */
     double warmup_limit_s; /* the warm-up ends earlier if two windows agree */
     enum bench_api api;
-    int64_t http2_streams; /* requests that share an HTTP/2 connection; 0: HTTP/1.1 */
+    int64_t http2_streams; /* most requests at once on an HTTP/2 connection; 0: HTTP/1.1 */
     uint64_t seed;
     double time_limit_s; /* for the whole sweep */
     double ttft_timeout_s, idle_timeout_s, request_timeout_s;
     double goodput_ttft_ms, goodput_tpot_ms; /* 0: no limit */
     enum plan_search search;
-    struct slo limits; /* the largest load that meets them is searched for */
+    struct slo limits; /* the largest load that meets them is reported */
     enum distribution input_distribution, output_distribution;
     /* Uniform: half the range divided by the mean. Lognormal: standard deviation / mean. */
     double input_spread, output_spread;
-    int64_t shared_prefix_tokens; /* every prompt begins with one of prefix_pools prefixes */
+    int64_t shared_prefix_tokens; /* > 0: every prompt begins with one of prefix_pools prefixes */
     int64_t prefix_pools;
     /* Sampling; 0: not sent. The temperature is always sent. */
     double temperature, top_p, presence_penalty, frequency_penalty;
@@ -80,34 +82,37 @@ struct plan {
     bool unique_prompts;             /* each of the dataset's prompts gets a head of its own */
 };
 
-/* Adds to the arguments of a sweep the parts of the grid that they do not state. Without
- * "concurrency" (in a closed loop): a climb to at most 256 users, with windows of 10 s. Without
- * "input_tokens" and "dataset": prompts of 512 tokens, or of half the model's context
- * (context_tokens; 0: not known) if that is less. */
+/* Completes the arguments of a sweep. Without "concurrency" (in a closed loop), adds a climb to at
+ * most 256 users, with windows of 10 s and warm-ups of at most 10 s, as far as these are not
+ * stated. Without "input_tokens" and "dataset", adds prompts of 512 tokens, or of half the model's
+ * context (context_tokens; 0: not known) if that is less. */
 void plan_set_usual_grid(json_t *arguments, int64_t context_tokens);
 /* Reads the arguments of sweep_plan and sweep_start, or what plan_to_json wrote, and fills in
- * defaults. INVALID if a value is not allowed, or the grid has too many cells. */
+ * defaults. INVALID if a value is missing or not allowed, or the grid has too many cells. */
 CHECKED bool plan_read(const json_t *arguments, struct plan *out, struct error *error);
 json_t *plan_to_json(const struct plan *plan); /* new reference */
 size_t plan_levels(const struct plan *plan);   /* how many levels of load: users, or rates */
-/* The longest window: window_limit_s, or its default if the plan states none. */
+/* The limit of an extended window: window_limit_s, or its default if the plan states none. A window
+ * in which no request has ended may last longer. */
 double plan_window_limit_s(const struct plan *plan);
 /* Identifies what a go-ahead is given for: the plan, and the deployments with their revisions.
  * `candidate` is NULL if only one deployment is measured. */
 void plan_digest(const struct plan *plan, const struct deployment *deployment,
                  const struct deployment *candidate, char out[65]);
-/* Lists the cells in order of measuring: per repetition the whole grid, by context, then output
- * length, then load, all ascending. Each cell is measured on each of the `subjects` (1 or 2),
- * which alternate in going first, from cell to cell and from repetition to repetition (A B, B A,
- * A B, ...), so that drift affects both alike. The caller frees *out. */
+/* Lists the cells in the plan's order, in which a full grid is measured: per repetition the whole
+ * grid, by input length, then output length, then load, all ascending. Each point of the grid has a
+ * cell for each of the `subjects` (1 or 2), which alternate in going first, from point to point and
+ * from repetition to repetition (A B, B A, A B, ...), so that drift affects both alike. The caller
+ * frees *out. */
 void plan_cells(const struct plan *plan, size_t subjects, struct cell_plan **out, size_t *count);
 /* Whether both plans have the same cells. */
 bool plan_same_cells(const struct plan *a, const struct plan *b);
 /* INVALID if the plan has more cells, for that many subjects, than one sweep measures. */
 CHECKED bool plan_check_cells(const struct plan *plan, size_t subjects, struct error *error);
 
-/* Upper bounds of what a sweep sends and how long it takes. They assume a fast server, which
- * `assumption` describes, because a closed loop sends only as much as the server can answer. */
+/* Estimates, rather too high than too low, of what a sweep sends and how long it takes. They hold
+ * under `assumption`, which includes a fast server, because a closed loop sends only as much as the
+ * server can answer. */
 struct plan_estimate {
     int64_t grid_cells, cells; /* all cells of the grid, and how many are measured at most */
     int64_t requests, input_tokens, output_tokens;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists the cells of a plan in order of measuring, and estimates their time and tokens. */
+/* Lists the cells of a plan, and estimates their time and tokens. */
 #include <math.h>
 #include <stdio.h>
 
@@ -7,8 +7,8 @@
 #include "bench/plan/plan.h"
 #include "bench/plan/plan_search.h"
 
-/* An extended window may last this many times window_s if no limit is stated. */
-#define LONGEST_WINDOW 4
+/* If no limit is stated, an extended window is limited to this many times window_s. */
+#define WINDOW_LIMIT_FACTOR 4
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
@@ -103,10 +103,11 @@ bool plan_same_cells(const struct plan *a, const struct plan *b)
 
 double plan_window_limit_s(const struct plan *plan)
 {
-    return plan->window_limit_s > 0 ? plan->window_limit_s : LONGEST_WINDOW * plan->window_s;
+    return plan->window_limit_s > 0 ? plan->window_limit_s : WINDOW_LIMIT_FACTOR * plan->window_s;
 }
 
-/* How many requests per second are sent in this cell. */
+/* How many requests per second are sent in this cell; a closed loop sends as many as the assumed
+ * server can answer. */
 static double request_rate(const struct plan *plan, const struct cell_plan *cell)
 {
     double input = (double)cell->input_tokens, output = (double)cell->output_tokens;
@@ -118,7 +119,7 @@ static double request_rate(const struct plan *plan, const struct cell_plan *cell
     return fmin(rate, fmin(ALL_OUTPUT_TOKENS_S / output, ALL_INPUT_TOKENS_S / input));
 }
 
-/* The longest window possible at that many requests per second. */
+/* The window's length at that many requests per second; with ci_width, its limit. */
 static double window_s(const struct plan *plan, double rate)
 {
     double limit_s = plan_window_limit_s(plan);
@@ -141,7 +142,7 @@ void plan_estimate(const struct plan *plan, size_t subjects, struct plan_estimat
         int64_t in_flight = cells[i].request_rate > 0 ? 0 : cells[i].concurrency; /* at the end */
         int64_t requests = (int64_t)ceil(rate * measured_s) + in_flight;
 
-        if (!plan_search_may_measure(plan, i / subjects % plan_levels(plan)))
+        if (!plan_search_estimates(plan, i / subjects % plan_levels(plan)))
             continue;
         out->cells++;
         out->requests += requests;

@@ -11,7 +11,7 @@ static CHECKED bool check_open(const struct plan *plan, struct error *error)
     if (plan->concurrency_count > 1)
         return error_set(error, ERROR_INVALID,
                          "'concurrency' has %zu values: with 'arrival' %s it is the most requests "
-                         "in flight, so give one, or none (%d)",
+                         "in flight, so give one, or omit it for %d",
                          plan->concurrency_count, arrival_names[plan->arrival], PLAN_IN_FLIGHT);
     if (plan->think_time_s > 0)
         return error_set(error, ERROR_INVALID,

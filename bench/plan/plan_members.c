@@ -7,7 +7,7 @@
 
 struct member;
 
-/* How members of one type are read (their values are already checked) and written. */
+/* How members of one kind are read (their values are already checked) and written. */
 struct kind {
     const char *phrase;        /* as in "<name> must be <phrase>" */
     json_type type, item_type; /* item_type: the type of a list's values */
@@ -20,11 +20,12 @@ struct member {
     const struct kind *kind;
     size_t value;               /* offset in struct plan */
     size_t count;               /* for a list: offset of the number of its values */
-    double low, high;           /* range of a number, of a text's bytes, or of a list's length */
-    double item_low, item_high; /* range of each value in a list */
-    const char *const *choices; /* in the order of their enum; ends with NULL */
+    double low, high;           /* range of a number, or of the length of a text (bytes) or list */
+    double item_low, item_high; /* the same for each value of a list */
+    const char *const *choices; /* ends with NULL; those of a CHOICE, in the order of its enum */
     const char *initial;        /* the default as JSON text; NULL: none */
-    /* Only the tools use the next members (handlers/tool.h). */
+    /* The next members are not used here: the rows of plan_parameters.h set them for the tools
+     * (handlers/tool.h). */
     bool rare;
     const char *help, *more;
 };
@@ -228,7 +229,7 @@ enum kind_name {
     KIND_BOOLEAN,
     KIND_TEXT,
     KIND_CHOICE,     /* one of an enum's values */
-    KIND_PERCENTILE, /* one of `choices`; a whole number in the plan: "p99" is 99 */
+    KIND_PERCENTILE, /* one of `choices`; a whole number in struct plan: "p99" is 99 */
     KIND_INTEGERS,
     KIND_NUMBERS,
     KIND_TEXTS,

@@ -9,5 +9,5 @@
 CHECKED bool plan_members_read(const json_t *arguments, struct plan *plan, struct error *error);
 /* Whether the member `name` has its default. */
 bool plan_members_is_default(const struct plan *plan, const char *name);
-/* All members, as an object. New reference. */
+/* The members that plan_parameters.h lists, as an object. New reference. */
 json_t *plan_members_to_json(const struct plan *plan);

@@ -3,7 +3,7 @@
  * file that includes this one first defines PLAN_PARAMETER(name, kind, place, ...), whose further
  * arguments initialize a struct member (plan_members.c) or a struct param (handlers/tool.h):
  * plan_members.c reads, checks and writes plans with this list, and tools that accept a plan have
- * the list among their params. The choices of a parameter are in the order of its enum. */
+ * the list among their params. The choices of a CHOICE are in the order of its enum. */
 #define CHOICES(...)                                                                               \
     (const char *const[])                                                                          \
     {                                                                                              \
@@ -13,7 +13,7 @@
 PLAN_PARAMETER("concurrency", INTEGERS, LIST(concurrency, concurrency_count), .low = 1,
                .high = PLAN_LEVELS, .item_low = 1, .item_high = 10000,
                .help = "Users at once, as [1, 4, 16, 64]; omitted: climbs up to 256.",
-               .more = "Each user sends its next request when the last one has ended. If omitted, "
+               .more = "Each user sends its next request after the last one has ended. If omitted, "
                        "users are added until more of them give no more tokens/s. In an open loop "
                        "one number, the most requests in flight (10000 if not given).")
 PLAN_PARAMETER("arrival", CHOICE, AT(arrival), .choices = arrival_names, .initial = "\"closed\"",
@@ -37,7 +37,7 @@ PLAN_PARAMETER("think_time", CHOICE, AT(think_time), .choices = CHOICES("fixed",
                .help = "fixed: always think_time_s; exponential: think_time_s on average.")
 PLAN_PARAMETER("ramp_s", NUMBER, AT(ramp_s), .low = 0, .high = 3600, .initial = "0", .rare = true,
                .help = "Seconds over which the users, or the rate, start before the warm-up. 0: "
-                       "users over the time of one request, a rate at once.")
+                       "users start within a request plus think time, a rate at once.")
 PLAN_PARAMETER("input_tokens", INTEGERS, LIST(input_tokens, input_count), .low = 1,
                .high = PLAN_LEVELS, .item_low = 1, .item_high = 1000000,
                .help = "Prompt lengths, as [128, 1024]; omitted: 512.",
@@ -51,21 +51,22 @@ PLAN_PARAMETER("repetitions", INTEGER, AT(repetitions), .low = 1, .high = 20, .i
                .help = "How often the grid is measured; 3 times show the spread.",
                .more = "They are interleaved.")
 PLAN_PARAMETER("window_s", NUMBER, AT(window_s), .low = 1, .high = 600,
-               .help = "Measured seconds per cell; 30, or 10 without concurrency.",
+               .help = "Measured seconds per cell; 30, or 10 if no load is given.",
                .more = "After the warm-up.")
 PLAN_PARAMETER("requests", INTEGER, AT(requests), .low = 0, .high = 10000000, .initial = "0",
                .rare = true,
-               .help = "The window ends after this many requests, but at window_limit_s at the "
-                       "latest; 0: after window_s.")
+               .help = "The window ends after this many requests, or at window_limit_s; 0: after "
+                       "window_s.")
 PLAN_PARAMETER(
     "ci_width", NUMBER, AT(ci_width), .low = 0, .high = 1, .initial = "0", .rare = true,
     .help = "The window is extended until the 95 % interval of output tokens/s is within plus or "
-            "minus this share (0.03: 3 %), up to window_limit_s; 0: it is not extended.")
-PLAN_PARAMETER("window_limit_s", NUMBER, AT(window_limit_s), .low = 0, .high = 3600, .initial = "0",
-               .rare = true,
-               .help = "Most seconds of a window that is extended; 0: four times window_s.")
+            "minus this share (0.03: 3 %), up to window_limit_s; 0: not required.")
+PLAN_PARAMETER(
+    "window_limit_s", NUMBER, AT(window_limit_s), .low = 0, .high = 3600, .initial = "0",
+    .rare = true,
+    .help = "Most seconds of a window, once a request has ended; 0: four times window_s.")
 PLAN_PARAMETER("warmup_limit_s", NUMBER, AT(warmup_limit_s), .low = 0, .high = 600, .rare = true,
-               .help = "Seconds of warm-up per cell, at most (30, or 10 without concurrency); it "
+               .help = "Seconds of warm-up per cell, at most (30, or 10 if no load is given); it "
                        "ends earlier when two successive windows agree.")
 PLAN_PARAMETER(
     "api", CHOICE, AT(api), .choices = CHOICES("completions", "chat"), .initial = "\"completions\"",
@@ -77,7 +78,7 @@ PLAN_PARAMETER("http2_streams", INTEGER, AT(http2_streams), .low = 0, .high = 10
                .help = "0: HTTP/1.1, a connection for each request in flight; above: HTTP/2 with "
                        "at most that many requests on a connection, which measures something else.")
 PLAN_PARAMETER("seed", INTEGER, AT(seed), .low = 0, .high = 9007199254740991.0, .initial = "1",
-               .rare = true, .help = "Makes the prompts: the same seed, the same prompts.")
+               .rare = true, .help = "The same seed gives the same lengths and arrivals.")
 PLAN_PARAMETER(
     "time_limit_s", NUMBER, AT(time_limit_s), .low = 1, .high = 604800, .initial = "21600",
     .rare = true,
@@ -100,7 +101,7 @@ PLAN_PARAMETER("goodput_tpot_ms", NUMBER, AT(goodput_tpot_ms), .low = 0, .high =
 PLAN_PARAMETER("search", CHOICE, AT(search), .choices = CHOICES("full", "adaptive", "climb"),
                .help = "full grid; adaptive: only the loads that determine saturation; climb: the "
                        "same, from below.",
-               .more = "Default: full, or climb without concurrency. adaptive: per context "
+               .more = "Default: full, or climb if no load is given. adaptive: per context "
                        "only the loads that determine the saturation point and the largest load "
                        "within the limits; the others are reported as inferred, without figures. "
                        "It pays from about 10 loads on: give a fine list.")
@@ -109,7 +110,7 @@ PLAN_PARAMETER(
     .rare = true,
     .help = "Limit of time to first token, for the largest load within the limits; 0: none.")
 PLAN_PARAMETER("limit_itl_ms", NUMBER, AT(limits.itl_ms), .low = 0, .high = 3600000, .initial = "0",
-               .rare = true, .help = "Limit of the gap between chunks; 0: none.")
+               .rare = true, .help = "Limit of the gap between tokens; 0: none.")
 PLAN_PARAMETER("limit_tpot_ms", NUMBER, AT(limits.tpot_ms), .low = 0, .high = 3600000,
                .initial = "0", .rare = true,
                .help = "Limit of milliseconds per output token after the first; 0: none.")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks a plan's limits, and says how much of the plan a search may measure. Private to bench/. */
+/* Checks a plan's limits, and says which levels of load an estimate includes. Private to bench/. */
 #pragma once
 
 #include "bench/plan/plan.h"
@@ -8,4 +8,4 @@
 CHECKED bool plan_check_limits(const struct plan *plan, struct error *error);
 /* Whether the upper bounds of an estimate include this level: a search measures at most search_most
  * levels, so the estimate includes that many of the largest, which cost most. */
-bool plan_search_may_measure(const struct plan *plan, size_t level);
+bool plan_search_estimates(const struct plan *plan, size_t level);

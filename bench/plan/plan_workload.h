@@ -6,9 +6,9 @@
 #include "base/core/text.h"
 #include "bench/plan/plan.h"
 
-/* INVALID if these members contradict one another. */
+/* INVALID if these members cannot be combined. */
 CHECKED bool plan_check_workload(const struct plan *plan, struct error *error);
-/* Returns these members, for a fingerprint; new reference. */
+/* Returns those of these members that belong to a fingerprint; new reference. */
 json_t *plan_workload_specification(const struct plan *plan);
 /* Appends the sampling settings as members of a request, without a comma before the first. */
 void plan_sampling(const struct plan *plan, struct text *out);

@@ -10,7 +10,9 @@
 #define PEAK_DOUBT 0.015  /* how much higher a peak may be than the load that stands for it */
 /* Above this share of what Little's law allows, tokens/s may still rise with the load. */
 #define STILL_RISING 0.7
-#define CLIMB_STEP 4    /* the climb multiplies the load by this */
+/* The climb goes from a load to the next one that is at least this many times as large, or else to
+ * the largest. */
+#define CLIMB_STEP 4
 #define CLIMB_GAIN 1.05 /* tokens/s that grow by a smaller factor have stopped growing */
 /* After this many known levels without a sound one, the search gives up. */
 #define NOTHING_SUCCEEDS 3
@@ -33,7 +35,7 @@ static double most_tokens(const struct search_view *view, size_t level)
 /* ---- The ends -------------------------------------------------------------------------------- */
 
 /* The upper load to begin with: the smallest one that an earlier search shows to be well beyond the
- * saturation point and the limits; if no search shows that of any, the largest load. */
+ * saturation point and the limits, and close to the peak; if there is none, the largest load. */
 static size_t find_anchor(const struct search_view *view)
 {
     const struct search_step *earlier = &view->earlier;
@@ -50,8 +52,8 @@ static size_t find_anchor(const struct search_view *view)
 }
 
 /* Asks for the levels that decided the same search in an earlier repetition: no others are needed
- * to confirm its result. The level under the saturation point was either measured, or excluded by a
- * bound that the smallest level gives. */
+ * to confirm its result. The level under the saturation point was either measured or excluded by a
+ * bound; if excluded, the smallest level, which gives such a bound, is measured in its place. */
 static bool ask_as_before(const struct search_view *view, struct search_step *out)
 {
     const struct search_step *earlier = &view->earlier;
@@ -146,11 +148,11 @@ static bool ask_for_peak(const struct search_view *view, struct search_step *out
 
 /* ---- The saturation point -------------------------------------------------------------------- */
 
-/* The levels that may be the saturation point: above `low`, the largest known level that does not
- * reach the required tokens/s, up to `high`, the smallest known level that does. */
+/* The levels that may be the saturation point: up to `high`, the smallest sound level that reaches
+ * the required tokens/s, and above `low`, the largest sound level below `high`. */
 struct bracket {
     size_t low, high; /* low SEARCH_NONE: there is no such level */
-    size_t first;     /* the first level that no bound excludes; `high`: all are excluded */
+    size_t first;     /* the first unknown level that no bound excludes; `high`: there is none */
     double required_tokens_per_s;
 };
 

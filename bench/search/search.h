@@ -53,9 +53,10 @@ struct search_step {
 /* Finds the next step of a search. `hint` may be NULL. */
 void search_step(const struct search_level *levels, size_t count, const struct search_hint *hint,
                  struct search_step *out);
-/* The same for a server of unknown capacity: first climbs from the smallest load, by at least a
- * factor of four per step, until tokens/s stop growing or a level is lost. Then it searches up to
- * that level; those above it need not be measured. */
+/* The same for a server of unknown capacity: first climbs from the smallest load, each time to the
+ * next one that is at least four times as large, or else to the largest, until tokens/s stop
+ * growing, a level is lost, or the largest load is known. Then it searches up to the level that was
+ * reached; those above it need not be measured. */
 void search_climb(const struct search_level *levels, size_t count, const struct search_hint *hint,
                   struct search_step *out);
 /* Appends why a level need not be measured, once the search is finished: "over the saturation point

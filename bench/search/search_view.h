@@ -89,7 +89,7 @@ static inline size_t clamp(size_t level, size_t low, size_t high)
 }
 
 /* The functions named ask_... return true with the level to measure next in out->next, or false if
- * what they look for is already known. */
+ * they need no further level. */
 static inline bool ask(struct search_step *out, size_t level)
 {
     out->next = level;

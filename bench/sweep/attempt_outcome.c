@@ -28,7 +28,7 @@ static void stop(struct sweep_work *work, const char *reason)
              "%.170s: start a new sweep, or restore the old model and call sweep_resume", reason);
 }
 
-/* A sweep measures one model: the one that the server had when the sweep began. */
+/* A sweep measures one model of each deployment: the one that the server monitor reported first. */
 static bool serves_other_model(struct subject *subject, const struct cross_check *cross_check,
                                char reason[256])
 {

@@ -17,7 +17,7 @@
 
 #define STORE_RETRY_MS 1000
 #define SERVER_RETRY_MS 1000
-#define RUNS_CHECKED 100 /* runs of one deployment, which all have the same fingerprint */
+#define RUNS_CHECKED 100 /* a sweep has at most 20 of one deployment, one per repetition */
 
 /* ---- Stopping, and the store ----------------------------------------------------------------- */
 
@@ -186,8 +186,8 @@ static CHECKED bool check_unchanged(struct sweep_work *work, const struct subjec
     return same;
 }
 
-/* Reads the workload that a resumed sweep began with; for a new sweep, finds one by requests to the
- * server. */
+/* Reads the stored workload, with which a resumed sweep began; if there is none for the plan's API,
+ * finds one by requests to the server. */
 static CHECKED bool find_workload(struct sweep_work *work, struct subject *subject,
                                   const char *stored, struct error *error)
 {

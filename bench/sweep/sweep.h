@@ -23,13 +23,13 @@ struct sweep_host {
     /* The server monitor of an attempt (base/measure/cross_check.h): monitor_begin waits a while
      * for the server to be idle, and watches its metrics until monitor_end, which compares them
      * with what was sent. Both call `watch` to find out whether to stop. `result` is NULL if the
-     * attempt was interrupted. Both members may be NULL. */
+     * attempt was interrupted or could not be made. Both members may be NULL. */
     void *(*monitor_begin)(void *context, const struct deployment *deployment,
                            const struct endpoint *endpoint, const struct monitor_watch *watch);
     void (*monitor_end)(void *context, void *monitor, const struct cell_result *result,
                         struct cross_check *out);
     /* Returns what the platform reports about a server that opsbrain deployed, such as image and
-     * machine, as a new reference; NULL for any other server. May be NULL. */
+     * machine, as a new reference; NULL for any other server. The member may be NULL. */
     json_t *(*platform)(void *context, const struct deployment *deployment);
 };
 
@@ -37,7 +37,8 @@ struct sweep_job {
     const struct sweep_host *host;
     unsigned shards;                 /* load threads per cell at most */
     struct calibration *calibration; /* of this process; NULL: cells are not compared with it */
-    /* How long a sweep that an earlier process began waits for its server to answer. */
+    /* If the job was claimed before, for example before a restart: how long it waits for each
+     * server to answer. */
     int64_t server_patience_ms;
 };
 

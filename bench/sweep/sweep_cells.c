@@ -140,8 +140,8 @@ static void end_monitor(struct sweep_work *work, void *monitor, bool measured,
         attempt_outcome_judge(work, subject_of(work, work->current), cross_check, result);
 }
 
-/* Whether the sweep has already measured a cell on the current cell's server, which may be the
- * server of both deployments. */
+/* Whether a cell on the current cell's server, which may be the server of both deployments, has
+ * already been measured or has failed. */
 static bool has_used_server(struct sweep_work *work)
 {
     const char *server = subject_of(work, work->current)->server;
@@ -171,7 +171,8 @@ static int64_t least_context(const struct sweep_work *work)
     return least;
 }
 
-/* The largest overhead of all deployments, so that the same lengths are drawn for each. */
+/* The largest overhead, and the longest of the shortest prompts, of all deployments, so that the
+ * same lengths are drawn for each. */
 static struct workload_room widest_room(const struct sweep_work *work)
 {
     struct workload_room room = { 0 };
@@ -220,8 +221,8 @@ static CHECKED bool measure(struct sweep_work *work, int64_t attempt_id, struct 
     return done;
 }
 
-/* If the server refuses requests of these lengths, it refuses them for any number of users: copies
- * the result of another cell. */
+/* If the server refuses requests of these lengths, it refuses them at any load: copies the result
+ * of an infeasible cell. */
 static bool copy_infeasible(const struct sweep_work *work, struct cell_result *out)
 {
     const struct cell_row *sibling = find_sibling(work, CELL_INFEASIBLE);
@@ -312,8 +313,8 @@ static const char *why_interrupted(const struct sweep_work *work)
     return work->stopped;
 }
 
-/* Measures the current cell and stores the result. Returns false if the attempt was stopped or
- * could not be made, which stores it as interrupted, or if the store failed. */
+/* Measures the current cell and stores the result. If the attempt was stopped or could not be made,
+ * stores it as interrupted and returns false; also returns false if the store failed. */
 static CHECKED bool attempt(struct sweep_work *work, int64_t attempt_id, struct error *error)
 {
     struct cell_result result = { 0 };

@@ -29,7 +29,7 @@ struct sweep_work {
     struct job_run *run;
     struct sweep_row row;
     struct plan plan;
-    struct dataset dataset; /* the plan's dataset; without rows if it has none */
+    struct dataset dataset; /* the plan's dataset; without rows if the plan has none */
     struct subject subjects[SWEEP_SUBJECTS_MAX];
     size_t subject_count;
     struct cell_row *cells;
@@ -42,15 +42,15 @@ struct sweep_work {
     char message[256];        /* the latest progress, without the time left */
     int64_t message_ns;       /* when it was reported */
     int rejected;             /* attempts at the current cell that attempt_outcome.c rejected */
-    /* How the first attempt at the current cell failed, if it is measured again because of
+    /* How an attempt at the current cell failed, if the cell is measured again because of
      * sweep_search_doubts; "": it is not. */
     char lost[160];
     char stopped[320]; /* why the sweep stops early; "": it does not */
     bool ends_failed;  /* it stops for a reason other than its time limit, so its job fails */
 };
 
-/* Measures all pending cells, until the job should stop or work->stopped is set. Returns false if
- * an attempt could not be made, or a result could not be stored. */
+/* Measures or infers all pending cells, until the job should stop or work->stopped is set. Returns
+ * false if an attempt could not be made, or a result could not be stored. */
 CHECKED bool sweep_cells_run(struct sweep_work *work, struct error *error);
 /* Returns the cell to measure next in *next; NULL if none is left. Marks the cells that an adaptive
  * search need not measure as inferred. Returns false if that could not be stored. */

@@ -111,16 +111,16 @@ static void read_group(const struct sweep_work *work, const struct cell_row *lik
 }
 
 /* Whether no cell of the group is pending, and at least one is sound. */
-static bool is_known(const struct group *group)
+static bool is_usable(const struct group *group)
 {
-    bool known = false;
+    bool has_sound = false;
 
     for (size_t i = 0; i < group->count; i++) {
         if (group->cells[i]->state == CELL_PENDING)
             return false;
-        known = known || group->levels[i].state == LEVEL_SOUND;
+        has_sound = has_sound || group->levels[i].state == LEVEL_SOUND;
     }
-    return known;
+    return has_sound;
 }
 
 /* ---- What was found before ------------------------------------------------------------------- */
@@ -152,7 +152,7 @@ static bool find_earlier(const struct sweep_work *work, const struct cell_row *c
         return false;
     read_group(work, nearest, group);
     *hint = (struct search_hint){ group->levels, is_same_shape(nearest, cell) };
-    return is_known(group);
+    return is_usable(group);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */

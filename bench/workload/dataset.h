@@ -29,17 +29,18 @@ struct dataset {
     struct text texts; /* the prompts one after the other, escaped as in a JSON string */
     struct dataset_row *rows;
     size_t count, capacity;
-    size_t skipped; /* records that cannot be sent; among prompts, also records of lengths only */
+    size_t skipped; /* records that cannot be sent; if there are prompts, also those without one */
 };
 
 #define DATASET_AUTO __attribute__((cleanup(dataset_finish))) struct dataset
 void dataset_finish(struct dataset *dataset);
 
-/* Reads a file of ShareGPT's form (a list of {"conversations": [{"from": "human", "value": ...},
- * ...]}), of chat messages or prompts ({"messages": [...]}, {"prompt": ...}), as one list or one
- * object per line; or of lengths: CSV or JSON lines with columns such as input_tokens and
- * output_tokens (and the names in traces of BurstGPT, Azure and Mooncake). INVALID if the file has
- * another form, has nothing that can be sent, or is too large. Free with dataset_finish. */
+/* Reads a file of JSON objects, in one list or one per line: conversations in ShareGPT's form
+ * ({"conversations": [{"from": "human", "value": ...}, ...]}), chat messages ({"messages": [...]}),
+ * prompts ({"prompt": ...}), or lengths ({"input_tokens": ..., "output_tokens": ...}, or the names
+ * in traces of BurstGPT, Azure and Mooncake). Lengths may also be a CSV table with columns of these
+ * names. INVALID if the file has another form, has nothing that can be sent, or is too large. Free
+ * with dataset_finish. */
 CHECKED bool dataset_read(const char *bytes, size_t length, struct dataset *out,
                           struct error *error);
 
@@ -50,7 +51,7 @@ CHECKED bool dataset_pack(const struct dataset *dataset, void **out, size_t *len
                           struct error *error);
 CHECKED bool dataset_unpack(const void *data, size_t length, struct dataset *out,
                             struct error *error);
-/* The digest of everything that would be sent; files of different forms can have equal digests. */
+/* The digest of everything but `skipped`; files of different forms can have equal digests. */
 void dataset_digest(const struct dataset *dataset, char out[DIGEST_TEXT_SIZE]);
 
 #define DATASET_TOKENS_PER_BYTE 0.25 /* in English, roughly */

@@ -73,7 +73,7 @@ static void add_row(struct dataset *dataset, const struct dataset_row *row)
 }
 
 /* Adds the record to the dataset. A record is skipped, and counted, if its prompt is too long, or
- * if it has neither a prompt nor a length that can be sent. */
+ * if it has neither a prompt nor an input length that can be sent. */
 static CHECKED bool add_record(struct dataset *dataset, const struct record *record,
                                struct error *error)
 {
@@ -92,7 +92,7 @@ static CHECKED bool add_record(struct dataset *dataset, const struct record *rec
     }
     if (dataset->count == DATASET_ROWS_MAX)
         return error_set(error, ERROR_INVALID,
-                         "the file has more than %d prompts: give a part of it", DATASET_ROWS_MAX);
+                         "the file has more than %d records: give a part of it", DATASET_ROWS_MAX);
     if (has_prompt) {
         row.offset = (uint32_t)dataset->texts.length;
         row.length = (uint32_t)length;

@@ -34,7 +34,7 @@ static int64_t within(int64_t value, int64_t low, int64_t high)
 int64_t lengths_longest(const struct lengths *lengths)
 {
     if (lengths->distribution == DISTRIBUTION_LOGNORMAL)
-        return lengths->mean * LENGTHS_LONGEST;
+        return lengths->mean * LENGTHS_LONGEST_FACTOR;
     return lengths->mean
            + (lengths->distribution == DISTRIBUTION_UNIFORM ? half_range(lengths) : 0);
 }

@@ -21,7 +21,7 @@ struct call {
     const struct asker *asker;
     struct completion_stream *stream; /* NULL: the answer is not a stream */
     bool broken, silent, reports_usage, reported_error, ended_by_model;
-    int64_t event_ns; /* time of the latest event, or of the call's beginning; monotonic */
+    int64_t event_ns; /* time of the latest event, or of the latest request's start; monotonic */
     int64_t waited_s; /* time spent waiting because the server asked for it */
     int64_t events, chunks, reported_chunks, tokens;
     char failure_text[240];
@@ -68,8 +68,9 @@ static bool on_bytes(void *context, const char *bytes, size_t length)
     return !call->broken && !call->silent;
 }
 
-/* If the server asked for a retry within WAIT_LIMIT_S, waits until then and returns true. Returns
- * false with CANCELLED if the caller stops the wait, else with the error as it was. */
+/* If the server asked for a retry, and all waits of the call stay within WAIT_LIMIT_S, waits as
+ * long as it asked (at least a second) and returns true. Returns false with CANCELLED if the caller
+ * stops the wait, else with the error as it was. */
 static CHECKED bool wait_to_repeat(struct call *call, const struct outbound_response *response,
                                    struct error *error)
 {
@@ -115,7 +116,8 @@ static CHECKED bool perform_once(struct call *call, const char *path, const stru
     return outbound_perform(&request, response, error);
 }
 
-/* Repeats the call while the server, or a gateway with a rate limit, asks for it. */
+/* Repeats the request when the server, or a gateway with a rate limit, asks for it, within
+ * WAIT_LIMIT_S. */
 static CHECKED bool perform(struct call *call, const char *path, const struct text *body,
                             struct outbound_response *response, struct error *error)
 {
@@ -221,8 +223,8 @@ static CHECKED bool judge_stream(const struct call *call, const struct outbound_
                          call->events);
     if (call->broken || call->events == 0)
         return error_set(error, ERROR_UPSTREAM,
-                         "the server does not stream: it answered a request for a stream with "
-                         "'%s', where text/event-stream is needed",
+                         "the server does not stream: its answer to a request for a stream ('%s') "
+                         "cannot be read as text/event-stream",
                          response->content_type);
     return true;
 }

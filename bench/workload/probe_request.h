@@ -10,7 +10,8 @@ struct asker {
     const struct endpoint *endpoint;
     bool (*stopped)(void *context); /* called at least 5 times a second */
     void *context;
-    int64_t silence_limit_ms; /* a stream without an event for this long has failed; 0: 5 minutes */
+    int64_t silence_limit_ms; /* a stream without an event for this long has failed; 0: no limit but
+                                 the 5 minutes of every request */
 };
 
 /* POSTs JSON to `path`; *response, the error and the return value are those of outbound_perform.
@@ -21,9 +22,9 @@ CHECKED bool probe_request_post(const struct asker *asker, const char *path,
                                 struct error *error);
 
 /* Finds out how many tokens the server counts for a prompt of `count` pieces. `which` has their
- * indices in workload->pieces; NULL: the first ones. *tokens is -1 if the server answers without a
- * count. *status is the answer's status; 0: there was no answer. Returns false unless the status is
- * 2xx and the answer can be read. */
+ * indices in workload->pieces; NULL: the first ones, repeated if there are too few. *tokens is -1
+ * if the server answers without a count. *status is the answer's status; 0: there was no answer.
+ * Returns false unless the status is 2xx and the answer can be read. */
 CHECKED bool probe_request_count(const struct asker *asker, const struct workload *workload,
                                  const size_t *which, size_t count, int64_t *tokens, long *status,
                                  struct error *error);
@@ -46,7 +47,7 @@ CHECKED bool probe_request_shape(const struct asker *asker, const struct workloa
 /* The length of an answer, and how it ended. */
 struct stream_ending {
     int64_t tokens; /* by usage; without usage the number of chunks with output */
-    bool by_model;  /* the server reports that the model ended the answer, not the length limit */
+    bool by_model;  /* the answer has a finish_reason other than "length" */
 };
 /* Requests an answer of at most output_tokens to a prompt of `pieces` pieces. */
 CHECKED bool probe_request_ending(const struct asker *asker, const struct workload *workload,

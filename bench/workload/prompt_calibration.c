@@ -38,7 +38,8 @@ static CHECKED bool explain_missing(enum bench_api api, struct error *error)
 
 /* ---- Prompts of token ids -------------------------------------------------------------------- */
 
-/* Whether the server counts each id as one token, besides a constant overhead, which this sets. */
+/* Whether the server counts each id as one token, besides a constant overhead, which this sets.
+ * Also true if the server reports no count. */
 static CHECKED bool verify_ids(const struct asker *asker, struct workload *workload,
                                struct error *error)
 {
@@ -71,7 +72,7 @@ static CHECKED bool learn_ids(const struct asker *asker, struct workload *worklo
 
 /* ---- Prompts of words ------------------------------------------------------------------------ */
 
-/* Finds the words that are one token each, by the server's counts of groups of words. */
+/* A search for the words that are one token each, by the server's counts of groups of words. */
 struct word_search {
     const struct asker *asker;
     struct workload *workload;            /* with all words as pieces */
@@ -94,8 +95,8 @@ static CHECKED bool count_group(struct word_search *search, size_t first, size_t
     return true;
 }
 
-/* Adds the words of the group to search->good if it has as many `tokens` (the server's count) as
- * words; else searches its two halves. */
+/* Adds the words of the group to search->good if the group has as many tokens as words; else
+ * searches its two halves, unless it is small or QUESTIONS_LIMIT is reached. */
 static CHECKED bool search_group(struct word_search *search, size_t first, size_t count,
                                  int64_t tokens, struct error *error)
 {
@@ -148,8 +149,8 @@ static CHECKED bool verify_words(const struct asker *asker, const struct workloa
     return true;
 }
 
-/* Tries single letters: a tokenizer that splits words has at least a token for each letter after a
- * blank. */
+/* Tries single letters: even a tokenizer that splits words usually has a token for a blank and a
+ * letter. */
 static CHECKED bool choose_letters(const struct asker *asker, struct workload *workload,
                                    bool *right, struct error *error)
 {
@@ -219,8 +220,8 @@ static CHECKED bool count_words(const struct asker *asker, struct workload *work
     return false;
 }
 
-/* Finds words whose number of tokens is known, if the server reports it. Every prompt begins with
- * the word "a", which is a part of the overhead, like the chat template. */
+/* Finds words whose number of tokens is known, if the server reports it. Every prompt of words
+ * begins with the word "a", which is a part of the overhead, like the chat template. */
 static CHECKED bool learn_words(const struct asker *asker, struct workload *workload,
                                 struct error *error)
 {
@@ -292,14 +293,15 @@ static CHECKED bool learn_first_request(const struct asker *asker, const char *s
         return false;
     cause = *error;
     if (sampling[0] == '\0')
-        return error_set(error, ERROR_UPSTREAM,
-                         "the server refuses a \"temperature\" of 0: plan another one (%.300s)",
-                         cause.message);
+        return error_set(
+            error, ERROR_UPSTREAM,
+            "the server refuses a \"temperature\" of 0: plan another temperature (%.300s)",
+            cause.message);
     text_copy(workload->sampling, sizeof workload->sampling, sampling);
     return learn_limit(asker, workload, error);
 }
 
-/* Tries all optional fields together; if the server refuses them, one by one. */
+/* Tries the fields of `wanted` together; if the server refuses them, one by one. */
 static CHECKED bool learn_fields(const struct asker *asker, struct workload *workload,
                                  struct error *error)
 {
@@ -328,8 +330,8 @@ static CHECKED bool learn_fields(const struct asker *asker, struct workload *wor
 }
 
 /* If chunks do not report their tokens, sets the field that requests usage in every chunk, unless
- * the server does not support it: whether chunks carry several tokens may depend on the load, so
- * one answer of an idle server does not show it. */
+ * the server does not support it. Whether chunks carry several tokens may depend on the load: one
+ * answer of an idle server does not show it. */
 static CHECKED bool learn_chunks(const struct asker *asker, struct workload *workload,
                                  struct error *error)
 {

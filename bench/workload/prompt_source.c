@@ -61,8 +61,8 @@ static bool is_drawn(const struct lengths *lengths)
            || lengths->distribution == DISTRIBUTION_LOGNORMAL;
 }
 
-/* Checks the means of drawn lengths, which are later shortened to fit the context. Fixed lengths
- * that do not fit are refused by the server itself. */
+/* If lengths are drawn, checks that the means fit the context; each drawn length is later shortened
+ * to fit it. Fixed lengths that do not fit are refused by the server itself. */
 static CHECKED bool check_context(const struct prompt_source *prompts, struct error *error)
 {
     int64_t input = prompts->input.mean, output = prompts->output.mean;
@@ -105,7 +105,8 @@ static bool is_text(const struct prompt_source *prompts)
     return prompts->dataset != NULL && prompts->dataset->kind == DATASET_PROMPTS;
 }
 
-/* Gets the tokens of a row's prompt and of its answer, estimated where only a text is known. */
+/* Gets the tokens of a row's prompt and of its answer, estimated where only a text is known. Unless
+ * the dataset gives the lengths of answers, *output is the plan's mean. */
 static void measure_row(const struct prompt_source *prompts, const struct dataset_row *row,
                         int64_t *input, int64_t *output)
 {
@@ -129,8 +130,7 @@ static bool is_usable(const struct prompt_source *prompts, const struct dataset_
            && (prompts->context_tokens == 0 || input + output <= prompts->context_tokens);
 }
 
-/* Puts the rows in an order that depends on the seed, so that neighbours in the file are not sent
- * together. */
+/* Puts the rows in an order that depends on the seed, rather than that of the file. */
 static void shuffle(struct prompt_source *prompts)
 {
     struct generator generator;
@@ -157,13 +157,14 @@ static CHECKED bool choose_rows(struct prompt_source *prompts, struct error *err
     if (prompts->usable_count == 0)
         return error_set(error, ERROR_INVALID,
                          "none of the dataset's %zu prompts can be sent: with their answers, they "
-                         "do not fit the model's context of %ld, or have no known lengths",
+                         "do not fit the model's context of %ld, or they are too short, or have no "
+                         "known lengths",
                          dataset->count, prompts->context_tokens);
     shuffle(prompts);
     return true;
 }
 
-/* The length of the longest prompt that has to be generated. */
+/* The length of the longest prompt that has to be generated; 0: none has to be. */
 static int64_t longest_of_dataset(const struct prompt_source *prompts)
 {
     int64_t longest = 0;
@@ -198,7 +199,7 @@ static int64_t longest_input(const struct prompt_source *prompts)
     return is_drawn(&prompts->input) && longest > limit ? limit : longest;
 }
 
-/* Fills the arena. With the same seed, a shorter arena is the beginning of a longer one. */
+/* Fills the arena. With equal pieces and seed, a shorter arena is the beginning of a longer one. */
 static void fill_arena(struct prompt_source *prompts)
 {
     const struct workload *workload = prompts->workload;
@@ -339,7 +340,7 @@ static void set_dataset_lengths(const struct prompt_source *prompts, uint64_t in
                     && (prompts->dataset_sent || index >= prompts->usable_count);
 }
 
-/* The lengths depend only on the seed and the index. */
+/* The lengths do not depend on the nonce. */
 static void draw_lengths(const struct prompt_source *prompts, uint64_t index, struct wanted *out)
 {
     int64_t context = prompts->context_tokens > 0 ? prompts->context_tokens : LONGEST_INPUT;
@@ -388,8 +389,8 @@ static struct prompt_part choose_prefix(const struct prompt_source *prompts,
                                  offset[1] - offset[0] };
 }
 
-/* Writes a unique head for a text of the dataset: 16 hexadecimal digits. Returns the number of
- * bytes; 0 if the plan does not ask for unique prompts. */
+/* Writes a unique head for a text of the dataset: 16 hexadecimal digits and a blank. Returns the
+ * number of bytes; 0 if the plan does not ask for unique prompts. */
 static size_t write_tag(const struct prompt_source *prompts, uint64_t index, char *out)
 {
     if (!prompts->unique)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prompts of a cell: generated with the lengths that the plan requests, or texts of a dataset.
+/* The prompts of a cell: generated with lengths of the plan or of a dataset, or texts of a dataset.
  * A generated prompt has its own head of random pieces, and a body from one arena of random pieces,
  * which all prompts share without copying. If the plan has shared prefixes, one of them comes
  * before the head.
@@ -27,8 +27,8 @@ struct prompt_source_order {
     int64_t context_tokens;              /* drawn lengths are shortened to fit; 0: not known */
     struct workload_room room;     /* of all compared servers; zero: only this workload counts */
     uint64_t nonce;                /* the attempt's nonce */
-    const struct dataset *dataset; /* its prompts are sent; borrowed; NULL: prompts are generated */
-    bool dataset_sent;             /* the server already received the dataset's prompts */
+    const struct dataset *dataset; /* of prompts or of lengths; borrowed; NULL: none */
+    bool dataset_sent;             /* the server may already have received the dataset's prompts */
 };
 
 /* INVALID if prompts of these lengths cannot be made, if the means of drawn lengths do not fit the
@@ -36,22 +36,22 @@ struct prompt_source_order {
 CHECKED bool prompt_source_create(const struct prompt_source_order *order,
                                   struct prompt_source **out, struct error *error);
 void prompt_source_destroy(struct prompt_source *prompts);
-/* How many of the dataset's prompts are not sent: they do not fit the context, have no known
+/* How many of the dataset's rows are left out: they do not fit the context, have no known
  * lengths, or are shorter than the shortest prompt that can be generated. */
 size_t prompt_source_left_out(const struct prompt_source *prompts);
 
-/* SHA-256 of everything that determines the prompts except the nonce: the specifications of the
- * workload and the plan, the lengths and the arena. */
+/* SHA-256 of the specifications of the workload and the plan, the lengths, and the arena. The
+ * nonce, which differs between attempts, is not included. */
 void prompt_source_digest(const struct prompt_source *prompts, char out[DIGEST_TEXT_SIZE]);
 
 /* What one request asks for. */
 struct wanted {
-    int64_t input_tokens; /* -1: a text of a dataset, whose tokens the server will report */
+    int64_t input_tokens; /* -1: a text of a dataset; only the server can count its tokens */
     int64_t output_tokens;
     int64_t shared_tokens; /* tokens of the prefix that other prompts share */
     bool may_stop;         /* the answer may be shorter */
-    bool repeated;         /* the same prompt was sent before */
-    bool cut;              /* a drawn length was changed to fit the context or the prefix */
+    bool repeated;         /* the same prompt may have been sent before */
+    bool cut;              /* a drawn length was changed: too long for the context, or too short */
 };
 
 struct prompt_part {

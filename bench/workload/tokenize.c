@@ -48,8 +48,8 @@ static int compare_ids(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Collects each id once, except those of the first and the last token, which a tokenizer may have
- * added. Returns the number of ids. */
+/* Collects each id once. Skips the first and the last token, which a tokenizer may have added.
+ * Returns the number of ids. */
 static size_t collect_ids(const json_t *tokens, int64_t *ids)
 {
     size_t count = 0, kept = 0;
@@ -103,5 +103,5 @@ bool tokenize_words(const struct asker *asker, struct workload *workload, struct
         if (error->kind == ERROR_CANCELLED)
             return false;
     }
-    return done || error_set(error, ERROR_NOT_FOUND, "the server returns no token ids");
+    return done || error_set(error, ERROR_NOT_FOUND, "the server returns no token ids, or too few");
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How prompts of a requested length are made for one server, and which fields its requests may
- * have. Both are found once per sweep (prompt_calibration.h) and stored with the sweep.
+ * have. Both are found once for each server of a sweep (prompt_calibration.h) and stored with the
+ * sweep.
  *
- * A prompt is a sequence of pieces: token ids if the server accepts arrays of them, else words. By
- * the server's own count it has overhead_tokens + tokens_per_piece x pieces tokens. */
+ * A generated prompt is a sequence of pieces: token ids if the API and the server accept them, else
+ * words or letters. It has overhead_tokens + tokens_per_piece x pieces tokens. */
 #pragma once
 
 #include "bench/plan/plan.h"
@@ -30,10 +31,10 @@ struct workload {
     enum bench_api api;
     enum prompt_form form;
     char source[32];         /* how the pieces were found */
-    int64_t overhead_tokens; /* tokens of a BOS token, the chat template and the first word */
-    double tokens_per_piece; /* 1: lengths are exact */
+    int64_t overhead_tokens; /* besides the pieces: BOS token, chat template, the first word "a" */
+    double tokens_per_piece; /* on average; also 1 if the server reports no tokens */
     unsigned fields;         /* enum request_field */
-    bool reports_usage;      /* streams end with the server's token counts */
+    bool reports_usage;      /* streams contain the server's token counts */
     char sampling[WORKLOAD_SAMPLING_SIZE]; /* members of a request's JSON; "": temperature 0 */
     size_t piece_count;
     char pieces[WORKLOAD_PIECES][WORKLOAD_PIECE_SIZE];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows a running sweep: a row for each finished cell, and below them the cell that is being
- * measured. */
+/* Shows a running sweep: a row for each cell that has ended, except inferred ones, and below them
+ * the cell that is being measured. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -25,8 +25,8 @@
 struct follow {
     struct bench *bench;
     struct interrupt interrupt;
-    json_t *shown;         /* positions of the cells whose rows are written */
-    double done;           /* finished cells when the rows were last read; -1: never */
+    json_t *shown;         /* positions of the cells that have ended; each is shown once */
+    double done;           /* the job's progress at the latest answer; -1: no answer yet */
     bool bar_shown;        /* the bar is shown on standard error */
     bool headed;           /* the headings are written */
     unsigned failed_polls; /* in a row: the server did not answer, or was busy */
@@ -163,7 +163,8 @@ static bool lacks_figures(const char *state)
            || strcmp(state, "pending") == 0;
 }
 
-/* Shows a cell once, when it has ended; inferred cells are not shown. */
+/* Shows a cell once, when it has ended; inferred cells are not shown. With --json, cells are only
+ * counted. */
 static void show_cell(struct follow *follow, const json_t *cell)
 {
     const char *state = json_get_text(cell, "state", "");
@@ -271,7 +272,8 @@ static void show_lost(const struct bench *bench)
 
 /* ---- The loop ---- */
 
-/* Reads the job (*answer: a new reference), and shows the cells that have finished since. */
+/* Reads the job (*answer: a new reference), and shows the cells that have ended and were
+ * not shown yet. */
 static CHECKED bool read_progress(struct follow *follow, json_t **answer, struct error *error)
 {
     json_auto_t *arguments = json_pack("{s:s}", "job", follow->bench->sweep), *shown = NULL;
@@ -296,7 +298,7 @@ static CHECKED bool may_try_again(struct follow *follow, const struct error *err
         return true; /* cancelled by Ctrl-C, which ends the loop */
     if (error->kind != ERROR_UPSTREAM && error->kind != ERROR_BUSY)
         return false;
-    show_bar(follow, NULL, "the server does not answer; still trying");
+    show_bar(follow, NULL, "the server does not answer, or is busy; still trying");
     return ++follow->failed_polls <= FAILED_POLLS_MAX;
 }
 

@@ -37,12 +37,12 @@ static CHECKED bool find_running(struct bench *bench, bool *answering, struct er
 
 static CHECKED bool choose_folder(const struct bench *bench, struct text *out, struct error *error)
 {
-    const char *shared = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    const char *data_home = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
 
     if (bench->data != NULL)
         text_add(out, bench->data);
-    else if (shared != NULL && shared[0] == '/')
-        text_addf(out, "%s/opsbrain", shared);
+    else if (data_home != NULL && data_home[0] == '/')
+        text_addf(out, "%s/opsbrain", data_home);
     else if (home != NULL && home[0] == '/')
         text_addf(out, "%s/.local/share/opsbrain", home);
     else
@@ -98,8 +98,8 @@ static void trim(const char *url, char out[LOGIN_URL_SIZE])
     }
 }
 
-/* Sets bench->deployment if a deployment has this URL. Adds the names that are in use to the object
- * `names`. */
+/* Sets bench->deployment if a deployment has this URL. If none has, the object `names` gets the
+ * names of all deployments. */
 static CHECKED bool find_registered(struct bench *bench, const char *url, json_t *names,
                                     struct error *error)
 {

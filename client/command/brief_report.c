@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define MATRICES_SHOWN 3 /* latency, throughput, TTFT */
-#define PAGE "Page: "    /* the line after the last section */
+#define PAGE "Page: "    /* begins the line after the last section */
 
 struct brief {
     size_t matrices;     /* so far under the latest heading of level 1 or 2 */

@@ -17,7 +17,7 @@
 const char client_statuses[] =
     "Exit status: 0 done; 1 refused or failed, as the message says; 2 wrong command line; 3 no\n"
     "server answers; 4 a valid key is needed, or its role is too low; 5 bench: not\n"
-    "completed, or a cell has no figures; 130 Ctrl-C.\n";
+    "completed, or a cell has no figures; 130 Ctrl-C, or bench was not confirmed.\n";
 
 bool client_open(struct client *client, struct error *error)
 {
@@ -186,7 +186,8 @@ static void param_lines_finish(struct param_lines *lines)
         text_finish(&lines->texts[i]);
 }
 
-/* Passes the call's questions to the user until the call has a result. */
+/* Passes the call's questions to the user until the call has a result, in ROUNDS_MAX rounds at
+ * most. */
 static CHECKED bool call_in_rounds(struct client *client, struct remote_request *request,
                                    json_t *params, json_t **result, struct error *error)
 {

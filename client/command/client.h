@@ -19,7 +19,7 @@ enum exit_status {
     STATUS_NO_SERVER = 3,    /* no server answers */
     STATUS_NO_ACCESS = 4,    /* a key is missing or invalid, or its role is too low */
     STATUS_INCOMPLETE = 5,   /* bench: not completed, or a cell has no figures */
-    STATUS_INTERRUPTED = 130 /* ended by Ctrl-C */
+    STATUS_INTERRUPTED = 130 /* Ctrl-C or a signal; bench: also if the user says no */
 };
 extern const char client_statuses[]; /* for help */
 
@@ -51,7 +51,8 @@ CHECKED bool client_find_tool(struct client *client, const char *name, const jso
  */
 CHECKED bool client_call(struct client *client, const char *tool, const json_t *arguments,
                          json_t **result, struct error *error);
-/* The same, without showing progress. *structured: a new reference. */
+/* The same, without showing progress. *structured: a new reference to the answer's
+ * structuredContent; UPSTREAM if there is none. */
 CHECKED bool client_call_quietly(struct client *client, const char *tool, const json_t *arguments,
                                  json_t **structured, struct error *error);
 /* Adds to `out` the file that the answer names, or else the answer's first text. */

@@ -280,8 +280,8 @@ static CHECKED bool follow(struct bench *bench, int *status, struct error *error
            && (*status == STATUS_INTERRUPTED || finish(bench, error));
 }
 
-/* The command line is read twice: the first reading only finds the target, because only the
- * server's schema shows which arguments are lists. */
+/* The command line is read twice: first for the target and the command's own flags, by which
+ * the server is chosen; then, with that server's schema, for the tool's arguments. */
 static CHECKED bool carry_out(struct bench *bench, int argc, char *const *given, int *status,
                               struct error *error)
 {

@@ -20,7 +20,7 @@ struct bench {
     const char *data, *output, *plan_digest; /* flags; NULL: not given */
     bool yes, by_url;    /* by_url: the address of a model server is given, not its name */
     void *server;        /* started here; NULL: none */
-    char deployment[64]; /* to be measured */
+    char deployment[64]; /* found or registered for the URL; "": no URL is given */
     bool registered;     /* this command registered the deployment */
     char sweep[64];
     char folder[512]; /* of the server that was started here */

@@ -35,5 +35,5 @@ int client_help_show(const char *name);
 /* Adds the help of a command, a short name or a tool. NOT_FOUND if neither this program nor the
  * server has one of that name. */
 CHECKED bool client_help(const char *name, struct text *out, struct error *error);
-/* A line for each command, for `opsbrain help`. */
+/* The part of `opsbrain help` about the client's commands, and the exit statuses. */
 void client_help_overview(struct text *out);

@@ -17,7 +17,7 @@ static CHECKED bool check_words(int argc, char *const *argv, struct error *error
 
     if (argc > 2 || (argc == 2 && (argv[1][0] == '-' || credential_is_in(argv[1]))))
         return error_set(error, ERROR_INVALID,
-                         "%s takes only the server's address: it asks for the key, or reads it "
+                         "%s takes only the server's address: login asks for the key, or reads it "
                          "from standard input; if a key was on the command line, revoke it",
                          argv[0]);
     return argc < 2 || login_url(argv[1], url, error);

@@ -17,7 +17,7 @@
 #include "client/terminal/readable.h"
 #include "client/terminal/screen.h"
 
-#define SAMPLES_MAX 1024 /* more samples than fit into the width of a terminal */
+#define SAMPLES_MAX 1024 /* enough for a chart of 500 columns */
 #define PAIR_COLUMNS 60  /* a terminal at least this wide shows the charts in pairs */
 #define ROWS_MAX 16      /* rows of a chart */
 #define RETRY_MS 1000
@@ -184,8 +184,8 @@ static bool write_line(const struct watch *watch, const json_t *answer)
 
 /* ---- The loop ---- */
 
-/* Called several times a second while a call waits: handles keys, signals and a resized
- * terminal. */
+/* Called several times a second, during a call and before a retry: handles keys, signals and a
+ * resized terminal. */
 static bool is_over(void *context)
 {
     struct watch *watch = context;

@@ -15,8 +15,8 @@ static const json_t *property_of(const struct tool_flags *flags, const char *nam
     return json_object_get(json_object_get(flags->schema, "properties"), name);
 }
 
-/* A parameter's type in JSON Schema, from the server, or from this program for a rare option; "":
- * not known. */
+/* A parameter's type in JSON Schema: from the server's schema or, for a rare option or without a
+ * schema, from this program. "": not known. */
 static const char *type_of(const struct tool_flags *flags, const char *name)
 {
     const json_t *property = property_of(flags, name);
@@ -239,7 +239,7 @@ static CHECKED bool read_flag(struct scan *scan, json_t *arguments, struct error
     return set(scan->flags, text_string(&name), value == NULL ? "true" : value, arguments, error);
 }
 
-/* Reads name=value, for a command without operands in tool_words. */
+/* Reads name=value, for a command without a row in tool_words. */
 static CHECKED bool read_pair(const struct tool_flags *flags, const char *word, json_t *arguments,
                               struct error *error)
 {
@@ -268,10 +268,10 @@ static CHECKED bool read_operands(const struct tool_flags *flags, const char *co
         else if (tool_word_param(flags->word, i, count, operands[i], param))
             is_read = set(flags, param, operands[i], arguments, error);
         else
-            is_read = error_set(
-                error, ERROR_INVALID,
-                "\"%.60s\" is one word too many: opsbrain help %s shows what it takes",
-                operands[i], flags->word->name);
+            is_read =
+                error_set(error, ERROR_INVALID,
+                          "\"%.60s\" is one word too many: opsbrain help %s shows what it takes",
+                          operands[i], flags->word->name);
         if (!is_read)
             return false;
     }

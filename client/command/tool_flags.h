@@ -40,7 +40,8 @@ CHECKED bool tool_flags_default(const struct tool_flags *flags, const char *name
                                 json_t *arguments, struct error *error);
 /* Whether the arguments, or the options among them, have the parameter. */
 bool tool_flags_given(const json_t *arguments, const char *name);
-/* Finds the operands: words that are neither flags nor values of flags. Returns their number, at
- * most `most`; 0 if a flag is wrong. */
+/* Finds the operands: words that are neither flags nor values of flags. Also reads the command's
+ * own flags. Returns the number of operands, at most `most`; 0 if a flag is wrong, or if there are
+ * more than FLAG_OPERANDS_MAX operands. */
 size_t tool_flags_operands(const struct tool_flags *flags, int argc, char *const *given,
                            const char **out, size_t most);

@@ -12,7 +12,8 @@ struct tool_word {
     const char *name;
     const char *tool;
     /* Names of parameters, in order. "[x]" may be omitted. For "run|sweep|deployment" the value's
-     * prefix, such as "run_", chooses the parameter; without a known prefix it is the last one. */
+     * prefix, such as "run_", chooses the parameter; without a prefix of one of them, it is the
+     * last. */
     const char *operands;
     /* The path to which each operand, a file, is uploaded. NULL: operands are not files. */
     const char *upload;

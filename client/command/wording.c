@@ -83,7 +83,7 @@ static bool add_word(struct rewriting *rewriting, const char *text, size_t lengt
 }
 
 /* Writes a list in JSON after a parameter as values with commas between them. Returns the number of
- * bytes read; 0: it is not a list. */
+ * bytes read; 0: no list of strings follows. */
 static size_t add_list(struct rewriting *rewriting, const char *text)
 {
     size_t length = strncmp(text, " [\"", 3) == 0 ? strcspn(text, "]\n") : 0;

@@ -7,6 +7,6 @@
 
 /* Adds a tool's answer; parameters are rewritten only in lines that say what to do next. */
 void wording_add_answer(const char *answer, struct text *out);
-/* Adds an error. Parameters of `tool`, which returned it, may be in quotes; NULL: the error comes
- * from no tool. */
+/* Adds an error. Parameters of `tool`, which was called, are rewritten even where they are quoted,
+ * and a list of them is replaced by a reference to the help. NULL or "": no tool was called. */
 void wording_add_refusal(const char *refusal, const char *tool, struct text *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/remote/event_stream.h"
 
-/* Adds the line's data. Fields other than data, and comments, are ignored. */
+/* Adds the line's data. Comments, and fields other than data, are ignored. */
 static void add_data(struct event_stream *stream)
 {
     const char *line = text_string(&stream->line);
@@ -33,12 +33,12 @@ bool event_stream_feed(struct event_stream *stream, const char *bytes, size_t le
                        event_stream_handle *handle, void *context)
 {
     for (size_t i = 0; i < length; i++) {
-        bool second = bytes[i] == '\n' && stream->after_return;
+        bool ends_crlf = bytes[i] == '\n' && stream->after_return;
 
         stream->after_return = bytes[i] == '\r';
         if (bytes[i] != '\n' && bytes[i] != '\r')
             text_add_char(&stream->line, bytes[i]);
-        else if (!second && !end_line(stream, handle, context))
+        else if (!ends_crlf && !end_line(stream, handle, context))
             return false;
     }
     return true;

@@ -64,8 +64,7 @@ static CHECKED bool read_bytes(int file, const char *path, struct text *out, str
         explicit_bzero(buffer, (size_t)length);
         if (out->length > FILE_LIMIT)
             return error_set(error, ERROR_INVALID,
-                             "%.200s is longer than %d bytes, which opsbrain login never writes: "
-                             "delete it",
+                             "%.200s is longer than %d bytes: delete it, then run opsbrain login",
                              path, FILE_LIMIT);
     }
     return length == 0 || error_set(error, ERROR_INTERNAL, "%.200s: %s", path, strerror(errno));

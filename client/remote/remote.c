@@ -11,10 +11,10 @@
 
 #define VERSION "2026-07-28"
 #define META(name) "io.modelcontextprotocol/" name
-#define TOTAL_LIMIT_MS (24 * 3600 * INT64_C(1000))
+#define TOTAL_TIMEOUT_MS (24 * 3600 * INT64_C(1000))
 /* the longest time without a byte; comments that keep the stream open are bytes, too */
-#define SILENCE_LIMIT_MS 120000
-#define CONNECT_MS 5000
+#define IDLE_TIMEOUT_MS 120000
+#define CONNECT_TIMEOUT_MS 5000
 #define HEADERS_MAX 16
 
 /* An answer that is arriving. */
@@ -83,8 +83,8 @@ static void report_progress(const struct arrival *arrival, const json_t *message
                                json_get_text(params, "message", ""));
 }
 
-/* Handles a notification, or keeps the answer. Anything but JSON is ignored: at the end the answer
- * is then missing. */
+/* Handles a notification, or keeps the answer. Anything but JSON is ignored; if the answer is not
+ * JSON, read_result finds none. */
 static bool handle_message(void *context, const char *data, size_t length)
 {
     struct arrival *arrival = context;
@@ -122,7 +122,8 @@ static bool is_cancelled(void *context)
 
 /* ---- Errors ---- */
 
-/* Reads the server's sentence from a JSON-RPC error or a refused upload. */
+/* Adds the server's sentence from the body of a refusal: a JSON-RPC error, or an object with a text
+ * "error" or "message". */
 static void add_sentence(const char *bytes, size_t length, struct text *out)
 {
     json_auto_t *body = NULL;
@@ -138,8 +139,8 @@ static void add_sentence(const char *bytes, size_t length, struct text *out)
         text_add_printable(out, sentence, strlen(sentence), 400);
 }
 
-static CHECKED bool refuse_key(const struct remote *remote, long status, const char *sentence,
-                               struct error *error)
+static CHECKED bool explain_refusal(const struct remote *remote, long status, const char *sentence,
+                                    struct error *error)
 {
     if (status == 403)
         return error_set(error, ERROR_FORBIDDEN, "%s", sentence);
@@ -163,7 +164,7 @@ static CHECKED bool explain_status(const struct remote *remote,
 
     add_sentence(text_string(&response->body), response->body.length, &sentence);
     if (status == 401 || (status == 403 && sentence.length > 0))
-        return refuse_key(remote, status, text_string(&sentence), error);
+        return explain_refusal(remote, status, text_string(&sentence), error);
     if (sentence.length == 0)
         return error_set(error, ERROR_UPSTREAM,
                          "%.200s is not an opsbrain server, or a proxy is in front of it: it "
@@ -205,9 +206,9 @@ static CHECKED bool perform(const struct remote *remote, struct outbound_request
     bool done;
 
     request->bearer = remote->login.key[0] != '\0' ? remote->login.key : NULL;
-    request->connect_timeout_ms = CONNECT_MS;
-    request->total_timeout_ms = TOTAL_LIMIT_MS;
-    request->idle_timeout_ms = SILENCE_LIMIT_MS;
+    request->connect_timeout_ms = CONNECT_TIMEOUT_MS;
+    request->total_timeout_ms = TOTAL_TIMEOUT_MS;
+    request->idle_timeout_ms = IDLE_TIMEOUT_MS;
     request->on_bytes = receive_bytes;
     request->cancelled = is_cancelled;
     request->context = arrival;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A running server, called by MCP without sessions (2026-07-28). */
+/* Calls of a running server by MCP without sessions (2026-07-28), and uploads to it. */
 #pragma once
 
 #include <jansson.h>
@@ -18,7 +18,7 @@ struct remote {
 /* One JSON-RPC request. */
 struct remote_request {
     const char *method;
-    const char *name;           /* repeated in Mcp-Name; NULL: nothing */
+    const char *name;           /* the value of the header Mcp-Name; NULL: no such header */
     const json_t *params;       /* borrowed; NULL: none */
     const char *const *headers; /* further headers, "Name: value"; end with NULL; NULL: none */
     /* Called for each progress message; total 0: not known. NULL: no progress is requested. */
@@ -27,12 +27,13 @@ struct remote_request {
 };
 
 /* Sends a request and waits for its result; meanwhile `progress` is called. *result: a new
- * reference. UPSTREAM: no opsbrain server answers there; UNAUTHENTICATED, FORBIDDEN: the key is at
- * fault; BUSY; CANCELLED; INVALID: the server's own error. */
+ * reference. UPSTREAM: no opsbrain server answered completely; UNAUTHENTICATED: the server needs a
+ * key, or another one; FORBIDDEN, BUSY, and INVALID for all other errors: the server's own
+ * sentence; CANCELLED: `cancelled` returned true. */
 CHECKED bool remote_ask(const struct remote *remote, const struct remote_request *request,
                         json_t **result, struct error *error);
 /* POSTs a file unchanged to `path`, which follows the server's URL and includes the query. *answer:
- * a new reference. */
+ * a new reference. Fails like remote_ask. */
 CHECKED bool remote_upload(const struct remote *remote, const char *path, const struct text *bytes,
                            json_t **answer, struct error *error);
 /* Adds the header "name: value" as in 2026-07-28: the value is plain if possible, else in base64.

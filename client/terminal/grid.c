@@ -10,13 +10,16 @@
 #include "client/terminal/display_width.h"
 
 #define GAP 2 /* spaces between two columns of the table */
-/* The minimum width of a wrapped column of words: 12, or its longest word up to 34 (an id). */
-#define WORDS_MIN 12
+/* A column of words that is wrapped stays as wide as its longest word, but at least 12 and at most
+ * 34 (the length of an id); only cap_widths narrows it further. */
+#define WORD_COLUMN_MIN 12
 #define LONGEST_WORD_MAX 34
 
 struct column {
-    size_t natural, width;
-    size_t least; /* of numbers: the width with a wrapped heading; of words: the longest word */
+    size_t natural; /* the width of the widest cell, unwrapped */
+    size_t width;   /* as chosen for the terminal */
+    size_t least;   /* of numbers: the width if the heading is wrapped; of words: that of the
+                       longest word */
     bool right;
 };
 
@@ -127,10 +130,10 @@ static size_t narrowest(const struct column *column)
 {
     size_t least = column->least < LONGEST_WORD_MAX ? column->least : LONGEST_WORD_MAX;
 
-    return least > WORDS_MIN ? least : WORDS_MIN;
+    return least > WORD_COLUMN_MIN ? least : WORD_COLUMN_MIN;
 }
 
-static struct column *widest_of_words(const struct grid *grid)
+static struct column *widest_shrinkable(const struct grid *grid)
 {
     struct column *widest = NULL;
 
@@ -155,40 +158,40 @@ static void break_headings(const struct grid *grid)
     }
 }
 
-/* The first column takes at most half of the terminal's width, so that any other column fits beside
- * it. */
-static void cap_widths(const struct grid *grid, size_t columns)
+/* The first column takes at most half of the available width, and each other column at most what is
+ * left beside the first. */
+static void cap_widths(const struct grid *grid, size_t available)
 {
     struct column *first = &grid->columns[0];
 
-    if (grid->column_count > 1 && first->width > columns / 2)
-        first->width = columns / 2;
+    if (grid->column_count > 1 && first->width > available / 2)
+        first->width = available / 2;
     for (size_t i = 1; i < grid->column_count; i++)
-        if (grid->columns[i].width > columns - GAP - first->width)
-            grid->columns[i].width = columns - GAP - first->width;
+        if (grid->columns[i].width > available - GAP - first->width)
+            grid->columns[i].width = available - GAP - first->width;
 }
 
-static void choose_widths(const struct grid *grid, size_t columns)
+static void choose_widths(const struct grid *grid, size_t available)
 {
     struct column *widest;
 
     for (size_t i = 0; i < grid->column_count; i++)
         grid->columns[i].width =
-            grid->columns[i].natural < columns ? grid->columns[i].natural : columns;
-    if (total_width(grid) > columns)
+            grid->columns[i].natural < available ? grid->columns[i].natural : available;
+    if (total_width(grid) > available)
         break_headings(grid);
-    while (total_width(grid) > columns && (widest = widest_of_words(grid)) != NULL)
+    while (total_width(grid) > available && (widest = widest_shrinkable(grid)) != NULL)
         widest->width--;
-    cap_widths(grid, columns);
+    cap_widths(grid, available);
 }
 
-/* The columns, from `from` on, that fit beside the first; at least one. */
-static struct block choose_block(const struct grid *grid, size_t from, size_t columns)
+/* The columns, from `from` on, that fit beside the first: at least one, if there is any. */
+static struct block choose_block(const struct grid *grid, size_t from, size_t available)
 {
     size_t used = grid->columns[0].width, to = from;
 
     while (to < grid->column_count
-           && (to == from || used + GAP + grid->columns[to].width <= columns))
+           && (to == from || used + GAP + grid->columns[to].width <= available))
         used += GAP + grid->columns[to++].width;
     return (struct block){ from, to };
 }
@@ -198,14 +201,15 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The columns of words get the remaining width, the last one first. */
-static void widen_block(const struct grid *grid, const struct block *block, size_t columns)
+/* The columns of words in the block get the remaining width, up to their natural widths, the
+ * rightmost one first; the table's first column keeps its width. */
+static void widen_block(const struct grid *grid, const struct block *block, size_t available)
 {
     size_t used = grid->columns[0].width, room;
 
     for (size_t i = block->from; i < block->to; i++)
         used += GAP + grid->columns[i].width;
-    room = columns > used ? columns - used : 0;
+    room = available > used ? available - used : 0;
     for (size_t i = block->to; i-- > block->from;) {
         struct column *column = &grid->columns[i];
         size_t more = smaller(room, column->natural - smaller(column->natural, column->width));
@@ -224,9 +228,9 @@ static void add_spaces(struct text *out, size_t count)
 }
 
 /* The bytes of the next line of a cell, which is wrapped between words where possible. */
-static size_t line_length(const char *text, size_t columns)
+static size_t line_length(const char *text, size_t width)
 {
-    size_t length = strlen(text), fits = display_width_fit(text, length, columns), at = fits;
+    size_t length = strlen(text), fits = display_width_fit(text, length, width), at = fits;
 
     if (fits == length)
         return fits;
@@ -235,7 +239,7 @@ static size_t line_length(const char *text, size_t columns)
     return at > 0 ? at : fits > 0 ? fits : text_utf8_sequence(text, length);
 }
 
-static void add_cell_line(const struct column *column, const char **rest, bool last,
+static void add_cell_line(const struct column *column, const char **rest, bool is_last_column,
                           struct text *out)
 {
     size_t length = line_length(*rest, column->width);
@@ -246,7 +250,7 @@ static void add_cell_line(const struct column *column, const char **rest, bool l
     text_add_bytes(out, *rest, length);
     *rest += length;
     *rest += **rest == ' ';
-    add_spaces(out, column->right || last ? 0 : padding);
+    add_spaces(out, column->right || is_last_column ? 0 : padding);
 }
 
 /* Ends a line, without trailing spaces. */

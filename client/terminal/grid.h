@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table in aligned columns that fits a width: headings of numbers and columns of words are
- * wrapped, numbers are not; if even that is too wide, the columns are split into several blocks,
- * each with the first column. */
+/* A table in aligned columns that fits a width: columns of words, and the headings above numbers,
+ * are wrapped; numbers only if the terminal is too narrow for one of them. If the table is still
+ * too wide, its columns are split into several blocks, each with the first column. */
 #pragma once
 
 #include "base/core/text.h"

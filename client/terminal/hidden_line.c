@@ -68,7 +68,7 @@ bool hidden_line_read(const char *prompt, struct text *out, struct error *error)
     struct termios before;
     bool is_terminal, done;
 
-    /* signals that end the command wait until the terminal is restored */
+    /* a signal ends the reading, not the process: the terminal must be restored */
     interrupt_begin(&interrupt);
     is_terminal = isatty(STDIN_FILENO) == 1 && hide(&before);
     if (is_terminal)

@@ -10,7 +10,8 @@ struct interrupt {
     bool arrived;   /* one of the signals has arrived */
 };
 
-/* From now on this thread only records the signals; other threads do not receive them. */
+/* From now on the signals are only recorded. To be called while this is the only thread: those that
+ * it starts later block the signals, too. */
 void interrupt_begin(struct interrupt *interrupt);
 /* Whether one of the signals arrived; the context is a struct interrupt. */
 bool interrupt_arrived(void *context);
@@ -18,5 +19,5 @@ bool interrupt_arrived(void *context);
 bool interrupt_sleep(struct interrupt *interrupt, int64_t milliseconds);
 /* Waits until the descriptor can be read, or is at its end; false: a signal came first. */
 bool interrupt_until_input(struct interrupt *interrupt, int descriptor);
-/* Lets signals end the process again, unless one has arrived: then they stay blocked. */
+/* Lets signals end the process again, unless `arrived` is set: then they stay blocked. */
 void interrupt_end(struct interrupt *interrupt);

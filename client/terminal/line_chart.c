@@ -7,7 +7,7 @@
 
 #include "base/core/memory.h"
 
-#define AXIS 6 /* columns of a figure and the axis */
+#define AXIS 6 /* the columns that a figure and the axis take */
 #define DOTS_ACROSS 2
 #define DOTS_DOWN 4
 

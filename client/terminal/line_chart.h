@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A line chart of braille dots: two values in a column of the terminal, four steps in a row. */
+/* A line chart of braille dots: a column of the terminal shows two values, a row four steps of
+ * height. */
 #pragma once
 
 #include "base/core/text.h"
 
-/* Draws the newest values, the last at the right, on a scale from 0 to a round number that is
- * not below the largest. Adds each row to an element of `lines`, exactly `columns` wide, with the
- * bounds of the scale before the first and the last row. A value that is not finite is a gap. */
+/* Draws the newest values that fit, the last at the right, on a scale from 0 to a round number that
+ * is not below the largest of all. Adds each row to an element of `lines`, exactly `columns` wide
+ * (7 at least), with the scale's upper bound before the first row and 0 before the last. A value
+ * that is not finite is a gap, a negative one is drawn at 0. */
 void line_chart_render(const double *values, size_t count, size_t columns, size_t rows,
                        struct text *lines);
 /* The number of values that fit into this many columns. */

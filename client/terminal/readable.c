@@ -38,7 +38,8 @@ static bool is_rule(const struct line *line)
     return is_row(line) && strspn(line->text, "|-: ") >= line->length;
 }
 
-/* Reads the next cell of a row, from *at on, without escapes; false at the row's end. */
+/* Reads the next cell of a row, from *at on: without the spaces around it, and with "\|" as "|".
+ * False at the row's end. */
 static bool next_cell(const struct line *row, size_t *at, struct text *cell)
 {
     text_clear(cell);
@@ -61,10 +62,10 @@ static void add_headings(struct grid *grid, const struct line *headings, const s
     size_t at = 0, rule_at = 0;
 
     while (next_cell(headings, &at, &heading)) {
-        bool known = next_cell(rule, &rule_at, &dashes) && dashes.length > 0;
+        bool has_dashes = next_cell(rule, &rule_at, &dashes) && dashes.length > 0;
 
         grid_column(grid, text_string(&heading), heading.length,
-                    known && dashes.data[dashes.length - 1] == ':');
+                    has_dashes && dashes.data[dashes.length - 1] == ':');
     }
 }
 
@@ -97,8 +98,8 @@ static const char *add_table(const struct terminal *terminal, const struct line 
 
 /* ---- Other lines ---- */
 
-/* The column where the text of a list item or a quotation begins, and where the lines that continue
- * it begin, too. */
+/* The column where lines that continue this one begin: where the text of a list item or a quotation
+ * begins, else where this line begins. */
 static size_t hanging_indent(const struct line *line)
 {
     size_t spaces = strspn(line->text, " ");
@@ -109,8 +110,8 @@ static size_t hanging_indent(const struct line *line)
     return spaces < line->length ? spaces : 0;
 }
 
-/* The number of bytes that fit into one line, up to the last space. A word that is longer than a
- * line is left to the terminal to break, so that it can still be copied. */
+/* The number of bytes that fit into one line, up to the last space that does. A word that is longer
+ * than a line is left to the terminal to break, so that it can still be copied. */
 static size_t wrapped_length(const char *text, size_t length, size_t columns)
 {
     size_t fits = display_width_fit(text, length, columns), at = fits;
@@ -160,8 +161,8 @@ static void add_line(const struct terminal *terminal, const struct line *line, s
 
 #define WRAPPED_MIN 60 /* a line that was already wrapped is usually at least this long */
 
-/* Whether the last sentence of a line continues on the next line, because the text was wrapped for
- * a different width. */
+/* Guesses whether the last sentence of a line continues on the next line, because the text was
+ * wrapped for a different width. */
 static bool continues_on(const struct line *line, const struct line *after)
 {
     size_t spaces = strspn(after->text, " "), indent = strspn(line->text, " ");
@@ -171,7 +172,7 @@ static bool continues_on(const struct line *line, const struct line *after)
            && (indent == 0 || spaces > indent) && islower((unsigned char)after->text[spaces]);
 }
 
-/* Adds the lines of a sentence as one; returns the text after them. */
+/* Adds a line, joined with the lines that continue it; returns the text after them. */
 static const char *add_joined(const struct terminal *terminal, struct line line, struct text *out)
 {
     struct line after = line_at(next_line(&line));

@@ -8,8 +8,9 @@
 #include "base/core/text.h"
 #include "client/terminal/terminal.h"
 
-/* Adds a tool's text, with a final newline. On a terminal its Markdown tables fit the width,
- * headings are bold and long lines wrap between words; elsewhere the layout is unchanged. */
+/* Adds a text, with a final newline. On a terminal, Markdown tables fit the width, headings are
+ * bold if it has colours, and lines are wrapped between words; elsewhere the layout is unchanged.
+ */
 void readable_add_text(const struct terminal *terminal, const char *text, struct text *out);
 /* Adds JSON, indented by this many spaces, or on one line for 0, with a final newline. Characters
  * that a terminal interprets or does not show are escaped. */

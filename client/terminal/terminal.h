@@ -9,8 +9,8 @@
 struct terminal {
     bool is_terminal;
     bool is_drawable;     /* a terminal on which a line can be overwritten */
-    bool is_coloured;     /* a terminal that understands colours, and NO_COLOR is not set */
-    size_t columns, rows; /* for a pipe: 80 and 24 */
+    bool is_coloured;     /* a terminal that understands colours; NO_COLOR is unset or empty */
+    size_t columns, rows; /* at least 20 columns; for a pipe or file: 80 and 24 */
 };
 
 enum terminal_style {

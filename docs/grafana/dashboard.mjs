@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the Grafana dashboard for opsbrain itself, from the tables below:
 //     node docs/grafana/dashboard.mjs >docs/grafana/opsbrain.json
-// tests/e2e/grafana.test.mjs compares its names with those that /metrics serves.
+// tests/e2e/grafana.test.mjs compares the metrics and labels in it with those that /metrics serves.
 
-const WIDTH = 24; // of Grafana's grid
-const HEIGHT = 7;
+const GRID_WIDTH = 24;
+const STAT_HEIGHT = 4;
+const LINES_HEIGHT = 7;
 
 // Each row has a heading and its panels. A panel has a title, a unit, and for each line a query and a name.
 const ROWS = [
@@ -84,9 +85,9 @@ function panelsOf(rows) {
     const panels = [];
     let y = 0;
     for (const [title, row] of rows) {
-        panels.push({ id: panels.length + 1, type: 'row', title, collapsed: false, gridPos: { x: 0, y: y++, w: WIDTH, h: 1 }, panels: [] });
-        const height = row[0].type === 'stat' ? 4 : HEIGHT;
-        const width = Math.floor(WIDTH / row.length);
+        panels.push({ id: panels.length + 1, type: 'row', title, collapsed: false, gridPos: { x: 0, y: y++, w: GRID_WIDTH, h: 1 }, panels: [] });
+        const height = row[0].type === 'stat' ? STAT_HEIGHT : LINES_HEIGHT;
+        const width = Math.floor(GRID_WIDTH / row.length);
         row.forEach((panel, i) => panels.push(panelOf(panel, { x: i * width, y, w: width, h: height }, panels.length + 1)));
         y += height;
     }

@@ -17,7 +17,6 @@
 
 #define ACCOUNT_FOLDER "/var/run/secrets/kubernetes.io/serviceaccount"
 #define ANSWER_BYTES (8 << 20)
-#define TEXT_BYTES 65536
 #define USUAL_WAIT_S 2
 #define READS_MAX 4
 #define READ_WAIT_S 8 /* longer waits are left to the caller */

@@ -91,9 +91,9 @@ const struct outbound_tls *cloud_tls(const struct cloud *cloud);
 /* What an answer means for the caller's next step. */
 enum cloud_verdict {
     CLOUD_DONE = 1, /* 2xx, with a body in the expected form */
-    CLOUD_AGAIN,    /* nothing was done: send the same request again after retry_after_s */
+    CLOUD_AGAIN,    /* nothing was changed: send the same request again after retry_after_s */
     CLOUD_LOST,    /* the request was sent and may have been carried out: read the resource first */
-    CLOUD_REFUSED, /* nothing was done, and sending the same request again would not help */
+    CLOUD_REFUSED, /* nothing was changed, and sending the same request again would not help */
 };
 
 struct cloud_reply {
@@ -111,12 +111,13 @@ void cloud_reply_finish(struct cloud_reply *reply);
 #define CLOUD_TEXT "text/plain, */*" /* Kubernetes refuses text/plain alone for its logs */
 
 /* Sends one request, and after a 401 once more with a new token; it never waits in between. `url`
- * begins with the base URL of a service in the table ("https://run.googleapis.com/v2/..."), or is a
- * path on the credential's own API server ("/apis/...") or, without a credential, on this machine;
- * any other URL is FORBIDDEN, and no token is fetched for it. `content_type` NULL:
- * application/json; for a GET it is the accepted type. `body` NULL: none. Returns true for 2xx with
- * JSON, or with text if CLOUD_TEXT was requested; otherwise `error` has the sentence. In both cases
- * *out is filled; free it with cloud_reply_finish. */
+ * begins with the base URL of a service in the table ("https://run.googleapis.com/v2/..."), except
+ * "token" and "metadata". With a Kubernetes credential, it is a path on the credential's own API
+ * server ("/apis/..."); without a credential, a path on this machine. Any other URL is FORBIDDEN,
+ * and no token is fetched for it. `content_type` NULL: application/json; for a GET it is the
+ * accepted type. `body` NULL: none. Returns true for 2xx with JSON, or with text if CLOUD_TEXT was
+ * requested; otherwise `error` has the sentence. In both cases *out is filled; free it with
+ * cloud_reply_finish. */
 CHECKED bool cloud_call(struct cloud *cloud, const char *method, const char *url,
                         const char *content_type, const json_t *body, struct cloud_reply *out,
                         struct error *error);

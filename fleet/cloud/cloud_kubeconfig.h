@@ -13,7 +13,7 @@ struct cloud_kubeconfig {
 };
 
 /* Reads YAML or JSON. INVALID if the kubeconfig needs something that is not supported, such as a
- * command that prints a credential, a password, a file elsewhere on the machine, or unverified TLS;
+ * password, a file elsewhere on the machine, unverified TLS, or a command that prints a credential;
  * the message says what. No error repeats a secret. On true and on false, the caller frees *out
  * with cloud_kubeconfig_finish. */
 CHECKED bool cloud_kubeconfig_parse(const char *bytes, size_t length, struct cloud_kubeconfig *out,

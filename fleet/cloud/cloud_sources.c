@@ -160,7 +160,7 @@ static CHECKED bool read_token_url(struct cloud *cloud, const char *given, struc
     }
     if (strncmp(given, "https://", 8) != 0 || !url_origin(given, origin, &ignored)
         || text_copy(account->token_url, sizeof account->token_url, given) != strlen(given))
-        return error_set(error, ERROR_INVALID, "its token_uri is not an https URL");
+        return error_set(error, ERROR_INVALID, "its token_uri is not a usable https URL");
     return true;
 }
 

@@ -27,8 +27,8 @@ static struct cloud_token *find(struct cloud *cloud, const char *audience)
     return NULL;
 }
 
-/* Returns the place for a new token. If all places are in use, the new token replaces the one that
- * expires first. */
+/* Returns the place for a new token: that of the audience's old token, else a free one. If all
+ * places are in use, the new token replaces the one that expires first. */
 static struct cloud_token *place_for(struct cloud *cloud, const char *audience)
 {
     struct cloud_token *place = find(cloud, audience);

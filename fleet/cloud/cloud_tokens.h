@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tokens of one credential, which all threads share in memory, and which are renewed before
- * they expire. Private to fleet/cloud. */
+/* Keeps the tokens of one credential in memory, for all threads, and renews them before they
+ * expire. Private to fleet/cloud. */
 #pragma once
 
 #include <pthread.h>
@@ -33,9 +33,9 @@ struct cloud {
     void *context;
     int64_t (*now_ms)(void);
     struct cloud_account account;
-    struct cloud_kubeconfig kubeconfig;
-    struct outbound_tls tls; /* from the kubeconfig */
-    pthread_mutex_t lock;    /* protects the tokens; held while one is fetched */
+    struct cloud_kubeconfig kubeconfig; /* of CLOUD_IN_CLUSTER: the same facts about the pod */
+    struct outbound_tls tls;            /* points into `kubeconfig` */
+    pthread_mutex_t lock;               /* protects the tokens; held while one is fetched */
     struct cloud_token *tokens;
     size_t token_count;
 };

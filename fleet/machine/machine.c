@@ -269,7 +269,8 @@ static const struct route {
     { "DELETE", "/servers/", "", destroy, false },
 };
 
-/* Returns true if the route serves this method and path, and then sets call->name. */
+/* Returns true if the route serves this method and path, and sets call->name if the path names a
+ * server. */
 static bool match_route(const struct route *route, const char *method, const char *path,
                         size_t length, struct machine_call *call)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* This machine as a platform: this process itself answers the calls that a cloud would get
  * (fleet/cloud/cloud.h), and starts servers here. It runs only what an admin has allowed. Each
- * server has its own watchdog, a small process that outlives this process. */
+ * server has its own watchdog, a small process that keeps running when this process ends. */
 #pragma once
 
 #include "fleet/cloud/cloud.h"

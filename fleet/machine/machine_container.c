@@ -11,7 +11,7 @@
 #define HOST "http://localhost"
 #define API "/v1.40" /* Docker since 19.03 (2019), and every Podman that has this API */
 #define PULL_MS (6 * INT64_C(3600000))
-#define STOP_MS 30000
+#define CALL_MS 30000 /* long enough for a stop, which Podman and Docker force after 10 s */
 #define PROCESSES_MAX 4096
 #define GIB (INT64_C(1) << 30)
 
@@ -30,7 +30,7 @@ static json_t *variables_of(const json_t *record, const char *key)
     return list;
 }
 
-static json_t *host_of(const json_t *record, const char *port)
+static json_t *host_config_of(const json_t *record, const char *port)
 {
     const json_t *models = json_object_get(record, "models");
     int64_t shared_gib = json_get_integer(record, "shared_memory_gib", 0);
@@ -65,7 +65,7 @@ json_t *machine_container_body(const json_t *record, const char *key)
     snprintf(port, sizeof port, "%d/tcp", (int)json_get_integer(record, "inner_port", 0));
     body = json_pack("{s:s, s:o, s:O, s:{s:{}}, s:o}", "Image", json_get_text(record, "image", ""),
                      "Env", variables_of(record, key), "Labels", json_object_get(record, "labels"),
-                     "ExposedPorts", port, "HostConfig", host_of(record, port));
+                     "ExposedPorts", port, "HostConfig", host_config_of(record, port));
     if (json_array_size(json_object_get(record, "arguments")) > 0)
         json_object_set(body, "Cmd", json_object_get(record, "arguments"));
     if (json_array_size(json_object_get(record, "entrypoint")) > 0)
@@ -92,7 +92,7 @@ static CHECKED bool call(struct machine_watch *watch, const char *method, const 
     char path[192];
 
     http.stopped = NULL; /* otherwise a container that should no longer run could not be ended */
-    http.total_ms = STOP_MS;
+    http.timeout_ms = CALL_MS;
     snprintf(path, sizeof path, API "/containers/%s%s", name_of(watch), verb);
     return machine_http_call(&http, method, path, NULL, out, error);
 }
@@ -112,7 +112,7 @@ bool machine_container_image(const char *socket, const char *name, char out[128]
            || error_set(error, ERROR_UPSTREAM, "the image %s has no id at %s", name, socket);
 }
 
-/* {"status": "Downloading", "progress": ...} */
+/* Reads {"status": "Downloading", ...} or {"error": ...}. */
 static void show_pull(void *context, const json_t *line)
 {
     machine_watch_show(context, NULL, "image",
@@ -134,14 +134,14 @@ static CHECKED bool pull(struct machine_watch *watch, struct error *error)
     if (at == NULL)
         return error_set(error, ERROR_NOT_FOUND, "this machine no longer has the image %s", image);
     http.on_line = show_pull;
-    http.total_ms = PULL_MS;
-    snprintf(path, sizeof path, API "/images/create?fromImage=%.*s&tag=%s", (int)(at - image),
-             image, at + 1);
+    http.timeout_ms = PULL_MS;
+    snprintf(path, sizeof path, API "/images/create?fromImage=%.*s&tag=%s", (int)(at - image), image,
+             at + 1);
     return machine_http_call(&http, "POST", path, NULL, &reply, error)
            && machine_container_image(socket_of(watch), image, id, error);
 }
 
-/* Returns true if the container has all labels of this server's record. */
+/* Returns true if the container has all labels of this server's record, and the record has any. */
 static bool is_ours(const json_t *container, const json_t *record)
 {
     const json_t *labels = json_object_get(json_object_get(container, "Config"), "Labels");
@@ -173,7 +173,7 @@ static CHECKED bool create(struct machine_watch *watch, struct error *error)
         *error = why;
         return false;
     }
-    http.total_ms = STOP_MS;
+    http.timeout_ms = CALL_MS;
     snprintf(path, sizeof path, API "/containers/create?name=%s", name_of(watch));
     return machine_http_call(&http, "POST", path, body, &reply, error);
 }

@@ -100,7 +100,7 @@ bool machine_http_call(const struct machine_http *http, const char *method, cons
         .bearer = http->bearer[0] == '\0' ? NULL : http->bearer,
         .body = written,
         .body_length = written == NULL ? 0 : strlen(written),
-        .total_timeout_ms = http->total_ms > 0 ? http->total_ms : USUAL_MS,
+        .total_timeout_ms = http->timeout_ms > 0 ? http->timeout_ms : USUAL_MS,
         .response_limit_bytes = ANSWER_BYTES,
         .on_bytes = http->on_line == NULL ? NULL : on_bytes,
         .cancelled = is_stopped,

@@ -16,7 +16,7 @@ struct machine_http {
      * download. NULL: the answer is one JSON value. */
     void (*on_line)(void *context, const json_t *line);
     void *context;
-    int64_t total_ms; /* 0: 5 s */
+    int64_t timeout_ms; /* of the whole call; 0: 5 s */
 };
 
 struct machine_http_reply {

@@ -42,7 +42,7 @@ static void on_line(void *context, const json_t *line)
     machine_watch_show(pull->watch, NULL, "weights", shown);
 }
 
-static bool is_pull_over(void *context)
+static bool must_stop_pull(void *context)
 {
     return !machine_watch_goes_on(((struct ollama_pull *)context)->watch);
 }
@@ -54,9 +54,9 @@ static CHECKED bool pull(struct machine_watch *watch, const char *base, struct e
     json_auto_t *body = json_pack("{s:s}", "model", model_of(watch));
     MACHINE_HTTP_REPLY_AUTO reply = { 0 };
 
-    http.total_ms = LONG_MS;
+    http.timeout_ms = LONG_MS;
     http.on_line = on_line;
-    http.stopped = is_pull_over;
+    http.stopped = must_stop_pull;
     http.context = &progress;
     machine_watch_show(watch, "starting", "weights", "");
     if (!machine_http_call(&http, "POST", "/api/pull", body, &reply, error))
@@ -87,17 +87,17 @@ static int64_t stay_s(const struct machine_watch *watch)
     return left_ms > 0 ? left_ms / 1000 + 1 : 0;
 }
 
-/* Sends a request without a prompt, which loads the model for `stay` seconds from now, or unloads
- * it if `stay` is 0. */
-static CHECKED bool load(struct machine_watch *watch, const char *base, int64_t stay,
+/* Sends a request without a prompt, which loads the model for `keep_alive_s` seconds from now or,
+ * with UNTIL_UNLOADED, without an end; with 0, it unloads the model. */
+static CHECKED bool load(struct machine_watch *watch, const char *base, int64_t keep_alive_s,
                          struct machine_http_reply *reply, struct error *error)
 {
     struct machine_http http = machine_watch_http(watch, "", base);
     json_auto_t *body = json_pack("{s:s, s:I, s:b}", "model", model_of(watch), "keep_alive",
-                                  (json_int_t)stay, "stream", 0);
+                                  (json_int_t)keep_alive_s, "stream", 0);
 
-    http.total_ms = LONG_MS;
-    if (stay == 0)
+    http.timeout_ms = LONG_MS;
+    if (keep_alive_s == 0)
         http.stopped = NULL; /* unloading is not cancelled */
     watch->kept_loaded_ns = clock_monotonic_ns();
     return machine_http_call(&http, "POST", "/api/generate", body, reply, error);

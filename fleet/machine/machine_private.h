@@ -43,7 +43,8 @@ CHECKED bool machine_server_fill(const struct machine *machine, const char *name
                                  const json_t *request, json_t **out, struct error *error);
 
 /* Appends the model servers that listen on the usual ports of engines, or on the port in the
- * setting this_machine_ollama, and are not yet in `servers`; each is named ENGINE-PORT. */
+ * setting this_machine_ollama, and are not yet in `servers`. Each is named ENGINE-PORT, or
+ * server-PORT if its engine is not recognized. */
 void machine_search(const struct machine *machine, json_t *servers);
 /* Finds by its name a server that machine_search lists. NOT_FOUND if no such server listens. New
  * reference. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Identifies a process by more than its number, which the kernel gives to another process after its
- * end. Private to fleet/machine. */
+/* Identifies a process by more than its number, which the kernel may give to another process after
+ * its end. Private to fleet/machine. */
 #pragma once
 
 #include <jansson.h>
@@ -10,9 +10,9 @@
 #include "base/core/process_stat.h"
 
 struct machine_process {
-    pid_t pid;                /* 0: none */
-    unsigned long long ticks; /* from boot to its start */
-    char boot[PROCESS_STAT_BOOT_SIZE];
+    pid_t pid;                         /* 0: none */
+    unsigned long long ticks;          /* from boot to its start */
+    char boot[PROCESS_STAT_BOOT_SIZE]; /* the boot's id */
 };
 
 /* Identifies the process that has this number now. Returns false if none has it. */

@@ -66,7 +66,7 @@ static char **arguments_of(const struct machine_program *program)
 static void free_list(char **list)
 {
     for (size_t i = 0; list[i] != NULL; i++) {
-        explicit_bzero(list[i], strlen(list[i])); /* one of them is the key */
+        explicit_bzero(list[i], strlen(list[i])); /* one of them may contain the key */
         free(list[i]);
     }
     free(list);
@@ -137,7 +137,7 @@ _Noreturn static void become(const struct machine_program *program, char **argum
     umask(077);
     reset_signals();
     if (!set_descriptors(program->output, &report))
-        report_and_end(report, "its descriptors cannot be closed");
+        report_and_end(report, "its descriptors cannot be set");
     if (!set_account(program->account))
         report_and_end(report, "its account cannot be set");
     if (!set_limits(parent))

@@ -211,8 +211,8 @@ static CHECKED bool check_port(int64_t port, struct error *error)
         close(made);
     return is_free
            || error_set(error, ERROR_CONFLICT,
-                        "port %lld of this machine is in use: stop what listens there, or use a "
-                        "recipe with another port",
+                        "port %lld of this machine is in use or not permitted: stop what listens "
+                        "there, or use a recipe with another port",
                         (long long)port);
 }
 

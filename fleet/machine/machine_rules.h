@@ -19,10 +19,10 @@ struct machine_rules {
  * on loopback; the message names the setting. */
 CHECKED bool machine_rules_read(const struct machine_settings *settings, struct machine_rules *out,
                                 struct error *error);
-/* Checks that this server may be started now: its program is listed and not writable by everybody,
- * or its image is named by digest; its models are in the admin's folder; its port is free; and
- * Podman, Docker or Ollama answers if the server needs one of them. Where a setting must change,
- * the error names the setting. */
+/* Checks that this server may be started now. Its models must be in the admin's folder. A program
+ * must be listed and not writable by everybody; a container's image must be named by its digest,
+ * and Podman or Docker must answer; the port of either must be free. For a service, this machine's
+ * Ollama must answer. Where a setting must change, the error names the setting. */
 CHECKED bool machine_rules_check(const struct machine_rules *rules, const json_t *record,
                                  struct error *error);
 /* Checks only the program. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the model servers on this machine, whoever started them, on the usual ports of engines and
- * on the port of the setting this_machine_ollama. */
+/* Finds the model servers on this machine that opsbrain did not start, on the usual ports of
+ * engines and on the port in the setting this_machine_ollama. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static json_t *ask(int64_t port)
 {
     char base[64];
     const struct machine_http http = {
-        .socket = "", .base = machine_http_base(port, base), .bearer = "", .total_ms = PROBE_MS
+        .socket = "", .base = machine_http_base(port, base), .bearer = "", .timeout_ms = PROBE_MS
     };
     MACHINE_HTTP_REPLY_AUTO reply = { 0 };
     const json_t *models;
@@ -109,7 +109,7 @@ static void add(int64_t port, json_t *servers)
         json_array_append_new(servers, found);
 }
 
-/* Returns the port in the setting's URL; 0 if it has none. */
+/* Returns the port at the end of the setting's URL; 0 if there is none. */
 static int64_t port_of_ollama(const struct machine *machine)
 {
     const char *port = strrchr(machine->rules.ollama, ':');

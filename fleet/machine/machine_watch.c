@@ -138,14 +138,14 @@ static bool answers(struct machine_watch *watch)
     http = machine_watch_http(watch, "",
                               machine_http_base(json_get_integer(watch->record, "port", 0), base));
     http.bearer = watch->key;
-    http.total_ms = PROBE_MS;
+    http.timeout_ms = PROBE_MS;
     return machine_http_call(&http, "GET", json_get_text(probe, "path", "/health"), NULL, &reply,
                              &ignored);
 }
 
-/* Called once the server answers; for a service, at once. Checks the server again, so that one that
- * other machines can reach is never shown as ready. Loads the model if the server is an Ollama that
- * this watchdog started. */
+/* Called when the server answers; for a service, without waiting for that. Checks the server again,
+ * so that a program that other machines can reach is never shown as ready. Loads the model if the
+ * server is an Ollama that this watchdog started. */
 static CHECKED bool finish_start(struct machine_watch *watch, struct error *error)
 {
     char base[64];

@@ -11,9 +11,10 @@
 struct machine_watch {
     char folder[PATH_MAX]; /* the record's folder */
     char work[PATH_MAX];   /* the program's working folder */
-    json_t *record;        /* as of the watchdog's start; the next three members follow the file */
-    char wanted[16];       /* "running", "stopped" or "gone" */
-    int64_t ends_ms;       /* UTC; 0: the server has no end */
+    json_t *record;        /* as of the watchdog's start */
+    /* These three are updated from record.json. */
+    char wanted[16]; /* "running", "stopped" or "gone" */
+    int64_t ends_ms; /* UTC; 0: the server has no end */
     bool end_destroys;
     char key[64]; /* the server's API key; "": none */
     char state[24], phase[24], message[400], log_line[256];
@@ -44,7 +45,8 @@ struct machine_kind {
 extern const struct machine_kind machine_kind_program, machine_kind_container, machine_kind_service;
 const struct machine_kind *machine_kind_of(const json_t *record);
 
-/* Starts the server, watches it until it fails or should no longer run, and ends it. */
+/* If the server should run, starts it, and watches it until it fails or should no longer run. Then
+ * ends it and, if its record says so, removes it with its folder. */
 void machine_watch_run(struct machine_watch *watch);
 
 /* Reads the record again. Returns true if the server should run now. */
@@ -60,6 +62,6 @@ void machine_watch_show(struct machine_watch *watch, const char *state, const ch
  * borrowed; the caller may set the other members. */
 struct machine_http machine_watch_http(struct machine_watch *watch, const char *socket,
                                        const char *base);
-/* Pulls the record's model to the disk and loads it in the Ollama at `base`. */
+/* Loads the record's model in the Ollama at `base`, after a pull if that Ollama lacks it. */
 CHECKED bool machine_ollama_load(struct machine_watch *watch, const char *base,
                                  struct error *error);

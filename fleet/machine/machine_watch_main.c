@@ -108,7 +108,8 @@ static void answer(bool done, const struct error *error)
     fflush(stdout);
 }
 
-/* Closes the caller's descriptors; standard error goes to the file watchdog.log from here on. */
+/* Closes the caller's descriptors. From here on, standard error goes to the file watchdog.log, or
+ * nowhere if that cannot be opened. */
 static void detach(const struct machine_watch *watch)
 {
     char path[PATH_MAX];

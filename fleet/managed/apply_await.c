@@ -5,8 +5,11 @@
 
 #include "fleet/managed/apply_private.h"
 
-#define FAILED_POLLS 3 /* in a row: a single poll may show "failed" between two states */
+/* A plan that does not destroy fails if this many polls in a row show "failed": a single poll may
+ * show that between two states. */
+#define FAILED_POLLS 3
 
+/* Returns true also if the platform shows no end. */
 static bool has_wanted_end(const struct apply *apply, const struct observed *observed)
 {
     return observed->exists
@@ -79,7 +82,8 @@ int64_t apply_patience_ms(const struct apply *apply)
     return apply->frame->patience_ms + start_s * 1000;
 }
 
-/* Does not count the wait for capacity, which nobody can shorten. */
+/* Does not count a wait for capacity, which nobody can shorten: each poll that shows one restarts
+ * the time. */
 static bool is_overdue(const struct apply *apply, int64_t *since_ms)
 {
     int64_t now_ms = apply->frame->now_ms();
@@ -96,7 +100,8 @@ bool apply_check_end(const struct apply *apply, struct error *error)
     if (row->ends_ms == 0 || apply->frame->now_ms() < row->ends_ms || apply_is(apply, VERB_STOP)
         || apply_is(apply, VERB_DESTROY))
         return true;
-    return error_set(error, ERROR_TIMEOUT, "%s was not ready before its end", row->deployment);
+    return error_set(error, ERROR_TIMEOUT, "%s reached its end before the plan was carried out",
+                     row->deployment);
 }
 
 enum apply_end apply_await(struct apply *apply, struct error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the journal and the platform show about a plan's steps. */
+/* Writes and reads a plan's journal, and finds what exists at the URL of a step's resource. */
 #include <string.h>
 
 #include "base/json/json.h"
@@ -121,8 +121,8 @@ bool apply_changed_nothing(const struct apply *apply)
 
 /* ---- Resources ---- */
 
-/* Whether a resource has both of these ids in its labels or annotations or, if it can have neither,
- * in its description. */
+/* Which of these two ids a resource has among its labels and annotations, or within its
+ * description, which marks resources that can have neither labels nor annotations. */
 struct marks {
     const char *instance, *deployment; /* the ids of this opsbrain and of the deployment */
     bool has_instance, has_deployment;
@@ -158,9 +158,10 @@ static void read_marks(struct marks *marks, const json_t *object)
     }
 }
 
-/* Reads the labels of the resource or of its metadata, in the part of the document that the
- * provider names. Deeper labels, such as those of a pod's template, do not count, because they do
- * not say who made the resource. */
+/* Returns true if the labels, annotations and descriptions of the resource and of its metadata have
+ * both ids. If the provider names a part of the document (provider.labelled), that part is read
+ * instead of the whole. Deeper labels, such as those of a pod's template, do not count, because
+ * they do not say who made the resource. */
 static bool is_marked(const struct apply *apply, const json_t *body)
 {
     const struct provider *provider = apply->plan.target.provider;

@@ -8,7 +8,7 @@
 
 /* How far a step has got, according to the journal. */
 enum apply_stage {
-    STAGE_NEW,   /* not requested, or the platform reported that it did not carry out the request */
+    STAGE_NEW,   /* to be requested, for the first time or again */
     STAGE_MAYBE, /* requested; it is not known whether the request was carried out */
     STAGE_WAITS, /* accepted, and to be polled */
     STAGE_DONE,
@@ -19,10 +19,10 @@ enum apply_stage {
 
 struct apply_step {
     enum apply_stage stage;
-    int64_t since_ms; /* when its newest outcome was noted, possibly by an earlier process */
+    int64_t since_ms; /* STAGE_WAITS: when it was accepted, possibly in an earlier process */
     char poll_url[1024];
     /* The platform's message if it refused the request and the provider waits nevertheless, because
-     * the resource shows whether the step is done; "" if it did not refuse. */
+     * the resource shows whether the step is done; "" otherwise. */
     char refusal[256];
 };
 
@@ -32,7 +32,9 @@ struct apply {
     struct managed_plan plan;
     struct cloud *cloud;
     struct apply_step *steps;
-    bool undoing;      /* the journal has an undo: the plan is no longer carried out */
+    /* An earlier run began to undo the plan, or this run was cancelled while clouds were only read:
+     * the plan is no longer carried out. */
+    bool undoing;
     char problem[480]; /* why the plan is undone */
 };
 
@@ -71,19 +73,21 @@ CHECKED enum apply_found apply_find(const struct apply *apply, size_t step, stru
 /* TIMEOUT if the deployment's end has passed before the plan is carried out, unless the plan itself
  * stops or destroys the deployment. */
 CHECKED bool apply_check_end(const struct apply *apply, struct error *error);
-/* Returns how long a server may take to become ready: the frame's limit, and the time that the
+/* Returns how long a server may take to become ready: the frame's limit plus the time that the
  * recipe's startup probe allows. */
 int64_t apply_patience_ms(const struct apply *apply);
-/* Waits before the next poll: in each round twice as long, up to 8 times the first pause, and at
- * least `least_s`. Returns false if the run should stop. */
+/* Waits before the next poll or request: in each round twice as long as in the one before, up to 8
+ * times the first pause, and at least `least_s`. Returns false if the run should stop. */
 bool apply_pause(const struct apply *apply, unsigned round, int64_t least_s);
 
-/* Sends the plan's requests that are not done yet, in order. */
+/* Sends the plan's requests that are not done yet, in order, except a last one that only waits
+ * (apply_awaits_last). */
 CHECKED enum apply_end apply_steps(struct apply *apply, struct error *error);
 /* Waits until the provider shows that the plan is carried out; plan.observed is the last state. */
 CHECKED enum apply_end apply_await(struct apply *apply, struct error *error);
-/* Updates the registry afterwards: a running server is registered and, after its creation or start,
- * watched; a stopped one is not watched, and a removed one is retired. */
+/* Updates the registry after a plan was carried out: a running server with an address is registered
+ * and, after its creation or start, scraped; a stopped one is no longer scraped, and a destroyed
+ * one is also retired. */
 CHECKED bool apply_keep_registered(const struct apply *apply, struct error *error);
 /* Deletes what this plan made, the last first, and waits until each is gone. */
 CHECKED enum apply_end apply_undo(struct apply *apply, struct error *error);

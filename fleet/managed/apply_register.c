@@ -26,8 +26,8 @@ static void fill_deployment(const struct apply *apply, struct deployment *out)
     out->chips = recipe->chips;
 }
 
-/* Copies the values that the plan decides. Returns false if nothing changed that measurements
- * depend on. */
+/* Copies the address and, after an update, what the recipe says. Returns false if nothing changed
+ * that measurements depend on. */
 static bool copy_values(const struct apply *apply, const struct deployment *wanted,
                         struct deployment *row)
 {
@@ -61,7 +61,7 @@ static CHECKED bool add_or_change(const struct apply *apply, struct deployment *
     return deployment_change(store, out, now_ms, NULL, out, error);
 }
 
-/* Registers the deployment, so that it can be queried, watched and measured. */
+/* Registers the deployment if it has an address: it can then be queried, scraped and measured. */
 static CHECKED bool register_running(const struct apply *apply, struct error *error)
 {
     struct deployment row;
@@ -73,8 +73,7 @@ static CHECKED bool register_running(const struct apply *apply, struct error *er
                || scrape_target_set(apply->frame->store, row.id, SCRAPE_USUAL_MS, NULL, error));
 }
 
-/* Stops scraping the deployment and retires it unless it is only stopped. Its
- * measurements are kept. */
+/* Stops scraping the deployment and, if it was destroyed, retires it. Its measurements are kept. */
 static CHECKED bool unregister_ended(const struct apply *apply, struct error *error)
 {
     struct store *store = apply->frame->store;

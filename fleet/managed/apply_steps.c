@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sends the requests of a plan in order, and waits until each is done. */
+/* Sends the requests of a plan in order, except a last one that only waits (apply_awaits_last), and
+ * waits until each is done. */
 #include <string.h>
 
 #include "base/json/json.h"
 #include "fleet/managed/apply_private.h"
 
-/* How many times a platform may ask for the same request again; an accepted request has a time
- * limit instead. */
-#define REFUSALS_MAX 40
+/* How many failures of a request are tolerated, including those to find out whether it was carried
+ * out. An accepted request has a time limit instead. */
+#define FAILURES_MAX 40
 
 /* The names in the journal. They must not change, because its rows outlive the program. */
 static const char *const outcome_names[] = {
@@ -22,8 +23,9 @@ static const char *content_type_of(const struct step *step)
 
 /* ---- One exchange ---- */
 
-/* Has the provider judge a reply. *wait_s: the least number of seconds before the next request.
- * Keeps the step's poll_url unless the provider names a new one. */
+/* Judges a reply, by the provider's rules unless it is a 404 that means success. *wait_s: the least
+ * number of seconds before the next request. Keeps the step's poll_url unless the provider names a
+ * new one. */
 static CHECKED enum step_state judge(struct apply *apply, size_t index,
                                      const struct cloud_reply *reply, int64_t *wait_s,
                                      struct error *error)
@@ -158,9 +160,9 @@ static bool has_all(const json_t *existing, const json_t *wanted)
     return true;
 }
 
-/* Finds out whether a change whose answer is not known was made. A change that names the revision
- * to which it applies (etag) would be refused the second time, so the resource is compared with the
- * change instead. */
+/* Settles a step whose answer is not known and that creates no resource with a URL. Usually the
+ * request is sent again. A change that names the revision to which it applies (etag) would be
+ * refused the second time, so the resource is compared with it to find out whether it was made. */
 static CHECKED bool settle_change(struct apply *apply, size_t index, enum step_state *state,
                                   struct error *error)
 {
@@ -169,7 +171,7 @@ static CHECKED bool settle_change(struct apply *apply, size_t index, enum step_s
     struct error problem;
 
     if (json_object_get(step->body, "etag") == NULL) {
-        apply->steps[index].stage = STAGE_NEW; /* making it twice has the same effect */
+        apply->steps[index].stage = STAGE_NEW; /* sending it twice has the same effect */
         return true;
     }
     if (!apply->frame->call(apply->cloud, "GET", step->resource, NULL, NULL, &reply, error))
@@ -182,8 +184,8 @@ static CHECKED bool settle_change(struct apply *apply, size_t index, enum step_s
     return note_outcome(apply, index, "do", STEP_DONE, &problem, error);
 }
 
-/* Finds out from the resource whether a step whose answer is not known was done. On true, `error`
- * is set if the resource is not ours or cannot be read. */
+/* Finds out from the resource whether a step whose answer is not known was done, unless it can
+ * simply be sent again. On true, `error` is set if the resource is not ours or cannot be read. */
 static CHECKED bool settle(struct apply *apply, size_t index, enum step_state *state,
                            struct error *error)
 {
@@ -269,7 +271,7 @@ static CHECKED bool check_wait(struct apply *apply, size_t index, struct error *
 static CHECKED enum apply_end run_step(struct apply *apply, size_t index, struct error *error)
 {
     enum step_state state;
-    unsigned refusals = 0;
+    unsigned failures = 0;
     int64_t wait_s;
 
     for (unsigned round = 0; apply->steps[index].stage != STAGE_DONE; round++) {
@@ -278,11 +280,11 @@ static CHECKED enum apply_end run_step(struct apply *apply, size_t index, struct
         if (!apply_check_end(apply, error) || !check_wait(apply, index, error)
             || !advance(apply, index, &state, &wait_s, error) || state == STEP_FAILED)
             return APPLY_FAILED;
-        refusals += state == STEP_RETRY;
-        if (refusals > REFUSALS_MAX) {
+        failures += state == STEP_RETRY;
+        if (failures > FAILURES_MAX) {
             error_set(error, ERROR_UPSTREAM,
-                      "the request \"%s\" was refused %u times, the last time with: %s",
-                      apply->plan.steps[index].name, refusals, error->message);
+                      "the request \"%s\" failed %u times, the last time with: %s",
+                      apply->plan.steps[index].name, failures, error->message);
             return APPLY_FAILED;
         }
         if (state != STEP_DONE && state != STEP_EXISTS && !apply_pause(apply, round, wait_s))

@@ -20,6 +20,7 @@ int64_t managed_adopt_ends_ms(const struct fleet_frame *frame,
  * servers, otherwise "stop", which can be undone. Static. */
 const char *managed_adopt_at_end(const struct managed_target *target,
                                  const struct observed *observed);
-/* Stores the server as a managed deployment. CONFLICT if it is managed already. */
+/* Stores the server as a managed deployment. CONFLICT if a deployment of its name is managed
+ * already. */
 CHECKED bool managed_adopt(const struct fleet_frame *frame, const struct managed_adoption *adoption,
                            struct change *change, struct error *error);

@@ -78,8 +78,8 @@ static CHECKED enum job_end finish_done(struct apply *apply, char **outcome, str
 }
 
 /* Returns the deployment's state after a plan that was not carried out; NULL: unchanged. A stopped
- * deployment counts as running as soon as a plan to start or change it begins, so "stopped" must be
- * restored. */
+ * deployment counts as running as soon as a plan to start or change it begins, so "stopped" is
+ * restored if the plan changed nothing. */
 static const char *state_after(const struct apply *apply, bool clean, bool changed_nothing)
 {
     const json_t *before = json_object_get(apply->plan.document, "observed");

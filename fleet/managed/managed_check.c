@@ -91,6 +91,15 @@ bool managed_check_is_same(const struct fleet_managed_row *row, const char *targ
     return !is_elsewhere || !differ(json_get_text(observed, "uid", ""), resource->uid);
 }
 
+static const char *why_absent(const struct fleet_managed_row *row, const char *state)
+{
+    if (strcmp(state, "gone") == 0)
+        return "it no longer exists, and its end has passed";
+    return strcmp(row->rights, "watched") == 0
+               ? "it no longer exists on its platform: deployment_remove forgets it"
+               : "it no longer exists on its platform: deployment_destroy closes its record";
+}
+
 static void describe(const struct fleet_managed_row *row, const struct observed *observed,
                      const char *state, const json_t *observation, struct managed_check *out)
 {
@@ -99,10 +108,7 @@ static void describe(const struct fleet_managed_row *row, const struct observed 
     describe_drift(row->baseline, observation, &drift);
     out->is_trouble = strcmp(state, "failed") == 0 || drift.length > 0;
     if (!observed->exists)
-        snprintf(out->sentence, sizeof out->sentence, "%s",
-                 strcmp(state, "gone") == 0 ? "its platform ended it on time"
-                                            : "it was deleted by something other than opsbrain: "
-                                              "deployment_destroy closes its record");
+        text_copy(out->sentence, sizeof out->sentence, why_absent(row, state));
     else
         snprintf(out->sentence, sizeof out->sentence, "it is %s%s%.120s%s%.200s", observed->state,
                  observed->message[0] == '\0' ? "" : ": ", observed->message,

@@ -11,13 +11,13 @@ struct managed_check {
 };
 
 /* Returns the row's state after this observation. If the server no longer exists, the state is
- * "gone" if the server was to be destroyed by now; otherwise it is "failed" until a user closes the
- * record with deployment_destroy. Static. */
+ * "gone" if the server was to be destroyed by now; otherwise it is "failed", and the deployment
+ * remains managed. Static. */
 const char *managed_check_state(const struct fleet_managed_row *row,
                                 const struct observed *observed, int64_t now_ms);
 /* Returns true if `resource`, which has the row's name and is on `target`, is the one that the row
- * manages: it is on the row's target and in the row's place, or has the row's id. A place or an id
- * that is not known counts as equal. */
+ * manages: it is on the row's target and in the row's place, or has the uid of the row's newest
+ * observation. A place or a uid that is not known counts as equal. */
 bool managed_check_is_same(const struct fleet_managed_row *row, const char *target,
                            const struct observed *resource);
 /* Observes the deployment and stores the result. Returns false if the deployment cannot be

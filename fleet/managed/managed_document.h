@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes a plan's requests and the observed state of a server as JSON, and reads the requests and
- * the doors. */
+/* Writes a plan's requests and the observed state of a server as JSON. Reads back the requests and,
+ * of the observed state, the door (managed_document_door). */
 #pragma once
 
 #include "fleet/providers/provider.h"

@@ -15,17 +15,18 @@ struct managed_wish {
     const char *recipe;       /* for VERB_CREATE, or a different one for VERB_UPDATE */
     const json_t *overrides;  /* NULL: none */
     const char *place, *kind; /* kind of price: "on_demand", ... */
-    /* from now on; required by VERB_EXTEND; 0: no end (create), else the end is unchanged */
+    /* how long the server runs from now on; 0: for VERB_CREATE no end, for VERB_EXTEND an error,
+     * for any other verb the end is unchanged */
     int64_t life_s;
     const char *at_end; /* "stop" or "destroy" */
-    int64_t replicas;   /* 0: as the recipe says (create), else unchanged */
+    int64_t replicas;   /* 0: as in the deployment's record, else as the recipe says */
 };
 
 struct managed_plan {
     struct managed_target target;
     struct recipe recipe; /* with the overrides; recipe.document is NULL if there is no recipe */
     struct observed observed;
-    struct desired desired; /* points into the other members */
+    struct desired desired; /* points into the other members and the frame */
     struct step *steps;
     size_t step_count;
     json_t *wish; /* for fleet_managed_row.wish: recipe, overrides, place, kind, replicas, at_end */
@@ -39,16 +40,17 @@ void managed_plan_finish(struct managed_plan *plan);
  * that it can check (dry run). Changes and stores nothing. Free with managed_plan_finish. */
 CHECKED bool managed_plan_make(const struct fleet_frame *frame, const struct managed_wish *wish,
                                struct managed_plan *out, struct error *error);
-/* Makes a stored plan again from the present state. CONFLICT if something has changed since; the
- * message names it. Free with managed_plan_finish. */
+/* Makes a stored plan again from the present state. CONFLICT if the new plan differs; the message
+ * names what has changed. Free with managed_plan_finish. */
 CHECKED bool managed_plan_again(const struct fleet_frame *frame, const struct fleet_plan_row *row,
                                 struct managed_plan *out, struct error *error);
 
-/* Reads a stored plan as it was made, without observing anything. Free with managed_plan_finish. */
+/* Reads a stored plan as it was made, but with its target as it is now. Observes nothing. Free with
+ * managed_plan_finish. */
 CHECKED bool managed_plan_load(const struct fleet_frame *frame, const struct fleet_plan_row *row,
                                struct managed_plan *out, struct error *error);
 
-/* Appends the plan as text for a user: the end, the cost, how access is protected, the warnings,
- * the requests, and the plan's state. */
+/* Appends the plan as text for a user: the end, what the plan changes, the cost, how access is
+ * protected, the warnings, the requests, and the plan's state. */
 void managed_plan_describe(const json_t *document, const struct fleet_plan_row *row,
                            struct text *out);

@@ -76,7 +76,7 @@ static CHECKED bool read_observation(const struct fleet_frame *frame,
         return false;
     if (found && is_at(&row, deployment->url)) {
         if (!managed_check_run(frame, &row, &result, &problem))
-            log_warning("%s: its platform cannot be read: %s", row.deployment, problem.message);
+            log_warning("%s: there is no new observation: %s", row.deployment, problem.message);
         fleet_managed_finish(&row);
         if (!fleet_managed_find(frame->store, deployment->name, &row, &found, error))
             return false;

@@ -88,8 +88,8 @@ static void drop_gone(struct managed_reconciler *reconciler)
         reconciler->turns[i].is_seen = false;
 }
 
-/* Schedules the next check: soon after a change and before the end, later if nothing changes or the
- * deployment cannot be observed. */
+/* Schedules the next check: in a minute if something has changed or the end is near; otherwise
+ * after twice the time before, up to a limit. */
 static void schedule_next(struct turn *turn, const struct fleet_managed_row *row, bool is_observed,
                           bool changed, int64_t now_ms)
 {
@@ -244,8 +244,8 @@ static const struct fleet_managed_row *find_named(const struct fleet_managed_row
     return NULL;
 }
 
-/* Adopts an orphan if the end in its label has passed. The next round then ends it like any other
- * deployment, by a plan with a journal. */
+/* Adopts an orphan if the end in its label has passed and clouds may be changed. The next round
+ * then ends it like any other deployment, by a plan with a journal. */
 static bool adopt_if_due(const struct managed_reconciler *reconciler,
                          const struct managed_target *target, const struct observed *orphan)
 {
@@ -265,15 +265,13 @@ static bool adopt_if_due(const struct managed_reconciler *reconciler,
     return false;
 }
 
-#define ENDED                                                                                      \
-    "it runs with this opsbrain's label, is not known here, and its end has passed: it is "
+#define ENDED "it has this opsbrain's label, is not known here, and its end has passed: it is "
 
 static const char *sentence_of(const struct managed_target *target, const struct observed *orphan,
                                bool is_adopted)
 {
     if (!is_adopted)
-        return "it runs with this opsbrain's label and is not known here: deployment_adopt takes "
-               "it over";
+        return "it has this opsbrain's label and is not known here: deployment_adopt takes it over";
     if (strcmp(managed_adopt_at_end(target, orphan), "destroy") == 0)
         return ENDED "removed";
     return orphan->at_end[0] != '\0' ? ENDED "stopped"
@@ -296,7 +294,7 @@ static void report_twin(const struct managed_reconciler *reconciler,
     char sentence[400];
 
     snprintf(sentence, sizeof sentence,
-             "another server of this name runs on %.63s%s%.63s with this opsbrain's label and is "
+             "another server of this name exists on %.63s%s%.63s with this opsbrain's label and is "
              "not managed: end it on its platform",
              target->plain.name, twin->place[0] == '\0' ? "" : " in ", twin->place);
     report(reconciler, twin->deployment, sentence, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks each managed deployment every one to ten minutes: stores what the provider shows, warns
- * before the deployment's end, and ends the deployment then if nothing else did. Also searches the
- * targets for orphans. */
+/* Checks each managed deployment every one to ten minutes: stores what the provider shows, and
+ * warns before the deployment's end. After its end, ends the deployment if opsbrain may and nothing
+ * else did. Also searches the targets for orphans. */
 #pragma once
 
 #include "fleet/managed/managed_plan.h"

@@ -8,7 +8,7 @@
 struct making {
     const struct fleet_frame *frame;
     struct managed_wish wish;
-    const char *id;  /* of the stored plan; NULL: it is a new one */
+    const char *id;  /* of the stored plan; NULL: the plan is new */
     int64_t ends_ms; /* of the stored plan */
     int64_t created_ms;
     struct cloud *cloud;
@@ -24,15 +24,16 @@ static inline bool plan_is_ending(enum provider_verb verb)
     return verb == VERB_STOP || verb == VERB_DESTROY;
 }
 
-/* Completes the wish from the deployment's record, and reads the target, recipe, place, end and
- * credential that it names. */
+/* Completes the wish from the deployment's record. Then finds its target, recipe, place and end,
+ * and the target's cloud. */
 CHECKED bool plan_wish_read(struct making *making, struct managed_plan *plan, const char **place,
                             struct error *error);
 
 /* Checks that the observed state allows the change. */
 CHECKED bool plan_check_observed(const struct making *making, const struct observed *observed,
                                  struct error *error);
-/* Checks that something ends the server without opsbrain, if the target requires that. */
+/* Checks that something ends the server without opsbrain, if it has an end and the target requires
+ * that. */
 CHECKED bool plan_check_guard(const struct managed_plan *plan, struct error *error);
 /* Has the platform check each request that it can check (dry run). */
 CHECKED bool plan_check_requests(const struct making *making, const struct managed_plan *plan,

@@ -117,13 +117,13 @@ static CHECKED bool lint_recipe(struct making *making, const struct managed_plan
                                 const char *place, struct error *error)
 {
     const struct recipe_lint_case candidate = { &plan->recipe, place, making->wish.kind };
-    bool is_new = making->wish.verb == VERB_CREATE || making->wish.verb == VERB_UPDATE;
+    bool may_refuse = making->wish.verb == VERB_CREATE || making->wish.verb == VERB_UPDATE;
     struct error problem;
 
     making->warnings = json_array();
     if (plan->recipe.document == NULL || recipe_lint(&candidate, making->warnings, &problem))
         return true;
-    if (is_new) {
+    if (may_refuse) {
         *error = problem;
         return false;
     }

@@ -16,7 +16,7 @@ json_t *cloud_run_service(const struct desired *desired);
 /* Returns the service's member "scaling", with the smallest and the largest number of instances.
  * New reference. */
 json_t *cloud_run_scaling(const struct desired *desired);
-/* INVALID if the platform would refuse the recipe. Without I/O. */
+/* INVALID if the platform would refuse the deployment's name or its recipe. Without I/O. */
 CHECKED bool cloud_run_check(const struct desired *desired, struct error *error);
 /* Adds a warning for each thing that is allowed but unwise. Without I/O. */
 void cloud_run_lint(const struct desired *desired, json_t *warnings);

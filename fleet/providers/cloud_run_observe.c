@@ -8,8 +8,8 @@
 
 /* ---- One service ---- */
 
-/* Returns the message of the first unfulfilled condition, which shows what the service waits for,
- * and sets *phase to "image" or "weights" accordingly. */
+/* Returns the message of the first unfulfilled condition, which shows what the service waits for
+ * ("" if there is none), and sets *phase to "image" or "weights" accordingly. */
 static const char *waiting_for(const json_t *service, const char **phase)
 {
     static const char *const image_reasons[] = { "CONTAINER_MISSING", "CONTAINER_PERMISSION_DENIED",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the provider "compute_engine" share. A deployment is one instance of the same
- * name, with GPUs or TPUs, which the platform itself stops or deletes at its end; beside it are a
- * firewall and the secret with its key (google_machine.h). Private to compute*.c. */
+ * name, with GPUs or TPUs; if it has an end, the platform itself stops or deletes it then. Beside
+ * it are a firewall and the secret with its key (google_machine.h). Private to compute*.c. */
 #pragma once
 
 #include "fleet/providers/google_machine.h"
@@ -21,14 +21,14 @@ json_t *compute_instance(const struct desired *desired, const struct google_mach
  * `now` NULL: the scheduling of a new machine. New reference. */
 json_t *compute_scheduling(const struct desired *desired, const struct observed *now);
 
-/* INVALID if the platform would refuse the recipe. Without I/O. */
+/* INVALID if the platform would refuse the deployment's name or its recipe. Without I/O. */
 CHECKED bool compute_check(const struct desired *desired, struct error *error);
 /* INVALID if the platform would refuse the end. Without I/O. */
 CHECKED bool compute_check_end(const struct desired *desired, const struct observed *now,
                                struct error *error);
 /* Adds a warning for each thing that is allowed but unwise. Without I/O. */
 void compute_lint(const struct desired *desired, json_t *warnings);
-/* Returns true if machines of this type have accelerators. */
+/* Returns true if this machine type includes accelerators. */
 bool compute_has_accelerators(const char *machine_type);
 
 CHECKED bool compute_steps(enum provider_verb verb, const struct desired *desired,
@@ -38,7 +38,8 @@ CHECKED enum step_state compute_outcome(const struct step *step, const struct cl
                                         char poll_url[1024], struct error *error);
 void compute_command(const struct desired *desired, const struct step *step, struct text *out);
 
-/* Reads an instance's object. `is_inside`: its internal address is used. Without I/O. */
+/* Reads an instance's object. `is_inside`: its internal address is used even if it has an
+ * external one. Without I/O. */
 void compute_read(const json_t *instance, bool is_inside, struct observed *out);
 CHECKED bool compute_observe(struct cloud *cloud, const struct desired *desired,
                              struct observed *out, struct error *error);

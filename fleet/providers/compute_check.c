@@ -12,7 +12,8 @@
 #define LONGEST_MS (120 * DAY_MS)
 #define LONGEST_FLEXIBLE_MS (7 * DAY_MS)
 
-/* Machine types that include their accelerators (documentation of machine families, 2026). */
+/* The machine types that a recipe may name; each includes its accelerators (documentation of
+ * machine families, 2026). */
 static const struct machine {
     const char *type, *hardware;
     int64_t chips;
@@ -76,9 +77,10 @@ static CHECKED bool check_members(const struct recipe *recipe, struct error *err
         const char *name = recipe_text(recipe, names[i], i < 2 ? "" : "pd-balanced");
 
         if (!is_plain(name))
-            return error_set(error, ERROR_INVALID,
-                             "the recipe's \"%s\" is \"%.60s\": it may have only a-z, 0-9 and '-'",
-                             names[i], name);
+            return error_set(
+                error, ERROR_INVALID,
+                "the recipe's \"%s\" is \"%.60s\": it must consist of a-z, 0-9 and '-'", names[i],
+                name);
     }
     if (wait_s < SHORTEST_WAIT_S || wait_s > LONGEST_WAIT_S)
         return error_set(

@@ -85,7 +85,7 @@ static void add_create(const struct google_list *list)
 static void add_scheduling(const struct google_list *list)
 {
     add_action(list, "scheduling", "/setScheduling", compute_scheduling(list->desired, list->now),
-               "Moves the end of");
+               "Sets the end of");
 }
 
 /* The request is refused if somebody has changed the labels since they were observed. */
@@ -97,18 +97,18 @@ static void add_labels(const struct google_list *list)
                "Writes the new end to the labels of");
 }
 
-static void add_stop(const struct google_list *list, const char *summary)
+static void add_stop_and_wait(const struct google_list *list, const char *summary)
 {
     add_action(list, "stop", "/stop", NULL, summary);
     add_wait(list, "stopped", "Waits until it is stopped:");
 }
 
-static void add_stopping(const struct google_list *list)
+static void add_stop(const struct google_list *list)
 {
-    add_stop(list, "Stops the machine");
+    add_stop_and_wait(list, "Stops the machine");
 }
 
-static void add_start(const struct google_list *list)
+static void add_start_and_wait(const struct google_list *list)
 {
     add_action(list, "start", "/start", NULL, "Starts the machine");
     add_wait(list, "running", "Waits until it runs:");
@@ -117,19 +117,19 @@ static void add_start(const struct google_list *list)
 /* The platform changes the end of stopped machines only. */
 static void add_extend(const struct google_list *list)
 {
-    bool runs = strcmp(list->now->state, "stopped") != 0;
+    bool is_stopped = strcmp(list->now->state, "stopped") == 0;
 
-    if (runs)
-        add_stop(list, "Stops the machine, whose end cannot be moved while it runs:");
+    if (!is_stopped)
+        add_stop_and_wait(list, "Stops the machine, whose end cannot be moved while it runs:");
     add_scheduling(list);
     add_labels(list);
-    if (runs)
-        add_start(list);
+    if (!is_stopped)
+        add_start_and_wait(list);
 }
 
 /* If the end is a running time (flex-start), it is set to the time that is left, because it counts
  * anew from this start. */
-static void add_restart(const struct google_list *list)
+static void add_start(const struct google_list *list)
 {
     bool moves = observed_end_moves(list->now, list->desired);
 
@@ -137,7 +137,7 @@ static void add_restart(const struct google_list *list)
         add_scheduling(list);
     if (moves)
         add_labels(list);
-    add_start(list);
+    add_start_and_wait(list);
 }
 
 static void add_destroy(const struct google_list *list)
@@ -155,11 +155,11 @@ static void add_destroy(const struct google_list *list)
 static CHECKED bool check_state(enum provider_verb verb, const struct desired *desired,
                                 const struct observed *now, struct error *error)
 {
-    static const unsigned bounded =
+    static const unsigned verbs_with_end =
         VERB_BIT(VERB_CREATE) | VERB_BIT(VERB_EXTEND) | VERB_BIT(VERB_START);
 
     return google_check_state(verb, desired, now, "machine", error)
-           && ((VERB_BIT(verb) & bounded) == 0 || compute_check_end(desired, now, error))
+           && ((VERB_BIT(verb) & verbs_with_end) == 0 || compute_check_end(desired, now, error))
            && (verb != VERB_CREATE || compute_check(desired, error));
 }
 
@@ -171,8 +171,8 @@ bool compute_steps(enum provider_verb verb, const struct desired *desired,
         .check = check_state,
         .name = name_parts,
         .add = { [VERB_CREATE] = add_create,
-                 [VERB_START] = add_restart,
-                 [VERB_STOP] = add_stopping,
+                 [VERB_START] = add_start,
+                 [VERB_STOP] = add_stop,
                  [VERB_EXTEND] = add_extend,
                  [VERB_DESTROY] = add_destroy },
     };

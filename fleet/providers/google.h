@@ -23,13 +23,13 @@ json_t *google_labels(const struct desired *desired);
 /* Returns our labels and those that others wrote, because a change of the labels replaces all of
  * them. New reference. */
 json_t *google_all_labels(const struct desired *desired, const struct observed *now);
-/* Reads instance, deployment and end from a resource's labels, and keeps a copy of all of them. */
+/* Reads instance, deployment and end from a resource's labels, and keeps a copy of the labels. */
 void google_read_labels(const json_t *labels, struct observed *out);
 /* Returns a description that marks a resource without labels as ours. New reference. */
 json_t *google_mark(const struct desired *desired);
 
-/* Writes a unique suffix of 24 hexadecimal digits for the names of a deployment's auxiliary
- * resources. `what`: the deployment's full name at the platform. */
+/* Writes 24 hexadecimal digits, derived from `instance` and `what`, for the names of a deployment's
+ * auxiliary resources. `what`: the deployment's full name at the platform. */
 #define GOOGLE_TAG_SIZE 25
 void google_tag(const struct desired *desired, const char *what, char out[GOOGLE_TAG_SIZE]);
 
@@ -37,7 +37,8 @@ void google_tag(const struct desired *desired, const char *what, char out[GOOGLE
 const char *google_last_part(const char *name);
 /* Fills in name, place and URL from a resource's full name and the base URL of its service. */
 void google_read_name(const char *service, const char *name, struct observed *out);
-/* Reads an int64, which Google sends as a string or as a number. Returns 0 if it is neither. */
+/* Reads an int64, which Google sends as a string or as a number. Returns 0 for anything else, also
+ * for a string with a negative number. */
 int64_t google_integer(const json_t *object, const char *name);
 
 /* ---- Steps ---- */
@@ -91,13 +92,14 @@ CHECKED bool google_check_secrets(const struct recipe *recipe, struct error *err
 /* Adds a step that deletes; a 404 counts as success. */
 struct step *google_add_removal(const struct google_list *list, const char *name, const char *url,
                                 const char *summary);
-/* Makes the step a POST to the parent of its resource, which is undone by deleting the resource. */
+/* Makes a POST step create its resource: the request goes to the resource's parent, and deleting
+ * the resource undoes it. */
 void google_set_creation(struct step *step);
 /* Appends a parameter to the step's URL. */
 void google_add_query(struct step *step, const char *name, const char *value);
-/* Checks that a resource to create does not exist as somebody else's, that a resource to change
- * exists, and that a creation or an update has a recipe. `what`: the kind of resource, such as
- * "machine". */
+/* CONFLICT if a resource to create exists and is somebody else's; NOT_FOUND if a resource to
+ * change, but not to destroy, does not exist; INVALID if a creation or an update has no recipe.
+ * `what`: the kind of resource, such as "machine". */
 CHECKED bool google_check_state(enum provider_verb verb, const struct desired *desired,
                                 const struct observed *now, const char *what, struct error *error);
 /* Appends the step as a gcloud command. `commands` has pairs of a step's name and its command, such
@@ -143,14 +145,15 @@ void google_warn(const struct google_warning *rows, size_t count, json_t *warnin
 
 /* Sets `error` and returns STEP_FAILED. */
 CHECKED enum step_state google_fail(struct error *error, const char *message);
-/* Judges a reply that is not 2xx. */
+/* Judges a reply whose verdict is not CLOUD_DONE. */
 CHECKED enum step_state google_judge_failure(const struct step *step,
                                              const struct cloud_reply *reply, struct error *error);
 /* Judges a long-running operation, {"name", "done", "error" or "response"}. Its URL is `base`
  * followed by its name. */
 CHECKED enum step_state google_judge_operation(const json_t *operation, const char *base,
                                                char poll_url[1024], struct error *error);
-/* Judges a step that waits: its name is the state that it waits for. */
+/* Judges a step that waits: it is done once the observed state is the step's name. A step "ready"
+ * fails if that state is "failed". */
 CHECKED enum step_state google_judge_wait(const struct step *step, const struct observed *now,
                                           char poll_url[1024], struct error *error);
 bool google_is_one_of(const char *name, const char *const *names); /* `names` ends with NULL */
@@ -170,9 +173,9 @@ struct google_collection {
     const char *what;             /* "machines" */
     void (*read)(const json_t *page, const struct google_found *found);
 };
-/* Lists all collections in each of the target's places; a row without a service ends `collections`.
- * A place that the platform reports as unreachable becomes a warning. Free with observed_list_free.
- */
+/* Lists the resources of all collections in each of the target's places; a row without a service
+ * ends `collections`. A place that the platform reports as unreachable becomes a warning. Free with
+ * observed_list_free. */
 CHECKED bool google_list_resources(struct cloud *cloud, const struct fleet_target *target,
                                    const struct google_collection *collections,
                                    struct observed **out, size_t *count, json_t *warnings,
@@ -193,7 +196,7 @@ void google_check_services(struct cloud *cloud, const struct fleet_target *targe
 void google_add_finding(json_t *findings, const char *need, bool ok, json_t *fix);
 
 /* Checks that the target's service account, network and bucket exist, if it names them.
- * `for_machines`: if it names no network, `default` is checked, in which its machines are then. */
+ * `for_machines`: a network is always checked, `default` if the target names none. */
 void google_check_resources(struct cloud *cloud, const struct fleet_target *target,
                             bool for_machines, json_t *findings);
 /* Returns the target's network in Compute Engine's form; `default` if it names none. New
@@ -214,6 +217,7 @@ void google_quotas_read(struct cloud *cloud, const char *project, const char *se
 /* Adds the finding, and frees the list. */
 void google_quotas_finish(struct google_quotas *quotas, const struct fleet_target *target,
                           const char *place, json_t *findings);
-/* Adds a finding for each place from the Cloud Quotas with these names, which end with NULL. */
+/* Adds a finding for each place, from the quotas of `service` in Cloud Quotas that `names` lists;
+ * `names` ends with NULL. */
 void google_check_quotas(struct cloud *cloud, const struct fleet_target *target,
                          const char *service, const char *const *names, json_t *findings);

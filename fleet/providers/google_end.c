@@ -84,8 +84,8 @@ void google_end_add_job(const struct google_list *list, const char *method, cons
 void google_end_add_change(const struct google_list *list, const char *method, const char *url,
                            const char *body)
 {
-    struct step *step =
-        google_add(list, "end", "PATCH", list->end.job, "Moves the Cloud Scheduler job that ends");
+    struct step *step = google_add(list, "end", "PATCH", list->end.job,
+                                   "Changes the Cloud Scheduler job that ends");
 
     google_add_query(step, "updateMask", "description,schedule,timeZone,httpTarget");
     step->body = job_body(list, method, url, body);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names, requests and outcomes of a machine's key and firewall. */
+/* The names, requests and outcomes of a machine's key and firewall, and what a machine reports
+ * about itself. */
 #include "fleet/providers/google_machine.h"
 
 #include <stdio.h>
@@ -217,7 +218,7 @@ static const char *attribute_of(const json_t *items, const char *key)
     return "";
 }
 
-/* Keeps the platform's message unless the server did not start. */
+/* Keeps the platform's message unless the script has failed. */
 void google_machine_read(const json_t *items, struct observed *out)
 {
     static const char *const phases[] = { "image", "weights", "compile", NULL };
@@ -240,7 +241,7 @@ void google_machine_read(const json_t *items, struct observed *out)
 
 /* ---- The key ---- */
 
-/* Returns the labels of an instance, or of the node that a queued resource requests. */
+/* Returns the labels of an instance or a node, or of the node that a queued resource requests. */
 static const json_t *labels_of(const json_t *machine)
 {
     const json_t *specs = json_object_get(json_object_get(machine, "tpu"), "nodeSpec");

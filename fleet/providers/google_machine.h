@@ -31,7 +31,7 @@ void google_machine_name(const struct desired *desired, const char *what,
 /* Returns the labels of a machine: google_labels and the server's port. New reference. */
 json_t *google_machine_labels(const struct desired *desired);
 /* Finds the server's port in the labels or, if they have none, in the script. Returns 8000 if
- * neither has a valid port. */
+ * neither has a port, or if the port is not valid. */
 int google_machine_port(const json_t *labels, const char *script);
 /* Sets the server's address if `address` is an IPv4 address. */
 void google_machine_set_address(const char *address, int port, struct observed *out);
@@ -47,10 +47,12 @@ CHECKED bool google_machine_check_target(const struct fleet_target *target, cons
                                          struct error *error);
 /* Returns true if the target's machines have only an internal address. */
 bool google_machine_is_inside(const struct fleet_target *target);
-/* Adds a finding for each permission, API and resource that key, firewall and account need. */
+/* Adds a finding for each permission and API that key, firewall and service account need, and the
+ * findings of google_check_resources. */
 CHECKED bool google_machine_check_needs(struct cloud *cloud, const struct fleet_target *target,
                                         json_t *findings, struct error *error);
-/* INVALID if no machine can run the recipe, or if its engine reads no API key. */
+/* INVALID if no Google machine can run the recipe, for example because its engine reads no API key,
+ * or if the recipe cannot be bought as the wanted kind. */
 CHECKED bool google_machine_check(const struct desired *desired, const char *title,
                                   struct error *error);
 /* Returns the environment variable from which the recipe's engine reads its API key; NULL if it
@@ -61,8 +63,9 @@ void google_machine_lint(json_t *warnings);
 
 /* Appends the script that starts the server at every boot. It reads secrets with the machine's own
  * account and contains none. It writes its phase (image, weights, compile, ready, failed) and the
- * server's last line as the guest attributes "phase" and "line" of GOOGLE_ATTRIBUTES, and also to
- * the serial port, whose output Cloud TPU does not show for nodes. */
+ * server's last line, or the reason of a failure, as the guest attributes "phase" and "line" of
+ * GOOGLE_ATTRIBUTES. It also writes both to the serial port, whose output Cloud TPU does not show
+ * for nodes. */
 #define GOOGLE_ATTRIBUTES "opsbrain/"
 void google_machine_script(const struct desired *desired, const struct google_machine *machine,
                            struct text *out);
@@ -73,12 +76,13 @@ void google_machine_read(const json_t *items, struct observed *out);
 /* Judges an operation of Compute Engine, {"name", "status", "error"}, on the step's resource. */
 CHECKED enum step_state google_machine_judge(const struct step *step, const json_t *operation,
                                              char poll_url[1024], struct error *error);
-/* Judges a reply that is not 2xx. If a resource is not ready yet, the request is repeated. */
+/* Judges a reply whose verdict is not CLOUD_DONE. If a resource is not ready yet, the request is
+ * repeated. */
 CHECKED enum step_state google_machine_judge_failure(const struct step *step,
                                                      const struct cloud_reply *reply,
                                                      struct error *error);
-/* Adds a request id to the step's URL, so that a request repeated after a lost reply is carried out
- * once: a UUID derived from the plan and the step's name. */
+/* Adds a request id to the step's URL, a UUID derived from the plan and the step's name, so that a
+ * request repeated after a lost reply is carried out once. */
 void google_machine_set_id(const struct desired *desired, struct step *step);
 
 /* Reads the API key of a machine that opsbrain made; "" for any other machine. The machine's labels

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Refuses what cannot run on a Google machine, and warns of what is unwise there. */
+/* Refuses targets and recipes that cannot be used for Google machines, finds what a target lacks,
+ * and warns of what is unwise. */
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ const char *google_machine_key_variable(const struct recipe *recipe)
 
 /* ---- The target ---- */
 
-/* Returns true for an address with a prefix length, unless the range includes nearly everybody. */
+/* Returns true for an address with a prefix length, unless the prefix is too short. */
 static bool is_range(const char *text)
 {
     char address[INET6_ADDRSTRLEN];
@@ -62,7 +63,7 @@ static CHECKED bool check_ranges(const struct fleet_target *target, const char *
     return true;
 }
 
-/* The names are written into requests and into the script. */
+/* The names are written into the URLs and bodies of requests. */
 static CHECKED bool check_names(const struct fleet_target *target, struct error *error)
 {
     const struct {
@@ -165,7 +166,7 @@ void google_machine_lint(json_t *warnings)
     const struct google_warning rows[] = {
         { true, "The key, prompts and answers cross the network without TLS: keep the source "
                 "ranges within networks of your own." },
-        { true, "Every first start downloads the image and the weights." },
+        { true, "Every start downloads the weights, and the first one also the image." },
     };
 
     google_warn(rows, sizeof rows / sizeof rows[0], warnings);

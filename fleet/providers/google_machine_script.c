@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The script that starts a model server on a Google machine at every boot. Everybody who may view
- * the machine can read the script and its output on the serial port. */
+ * the machine can read the script and, on Compute Engine, its output on the serial port. */
 #include <stdio.h>
 #include <string.h>
 

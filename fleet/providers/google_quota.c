@@ -7,7 +7,7 @@
 #include "fleet/providers/google.h"
 
 #define QUOTAS "https://cloudquotas.googleapis.com/v1/"
-#define RTX_PRO_6000 "NvidiaRtxPro6000" /* counted in thousandths */
+#define RTX_PRO_6000 "NvidiaRtxPro6000" /* quotas with this prefix count thousandths of a GPU */
 
 void google_quotas_add(struct google_quotas *quotas, const char *name, int64_t limit, int64_t used)
 {
@@ -23,8 +23,8 @@ void google_quotas_add(struct google_quotas *quotas, const char *name, int64_t l
     quotas->has_free = quotas->has_free || limit < 0 || limit > used;
 }
 
-/* Returns true if an entry is for the place. An entry without a region and a zone is for all the
- * locations that it lists. */
+/* Returns true if an entry is for the place. An entry with neither a region nor a zone is for all
+ * the locations that it lists. */
 static bool is_for(const json_t *entry, const char *place)
 {
     const json_t *dimensions = json_object_get(entry, "dimensions"), *one;

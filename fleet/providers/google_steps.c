@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes the requests that Google's platforms have in common, and shows them as commands. */
+/* Makes the requests that Google's platforms have in common, and shows steps as commands. */
 #include <stdio.h>
 #include <string.h>
 
@@ -74,8 +74,8 @@ bool google_check_secrets(const struct recipe *recipe, struct error *error)
         if (name[0] == '\0' || name[strspn(name, SECRET_CHARACTERS)] != '\0')
             return error_set(
                 error, ERROR_INVALID,
-                "the recipe's \"environment.%.64s\" must name a secret of Secret Manager, which "
-                "has only letters, digits, '-' and '_'",
+                "the recipe's \"environment.%.64s\" must name a secret of Secret Manager: such a "
+                "name has only letters, digits, '-' and '_'",
                 variable);
     }
     return true;
@@ -129,7 +129,7 @@ void google_set_creation(struct step *step)
     step->creates = true;
 }
 
-/* Shows the request itself, as a curl command, because no gcloud command accepts a body. */
+/* Shows the request itself, as a curl command. */
 static void show_request(const struct step *step, struct text *out)
 {
     FREE_AUTO char *body = step->body != NULL ? json_dumps(step->body, JSON_INDENT(1)) : NULL;

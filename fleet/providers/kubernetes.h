@@ -32,7 +32,7 @@ json_t *kubernetes_end_notes(const struct desired *desired);
 
 /* Returns the name of the recipe's accelerator resource, such as "nvidia.com/gpu". Borrowed. */
 const char *kubernetes_accelerator(const struct recipe *recipe);
-/* Returns the target's door: "cluster", "proxy" or "node_port". Borrowed. */
+/* Returns the target's door; "cluster" if it names none. Borrowed. */
 const char *kubernetes_door(const struct fleet_target *target);
 
 CHECKED bool kubernetes_steps(enum provider_verb verb, const struct desired *desired,

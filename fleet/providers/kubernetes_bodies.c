@@ -285,12 +285,12 @@ json_t *kubernetes_deployment(const struct desired *desired)
 
 json_t *kubernetes_service(const struct desired *desired)
 {
-    bool is_port = strcmp(kubernetes_door(desired->target), "node_port") == 0;
+    bool is_node_port = strcmp(kubernetes_door(desired->target), "node_port") == 0;
     json_t *out = object("v1", "Service", metadata(desired, ""));
 
     json_object_set_new(out, "spec",
                         json_pack("{s:s, s:{s:s, s:s}, s:[{s:s, s:I, s:s, s:s}]}", "type",
-                                  is_port ? "NodePort" : "ClusterIP", "selector",
+                                  is_node_port ? "NodePort" : "ClusterIP", "selector",
                                   KUBERNETES_INSTANCE, desired->instance, KUBERNETES_DEPLOYMENT,
                                   desired->deployment, "ports", "name", "http", "port",
                                   (json_int_t)recipe_integer(desired->recipe, "port", 0),

@@ -227,7 +227,7 @@ void kubernetes_read(const json_t *deployment, const json_t *pods, const char *l
                      struct observed *out)
 {
     const json_t *pod = most_relevant_pod(pods);
-    char deadline[sizeof out->message] = "";
+    char deadline_message[sizeof out->message] = "";
 
     out->exists = true;
     read_metadata(json_object_get(deployment, "metadata"), out);
@@ -237,12 +237,13 @@ void kubernetes_read(const json_t *deployment, const json_t *pods, const char *l
     read_status(deployment, out);
     read_digest(pod, out);
     if (strcmp(out->state, "failed") == 0)
-        text_copy(deadline, sizeof deadline, out->message);
-    if (pod != NULL && (strcmp(out->state, "starting") == 0 || deadline[0] != '\0'))
+        text_copy(deadline_message, sizeof deadline_message, out->message);
+    if (pod != NULL && (strcmp(out->state, "starting") == 0 || deadline_message[0] != '\0'))
         read_pod(pod, out->log_line, out);
-    if (deadline[0] != '\0' && strcmp(out->state, "failed") != 0) /* the pod's message says why */
+    if (deadline_message[0] != '\0' && strcmp(out->state, "failed") != 0)
+        /* the pod's message, if there is one, says why */
         observed_set_state(out, "failed", out->phase,
-                           out->message[0] != '\0' ? out->message : deadline);
+                           out->message[0] != '\0' ? out->message : deadline_message);
     if (pod == NULL && strcmp(out->state, "starting") == 0) {
         const json_t *failure =
             condition_of(json_object_get(deployment, "status"), "ReplicaFailure");

@@ -62,7 +62,7 @@ enum step_state kubernetes_outcome(const struct step *step, const struct cloud_r
         return STEP_EXISTS;
     if (reply->verdict == CLOUD_AGAIN)
         return STEP_RETRY;
-    if (reply->verdict == CLOUD_LOST) /* every request here can safely be repeated */
+    if (reply->verdict == CLOUD_LOST)
         return STEP_LOST;
     return STEP_FAILED;
 }

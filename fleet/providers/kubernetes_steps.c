@@ -135,7 +135,7 @@ static void add_secret(const struct list *list, const char *secret)
 }
 
 /* Adds a check for each secret of the recipe and, for the door "node_port", for the server's key:
- * they must exist before anything is created. Only their metadata is read. */
+ * they must exist before anything is created or changed. Only their metadata is read. */
 static void add_secrets(const struct list *list)
 {
     const json_t *variables = recipe_member(list->desired->recipe, "environment"), *value;

@@ -28,7 +28,7 @@ struct desired {
     const struct fleet_target *target;
     const struct recipe *recipe; /* NULL if not known: only a creation and an update need it */
     const char *deployment;      /* name of the deployment and of its resources */
-    const char *instance;        /* opsbrain's own id, a label on everything that it creates */
+    const char *instance;        /* opsbrain's own id, written into what it creates */
     const char *place;           /* one of the target's regions or zones; "" if it has none */
     /* how the hardware is bought: "on_demand", "spot", "flex_start", "reserved"; "": not given */
     const char *kind;
@@ -40,8 +40,8 @@ struct desired {
 };
 
 const char *desired_at_end(const struct desired *desired); /* "stop" or "destroy"; static */
-/* Returns how many servers may run at once: `replicas`, or else as many as the recipe scales to; 1
- * without a recipe. */
+/* Returns how many servers may run at once: `replicas` or, if that is 0, as many as the recipe
+ * scales to, or 1 without a recipe. */
 int64_t desired_replicas(const struct desired *desired);
 
 /* One request of a plan. The steps are sent in order, each when the one before it is done. */
@@ -55,7 +55,8 @@ struct step {
      * GET it checks a condition of the plan, such as that a secret exists. The plan is refused
      * unless the outcome is STEP_DONE or STEP_WAIT. */
     char dry_run_url[1024];
-    char resource[512]; /* URL of what the step creates or changes; read after a lost reply */
+    /* URL of what the step creates, changes, deletes or reads; read after a lost reply */
+    char resource[512];
     /* If the plan fails or is cancelled, a DELETE of this URL undoes a step that creates; "": the
      * step is not undone. */
     char undo_url[1024];
@@ -73,7 +74,7 @@ struct step *step_list_add(struct step **steps, size_t *count);
 
 enum step_state {
     STEP_DONE = 1,
-    STEP_WAIT,   /* accepted: GET poll_url, and judge the reply to that */
+    STEP_WAIT,   /* in progress: GET poll_url, and judge the reply to that */
     STEP_RETRY,  /* not carried out: send the same request again, after reply->retry_after_s */
     STEP_LOST,   /* perhaps carried out: read `resource`, then continue or send the request again */
     STEP_EXISTS, /* a resource of that name exists, ours or somebody else's */
@@ -95,7 +96,9 @@ struct observed {
     /* distinguishes this resource from a later one of the same name; "": nothing does */
     char uid[64];
     char revision[128], etag[128], image_digest[128], machine[64], place[64];
-    char generation[32];               /* of its specification, if the provider counts revisions */
+    /* of its specification: a number that each change increments; on Cloud TPU, the creation time
+     * instead; "": none is known */
+    char generation[32];
     char last_changed_by[256];         /* who changed it last, if the provider reports it */
     char instance[64], deployment[64]; /* from its labels; "": it lacks that label */
     bool ours;       /* its labels name our instance and this deployment; not filled in by `list` */
@@ -123,15 +126,16 @@ struct observed *observed_list_add(struct observed **list, size_t *count);
 
 /* ---- For providers: what several platforms share ---- */
 
-/* INVALID unless a deployment's name can name a resource: it has a-z, 0-9 and '-', begins with a
- * letter, does not end with '-', and is shorter than `size`. */
+/* INVALID unless a deployment's name can name a resource: it consists of a-z, 0-9 and '-', begins
+ * with a letter, does not end with '-', and is shorter than `size`. */
 CHECKED bool provider_check_name(const char *name, const char *title, size_t size,
                                  struct error *error);
 /* Returns a cron schedule in UTC for the first whole minute that is not before `at_ms`. A schedule
  * has no year, so it recurs each year. New reference. */
 json_t *provider_schedule(int64_t at_ms);
-/* Sets "command" and "args" of a container, as Kubernetes and Cloud Run have them: the recipe's
- * `command` replaces the image's program, and the rest of its command line are the arguments. */
+/* Sets "command" and "args" of a container, as Kubernetes and Cloud Run have them. The recipe's
+ * `command`, if it has one, becomes "command", which replaces the image's program; the rest of the
+ * recipe's command line becomes "args". */
 void provider_set_program(const struct desired *desired, json_t *container);
 /* Adds the members of a container that are compared for drift. A missing one is added, too, as null
  * or as the digest of an empty environment, so that setting it later counts as a difference. Other
@@ -154,17 +158,17 @@ struct provider {
     /* Checks that a target has the members that the platform needs, in the right form. No I/O. */
     CHECKED bool (*check_target)(const struct fleet_target *target, struct error *error);
     /* Makes the requests of a verb, without I/O: the same input gives the same bytes. `now` is what
-     * observe() found. Fails if the platform would refuse them. Free with step_list_free. */
+     * observe() found. Fails if the platform is known to refuse them. Free with step_list_free. */
     CHECKED bool (*steps)(enum provider_verb verb, const struct desired *desired,
                           const struct observed *now, struct step **out, size_t *count,
                           struct error *error);
-    /* Judges a reply to a step, or to a GET of its poll_url, without I/O. `error` is set unless the
-     * step is done or waits. */
+    /* Judges a reply to a step, to its dry run, or to a GET of its poll_url, without I/O. `error`
+     * is set unless the step is done or waits. */
     CHECKED enum step_state (*outcome)(const struct step *step, const struct cloud_reply *reply,
                                        char poll_url[1024], struct error *error);
-    /* Returns the part of a resource's document that has its labels, if that is neither
-     * the document itself nor its "metadata". Borrowed. NULL: there is no such part on
-     * this platform. */
+    /* Returns the part of a resource's document that has its labels; the document itself if they
+     * are in it or in its "metadata". Borrowed. The function is NULL on platforms where they always
+     * are. */
     const json_t *(*labelled)(const json_t *resource);
     /* Observes the deployment. Returns true also if it does not exist (state "absent"). */
     CHECKED bool (*observe)(struct cloud *cloud, const struct desired *desired,
@@ -181,17 +185,18 @@ struct provider {
     /* Adds a sentence for each thing that is allowed but unwise, besides those that recipe_lint
      * finds. Without I/O. */
     void (*lint)(const struct desired *desired, json_t *warnings);
-    /* Appends the step as a command of the platform's own tool. Without I/O. */
+    /* Appends the step as a shell command, of the platform's own tool where that has one; if no
+     * command can do it, as a comment. Without I/O. */
     void (*command)(const struct desired *desired, const struct step *step, struct text *out);
-    /* Returns a sentence on what ends the server if opsbrain is gone; NULL if nothing
-     * does. Static. */
+    /* For a deployment with an end: returns a sentence on what ends its server if opsbrain is gone;
+     * NULL if nothing does. Static. */
     const char *(*ends_by)(const struct desired *desired);
     /* Reads the bearer token that the server accepts now; "" for none. `observed` has only the
      * name, the resource, the address and the place. */
     CHECKED bool (*key)(struct cloud *cloud, const struct observed *observed,
                         char out[SECRET_VALUE_SIZE], struct error *error);
     bool keeps_replicas; /* an update or extension leaves the number of servers as it is */
-    /* How long a key may be cached; 0: not at all, as a token that `cloud` caches already. */
+    /* How long a key may be cached; 0: not at all, for example a token that `cloud` caches. */
     int64_t key_lasts_ms;
 };
 

@@ -171,7 +171,7 @@ void provider_set_program(const struct desired *desired, json_t *container)
 void provider_compare_container(const json_t *container, json_t *fields)
 {
     static const char *const names[] = { "image", "resources" };
-    static const char *const lines[] = { "command", "args" };
+    static const char *const command_parts[] = { "command", "args" };
     bool is_value = false;
     json_t *environment = json_object_get(container, "env");
     FREE_AUTO char *written =
@@ -182,10 +182,11 @@ void provider_compare_container(const json_t *container, json_t *fields)
 
         json_object_set_new(fields, names[i], value == NULL ? json_null() : json_deep_copy(value));
     }
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        json_t *masked = container_command_mask(json_object_get(container, lines[i]), &is_value);
+    for (size_t i = 0; i < sizeof command_parts / sizeof *command_parts; i++) {
+        json_t *masked =
+            container_command_mask(json_object_get(container, command_parts[i]), &is_value);
 
-        json_object_set_new(fields, lines[i], masked == NULL ? json_null() : masked);
+        json_object_set_new(fields, command_parts[i], masked == NULL ? json_null() : masked);
     }
     json_object_set_new(fields, "env", provider_digest(written));
 }

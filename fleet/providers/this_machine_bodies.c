@@ -219,6 +219,6 @@ void this_machine_command(const struct desired *desired, const struct step *step
                   desired->recipe != NULL
                       ? recipe_text(desired->recipe, "probes.startup.path", "/health")
                       : "/health");
-    else /* there is no command: only the watchdog knows the process */
+    else /* there is no command: the server's watchdog does it */
         text_addf(out, "# %s\n", step->summary);
 }

@@ -175,7 +175,7 @@ static void add_destroy(struct step **out, size_t *count, const struct desired *
         snprintf(step->url, sizeof step->url, "%s?id=%s", step->resource, now->uid);
     step->absent_is_done = true;
     snprintf(step->summary, sizeof step->summary,
-             "Ends %s on this machine, and removes its working folder or container",
+             "Ends %s on this machine, and removes its working folder or container, if it has one",
              desired->deployment);
 }
 

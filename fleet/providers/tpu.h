@@ -31,8 +31,9 @@ CHECKED enum step_state tpu_outcome(const struct step *step, const struct cloud_
                                     char poll_url[1024], struct error *error);
 void tpu_command(const struct desired *desired, const struct step *step, struct text *out);
 
-/* Read the object of a queued resource and then that of its node, or only the object of a node that
- * has no queued resource. `is_inside`: the node's internal address is used. Without I/O. */
+/* Read the object of a queued resource, or of a node. tpu_read_node keeps the name and the id in an
+ * `out` that tpu_read_queued has filled from the node's queued resource. `is_inside`: the node's
+ * internal address is used even if it has an external one. Without I/O. */
 void tpu_read_queued(const json_t *queued, struct observed *out);
 void tpu_read_node(const json_t *node, bool is_inside, struct observed *out);
 /* Reads the reports of the machine's script from its guest attributes. Without I/O. */

@@ -29,9 +29,9 @@ static int64_t life_s(const struct desired *desired)
 /* Returns how long to wait for capacity, at most until the deployment's end. */
 static int64_t wait_s(const struct desired *desired)
 {
-    int64_t wait = recipe_integer(desired->recipe, "cloud_tpu.wait_s", WAIT_S);
+    int64_t limit_s = recipe_integer(desired->recipe, "cloud_tpu.wait_s", WAIT_S);
 
-    return desired->ends_ms > 0 && wait > life_s(desired) ? life_s(desired) : wait;
+    return desired->ends_ms > 0 && limit_s > life_s(desired) ? life_s(desired) : limit_s;
 }
 
 static json_t *seconds(int64_t value)

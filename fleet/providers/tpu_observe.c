@@ -22,10 +22,10 @@ static void ask_machine(struct cloud *cloud, const char *url, struct observed *o
     json_auto_t *body = json_pack("{s:s, s:[s]}", "queryPath", GOOGLE_ATTRIBUTES, "workerIds", "0");
     CLOUD_REPLY_AUTO reply = { 0 };
     struct error ignored;
-    char method[600];
+    char method_url[600];
 
-    snprintf(method, sizeof method, "%s:getGuestAttributes", url);
-    if (cloud_call(cloud, "POST", method, NULL, body, &reply, &ignored))
+    snprintf(method_url, sizeof method_url, "%s:getGuestAttributes", url);
+    if (cloud_call(cloud, "POST", method_url, NULL, body, &reply, &ignored))
         tpu_read_attributes(reply.body, out);
 }
 

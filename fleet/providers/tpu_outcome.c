@@ -6,12 +6,12 @@
 #include "base/json/json.h"
 #include "fleet/providers/tpu.h"
 
-/* Judges a queued resource for the step that waits until there is a machine. A failed one remains
- * but never gets a machine. */
+/* Judges a queued resource for the step that waits until there is a machine. One that has failed or
+ * is being deleted never gets a machine. */
 static CHECKED enum step_state judge_queued(const struct step *step, const json_t *queued,
                                             char poll_url[1024], struct error *error)
 {
-    static const char *const ended[] = { "failed", "stopping", "deleting", NULL };
+    static const char *const fatal[] = { "failed", "stopping", "deleting", NULL };
     const char *word = json_get_text(json_object_get(queued, "state"), "state", "");
     struct observed now = { 0 };
     enum step_state state = STEP_WAIT;
@@ -19,7 +19,7 @@ static CHECKED enum step_state judge_queued(const struct step *step, const json_
     tpu_read_queued(queued, &now);
     if (strcmp(word, "ACTIVE") == 0)
         state = STEP_DONE;
-    else if (google_is_one_of(now.state, ended))
+    else if (google_is_one_of(now.state, fatal))
         state = google_fail(error, now.message[0] != '\0' ? now.message
                                                           : "the queued resource is being deleted");
     else

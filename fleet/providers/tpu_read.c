@@ -61,7 +61,7 @@ static void read_machine(const json_t *node, const char *name, struct observed *
 {
     const char *image;
 
-    observed_finish(out); /* frees what was read from the queued resource */
+    observed_finish(out); /* a node replaces what its queued resource said of it */
     google_read_labels(json_object_get(node, "labels"), out);
     out->fields = fields_of(node, name);
     image = strstr(json_get_text(out->fields, "image", ""), "sha256:");
@@ -97,7 +97,8 @@ static void read_suspension(const json_t *state, struct observed *out)
                              "was needed; the request remains, and costs nothing");
 }
 
-/* WAITING_FOR_RESOURCES has replaced ACCEPTED; an unknown state also counts as waiting. */
+/* A state that is not named below counts as waiting: WAITING_FOR_RESOURCES, which has replaced
+ * ACCEPTED, or an unknown one. */
 static void read_queue(const json_t *queued, struct observed *out)
 {
     static const struct {
@@ -161,7 +162,7 @@ static void read_address(const json_t *node, bool is_inside, struct observed *ou
                                google_machine_port(json_object_get(node, "labels"), script), out);
 }
 
-/* A running machine that opsbrain made counts as starting until it reports more itself
+/* A running machine that opsbrain made counts as starting until its script reports otherwise
  * (tpu_read_attributes); any other running machine counts as ready. */
 static void read_node_state(const json_t *node, struct observed *out)
 {
@@ -177,7 +178,7 @@ static void read_node_state(const json_t *node, struct observed *out)
     };
     const char *word = json_get_text(node, "state", "");
     const char *health = json_get_text(node, "health", "");
-    bool is_ours = out->instance[0] != '\0';
+    bool made_by_opsbrain = out->instance[0] != '\0';
 
     observed_set_state(out, "starting", "", word);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -185,10 +186,10 @@ static void read_node_state(const json_t *node, struct observed *out)
             observed_set_state(out, rows[i].state, rows[i].phase,
                                json_get_text(node, "healthDescription", ""));
     if (strcmp(word, "READY") == 0)
-        observed_set_state(out, is_ours ? "starting" : "ready", is_ours ? "image" : "ready",
-                           strncmp(health, "UNHEALTHY", 9) == 0
-                               ? json_get_text(node, "healthDescription", health)
-                               : "");
+        observed_set_state(
+            out, made_by_opsbrain ? "starting" : "ready", made_by_opsbrain ? "image" : "ready",
+            strncmp(health, "UNHEALTHY", 9) == 0 ? json_get_text(node, "healthDescription", health)
+                                                 : "");
 }
 
 void tpu_read_node(const json_t *node, bool is_inside, struct observed *out)

@@ -146,7 +146,7 @@ static CHECKED bool check_extension(const struct desired *desired, const struct 
            || error_set(
                error, ERROR_UNSUPPORTED,
                "the end of %s cannot be postponed: flex-start lasts for a fixed time, after which "
-               "the platform deletes the machine; deploy another one beside it",
+               "the platform deletes the machine; deploy another server beside it",
                desired->deployment);
 }
 
@@ -160,7 +160,7 @@ static CHECKED bool check_machine(enum provider_verb verb, const struct desired 
                          "%s has no machine, only a request for one (%s): %s", desired->deployment,
                          now->message[0] != '\0' ? now->message : now->state,
                          verb == VERB_START ? "destroy it, and create it again"
-                                            : "its end is moved once it has a machine");
+                                            : "extend it once it has a machine");
     return check_extension(desired, now, error);
 }
 

@@ -203,9 +203,10 @@ static void finish(const struct adding *adding, struct price *out)
 
     *out = (struct price){ .usd_per_hour = NAN, .least_per_hour = NAN };
     if (adding->unknown != NULL)
-        text_addf(&breakdown, "not known: catalog/prices.json has no row for %s, %s, in %s",
+        text_addf(&breakdown, "not known: catalog/prices.json has no row for %s, %s, %s%s",
                   adding->unknown, adding->kind,
-                  adding->place[0] == '\0' ? "any region" : adding->place);
+                  adding->place[0] == '\0' ? "that is valid in every region" : "in ",
+                  adding->place);
     else {
         out->known = true;
         out->usd_per_hour = adding->most;

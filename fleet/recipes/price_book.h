@@ -8,10 +8,10 @@
 
 struct price_book;
 
-/* Reads the embedded file. INTERNAL: the message names a row that is incomplete. Free with
- * price_book_destroy. */
+/* Reads the embedded file. INTERNAL if it is wrong. Free with price_book_destroy. */
 CHECKED bool price_book_create(struct price_book **out, struct error *error);
-/* Reads a JSON array of rows, for tests. INVALID: the message names the row and the member. */
+/* Reads a JSON array of rows, for tests. INVALID if it is not an array, or if a row is wrong: the
+ * message then names the row and the member. */
 CHECKED bool price_book_parse(const char *json, struct price_book **out, struct error *error);
 void price_book_destroy(struct price_book *book); /* does nothing for NULL */
 size_t price_book_count(const struct price_book *book);

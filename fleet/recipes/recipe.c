@@ -20,7 +20,8 @@ const char *recipe_origin_name(enum recipe_origin origin)
 
 /* ---- Reading ---- */
 
-/* Checks rules about several members, which the table of members cannot express. */
+/* Checks what the table of members cannot express: rules about several members, and the form of a
+ * program's path. */
 static CHECKED bool check_combinations(const json_t *recipe, struct error *error)
 {
     const char *program = json_get_text(recipe, "program", NULL);

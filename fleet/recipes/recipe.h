@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recipe: how one model is served on one provider's hardware. It is a JSON object of at most
- * RECIPE_BYTES_MAX bytes; recipe_members.c has the table of its members, and docs/recipes.md lists
- * them. Recipes come from catalog/recipes, from the team's folder, or from an import. */
+/* A recipe: how one model is served on one provider's hardware. It is a JSON object, whose text has
+ * at most RECIPE_BYTES_MAX bytes; recipe_members.c has the table of its members, and
+ * docs/recipes.md lists them. Recipes come from catalog/recipes, from the team's folder, or from an
+ * import. */
 #pragma once
 
 #include <jansson.h>
@@ -45,9 +46,10 @@ CHECKED bool recipe_read(const json_t *document, struct recipe *out, struct erro
 void recipe_finish(struct recipe *recipe); /* does nothing for a zeroed one */
 
 /* Copies the recipe with other values for members that its "overrides" open, within the ranges
- * given there: {"max_model_len": 8192}. NULL or {} changes nothing. INVALID: the message names the
- * value, and what the recipe opens. Image, command, mounts, accounts and environment (except
- * Ollama's context length) can never be opened. Free with recipe_finish. */
+ * given there: {"max_model_len": 8192}. NULL or {} changes nothing. INVALID, for example, if the
+ * recipe does not open a member, or not to that value: the message says what it opens. Image,
+ * command, mounts, accounts and environment (except Ollama's context length) can never be opened.
+ * Free with recipe_finish. */
 CHECKED bool recipe_override(const struct recipe *recipe, const json_t *overrides,
                              struct recipe *out, struct error *error);
 /* The same with texts for the values: {"max_model_len": "8192"}. */
@@ -57,8 +59,9 @@ CHECKED bool recipe_override_texts(const struct recipe *recipe, const json_t *ov
  * {"max_model_len": {"value": 16384, "least": 1024, "most": 16384}, ...}. New reference. */
 json_t *recipe_overrides(const struct recipe *recipe);
 
-/* Returns the engine's command line as a list of texts: `command`, then the arguments, with the
- * deployment's name in place of "{deployment}". New reference. */
+/* Returns the engine's command line as a list of texts: `command`, then the arguments that are not
+ * false. In each word and each argument's text, the deployment's name replaces the first
+ * "{deployment}". New reference. */
 json_t *recipe_argv(const struct recipe *recipe, const char *deployment);
 /* Finds a member by its path, such as "host.cpu" or "arguments.--max-model-len". Returns NULL if
  * there is none. Borrowed. */

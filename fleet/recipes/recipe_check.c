@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks that an object has the members of a table, each of its type and in its range. */
+/* Checks that an object has the required members of a table and only members of that table, each of
+ * its type and in its range. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computes the memory that a model needs as vLLM does. On a GPU, all pages of the KV cache are as
+/* Computes, as vLLM does, the memory that a model needs. On a GPU, all pages of the KV cache are as
  * large as those of the largest layer; on a TPU, each layer has its own size. The results agree
  * with what servers reported (test_recipe_fit.c has the figures). */
 #include "fleet/recipes/recipe_fit.h"

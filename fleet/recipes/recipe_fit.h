@@ -11,7 +11,7 @@ struct recipe_fit {
      * missing: `arithmetic` says why, and the sizes in bytes are NAN. */
     bool known;
     bool fits;
-    double usable_bytes;       /* memory of all chips that the engine uses */
+    double usable_bytes;       /* the share of the chips' memory that the engine may use */
     double weights_bytes;      /* on the accelerators */
     double overhead_bytes;     /* activations, graphs, the engine itself */
     double kv_bytes;           /* left for the KV cache; < 0: weights and overhead do not fit */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules for recipes: what a platform refuses, and what it allows although it is unwise.
- * Without I/O. */
+/* Rules for recipes: what a platform or opsbrain refuses, and what is unwise although it is
+ * allowed. Without I/O. */
 #pragma once
 
 #include "fleet/recipes/recipe.h"
 
-/* A recipe, and where and how it is to be deployed; rules about a member that is ""
+/* A recipe, and where and how it is to be deployed. If `place` or `kind` is "", the rules about it
  * do not apply. */
 struct recipe_lint_case {
     const struct recipe *recipe;

@@ -33,7 +33,8 @@ static bool is_simple(const json_t *value)
     return json_is_number(value) || json_is_boolean(value) || is_printable(value, 0, 512);
 }
 
-/* Returns true for texts, numbers, booleans, and lists and objects of them. */
+/* Returns true for texts, numbers, booleans, and lists and objects of them, unless one is too long,
+ * too large or nested too deeply. */
 static bool is_plain(const json_t *value, unsigned depth)
 {
     const json_t *member;
@@ -86,7 +87,7 @@ static CHECKED bool judge_argument(const char *path, const char *name, const jso
     if (!is_plain(value, VALUE_DEPTH))
         return error_set(error, ERROR_INVALID,
                          "the recipe's \"%s.%s\" must be a text of at most 512 bytes, a number, "
-                         "true (the argument alone), or an object that is written as JSON",
+                         "true (the argument alone), or a list or object, which is written as JSON",
                          path, name);
     return true;
 }
@@ -258,11 +259,11 @@ const struct recipe_member recipe_members[] = {
       .help = "Incremented by every change" },
     { "title", RECIPE_TEXT, .required = true, .low = 5, .high = 120, .help = "What users see" },
     { "provider", RECIPE_NAME, .required = true, .low = 1, .high = 31,
-      .help = "The platform that the recipe is for. A member of this name holds what only that "
-              "platform needs" },
+      .help = "The platform that the recipe is for. A member with its name holds what only it "
+              "needs" },
     { "engine", RECIPE_NAME, .required = true, .low = 1, .high = 31, .help = "vllm, ollama, ..." },
     { "model", RECIPE_WORD, .required = true, .low = 1, .high = 255,
-      .help = "The checkpoint's name on the hub" },
+      .help = "The model, as the engine loads it" },
     { "quantization", RECIPE_CHOICE, .choices = formats,
       .help = "Number format of the model's weights" },
     { "image", RECIPE_WORD, .low = 1, .high = 511, .help = "Container image, by digest or tag" },

@@ -37,8 +37,8 @@ struct recipe_member {
 
 extern const struct recipe_member recipe_members[]; /* ends with a NULL name */
 
-/* Checks that the object has the members of the table, and no others except `section` (NULL: none),
- * the member that is specific to a provider. */
+/* Checks that the object has the required members of the table, and no members outside the table
+ * except `section` (NULL: none), the member that is specific to a provider. */
 CHECKED bool recipe_members_check(const json_t *object, const char *section, struct error *error);
 
 /* A value that a recipe may open to overrides, under a short name. recipe_override changes only

@@ -9,7 +9,7 @@
 #include "base/json/json.h"
 
 const struct field cell_answer_fields[] = {
-    { "position", VALUE_INTEGER, .help = "Position in the order of measurement, from 0." },
+    { "position", VALUE_INTEGER, .help = "Position in the plan, from 0." },
     { "deployment", VALUE_TEXT, .optional = true,
       .help = "Deployment that it is measured on; missing: the same for all." },
     { "repetition", VALUE_INTEGER, .optional = true,
@@ -25,7 +25,8 @@ const struct field cell_answer_fields[] = {
           "pending, measured, infeasible (longer than the context), failed, skipped, or inferred "
           "(an adaptive search did not need to measure it: it has no figures)." },
     { "reason", VALUE_TEXT, .optional = true,
-      .help = "Why it is not measured or is uneven; if inferred: why it need not be measured." },
+      .help = "Why it is not measured, is uneven or was measured again; if inferred: why it need "
+              "not be measured." },
     { "attempts", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL,
       .help = "How often it was attempted; at most one attempt counts." },
     { "success_rate", VALUE_NUMBER, .optional = true, .help = "Requests that succeeded, 0 to 1." },

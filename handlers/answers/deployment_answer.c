@@ -44,7 +44,7 @@ const struct field deployment_answer_fields[] = {
     { "region", VALUE_TEXT, .included = INCLUDED_OUTSIDE_LISTS, .optional = true,
       .help = "Region as registered.", ROW_TEXT_OR_NULL(struct deployment, region) },
     { "secret", VALUE_TEXT, .included = INCLUDED_OUTSIDE_LISTS, .optional = true,
-      .help = "Name of the secret that holds its bearer token; missing: none is sent.",
+      .help = "Name of the secret that holds its bearer token, as registered.",
       ROW_TEXT_OR_NULL(struct deployment, secret) },
     { "labels", VALUE_TEXT_MAP, .sparse = true, .help = "Labels as registered.",
       ROW_JSON(struct deployment, labels) },

@@ -16,7 +16,7 @@
  * so that the argument is needed. */
 CHECKED bool deployment_argument(const struct call *call, struct deployment *out,
                                  struct error *error);
-/* Checks that no sweep is planned, queued or running on the deployment: if the deployment changed
- * now, the sweep's cells would be measured on two different servers, or on none. CONFLICT: there is
- * such a sweep. */
+/* Checks that no sweep is planned or running on the deployment: if the deployment changed now, the
+ * sweep's cells could be measured on two different servers, or on none. CONFLICT: there is such a
+ * sweep. */
 CHECKED bool deployment_check_idle(struct store *store, const char *name, struct error *error);

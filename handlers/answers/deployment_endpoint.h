@@ -16,19 +16,20 @@ void deployment_endpoint_wipe(struct endpoint *endpoint);
 int64_t deployment_endpoint_left_ms(const struct call *call, int64_t since_ns);
 
 /* Asks the server at `endpoint` for its facts, and stores them. Fills in endpoint->model if the
- * deployment names none. UPSTREAM, with the failure's class: the server does not answer. NOT_FOUND:
- * it does not have the deployment's model; the error names models that it has. */
+ * deployment names none. UPSTREAM: the server does not answer, or has no model. NOT_FOUND: it does
+ * not have the deployment's model; the error names models that it has. */
 CHECKED bool deployment_endpoint_ask(const struct services *services,
                                      const struct deployment *deployment, struct endpoint *endpoint,
                                      struct model_facts *facts, struct error *error);
-/* Fills in the endpoint's address, model and credential, then does the same. */
+/* Fills in the endpoint from the deployment, then does what deployment_endpoint_ask does. */
 CHECKED bool deployment_endpoint_discover(const struct services *services,
                                           const struct deployment *deployment,
                                           struct endpoint *endpoint, struct model_facts *facts,
                                           struct error *error);
-/* Fills in the endpoint. Asks the server, within `within_ms`, only if the deployment names no model
- * and the server's first one is not known yet. *failure: how the server failed; NONE if it did not,
- * or was not asked. */
+/* Fills in the endpoint. If the deployment names no model, the model is the server's first one, as
+ * the stored facts name it; if none are stored about the deployment's current revision, asks the
+ * server, within `within_ms`. *failure: how the server failed; NONE if it did not, or was not
+ * asked. */
 CHECKED bool deployment_endpoint(const struct services *services,
                                  const struct deployment *deployment, int64_t within_ms,
                                  struct endpoint *endpoint, enum failure *failure,

@@ -27,7 +27,7 @@ const struct field import_answer_fields[] = {
           "importing user stated. What is missing is not known." },
     { "input_unit", VALUE_TEXT, .help = "Unit of input lengths: tokens, words, or unknown." },
     { "remarks", VALUE_LIST, .sparse = true, .foreign = true,
-      .help = "Remarks of the import: assumed units, columns kept as text, rows skipped." },
+      .help = "Remarks of the import, such as assumed units and skipped rows." },
     { "notes", VALUE_TEXT, .foreign = true, .optional = true,
       .help = "Notes of the importing user." },
     { "other_names", VALUE_LIST, .sparse = true, .foreign = true,
@@ -68,7 +68,7 @@ json_t *import_answer_json(const struct evidence *evidence)
 
 /* ---- Text ---- */
 
-static void count_states(const struct evidence *evidence, struct text *out)
+static void add_state_counts(const struct evidence *evidence, struct text *out)
 {
     size_t counts[EVIDENCE_STATES] = { 0 };
 
@@ -99,7 +99,7 @@ void import_answer_describe(const struct evidence *evidence, struct text *out)
               evidence->format);
     text_add_printable(out, evidence->name, strlen(evidence->name), sizeof evidence->name);
     text_addf(out, "\", %zu cell%s", evidence->cell_count, evidence->cell_count == 1 ? "" : "s");
-    count_states(evidence, out);
+    add_state_counts(evidence, out);
     if (evidence->input_unit == LENGTH_UNKNOWN)
         text_add(out, ".\nThe file does not say whether input lengths are tokens or words.\n");
     else

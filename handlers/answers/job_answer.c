@@ -36,7 +36,7 @@ const struct field job_answer_fields[] = {
     { 0 },
 };
 
-/* Omits the sweep's id, which is the job's subject, and counts of zero. */
+/* Omits the sweep's id, which is the job's subject, and members that are 0, false or empty. */
 static json_t *outcome_json(const struct job *job)
 {
     json_t *outcome = answer_json_stored(job->outcome);

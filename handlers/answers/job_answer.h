@@ -15,11 +15,11 @@ extern const struct field job_answer_fields[];
 json_t *job_answer_json(const struct job *job);                    /* new reference */
 void job_answer_describe(const struct job *job, struct text *out); /* one line */
 
-/* Copies the id of the job that the argument `job` names by its own id, which is not checked, or by
- * its sweep's. NOT_FOUND: there is no such sweep. */
+/* Reads the argument `job`. If it is a sweep's id, *out is the id of the sweep's latest job;
+ * otherwise it is the argument itself, which is not checked. NOT_FOUND: there is no such sweep. */
 CHECKED bool job_answer_id(const struct call *call, char out[ID_SIZE], struct error *error);
-/* FORBIDDEN: the job is not the caller's, and the caller is not an admin. `what` names the job;
- * `principal` is its owner; `act` is what the caller wants to do, such as "stop it". */
+/* FORBIDDEN: the job is not the caller's, and the caller is not an admin. `what` names the job
+ * or its sweep, `principal` its owner, and `act` what the caller wants to do, such as "stop it". */
 CHECKED bool job_answer_check_owner(const struct call *call, const char *what,
                                     const char *principal, const char *act, struct error *error);
 /* If the job measures a sweep, sets the answer's page to the sweep's page. */

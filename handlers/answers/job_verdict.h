@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The findings of a sweep that is over, added to the job that measured it: enough to say where the
- * server saturates, without another call. */
+/* The findings of a sweep that is over, added to the answer about its job: enough to say where the
+ * server saturates, without a further call. */
 #pragma once
 
 #include "handlers/answer.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Managed deployments in answers: what is wanted, what was last observed, what it costs. */
+/* Managed deployments in answers: their state, what was last observed, and what they cost. */
 #pragma once
 
 #include "handlers/tool.h"

@@ -7,7 +7,7 @@
 const struct field run_answer_fields[] = {
     { "id", VALUE_TEXT, .help = "Id of the run.", ROW_TEXT(struct run_row, id) },
     { "imported", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: another tool measured it, and only its file's contents are known." },
+      .help = "True: another tool measured it; the figures are those of its file." },
     { "source", VALUE_OBJECT, .optional = true, .help = "Of an imported run: its file.",
       .fields = import_answer_source_fields },
     { "sweep", VALUE_TEXT, .optional = true, .help = "Sweep it belongs to; missing: imported.",
@@ -32,7 +32,7 @@ const struct field run_answer_fields[] = {
       ROW_INTEGER(struct run_row, cells_total) },
     { "cells_done", VALUE_INTEGER, .help = "Cells that are no longer pending.",
       ROW_INTEGER(struct run_row, cells_done) },
-    { "created_at", VALUE_TEXT, .optional = true, .help = "When it was requested, UTC.",
+    { "created_at", VALUE_TEXT, .optional = true, .help = "When it was requested or imported, UTC.",
       ROW_TIME(struct run_row, created_ms) },
     { "finished_at", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "When it ended, UTC; missing: not yet.", ROW_TIME(struct run_row, finished_ms) },

@@ -12,7 +12,7 @@ struct sweep_material {
     size_t run_count;
     struct cell_row *cells;
     size_t cell_count;
-    struct attempt_row *interrupted; /* by a crash, a restart or a cancellation */
+    struct attempt_row *interrupted; /* attempts that ended without a result */
     size_t interrupted_count;
 };
 

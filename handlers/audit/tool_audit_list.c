@@ -10,7 +10,7 @@
 static const struct param params[] = {
     { "principal", VALUE_TEXT, .low = 1, .high = 63, .help = "Only calls of this principal." },
     { "tool", VALUE_TEXT, .low = 1, .high = 63, .help = "Only calls of this tool." },
-    { "subject", VALUE_TEXT, .low = 1, .high = 128, .help = "Only changes to this name or id." },
+    { "subject", VALUE_TEXT, .low = 1, .high = 128, .help = "Only rows about this name or id." },
     PARAMS_PERIOD,
     { "check", VALUE_BOOLEAN, .initial = "false",
       .help = "Check the whole log for tampering (admins)." },
@@ -38,8 +38,8 @@ static CHECKED bool check(struct call *call, struct error *error)
         return true;
     if (!role_allows(call->principal.role, ROLE_ADMIN))
         return error_set(error, ERROR_FORBIDDEN,
-                         "check needs the role admin; without it, `detail` shows what the latest "
-                         "check found");
+                         "check needs the role admin; with any role, `detail` shows what the "
+                         "latest check found");
     return audit_verify(call->services->store, NULL, NULL, &verdict, error);
 }
 
@@ -96,7 +96,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_audit_list = {
     .name = "audit_list",
     .title = "List who did what",
-    .help = "Lists who did what, newest first: changes, and calls that were refused or failed.",
+    .help = "Lists who did what, newest first, such as changes and refused or failed calls.",
     .more = "Each row says who called, with which client, and the outcome; with `detail` also the "
             "arguments, credentials omitted.",
     .sets = SET_AUDIT,

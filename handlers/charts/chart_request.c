@@ -21,7 +21,7 @@ const struct param chart_request_params[] = {
       .help = "Id: run_..., imp_... or swp_...; for all but history.",
       .more = "For forest: the baseline, or an A/B sweep." },
     { "plot", VALUE_CHOICE, .choices = chart_request_plots, .initial = "\"heat\"",
-      .help = "load: measured against planned. forest: ratios to `candidate`.",
+      .help = "load: measured against planned. forest: `candidate` / `run`.",
       .more =
           "heat: users by context. latency: by users, a line per context. pareto: speed for "
           "each user against throughput. load: what was in flight, divided by what was "
@@ -168,8 +168,8 @@ static CHECKED bool draw_load(struct call *call, const struct chart_runs *runs, 
     return true;
 }
 
-/* Replaces the curve by the histogram of the cell's latencies, which is stored if the run was
- * measured here. */
+/* Makes the curve anew from the histogram of the cell's latencies, if one is stored. Only runs that
+ * were measured here have histograms. */
 static CHECKED bool refine(const struct call *call, enum metric metric, struct chart_tail *curve,
                            struct error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws a chart by run_chart's arguments: for agents, which get a picture, and for pages, which
- * also show the chart as a table and offer it as a file. */
+/* Draws a chart by run_chart's arguments: for agents, which get a picture; for the chart app, which
+ * gets SVG; and for pages, which also show the chart as a table and offer it as a file. */
 #pragma once
 
 #include "analysis/charts/chart.h"

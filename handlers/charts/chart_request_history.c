@@ -13,7 +13,7 @@
 #include "handlers/charts/chart_request_parts.h"
 #include "handlers/metrics/metric_range.h"
 
-#define POINTS 240 /* steps of a line */
+#define STEPS_MAX 240 /* of a line, before its ends are rounded to whole steps */
 #define LINES_MAX 2
 #define SWEEPS_MAX 200
 #define REVISIONS_MAX 9
@@ -23,7 +23,7 @@
 static const struct panel {
     const char *heading;
     bool is_log;
-    double factor;
+    double factor; /* from the metric's unit to the heading's */
     struct {
         const char *name, *metric;
         double percentile;
@@ -70,7 +70,7 @@ static CHECKED bool choose_range(const struct call *call, struct history *histor
     int64_t from_ms = to_ms - (int64_t)(call_number(call, "minutes", 60) * 60000);
 
     from_ms = from_ms > 0 ? from_ms : 0;
-    request->step_ms = metric_range_step_s(to_ms - from_ms, POINTS) * 1000;
+    request->step_ms = metric_range_step_s(to_ms - from_ms, STEPS_MAX) * 1000;
     if (!metric_range_choose_level(history->store, from_ms, request, error))
         return false;
     request->from_ms = from_ms - from_ms % request->step_ms;
@@ -153,7 +153,8 @@ static CHECKED bool read_sweeps(struct history *history, struct error *error)
     return true;
 }
 
-/* A later start time, which the server reports, means that it was restarted. */
+/* The server reports when its process started: a time later than the one before means that it was
+ * restarted. */
 static void find_restarts(struct history *history, const struct metric_history *starts)
 {
     for (size_t i = 1; i < starts->count && history->chart.restart_count < RESTARTS_MAX; i++)
@@ -193,7 +194,7 @@ static void add_note(struct history *history, const struct deployment *revision)
     history->chart.notes = history->notes;
 }
 
-/* Adds as many revisions as fit, the newest first. */
+/* Adds the revisions made in the period, the newest first, at most REVISIONS_MAX. */
 static CHECKED bool read_revisions(struct history *history, struct error *error)
 {
     struct deployment revision = history->deployment;

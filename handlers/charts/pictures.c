@@ -59,7 +59,7 @@ void pictures_destroy(struct pictures *pictures)
 
 /* ---- Under the lock ---- */
 
-/* Finds a picture and makes it the newest; NULL: it is not kept. */
+/* Finds a picture and makes it the newest; NULL: it is neither kept nor being drawn. */
 static struct picture *find(struct pictures *pictures, const uint8_t digest[DIGEST_BYTES])
 {
     for (struct picture **at = &pictures->newest; *at != NULL; at = &(*at)->next) {

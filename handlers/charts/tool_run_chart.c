@@ -23,7 +23,7 @@ static bool is_plot(const struct call *call, const char *plot)
     return strcmp(call_text(call, "plot"), plot) == 0;
 }
 
-/* Adds "run_... and run_...", or the deployment's name. */
+/* Adds what the chart is about: one id, "run_... and run_...", or the deployment's name. */
 static CHECKED bool add_subject(const struct call *call, struct text *out, struct error *error)
 {
     const char *candidate = call_text(call, "candidate");

@@ -31,7 +31,7 @@ const struct field dataset_fields[] = {
     { "name", VALUE_TEXT, .help = "Its name: `dataset` of sweep_plan and sweep_start.",
       ROW_TEXT(struct dataset_entry, name) },
     { "digest", VALUE_TEXT, .included = INCLUDED_OUTSIDE_LISTS,
-      .help = "SHA-256 of what would be sent; part of a run's fingerprint.",
+      .help = "SHA-256 of its prompts or lengths; part of a run's fingerprint.",
       ROW_TEXT(struct dataset_entry, digest) },
     { "kind", VALUE_TEXT, .help = "prompts; or lengths, for which opsbrain generates prompts.",
       ROW_TEXT(struct dataset_entry, kind) },

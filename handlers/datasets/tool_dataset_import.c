@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dataset_import: stores a team's own prompts, so that sweeps can measure with them. */
+/* dataset_import: stores a team's own prompts, or their lengths, so that sweeps can measure with
+ * them. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +11,13 @@
 #include "handlers/datasets/dataset_answer.h"
 #include "handlers/values.h"
 
-#define TEXT_MAX 524288 /* larger files go to POST /v1/datasets */
+#define TEXT_BYTES_MAX 524288 /* larger files go to POST /v1/datasets */
 
 static const struct param params[] = {
     { "name", VALUE_TEXT, .required = true, .low = 1, .high = DATASET_NAME_SIZE - 1,
       .help = "Its name; different content needs another name.",
       .more = "Letters, digits, '.', '_' and '-'. A dataset never changes." },
-    { "text", VALUE_TEXT, .is_free = true, .low = 1, .high = TEXT_MAX,
+    { "text", VALUE_TEXT, .is_free = true, .low = 1, .high = TEXT_BYTES_MAX,
       .help = "The content: JSON (lines or a list) of ShareGPT, messages or {prompt}, or a table "
               "with input_tokens, output_tokens.",
       .more = "ShareGPT: {\"conversations\": [{\"from\": \"human\", \"value\": ...}, ...]}; chat: "
@@ -106,7 +107,7 @@ const struct tool tool_dataset_import = {
     .title = "Import prompts to measure with",
     .help = "Stores real prompts, or lengths of prompts, under a name for sweeps to measure with.",
     .more = "It takes ShareGPT, chat messages, prompts, a table of lengths, or a trace of "
-            "BurstGPT, Azure or Mooncake, and says how many it has and how long they are. Without "
+            "BurstGPT, Azure or Mooncake, and says how many there are and how long. Without "
             "a dataset sweeps generate their prompts.",
     .sets = SET_MEASURE,
     .params = params,

@@ -10,7 +10,7 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "datasets", VALUE_LIST, .help = "By name.", .fields = dataset_fields },
+    { "datasets", VALUE_LIST, .help = "In order of name.", .fields = dataset_fields },
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -37,7 +37,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     if (json_array_size(list) == 0) {
         text_add(&answer->text, count == 0 ? "There is no dataset.\n"
                                            : "No dataset was imported in that period.\n");
-        answer_next(answer, "dataset_import; without one, sweeps generate their prompts");
+        answer_next(answer, "dataset_import; without a dataset, sweeps generate their prompts");
     }
     return true;
 }

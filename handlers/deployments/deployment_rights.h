@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decides who may change a deployment, and where its secret may be sent. */
+/* Checks who may change the URL or the secret of a deployment or remove it, and where its secret
+ * may be sent. */
 #pragma once
 
 #include "handlers/tool.h"
@@ -10,10 +11,10 @@
 CHECKED bool deployment_check_owner(const struct call *call, const struct deployment *deployment,
                                     struct error *error);
 
-/* Checks that the deployment's secret may be sent to its URL. A secret is sent only to origins that
- * it is bound to; if an admin names it in this call, the change binds it: after->binds becomes the
- * origin, or "" if it is bound already. `before` is NULL for a new deployment. Nothing is
- * checked if the call neither names a secret nor changes the URL. FORBIDDEN: the secret is not
- * bound to the origin. */
+/* Checks that the deployment's secret may be sent to the origin of its URL. If an admin names the
+ * secret in this call, the change binds it to that origin: after->binds becomes the origin, or ""
+ * if the secret may be sent there already. `before` is NULL for a new deployment. Nothing is
+ * checked without a secret, or if the call neither names one nor changes the URL. FORBIDDEN: the
+ * secret may not be sent there, and this change does not bind it. */
 CHECKED bool deployment_check_secret(const struct call *call, const struct deployment *before,
                                      struct deployment *after, struct error *error);

@@ -46,8 +46,8 @@ static CHECKED bool read_secret(const struct call *call, struct deployment *depl
     if (name[0] != '\0' && !secret_name_check(name, error))
         return error_set(error, ERROR_INVALID,
                          "\"secret\" is not the name of a secret (1 to 63 of A-Z, 0-9 and _, "
-                         "beginning with a letter); the value itself is set on the server as "
-                         "OPSBRAIN_SECRET_<NAME> and never given here");
+                         "beginning with a letter); the value itself is set on the server, as "
+                         "OPSBRAIN_SECRET_<NAME> or in the secrets folder, and never given here");
     text_copy(deployment->secret, sizeof deployment->secret, name);
     return true;
 }

@@ -8,7 +8,7 @@
 #define URL_HELP "Base URL of the server, such as http://10.0.0.5:8000."
 #define URL_MORE "No user, query or fragment; a trailing /v1 is removed."
 
-/* The parameters that both tools have. */
+/* The settings except the URL, as parameters of both tools. */
 #define PARAMS_DEPLOYMENT_SETTINGS                                                                 \
     { "model", VALUE_TEXT, .high = 255,                                                            \
       .help = "Id as requests name it; default: the server's first." },                            \
@@ -18,7 +18,7 @@
         { "quantization", VALUE_TEXT, .high = 63, .rare = true,                                    \
           .help = "Format of the weights: w4a16, fp8, none, ...; comparisons check it." },         \
         { "engine", VALUE_TEXT, .high = 31, .rare = true,                                          \
-          .help = "Such as vllm, llama.cpp, sglang or ollama; default: as reported." },            \
+          .help = "Such as vllm or sglang; used if the server's is not recognized." },             \
         { "hardware", VALUE_TEXT, .high = 127,                                                     \
           .help = "Such as 1x NVIDIA L4; comparisons check it." },                                 \
         { "chips", VALUE_INTEGER, .high = 100000, .rare = true,                                    \

@@ -9,14 +9,14 @@
 #include "base/core/memory.h"
 #include "base/core/thread.h"
 
-/* How often a waiting call checks whether its client is still connected. */
+/* How often a waiting call checks whether it was cancelled. */
 #define CHECK_EVERY_NS (50 * 1000000)
 #define SECOND_NS INT64_C(1000000000)
 
 struct remembered {
     struct remembered *next;
     int64_t deployment_id, revision;
-    bool asking;       /* a call is asking the model */
+    bool asking;       /* a call has the turn to ask the model */
     int64_t stored_ns; /* when the answer below was stored, monotonic; 0: there is none */
     json_t *structured;
     struct text text;

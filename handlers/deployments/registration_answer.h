@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The answer of tools that register or change a deployment, with a first check of its server. */
+/* The answer of tools that register or change a deployment, with a check of its server. */
 #pragma once
 
 #include "handlers/answer.h"
 #include "handlers/answers/deployment_answer.h"
 
-/* `is_optional`: whether an answer may lack the server's own report, because the server was not
- * asked. */
+/* `is_optional`: whether an answer may lack `reachable`, because the server was not asked. */
 #define REGISTRATION_ANSWER_FIELDS(is_optional)                                                    \
     { "deployment", VALUE_OBJECT, .help = "As it is stored now.",                                  \
       .fields = deployment_answer_fields, .described_in = "deployment_show" },                     \
-        { "changed", VALUE_BOOLEAN,                                                                \
-          .help = "False: it was already stored like this; nothing was written." },                \
+        { "changed", VALUE_BOOLEAN, .help = "False: the registry did not change." },               \
         { "reachable", VALUE_BOOLEAN, .optional = (is_optional),                                   \
-          .help = "Did the server list its models just now?" },                                    \
+          .help = "Did the server just list the model that requests go to?" },                     \
         { "problem", VALUE_TEXT, .foreign = true, .optional = true,                                \
-          .help = "Why it is not reachable; missing: it is." },                                    \
+          .help = "Why it is not reachable." },                                                    \
         { "model", VALUE_TEXT, .optional = true, .help = "Model that requests will go to." },      \
         { "context_tokens", VALUE_INTEGER, .optional = true,                                       \
-          .help =                                                                                  \
-              "Longest prompt plus answer, in tokens; missing: the server does not report it." },  \
-        { "engine", VALUE_TEXT, .optional = true, .help = "Engine as the server reports." },       \
+          .help = "Longest prompt plus answer, in tokens; missing: not reported." },               \
+        { "engine", VALUE_TEXT, .optional = true,                                                  \
+          .help = "Engine as recognized, or else as registered." },                                \
         { "engine_version", VALUE_TEXT, .optional = true,                                          \
           .help = "The engine's version, if reported." },                                          \
         { "bound", VALUE_TEXT, .optional = true,                                                   \

@@ -16,7 +16,7 @@ const struct field secret_answer_fields[] = {
     { "is_set", VALUE_BOOLEAN, .help = "True: opsbrain has a value for it." },
     { "origins", VALUE_TEXTS, .help = "All origins it may be sent to." },
     { "by_file", VALUE_BOOLEAN,
-      .help = "True: the file NAME.origins beside the secret states them." },
+      .help = "True: the file NAME.origins in the secrets folder states them." },
     { "problem", VALUE_TEXT, .optional = true, .help = "What is wrong with that file." },
     { 0 },
 };
@@ -40,8 +40,8 @@ struct names {
 /* Everything that one listing collects. */
 struct listing {
     const struct access *access;
-    struct names set;   /* names of secrets that have a value */
-    struct names named; /* all names */
+    struct names set; /* names of secrets that have a value */
+    struct names all; /* those, and the names that bindings and deployments contain */
     json_t *secrets, *unbound;
 };
 
@@ -72,7 +72,7 @@ static void add_set(void *context, const char *name)
     struct listing *listing = context;
 
     add_name(&listing->set, name);
-    add_name(&listing->named, name);
+    add_name(&listing->all, name);
 }
 
 static CHECKED bool add_bound(struct listing *listing, struct error *error)
@@ -83,7 +83,7 @@ static CHECKED bool add_bound(struct listing *listing, struct error *error)
     if (!secret_origin_list(listing->access->store, NULL, &rows, &count, error))
         return false;
     for (size_t i = 0; i < count; i++)
-        add_name(&listing->named, rows[i].secret);
+        add_name(&listing->all, rows[i].secret);
     return true;
 }
 
@@ -96,7 +96,7 @@ static void check_deployment(struct listing *listing, const struct deployment *d
 
     if (deployment->secret[0] == '\0')
         return;
-    add_name(&listing->named, deployment->secret);
+    add_name(&listing->all, deployment->secret);
     if (secret_access_check(listing->access, deployment->secret, deployment->url, &problem))
         return;
     if (!url_origin(deployment->url, origin, &problem))
@@ -160,12 +160,12 @@ bool secret_answer_json(const struct access *access, json_t **out, struct error 
 
     secret_names(access->secrets_folder, add_set, &listing);
     done = add_bound(&listing, error) && check_deployments(&listing, error);
-    if (listing.named.count > 0)
-        qsort(listing.named.at, listing.named.count, sizeof *listing.named.at, by_text);
-    for (size_t i = 0; i < listing.named.count; i++)
-        describe(&listing, listing.named.at[i].text);
+    if (listing.all.count > 0)
+        qsort(listing.all.at, listing.all.count, sizeof *listing.all.at, by_text);
+    for (size_t i = 0; i < listing.all.count; i++)
+        describe(&listing, listing.all.at[i].text);
     free(listing.set.at);
-    free(listing.named.at);
+    free(listing.all.at);
     if (done)
         *out = json_incref(listed);
     return done;
@@ -210,7 +210,7 @@ void secret_answer_text(const json_t *listed, struct text *out)
         table_render(table, out);
     table_destroy(table);
     json_array_foreach(json_object_get(listed, "unbound"), i, row)
-        text_addf(out, "%s is not called: its secret %s is not bound to %s.\n",
+        text_addf(out, "%s is not called: its secret %s may not be sent to %s.\n",
                   json_get_text(row, "deployment", ""), json_get_text(row, "secret", ""),
                   json_get_text(row, "origin", ""));
 }

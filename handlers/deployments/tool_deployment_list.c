@@ -97,7 +97,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     answer->structured = json_pack("{s:o}", "deployments", list);
     if (shown == 0) {
         text_add(&answer->text, period.since_ms + period.until_ms > 0
-                                    ? "No deployment was registered or changed in that period.\n"
+                                    ? "No deployment's current revision is from that period.\n"
                                     : "No deployment is registered.\n");
         answer_next(answer, "deployment_register");
     } else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_register: gives a running model server a name. */
+/* deployment_register: gives a model server a name. */
 
 #include "base/core/clock.h"
 #include "handlers/deployments/deployment_rights.h"

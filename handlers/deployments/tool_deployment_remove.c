@@ -34,8 +34,8 @@ static CHECKED bool check_unmanaged(struct store *store, const char *name, struc
     if (!found)
         return true;
     error_set(error, ERROR_CONFLICT,
-              "%s runs on the target %s and is managed by opsbrain: call deployment_destroy, which "
-              "also retires its name",
+              "%s is managed by opsbrain on the target %s: call deployment_destroy, which also "
+              "retires its name",
               name, row.target);
     fleet_managed_finish(&row);
     return false;

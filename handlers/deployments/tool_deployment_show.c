@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_show: shows whether a deployment is up, what it serves, and who uses it. */
+/* deployment_show: shows whether a deployment is up, what it serves, and who measures it. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -27,8 +27,9 @@ static const struct param params[] = {
 
 static const struct field health_fields[] = {
     { "status", VALUE_TEXT,
-      .help = "up: it lists its models; down: it does not; sleeps: it scales to zero, and was not "
-              "asked." },
+      .help =
+          "up: it lists its model; down: it does not, or may not be asked; sleeps: it scales to "
+          "zero, and was not asked." },
     { "problem", VALUE_TEXT, .foreign = true, .optional = true,
       .help = "Why it is down, or was not asked." },
     { "checked_at", VALUE_TEXT, .optional = true,
@@ -39,12 +40,13 @@ static const struct field health_fields[] = {
 static const struct field model_fields[] = {
     { "id", VALUE_TEXT, .optional = true, .help = "Model that requests go to." },
     { "context_tokens", VALUE_INTEGER, .optional = true, .help = "Longest prompt plus answer." },
-    { "engine", VALUE_TEXT, .optional = true, .help = "Engine as the server reports." },
+    { "engine", VALUE_TEXT, .optional = true,
+      .help = "Engine as recognized, or else as registered." },
     { "engine_version", VALUE_TEXT, .optional = true, .help = "Its version." },
     { "details", VALUE_OBJECT, .included = INCLUDED_IN_DETAIL,
       .help = "What else it reports about itself." },
     { "observed_at", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .optional = true,
-      .help = "When it first reported this, UTC." },
+      .help = "When it reported this, UTC." },
     { 0 },
 };
 
@@ -83,8 +85,8 @@ static const struct field fields[] = {
     { "load", VALUE_OBJECT, .optional = true,
       .help = "From its metrics, just read; missing: none were read.", .fields = load_fields },
     { "watch", VALUE_OBJECT, .help = "Are its metrics stored?", .fields = watch_fields },
-    { "lease", VALUE_OBJECT, .optional = true, .help = "Who is using it; missing: nobody.",
-      .fields = lease_fields },
+    { "lease", VALUE_OBJECT, .optional = true,
+      .help = "Which job measures at its endpoint; missing: none.", .fields = lease_fields },
     { "last_sweep", VALUE_OBJECT, .optional = true, .help = "Its newest sweep; missing: none.",
       .fields = sweep_answer_fields, .described_in = "sweep_show" },
     { "managed", VALUE_OBJECT, .optional = true,

@@ -142,7 +142,7 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
 
     if (!managed_update_is_requested(call, &requested, error))
         return false;
-    return requested /* a plan changes nothing */
+    return requested /* a plan needs no go-ahead until it is applied */
            || (read(call, &before, &after, error)
                && (!moves(&before, &after) || is_confirmed(call, &before, &after, error)));
 }
@@ -200,10 +200,10 @@ const struct tool tool_deployment_update = {
     .more =
         "If the deployment is managed, recipe and overrides plan a change of the server itself, "
         "which deployment_apply carries out: the old server serves until the new one is ready, "
-        "and a plan with the earlier recipe and overrides goes back to it. All other arguments "
-        "change only the registry, as a new revision: earlier results still refer to the old "
-        "revision. Only the owner and admins may change URL and secret; a new URL needs consent, "
-        "and no running sweep. The settings are those of deployment_register.",
+        "and a plan with the earlier recipe and overrides goes back to it. The settings change "
+        "only the registry, as a new revision: earlier results still refer to the old revision. "
+        "Only the owner and admins may change URL and secret; a new URL needs consent, and no "
+        "planned or running sweep. The settings are those of deployment_register.",
     .sets = SET_FLEET,
     .params = params,
     .params_described_in = "deployment_register",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_health: checks that the model answers, with one tiny completion. */
+/* model_health: checks that the model answers, with a tiny completion. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static const struct field fields[] = {
     { "ttft_s", VALUE_NUMBER, .optional = true,
       .help = "Seconds from sending to the first token." },
     { "asked_s_ago", VALUE_NUMBER, .optional = true,
-      .help = "For a viewer, seconds since the model was asked; missing: it was asked now." },
+      .help = "For a viewer, the age of this answer in seconds; missing: it is new." },
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -185,8 +185,8 @@ static void describe_age(struct answer *answer, double age_s)
 {
     json_object_set_new(answer->structured, "asked_s_ago", json_real(age_s));
     text_addf(&answer->text,
-              "The model was asked %.0f s ago: for viewers, at most once every %d s.\n", age_s,
-              HEALTH_KEPT_S);
+              "This answer is %.0f s old: for viewers, the model is asked again after %d s.\n",
+              age_s, HEALTH_KEPT_S);
 }
 
 /* A check makes the model work. Viewers may not cause work at will: they get a recent result, if
@@ -205,7 +205,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     if (takes_turns)
         turn = health_memory_get(memory, &deployment, call->cancelled, call->host, answer, &age_s);
     if (turn == HEALTH_CANCELLED)
-        return error_set(error, ERROR_CANCELLED, "the client disconnected");
+        return error_set(error, ERROR_CANCELLED, "cancelled during another call's check");
     if (turn == HEALTH_KNOWN) {
         describe_age(answer, age_s);
         return true;
@@ -221,7 +221,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_model_health = {
     .name = "model_health",
     .title = "Check that a model answers",
-    .help = "Sends one tiny completion: PASSED with latency, or FAILED with the class of failure "
+    .help = "Asks for a tiny completion: PASSED with latency, or FAILED with the class of failure "
             "and its fix.",
     .more = "At most 16 tokens are requested. A server that lists its models may still fail to "
             "answer: this is the check that counts.",

@@ -12,7 +12,7 @@
 #include "handlers/answers/deployment_argument.h"
 #include "handlers/answers/deployment_endpoint.h"
 
-#define STRUCTURE_BYTES_MAX (256 * 1024) /* bytes of the answer in the structure */
+#define STRUCTURE_BYTES_MAX (256 * 1024) /* bytes of each text in the structure */
 #define TEXT_BYTES_MAX (16 * 1024)       /* bytes of the answer in the text */
 #define PROGRESS_BYTES_MAX 200
 #define PROGRESS_EVERY_NS 100000000
@@ -223,7 +223,7 @@ static void write_text(const struct call *call, const struct query_result *resul
     if (result->text.length == 0)
         text_addf(out, "(no visible text; %zu bytes of reasoning)\n", result->reasoning.length);
     if (strcmp(result->finish, "length") == 0)
-        text_add(out, "(ended at max_tokens)\n");
+        text_add(out, "(cut off at max_tokens, or at the end of the model's context)\n");
     if (!call_boolean(call, "stats", false))
         write_summary(result, model, out);
 }
@@ -274,6 +274,6 @@ const struct tool tool_model_query = {
     .placement = PLACE_WAITING,
     .open_world = true,
     .destroys = STATED_NO,
-    .spends_money = STATED_NO, /* one question, with a length limit set by the caller */
+    .spends_money = STATED_NO, /* one question; max_tokens limits its answer */
     .run = run,
 };

@@ -16,14 +16,13 @@ static const struct field fields[] = {
     { "changed", VALUE_BOOLEAN, .help = "False: nothing was written." },
     { "warning", VALUE_TEXT, .optional = true, .help = "Why the secret's value is weak." },
     { "secrets", VALUE_LIST, .help = "All secrets.", .fields = secret_answer_fields },
-    { "unbound", VALUE_LIST,
-      .help = "Deployments that cannot be called, since their secret is not bound.",
+    { "unbound", VALUE_LIST, .help = "Deployments whose secret may not be sent to their URL.",
       .fields = secret_answer_unbound_fields },
     { 0 },
 };
 
-static CHECKED bool bind_secret(struct call *call, bool *changed, struct text *out,
-                                struct error *error)
+static CHECKED bool change_binding(struct call *call, bool *changed, struct text *out,
+                                   struct error *error)
 {
     const char *secret = call_text(call, "secret"), *url = call_text(call, "origin");
     bool unbind = call_boolean(call, "unbind", false);
@@ -62,7 +61,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 {
     bool changed;
 
-    if (!bind_secret(call, &changed, &answer->text, error)
+    if (!change_binding(call, &changed, &answer->text, error)
         || !secret_answer_json(&call->services->access, &answer->structured, error))
         return false;
     json_object_set_new(answer->structured, "changed", json_boolean(changed));

@@ -15,7 +15,7 @@ static CHECKED bool make(const struct call *call, enum provider_verb verb, struc
     const struct managed_wish wish = plan_answer_wish(call, verb);
     const struct fleet_frame *frame;
 
-    return target_answer_frame(call, &frame, error) && plan_answer_check_place(frame, error)
+    return target_answer_frame(call, &frame, error) && plan_answer_check_not_moved(frame, error)
            && plan_answer_check_owner(call, wish.deployment, error)
            && deployment_check_idle(call->services->store, wish.deployment, error)
            && managed_plan_make(frame, &wish, out, error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by deployment_stop and deployment_destroy: they need no earlier plan, but show
- * the requests that they would send, and ask the user. */
+/* Shared by deployment_stop and deployment_destroy: they need no earlier plan. They do need consent
+ * to the requests that they would send. */
 #pragma once
 
 #include "fleet/providers/provider.h"

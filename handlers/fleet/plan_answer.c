@@ -24,17 +24,18 @@ const struct field plan_answer_fields[] = {
     { "state", VALUE_TEXT, .help = "planned, applying, done, failed or cancelled." },
     { "verb", VALUE_TEXT, .help = PLAN_VERB_HELP },
     { "deployment", VALUE_TEXT, .help = "The deployment's name." },
-    { "target", VALUE_TEXT, .help = "The target on which it runs." },
+    { "target", VALUE_TEXT, .help = "The deployment's target." },
     { "usd_per_hour", VALUE_NUMBER, .optional = true,
       .help = "What the deployment will cost; missing: not known." },
     { "price", VALUE_TEXT, .optional = true, .help = "How the cost is computed, with sources." },
-    { "ends_at", VALUE_TEXT, .optional = true, .help = "When it ends, UTC; missing: never." },
+    { "ends_at", VALUE_TEXT, .optional = true,
+      .help = "When the deployment ends, UTC; missing: never." },
     { "at_end", VALUE_TEXT, .optional = true, .help = "What happens then: stop or destroy." },
     { "ends_by", VALUE_TEXT, .optional = true,
-      .help = "What ends it without opsbrain; missing: nothing." },
-    { "lock", VALUE_TEXT, .optional = true, .help = "How access to it is protected." },
+      .help = "What ends the deployment without opsbrain; missing: nothing." },
+    { "lock", VALUE_TEXT, .optional = true, .help = "How access to the server is protected." },
     { "exists", VALUE_OBJECT, .optional = true, .foreign = true,
-      .help = "What existed of it on the platform when it was planned." },
+      .help = "What the platform had of the deployment when the plan was made." },
     { "requests", VALUE_LIST, .help = "The exact requests, in order, without secrets." },
     { "commands", VALUE_TEXTS, .optional = true,
       .help = "The requests as commands of the platform's own tool." },
@@ -45,7 +46,7 @@ const struct field plan_answer_fields[] = {
       .help = "Why it failed or was cancelled." },
     { "by", VALUE_TEXT, .help = "Who planned it." },
     { "waits", VALUE_BOOLEAN, .help = "Whether it can still be approved and applied." },
-    { "good_until", VALUE_TEXT, .help = "It can be applied until then, UTC." },
+    { "good_until", VALUE_TEXT, .help = "When it expires, UTC, unless it has begun." },
     { "job", VALUE_TEXT, .optional = true, .help = "The job that carries it out." },
     FIELD_NEXT_STEP,
     { 0 },
@@ -207,12 +208,12 @@ bool plan_answer_change(struct call *call, enum provider_verb verb, struct answe
            && plan_answer_make(call, &wish, answer, error);
 }
 
-bool plan_answer_check_place(const struct fleet_frame *frame, struct error *error)
+bool plan_answer_check_not_moved(const struct fleet_frame *frame, struct error *error)
 {
     if (frame->only_reads == NULL || !atomic_load(frame->only_reads))
         return true;
     return error_set(error, ERROR_FORBIDDEN,
-                     "this database was moved or restored: it only reads the clouds until an "
+                     "this database was moved or restored: opsbrain only reads the clouds until an "
                      "administrator runs `opsbrain fleet resume`");
 }
 

@@ -37,15 +37,16 @@ json_t *plan_answer_overrides(const struct call *call);
 CHECKED bool plan_answer_change(struct call *call, enum provider_verb verb, struct answer *answer,
                                 struct error *error);
 
-/* FORBIDDEN: the caller is not an admin, and somebody else created or adopted the managed
- * deployment. Returns true if no deployment of that name is managed. */
+/* FORBIDDEN: the caller is not an admin, and somebody else planned the creation of the managed
+ * deployment, or adopted it. Returns true if no deployment of that name is managed. */
 CHECKED bool plan_answer_check_owner(const struct call *call, const char *name,
                                      struct error *error);
-/* FORBIDDEN: the database was moved or restored, and only reads the clouds until it is resumed. */
-CHECKED bool plan_answer_check_place(const struct fleet_frame *frame, struct error *error);
+/* FORBIDDEN: the database was moved or restored, and opsbrain only reads the clouds until an
+ * administrator runs `opsbrain fleet resume`. */
+CHECKED bool plan_answer_check_not_moved(const struct fleet_frame *frame, struct error *error);
 
-/* Begins a stored plan, wakes the workers, and answers with its job. `way`: how the call gives its
- * go-ahead, FLEET_WAY_...; NULL: the plan has it already. */
+/* Begins a stored plan, unless it was begun before; wakes the workers, and answers with its job.
+ * `way`: how the call gives its go-ahead, FLEET_WAY_...; NULL: the plan has it already. */
 CHECKED bool plan_answer_begin(struct call *call, const struct fleet_plan_row *row, const char *way,
                                struct answer *answer, struct error *error);
 extern const struct field plan_answer_begun_fields[];

@@ -12,5 +12,5 @@ json_t *recipe_answer_json(const struct recipe *recipe);
 /* Returns "1 x nvidia-l4", written to `out`, or "-" if the recipe names no accelerator. */
 #define RECIPE_HARDWARE_SIZE 80
 const char *recipe_answer_hardware(const struct recipe *recipe, char out[RECIPE_HARDWARE_SIZE]);
-/* "verified", "reported" or "cannot work"; static. */
+/* "verified", "reported" or "cannot work"; borrowed from the recipe. */
 const char *recipe_answer_status(const struct recipe *recipe);

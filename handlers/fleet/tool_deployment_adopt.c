@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_adopt: registers a server that already runs on a target. */
+/* deployment_adopt: begins to manage a server that exists on a target already. */
 
 #include <string.h>
 
@@ -131,8 +131,8 @@ static CHECKED bool ask(struct call *call, const struct managed_adoption *adopti
 
     text_addf(&identity, "%s %s", observed->uid, observed->address);
     text_addf(&plan,
-              "Take %s on %s (%s%s%.200s) into the registry? It is then checked once a minute%s. "
-              "Nothing on the platform is changed.",
+              "Take %s on %s (%s%s%.200s) into the registry? It is then checked every one to ten "
+              "minutes%s. Nothing on the platform is changed.",
               name, adoption->target->plain.name, observed->state,
               observed->address[0] == '\0' ? "" : ", ", observed->address,
               may_end ? ", and opsbrain may stop and destroy it" : " and never changed");

@@ -15,7 +15,7 @@ static const struct param params[] = {
     { "confirm", VALUE_TEXT, .low = 64, .high = 64,
       .help = "The plan's digest: an agent's go-ahead, valid up to what the target lets agents "
               "approve.",
-      .more = "Without it, the user is asked." },
+      .more = "Without it, the user is asked, if a go-ahead is missing." },
     { 0 },
 };
 
@@ -30,7 +30,7 @@ static bool keeps_running(const struct managed_plan *plan)
     return strcmp(plan->row.verb, provider_verb_name(VERB_EXTEND)) == 0 && !stops;
 }
 
-/* Makes the plan again, since resources or prices may have changed since it was shown. */
+/* Makes the plan again, because resources or prices may have changed since it was shown. */
 static CHECKED bool check_now(const struct call *call, const struct fleet_plan_row *row,
                               struct error *error)
 {
@@ -38,7 +38,7 @@ static CHECKED bool check_now(const struct call *call, const struct fleet_plan_r
     struct managed_plan plan;
     bool good;
 
-    if (!target_answer_frame(call, &frame, error) || !plan_answer_check_place(frame, error)
+    if (!target_answer_frame(call, &frame, error) || !plan_answer_check_not_moved(frame, error)
         || !managed_plan_again(frame, row, &plan, error))
         return false;
     good = keeps_running(&plan)
@@ -47,8 +47,8 @@ static CHECKED bool check_now(const struct call *call, const struct fleet_plan_r
     return good;
 }
 
-/* A plan that has begun needs nothing more: the call only repeats the answer. The user may take an
- * hour to answer: the plan is then checked again. */
+/* A plan that has begun needs nothing more: the call answers with its job again. The user may take
+ * an hour to agree, so the plan is checked again after that. */
 static CHECKED bool check(struct call *call, const struct fleet_plan_row *row, struct error *error)
 {
     const char *way;
@@ -132,7 +132,6 @@ const struct tool tool_deployment_apply = {
     .open_world = true,
     .destroys = STATED_NO,
     .spends_money = STATED_YES,
-    .starts_job = true,
     .changes_resources = true,
     .grows = true,
     .go_ahead = go_ahead,

@@ -37,7 +37,6 @@ const struct tool tool_deployment_destroy = {
     .open_world = true,
     .destroys = STATED_YES,
     .spends_money = STATED_NO,
-    .starts_job = true,
     .changes_resources = true,
     .go_ahead = go_ahead,
     .run = run,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_extend: plans a later end of a deployment. */
+/* deployment_extend: plans a later or earlier end of a deployment. */
 
 #include "handlers/fleet/plan_answer.h"
 
@@ -21,7 +21,7 @@ const struct tool tool_deployment_extend = {
     .help =
         "Plans a later (or earlier) end of a managed deployment, in opsbrain and on its platform. "
         "deployment_apply carries the plan out.",
-    .more = "It needs a go-ahead like a new deployment.",
+    .more = "The plan needs a go-ahead, as for a new deployment.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = plan_answer_fields,

@@ -47,8 +47,8 @@ const struct tool tool_deployment_plan = {
     .title = "Plan a new deployment",
     .help = "Plans a model server: the exact requests, its cost and its end, checked by the "
             "platform if it can. Nothing is deployed.",
-    .more = "It is valid for 24 hours, unless the target, the recipe, a price or an existing "
-            "resource changes. deployment_apply carries it out after a person's go-ahead.",
+    .more = "The plan is valid for 24 hours, unless the target, the recipe, a price or an existing "
+            "resource changes. deployment_apply carries it out after a go-ahead.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = plan_answer_fields,

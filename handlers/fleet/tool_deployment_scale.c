@@ -20,7 +20,8 @@ const struct tool tool_deployment_scale = {
     .title = "Plan a new number of replicas",
     .help = "Plans a new number of replicas of a managed deployment, and its new cost. "
             "deployment_apply carries the plan out.",
-    .more = "It needs a go-ahead like a new deployment; deployment_stop stops all of them.",
+    .more =
+        "The plan needs a go-ahead, as for a new deployment; deployment_stop stops all replicas.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = plan_answer_fields,

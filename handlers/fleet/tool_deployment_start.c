@@ -20,7 +20,7 @@ const struct tool tool_deployment_start = {
     .title = "Plan the start of a stopped deployment",
     .help = "Plans to start a stopped deployment again: the exact requests, its cost and its end. "
             "deployment_apply carries the plan out.",
-    .more = "It needs a go-ahead like a new deployment.",
+    .more = "The plan needs a go-ahead, as for a new deployment.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = plan_answer_fields,

@@ -19,7 +19,7 @@ static const struct field waiting_fields[] = {
     { "plan", VALUE_TEXT, .help = "Its id: for plan_show and deployment_apply." },
     { "verb", VALUE_TEXT, .help = PLAN_VERB_HELP },
     { "deployment", VALUE_TEXT, .help = "The deployment's name." },
-    { "target", VALUE_TEXT, .help = "The target on which it runs." },
+    { "target", VALUE_TEXT, .help = "The deployment's target." },
     { "usd_per_hour", VALUE_NUMBER, .optional = true,
       .help = "What the deployment will cost; missing: not known." },
     { "by", VALUE_TEXT, .help = "Who planned it." },
@@ -32,7 +32,7 @@ static const struct field fields[] = {
     { "usd_per_hour", VALUE_NUMBER,
       .help = "What the deployments that are not stopped cost together, as far as known." },
     { "waiting", VALUE_LIST, .sparse = true, .fields = waiting_fields,
-      .help = "Valid plans that have not begun, newest first." },
+      .help = "At most 20 valid plans that have not begun, newest first." },
     FIELD_NEXT_STEP,
     { 0 },
 };

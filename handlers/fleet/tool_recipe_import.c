@@ -20,7 +20,7 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "recipe", VALUE_OBJECT, .help = "The recipe as read.", .fields = recipe_answer_fields,
+    { "recipe", VALUE_OBJECT, .help = "The recipe as stored.", .fields = recipe_answer_fields,
       .described_in = "recipe_list" },
     { "already_known", VALUE_BOOLEAN, .help = "True: it was already stored like this." },
     FIELD_NEXT_STEP,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recipe_list: lists what can be deployed, and where. */
+/* recipe_list: lists the recipes, including those that cannot work. */
 
 #include <string.h>
 

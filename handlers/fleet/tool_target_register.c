@@ -57,7 +57,7 @@ static const struct param params[] = {
     { "allows_no_guard", VALUE_BOOLEAN, .initial = "false", .rare = true,
       .help = "Whether a deployment's end may depend on opsbrain alone." },
     { "needs_two", VALUE_BOOLEAN, .initial = "false", .rare = true,
-      .help = "Whether two people must agree to each plan but a stop or destroy." },
+      .help = "Whether two people must agree, except to a stop or destroy." },
     { "agent_usd_per_hour", VALUE_NUMBER, .high = USD_MAX, .initial = "0", .rare = true,
       .help = "What an agent may approve without a person." },
     { "agent_usd_per_life", VALUE_NUMBER, .high = USD_MAX, .initial = "0", .rare = true,
@@ -164,7 +164,7 @@ const struct tool tool_target_register = {
     .help = "Stores where model servers may be deployed: the platform, its credential by name, "
             "what deployments may cost and how long they may run.",
     .more = "Registering it again with changes makes a new revision, which voids earlier plans. "
-            "Without ceilings nothing that costs money can be deployed.",
+            "Without ceilings nothing that is known to cost money can be deployed.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

@@ -55,7 +55,8 @@ const struct tool tool_target_remove = {
     .title = "Remove a target for deployments",
     .help = "Removes a target: nothing can be deployed there any more. It touches nothing on the "
             "platform.",
-    .more = "Refused while a deployment on it is managed. Registering it again brings it back.",
+    .more =
+        "Refused while a deployment on it is managed. Registering the target again brings it back.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

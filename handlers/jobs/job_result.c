@@ -42,7 +42,7 @@ static void describe_sweep(const struct job *job, const json_t *outcome, struct 
         text_addf(out, "Reason: %s\n", json_get_text(outcome, "reason", ""));
 }
 
-/* Answers with the structure that sweep_start and sweep_resume return. */
+/* Answers with a structure that conforms to the fields of sweep_start and of sweep_resume. */
 static CHECKED bool sweep_result(const struct services *services, const struct job *job,
                                  struct answer *answer, struct error *error)
 {

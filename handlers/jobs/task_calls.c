@@ -9,7 +9,7 @@
 
 #define AUDITED_BYTES_MAX 80
 
-/* Returns the request's arguments for the audit log. Heap memory. */
+/* Returns what the audit log shows as the request's arguments: only the task's id. Heap memory. */
 static char *audited(const char *id)
 {
     TEXT_AUTO masked = { 0 };

@@ -28,7 +28,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     job_answer_describe(&job, &answer->text);
     job_answer_shows(&job, answer);
     if (!job_is_over(&job))
-        answer_next(answer, "job_show with wait_s: it stops as soon as it can");
+        answer_next(answer, "job_show with wait_s: the job stops as soon as it can");
     return true;
 }
 

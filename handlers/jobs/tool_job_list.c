@@ -108,7 +108,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_job_list = {
     .name = "job_list",
     .title = "List the jobs",
-    .help = "Lists jobs, such as sweeps, newest first, with who started each, state and progress.",
+    .help = "Lists jobs, such as sweeps, newest first: who started each, its state and progress.",
     .more = "job_show shows one in full.",
     .sets = SET_MEASURE,
     .params = params,

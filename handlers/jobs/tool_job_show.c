@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_show: shows a job's state, at once or when it has ended. */
+/* job_show: shows a job's state, at once or after waiting for its end. */
 
 #include <math.h>
 #include <string.h>
@@ -97,7 +97,7 @@ const struct tool tool_job_show = {
         "the end: call again until `over`.",
     .more = "This is the way to wait for a sweep; progress is sent meanwhile. It shows state, "
             "progress, what the job is doing and its result; once a sweep is over, also its "
-            "verdict, takeaways and page.",
+            "verdict, takeaways and report.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

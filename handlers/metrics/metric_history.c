@@ -46,7 +46,8 @@ struct figure {
     const char *series; /* name of a stored series */
     const char *per;    /* RATIO and HISTOGRAM: name of the series to divide by */
     double scale;       /* RATIO and HISTOGRAM: factor that converts to `unit` */
-    const char *unit, *unit_increase;
+    const char *unit;
+    const char *unit_increase; /* COUNTER: the unit of its value and of its increase */
 };
 
 const char *const metric_history_names[] = {

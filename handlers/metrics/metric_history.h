@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Figures over time, step by step, made from stored scrapes: gauges as they were, rates and means
+/* Figures over time, step by step, made from stored scrapes: the values of gauges, rates and means
  * from the growth of counters, percentiles from the growth of histograms' buckets. */
 #pragma once
 
@@ -27,9 +27,9 @@ struct metric_history_request {
     int64_t deployment_id;
     int figure;           /* -1: the series */
     const char *series;   /* for a histogram, its family's name */
-    const json_t *labels; /* of the series: name to value, which all must match; NULL: any */
-    int function;         /* of enum metric_history_function; -1: the figure's default */
-    double percentile;    /* above 0 and below 100 */
+    const json_t *labels; /* name to value: only series with all of these; NULL: any series */
+    int function; /* of enum metric_history_function; -1: the default of the figure or series */
+    double percentile;               /* above 0 and below 100 */
     int64_t from_ms, to_ms, step_ms; /* from_ms and to_ms - from_ms are multiples of step_ms */
     enum scrape_level level;
 };
@@ -38,26 +38,27 @@ struct metric_history_value {
     int64_t at_ms;           /* the step's start */
     double value, low, high; /* low and high: the range within the step */
     double weight;           /* weight of the value in a mean over steps */
-    /* For percentiles: the limits of the bucket that contains the value, which is all that the
-     * server reports. INFINITY: beyond the last limit. */
+    /* For percentiles: the limits of the bucket that contains the value; the server reports
+     * nothing more exact. at_most INFINITY: the value is beyond the last finite limit. */
     double at_least, at_most;
 };
 struct metric_history {
     struct metric_history_value *values; /* in order of time, heap; steps without one are omitted */
     size_t count;
     enum metric_history_function function;
-    const char *unit; /* static; "" if it is only in the series' name */
+    const char *unit; /* static; "": not known */
     const char *why;  /* static: why the values of some steps are NaN; NULL: none are */
 };
 /* Reads the steps. The label sets of a series are summed, and so are their low and high values.
- * INVALID: the function does not apply to the figure. NOT_FOUND: the message names existing series.
- * Free with metric_history_finish. */
+ * INVALID: the function does not apply to the figure or series. NOT_FOUND: the series is not
+ * stored; the message names some that are. Free with metric_history_finish. */
 CHECKED bool metric_history_read(struct store *store, const struct metric_history_request *request,
                                  struct metric_history *out, struct error *error);
 void metric_history_finish(struct metric_history *history);
 
 struct metric_history_summary {
-    double latest, low, mean, high; /* NaN: there are no values */
+    double latest;          /* the last value; NaN if that is NaN, or if there is none */
+    double low, mean, high; /* of the values that are not NaN; NaN: there are none */
 };
 void metric_history_summarize(const struct metric_history *history,
                               struct metric_history_summary *out);
@@ -67,7 +68,8 @@ void metric_history_summarize(const struct metric_history *history,
  * have scrapes in the range. Values are assumed to be evenly spread within a bucket, as
  * histogram_quantile of Prometheus assumes; beyond the last finite limit the result is that limit.
  * It is NaN, and out->why says why, where label sets with different buckets would be added up, the
- * bucket +Inf is missing, or +Inf is the only bucket. Private to handlers/metrics/. */
+ * buckets changed within the step, the bucket +Inf is missing, or +Inf is the only bucket. Private
+ * to handlers/metrics/. */
 CHECKED bool metric_history_percentile(struct store *store,
                                        const struct metric_history_request *request,
                                        const char *family, double scale, struct metric_history *out,

@@ -21,7 +21,7 @@ struct buckets {
     struct bucket *rows;
     size_t count, steps;
     bool has_points;
-    const char *why; /* why the last step without a percentile has none; NULL: all have one */
+    const char *why; /* the reason for the last percentile that is NaN; NULL: none is */
 };
 
 static bool limit_of(const struct scrape_series *series, double *out)

@@ -10,7 +10,7 @@
 int64_t metric_range_step_s(int64_t range_ms, int64_t points);
 /* Rounds up to a multiple of `to`. */
 int64_t metric_range_round_up(int64_t value, int64_t to);
-/* Sets request->level to one that still has from_ms, and makes request->step_ms longer if only
- * longer steps are kept. */
+/* Sets request->level to one that goes back to from_ms or, if none does, to the one that goes back
+ * furthest, and rounds request->step_ms up to a multiple of that level's step. */
 CHECKED bool metric_range_choose_level(struct store *store, int64_t from_ms,
                                        struct metric_history_request *request, struct error *error);

@@ -50,7 +50,7 @@ static const struct param params[] = {
 static const struct field figure_fields[] = {
     { "metric", VALUE_TEXT, .help = "Name of the figure or series." },
     { "function", VALUE_TEXT, .help = "Function of each step: mean, rate, p99, ..." },
-    { "unit", VALUE_TEXT, .help = "Its unit; empty if it is only in the series' name." },
+    { "unit", VALUE_TEXT, .help = "Its unit; empty: not known." },
     { "points", VALUE_INTEGER, .help = "How many steps it summarizes." },
     { "latest", VALUE_NUMBER, .optional = true, .help = "Value of the newest step." },
     { "low", VALUE_NUMBER, .optional = true, .help = "The lowest value." },
@@ -67,7 +67,8 @@ static const struct field point_fields[] = {
       .help = "Of percentiles: the server's histogram only says that the value is between at_least "
               "and at_most; `value` takes observations as evenly spread in between." },
     { "at_most", VALUE_NUMBER, .optional = true,
-      .help = "See at_least; missing: above the histogram's last limit, `value` is at_least." },
+      .help = "See at_least. If only at_most is missing: above the histogram's last limit; `value` "
+              "is at_least." },
     { "partial", VALUE_BOOLEAN, .optional = true,
       .help = "true: the step is not over yet, its value will change." },
     { 0 },
@@ -83,10 +84,10 @@ static const struct field fields[] = {
     { "figures", VALUE_LIST, .help = "A summary per figure that has values.",
       .fields = figure_fields },
     { "points", VALUE_LIST,
-      .help = "The steps of the requested figure, ascending. Steps without scrapes are omitted.",
+      .help = "The steps of the requested figure, ascending. Steps without data are omitted.",
       .fields = point_fields },
     { "note", VALUE_TEXT, .optional = true,
-      .help = "Why the answer differs from the request, or is empty." },
+      .help = "What is missing or differs from the request, and why." },
     FIELD_NEXT_CURSOR,
     FIELD_NEXT_STEP,
     { 0 },
@@ -175,7 +176,8 @@ static CHECKED bool choose_range(struct view *view, struct error *error)
     request->from_ms = first_ms > from_ms && !is_summary(view) ? first_ms : from_ms;
     if (request->to_ms <= request->from_ms)
         request->to_ms = request->from_ms + request->step_ms;
-    /* A range that begins and ends within steps has one step more: it still fits on the page. */
+    /* A range that begins and ends within steps has one step more than `points`: that step is
+     * shown, too. */
     if (request->from_ms - from_ms == request->step_ms && call_text(call, "step_s") == NULL)
         request->from_ms = from_ms;
     view->older_ms = request->from_ms > from_ms ? request->from_ms : 0;
@@ -344,7 +346,8 @@ static struct table *summary_table(void)
     return table;
 }
 
-/* Adds to the note why there are no values, as far as the scrapes explain it. */
+/* Adds to the note whether the deployment is scraped, and how the last scrape went: that may
+ * explain why there are no values. */
 static CHECKED bool note_nothing(struct view *view, struct error *error)
 {
     struct scrape_target target;
@@ -414,7 +417,7 @@ static void write_answer(struct view *view, const struct text *points_text, stru
     if (json_array_size(view->summaries) > 0)
         table_render(view->table, &answer->text);
     else
-        text_add(&answer->text, "Nothing was stored in this time.\n");
+        text_add(&answer->text, "There are no values for this time.\n");
     text_add_char(&answer->text, '\n');
     answer_next(answer, next_step(view));
     answer_shows(answer, "/history?deployment=%s", view->deployment.name);
@@ -483,7 +486,7 @@ const struct tool tool_metrics_history = {
     .more = "Running and waiting requests, tokens per second, percentiles of TTFT and ITL, cache "
             "use, or any series of the server under its own name. Rates and increases survive "
             "restarts; what a label set counted before its first scrape is ignored; "
-            "steps without scrapes are omitted; one that is not over is marked.",
+            "steps without data are omitted; one that is not over is marked.",
     .sets = SET_FLEET,
     .params = params,
     .fields = fields,

@@ -11,7 +11,8 @@
 #include "handlers/answers/deployment_argument.h"
 #include "handlers/answers/deployment_endpoint.h"
 
-/* The first and the last give the rates; all of them show whether the same server answers. */
+/* Scrapes in a call with rates: the first and the last give the rates; all of them show whether the
+ * same server answers. */
 #define SCRAPES 8
 
 static const struct param params[] = {
@@ -107,8 +108,8 @@ static CHECKED bool pause_for(const struct call *call, double seconds, struct er
     return true;
 }
 
-/* Returns false for sums, counts and times, which are for programs: people get the means among the
- * rates. */
+/* Returns false for sums, the counts that belong to them, and times, which are for programs: people
+ * get the means among the rates. */
 static bool is_for_people(const char *name)
 {
     static const char *const endings[] = { "_sum_s", "_count", "_start_s", "seconds" };

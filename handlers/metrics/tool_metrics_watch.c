@@ -26,8 +26,8 @@ static const struct field fields[] = {
 };
 
 /* Returns false, and why, if the server cannot be scraped now; run() watches it nevertheless. */
-static CHECKED bool scrape_once(const struct call *call, const struct deployment *deployment,
-                                struct error *problem)
+static CHECKED bool try_scraping(const struct call *call, const struct deployment *deployment,
+                                 struct error *problem)
 {
     ENDPOINT_AUTO endpoint = { 0 };
 
@@ -52,7 +52,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 
     if (!deployment_argument(call, &deployment, error))
         return false;
-    if (interval_s > 0 && !scrape_once(call, &deployment, &problem))
+    if (interval_s > 0 && !try_scraping(call, &deployment, &problem))
         credential_add_masked(&why, problem.message);
     if (!scrape_target_set(call->services->store, deployment.id, interval_s * 1000, &call->change,
                            error))
@@ -77,8 +77,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_metrics_watch = {
     .name = "metrics_watch",
     .title = "Store a server's metrics from now on",
-    .help = "Stores a deployment's metrics every few seconds from now on, for metrics_history; 0 "
-            "stops it.",
+    .help = "Stores a deployment's metrics regularly from now on, for metrics_history; "
+            "interval_s 0 stops it.",
     .more = "It says at once whether this works now. At most 2,000 series of a page and 5,000 of a "
             "deployment are kept, rolled up as they age. For the figures of this moment call "
             "metrics_show.",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* benchmark_a_deployment: measures a registered deployment, up to a reliable report. */
+/* benchmark_a_deployment: measures a registered deployment, and reads the report. */
 
 #include <string.h>
 

@@ -11,8 +11,7 @@
 static const struct prompt_argument arguments[] = {
     { "price_per_hour", "What the deployment's hardware costs per hour, as a number: 4.5.",
       .required = true },
-    { "deployment", "Registered name; default: the sweep's, or the only one.",
-      .instances = &deployment_instances },
+    { "deployment", "Registered name; default: the sweep's.", .instances = &deployment_instances },
     { "sweep", "Sweep whose figures to use; default: the newest.", .instances = &sweep_instances },
     { "currency", "Currency of the price; default: USD." },
     { 0 },

@@ -17,7 +17,9 @@ static void add_members(struct text *out, const char *path, const struct field *
         text_addf(out, "- `%s%s`: %s", path, field->name, field->help);
         if (field->described_in != NULL)
             text_addf(out, " As in %s.", field->described_in);
-        text_add(out, field->included == INCLUDED_OUTSIDE_LISTS ? " Not in lists." : "");
+        text_add(out, field->included == INCLUDED_OUTSIDE_LISTS
+                          ? " In lists only with `detail` and in resources."
+                          : "");
         text_add(out, field->included == INCLUDED_IN_DETAIL
                           ? " Only in resources and with `detail`."
                           : "");

@@ -95,7 +95,8 @@ static CHECKED bool read(struct call *call, const char *value, struct text *out,
     text_addf(out, "# %s\n\n%s %s\n\n## Arguments\n\n", tool->name, tool->help, tool->more);
     add_params(tool, false, out);
     if (options_has(tool))
-        text_add(out, "\n## Options\n\nIn `" OPTIONS_PARAM "`, a list of texts name=value, such as "
+        text_add(out, "\n## Options\n\nOptions are given in `" OPTIONS_PARAM
+                      "`, a list of texts name=value, such as "
                       "[\"window_s=10\", \"stop=a,b\"]; or as arguments of their own.\n\n");
     add_params(tool, true, out);
     return true;

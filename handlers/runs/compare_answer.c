@@ -350,7 +350,7 @@ static void describe_differences(const struct comparison *comparison, bool allow
             describe_difference(difference, &shown);
     }
     if (unknown.length > 0)
-        text_addf(&shown, "- not known of either side: %s\n", text_string(&unknown));
+        text_addf(&shown, "- not known of either run: %s\n", text_string(&unknown));
     if (shown.length > 0)
         text_addf(out, "\n%s:\n%s",
                   allowed ? "Differences and unknowns that were allowed"
@@ -378,8 +378,7 @@ static void describe_remedy(const struct comparison *comparison, bool unknown, s
     text_add(out, count > 0 ? "]\n" : "");
 }
 
-/* Adds a line such as "- 4 users, context 128: the server also worked for other clients, run_...".
- */
+/* Adds the start of a line: "- 4 users, context 128: not every run has it, run_...". */
 static void describe_cell(const struct compared_cell *cell, enum left_out why, struct text *out)
 {
     if (isnan(cell->request_rate))
@@ -394,18 +393,18 @@ static void describe_cell(const struct compared_cell *cell, enum left_out why, s
 
 static void describe_left_out(const struct comparison *comparison, struct text *out)
 {
-    size_t left = comparison->cell_count - comparison->compared, shown = 0;
+    size_t left_out = comparison->cell_count - comparison->compared, shown = 0;
 
     for (size_t i = 0; i < comparison->cell_count && shown < LEFT_OUT_LINES_MAX; i++) {
         if (comparison->cells[i].why == CELL_COMPARED)
             continue;
         if (shown++ == 0)
-            text_addf(out, "\nSkipped (x), %zu of %zu cells:\n", left, comparison->cell_count);
+            text_addf(out, "\nSkipped (x), %zu of %zu cells:\n", left_out, comparison->cell_count);
         describe_cell(&comparison->cells[i], comparison->cells[i].why, out);
         text_add_char(out, '\n');
     }
-    if (left > shown && shown > 0)
-        text_addf(out, "- and %zu more\n", left - shown);
+    if (left_out > shown && shown > 0)
+        text_addf(out, "- and %zu more\n", left_out - shown);
 }
 
 static void describe_disturbed(const struct compare_input *input,

@@ -6,8 +6,9 @@
 #include "handlers/tool.h"
 
 extern const struct field compare_answer_fields[];
-/* Returns the comparison in the form of compare_answer_fields; with `detail`, the compared cells
- * are listed, too. New reference. */
+/* Returns the comparison in the form of compare_answer_fields, without `pairing` and
+ * `pairs_left_out`, which the caller adds; with `detail`, compared cells are listed, too. New
+ * reference. */
 json_t *compare_answer_json(const struct compare_input *input, const struct comparison *comparison,
                             bool detail);
 /* Adds the comparison as text. */

@@ -6,7 +6,7 @@
 #include "handlers/tool.h"
 #include "store/ledger/sweeps.h"
 
-#define COMPARE_REQUEST_NAMES_MAX 32
+#define COMPARE_REQUEST_NAMES_MAX 32 /* in a list, including the NULL that ends it */
 
 struct compare_request {
     struct evidence *runs; /* heap; the baseline's first */
@@ -24,7 +24,7 @@ struct compare_request {
 CHECKED bool compare_request_run(const struct call *call, struct compare_request *out,
                                  struct error *error);
 void compare_request_finish(struct compare_request *request);
-/* Adds a name for a side: that of its deployment if it is known, because both sides often have the
- * same model; else chart_name's. */
+/* Adds a name for a side. For runs measured here it is the deployment's, if that is known, because
+ * both sides often have the same model; for other runs, it is chart_name's. */
 void compare_request_name_side(const struct compare_request *request, enum side side,
                                struct text *out);

@@ -8,7 +8,7 @@
 #include "base/core/memory.h"
 #include "base/json/json.h"
 
-/* Replaces facts of the file by those that were stated. */
+/* Replaces facts and notes of the evidence by those that `stated` has. */
 static void apply_stated(const json_t *stated, struct evidence *evidence)
 {
     json_auto_t *facts = evidence_facts_json(&evidence->facts);

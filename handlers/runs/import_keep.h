@@ -18,14 +18,15 @@ struct import_offer {
 };
 
 /* Reads and stores the file; what is stated takes precedence over the file. *existed: the same file
- * was imported before with the same statements, and *out is that import. Free *out with
- * import_row_finish. */
+ * was imported before in this format, and the offer states nothing or exactly what was stated for
+ * that import, which is *out. Free *out with import_row_finish. */
 CHECKED bool import_offer_keep(struct store *store, const struct import_offer *offer,
                                int64_t now_ms, struct change *change, struct import_row *out,
                                bool *existed, struct error *error);
-/* Stores the import with the id `earlier` again, with the facts and notes that the offer states and
- * its name, as a new import that corrects `earlier`. The offer's file, format and columns are not
- * used. *out and *existed: as for import_offer_keep. */
+/* Stores the import with the id `earlier` again, with the offer's name and with the facts and notes
+ * that the offer states in addition to those of `earlier`, or in their place. The new import
+ * corrects the newest import of the same file and format. The offer's file, format and columns are
+ * not used. *out and *existed: as for import_offer_keep, with the combined facts and notes. */
 CHECKED bool import_keep_restate(struct store *store, const char *earlier,
                                  const struct import_offer *offer, int64_t now_ms,
                                  struct change *change, struct import_row *out, bool *existed,

@@ -123,7 +123,7 @@ const struct resource resource_cells = {
     .uri = "opsbrain://runs/{id}/cells.csv",
     .title = "Cells of run",
     .help = "Every cell of a run as CSV, one line each, with the figures of run_show; an "
-            "empty field: not known. Milliseconds, seconds and counts as the columns say.",
+            "empty field: not known. Milliseconds, seconds and counts as the columns' names say.",
     .mime_type = "text/csv",
     .role = ROLE_VIEWER,
     .placement = PLACE_WORKER,

@@ -16,7 +16,7 @@ const struct resource resource_run = {
     .uri = "opsbrain://runs/{id}",
     .title = "Run",
     .help =
-        "One repetition of a sweep: fingerprint (what was measured), provenance (who, when, from "
+        "One repetition of a sweep: fingerprint (what was measured), provenance (who, why, from "
         "where) and its first 200 cells (further cells: the tool run_show with next_cursor). Of "
         "an imported run: what its file contains.",
     .mime_type = "application/json",

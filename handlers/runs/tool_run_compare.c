@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_compare: compares two sides of runs, to find out which one is faster. */
+/* run_compare: compares two sides, each of one or more runs, to find out which side is faster. */
 
 #include "handlers/answer.h"
 #include "handlers/runs/compare_answer.h"
@@ -22,7 +22,7 @@ static const struct param params[] = {
               "compares the deployments as they are." },
     { "accept_unknown", VALUE_TEXTS, .high = COMPARE_REQUEST_NAMES_MAX - 1, .item_low = 1,
       .item_high = 40, .help = "Facts that may be unknown.",
-      .more = "Also success_rate, of cells." },
+      .more = "Also success_rate (of cells)." },
     { "keep_wrong", VALUE_BOOLEAN, .initial = "false",
       .help = "Also compare what run_audit finds wrong." },
     { "detail", VALUE_BOOLEAN, .initial = "false", .help = "Also list every compared cell." },
@@ -48,9 +48,10 @@ static void describe_pairs(const struct compare_request *request, struct answer 
     json_object_set_new(answer->structured, "pairs_left_out",
                         json_integer((json_int_t)request->pairs_left_out));
     if (request->pairs_left_out > 0)
-        text_addf(&answer->text,
-                  "\nSkipped repetitions, which are not finished on both: %zu of %lld.\n",
-                  request->pairs_left_out, (long long)request->sweep.repetitions);
+        text_addf(
+            &answer->text,
+            "\nSkipped repetitions, which are not finished on both deployments: %zu of %lld.\n",
+            request->pairs_left_out, (long long)request->sweep.repetitions);
 }
 
 /* A comparison with several ids on a side has no page: its URL would be too long to read. */

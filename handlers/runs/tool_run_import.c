@@ -10,7 +10,7 @@
 #include "handlers/answers/run_answer.h"
 #include "handlers/runs/import_keep.h"
 
-#define TEXT_MAX 524288 /* larger files go to POST /v1/imports */
+#define TEXT_BYTES_MAX 524288 /* larger files go to POST /v1/imports */
 
 #define COLUMNS_MAX 64
 
@@ -35,7 +35,7 @@ static const char *const formats[] = { "vllm",
                                        NULL };
 
 static const struct param params[] = {
-    { "text", VALUE_TEXT, .is_free = true, .low = 1, .high = TEXT_MAX,
+    { "text", VALUE_TEXT, .is_free = true, .low = 1, .high = TEXT_BYTES_MAX,
       .help = "The file's content; large files: POST to /v1/imports?name=..." },
     { "run", VALUE_TEXT, .low = 1, .high = 39,
       .help = "Instead: an imported run, to state facts about it.",
@@ -82,7 +82,7 @@ static const struct field fields[] = {
     { "run", VALUE_OBJECT, .help = "The imported run.", .fields = run_answer_fields,
       .described_in = "run_show" },
     { "already_known", VALUE_BOOLEAN,
-      .help = "True: this file was imported before, with the same facts." },
+      .help = "True: imported before, and no other facts are stated." },
     { "import", VALUE_OBJECT, .help = "What is known about the imported run.",
       .fields = import_answer_fields, .described_in = "run_show" },
     FIELD_NEXT_STEP,
@@ -90,13 +90,13 @@ static const struct field fields[] = {
 };
 
 /* Returns what the call states: facts, `columns` and `notes`. New reference. */
-static json_t *stated_facts(const struct call *call)
+static json_t *stated_json(const struct call *call)
 {
-    static const char *const not_facts[] = { "text", "run", "name", "format", "idempotency_key" };
+    static const char *const not_stated[] = { "text", "run", "name", "format", "idempotency_key" };
     json_t *stated = json_copy(json_iterable(call->arguments));
 
-    for (size_t i = 0; i < sizeof not_facts / sizeof not_facts[0]; i++)
-        json_object_del(stated, not_facts[i]);
+    for (size_t i = 0; i < sizeof not_stated / sizeof not_stated[0]; i++)
+        json_object_del(stated, not_stated[i]);
     return stated;
 }
 
@@ -118,17 +118,15 @@ static CHECKED bool check_source(const struct call *call, struct error *error)
                          "imported run's facts are stated");
     if (run != NULL && json_object_get(call->arguments, "columns") != NULL)
         return error_set(error, ERROR_INVALID,
-                         "\"columns\" are needed to read a file: give its content as \"text\" with "
+                         "\"columns\" are for reading a file: give its content as \"text\" with "
                          "them, not \"run\", which takes only facts and notes");
     if (run != NULL && !evidence_is_import(run))
         return error_set(error, ERROR_INVALID,
-                         "\"run\" is \"%s\", which opsbrain measured itself: only imported runs "
-                         "(imp_...) take stated facts",
-                         run);
+                         "\"run\" is \"%s\": only imported runs (imp_...) take stated facts", run);
     return true;
 }
 
-/* Lists the argument `columns`, whose texts `out` borrows; ends with NULL. */
+/* Lists the entries of the argument `columns` in `out`, which borrows them and ends with NULL. */
 static void list_columns(const struct call *call, const char *out[COLUMNS_MAX + 1])
 {
     const json_t *columns = json_object_get(call->arguments, "columns"), *column;
@@ -147,7 +145,7 @@ static CHECKED bool keep(struct call *call, struct import_row *row, bool *existe
     const char *columns[COLUMNS_MAX + 1];
     const char *text = call_text(call, "text"), *run = call_text(call, "run");
     const char *name = call_text(call, "name");
-    json_auto_t *stated = stated_facts(call);
+    json_auto_t *stated = stated_json(call);
     struct store *store = call->services->store;
     const struct import_offer offer = {
         .bytes = call->file != NULL ? call->file : text,
@@ -178,7 +176,7 @@ static void write_answer(const struct import_row *row, bool existed,
         json_pack("{s:o, s:b, s:o}", "run", import_answer_run_json(row), "already_known",
                   (int)existed, "import", import_answer_json(evidence));
     if (existed)
-        text_add(&answer->text, "This file was imported before: nothing was added.\n");
+        text_add(&answer->text, "This file was imported before: no run was added.\n");
     else if (row->corrects[0] != '\0')
         text_addf(&answer->text,
                   "A new import of the same file: the facts stated for %s were different.\n",

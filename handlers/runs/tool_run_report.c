@@ -32,22 +32,24 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "sweep", VALUE_OBJECT, .optional = true, .help = "The sweep; missing: an imported run.",
-      .fields = sweep_answer_fields, .described_in = "sweep_show" },
+    { "sweep", VALUE_OBJECT, .optional = true,
+      .help = "The sweep; missing: imported, or format html.", .fields = sweep_answer_fields,
+      .described_in = "sweep_show" },
     { "runs", VALUE_LIST, .optional = true, .help = "The runs in the report.",
       .fields = run_answer_fields, .described_in = "run_show" },
     { "report", VALUE_OBJECT, .optional = true,
-      .help = "The report's figures: matrices of latency and throughput, peak, saturation, "
+      .help = "Figures: matrices of latency and throughput, peak, saturation, "
               "failures, warnings." },
     { "candidate_report", VALUE_OBJECT, .optional = true,
-      .help = "Of an A/B sweep, the candidate's figures; `report` has the baseline's." },
+      .help = "Of a whole A/B sweep, the candidate's figures; `report` has the baseline's." },
     { "resource", VALUE_TEXT, .optional = true,
       .help = "With format html, instead of the figures: the resource that is the file." },
     { "bytes", VALUE_INTEGER, .optional = true, .help = "Size of that file." },
     { 0 },
 };
 
-static CHECKED bool newest_sweep(const struct call *call, char out[ID_SIZE], struct error *error)
+static CHECKED bool newest_measured_sweep(const struct call *call, char out[ID_SIZE],
+                                          struct error *error)
 {
     const char *deployment = call_text(call, "deployment");
     struct sweep_row *sweeps = NULL;
@@ -76,7 +78,7 @@ static CHECKED bool choose(const struct call *call, char sweep[ID_SIZE], char on
 
     only_run[0] = '\0';
     if (run_id == NULL && sweep_id == NULL)
-        return newest_sweep(call, sweep, error);
+        return newest_measured_sweep(call, sweep, error);
     if (run_id == NULL) {
         text_copy(sweep, ID_SIZE, sweep_id);
         return true;
@@ -92,8 +94,8 @@ static CHECKED bool choose(const struct call *call, char sweep[ID_SIZE], char on
     return true;
 }
 
-/* Adds the report of one run, or of one deployment, to the answer, and the runs that it covers to
- * the list. `run` and `deployment`: "" means any. */
+/* Adds the report of one run, or of one deployment, to the answer, and the report's runs to `runs`.
+ * `run` and `deployment`: "" means any. */
 static void write_part(const struct sweep_material *material, const char *run,
                        const char *deployment, json_t *runs, struct answer *answer)
 {
@@ -231,7 +233,7 @@ const struct tool tool_run_report = {
     .title = "Report a benchmark's results",
     .help = "A sweep's report: matrices, percentiles, peak, saturation, failures, "
             "takeaways. Quote its figures.",
-    .more = "Rows are context, columns users. The figures come from stored measurements: do not "
+    .more = "Rows are context, columns load. The figures come from stored measurements: do not "
             "recompute them. Works on unfinished sweeps and imported runs too. Without arguments: "
             "the newest sweep.",
     .sets = SET_MEASURE,

@@ -79,8 +79,8 @@ static void view_finish(struct view *view)
     sweep_row_finish(&view->sweep);
 }
 
-/* Shows the fingerprint. Unless all details are requested, it has only the facts that comparisons
- * use: not the engine's further details, nor the workload's defaults. */
+/* Shows the fingerprint. Unless all details are requested, it is shortened: without the engine's
+ * details, the form of the requests, and the settings of the workload that are defaults. */
 static json_t *measured_json(const struct call *call, const struct run_row *run)
 {
     json_t *fingerprint = answer_json_stored(run->fingerprint_document);
@@ -239,7 +239,7 @@ const struct tool tool_run_show = {
     .title = "Show one run",
     .help = "One run: what was measured, by whom, saturation points and cells; with `cell` "
             "every figure of one cell.",
-    .more = "Its fingerprint says what was measured, its provenance who, when and from where. The "
+    .more = "Its fingerprint says what was measured, its provenance who, why and from where. The "
             "readable summary of a whole sweep is run_report.",
     .sets = SET_MEASURE,
     .params = params,

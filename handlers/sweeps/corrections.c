@@ -71,7 +71,7 @@ static CHECKED bool earlier_read(struct store *store, const char *id, struct ear
     return true;
 }
 
-/* ---- Whether a correction measures the same as the runs that it corrects ---- */
+/* ---- Whether the request may correct these runs ---- */
 
 /* *out: 0 for the request's deployment, 1 for its candidate. Returns false if the deployment is
  * neither. */
@@ -125,7 +125,7 @@ static CHECKED bool check_correctable(const struct earlier *earlier, struct erro
 {
     if (sweep_answer_is_active(&earlier->sweep))
         return error_set(error, ERROR_CONFLICT,
-                         "\"corrects\": %s is still running: wait for it, or sweep_cancel it",
+                         "\"corrects\": %s has not ended: wait for it, or sweep_cancel it",
                          earlier->sweep.id);
     for (size_t i = 0; i < earlier->run_count; i++)
         if (earlier->runs[i].corrected_by[0] != '\0')

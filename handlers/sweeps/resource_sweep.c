@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://sweeps/{id}: a sweep's progress, and the figures of its cells. */
+/* opsbrain://sweeps/{id}: a sweep's progress, and the figures of its first cells. */
 
 #include "handlers/resource_answer.h"
 

@@ -79,22 +79,24 @@ static CHECKED bool check_http2(const struct sweep_request *request,
                      request->plan.http2_streams, deployment->name, deployment->url);
 }
 
-/* Refuses lengths that the dataset's own lengths would replace. */
-static CHECKED bool check_lengths(const json_t *arguments, bool by_dataset, struct error *error)
+/* Refuses lengths that the dataset's own lengths would replace: those of inputs and, with
+ * `replaces_output`, those of outputs. */
+static CHECKED bool check_lengths(const json_t *arguments, bool replaces_output,
+                                  struct error *error)
 {
-    const char *input = json_get_text(arguments, "input_distribution", "fixed");
+    const char *distribution = json_get_text(arguments, "input_distribution", "fixed");
     json_auto_t *stated = tool_omit_defaults(tool_find("sweep_plan"), arguments);
 
     if (json_object_get(arguments, "input_tokens") != NULL)
         return error_set(error, ERROR_INVALID,
                          "a dataset's prompts already have their lengths: omit \"input_tokens\"");
-    if (strcmp(input, "fixed") != 0 && strcmp(input, "dataset") != 0)
+    if (strcmp(distribution, "fixed") != 0 && strcmp(distribution, "dataset") != 0)
         return error_set(
             error, ERROR_INVALID,
             "a dataset's prompts already have their lengths: omit \"input_distribution\", "
             "which is %s",
-            input);
-    if (by_dataset && json_object_get(stated, "output_tokens") != NULL)
+            distribution);
+    if (replaces_output && json_object_get(stated, "output_tokens") != NULL)
         return error_set(
             error, ERROR_INVALID,
             "if \"output_distribution\" is dataset, outputs are as long as the dataset's: omit "
@@ -102,18 +104,19 @@ static CHECKED bool check_lengths(const json_t *arguments, bool by_dataset, stru
     return true;
 }
 
-/* If the call names a dataset, replaces the plan's input lengths by the mean of the dataset's, and
- * the output lengths, too, if `output_distribution` is "dataset". */
+/* If the call names a dataset, sets the plan's input length to the mean of the dataset's and, if
+ * `output_distribution` is "dataset", also the output length. */
 static CHECKED bool add_dataset(const struct call *call, json_t *arguments, struct error *error)
 {
     struct dataset_entry entry;
     json_auto_t *lengths = NULL;
     const json_t *output;
-    bool by_dataset = strcmp(json_get_text(arguments, "output_distribution", ""), "dataset") == 0;
+    bool replaces_output =
+        strcmp(json_get_text(arguments, "output_distribution", ""), "dataset") == 0;
 
     if (call_text(call, "dataset") == NULL)
         return true;
-    if (!check_lengths(arguments, by_dataset, error))
+    if (!check_lengths(arguments, replaces_output, error))
         return false;
     if (!dataset_entry_find(call->services->store, call_text(call, "dataset"), &entry, NULL, NULL,
                             error))
@@ -122,14 +125,14 @@ static CHECKED bool add_dataset(const struct call *call, json_t *arguments, stru
     output = json_object_get(lengths, "output_tokens");
     json_object_set_new(arguments, "dataset_digest", json_string(entry.digest));
     dataset_entry_finish(&entry);
-    if (by_dataset && json_get_integer(output, "count", 0) == 0)
+    if (replaces_output && json_get_integer(output, "count", 0) == 0)
         return error_set(error, ERROR_INVALID,
                          "\"output_distribution\" is dataset, but the dataset has no lengths of "
                          "answers: give output_tokens instead");
     json_object_set_new(arguments, "input_distribution", json_string("dataset"));
     json_object_set_new(arguments, "input_tokens",
                         mean_level(json_object_get(lengths, "input_tokens")));
-    if (by_dataset)
+    if (replaces_output)
         json_object_set_new(arguments, "output_tokens", mean_level(output));
     return true;
 }

@@ -70,5 +70,6 @@ CHECKED bool sweep_request_check(const struct call *call, const struct sweep_req
                                  struct error *error);
 /* The second deployment; NULL: there is none. */
 const struct deployment *sweep_request_candidate(const struct sweep_request *request);
-/* Adds "demo (revision 1), alternating with new (revision 2)". */
+/* Adds the deployments: "demo (revision 1)" or, with a candidate, "demo (revision 1), alternating
+ * with new (revision 2)". */
 void sweep_request_name(const struct sweep_request *request, struct text *out);

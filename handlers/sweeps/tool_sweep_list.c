@@ -57,16 +57,16 @@ static int64_t created_ms(const void *rows, size_t index)
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct sweep_row *sweeps = NULL;
-    size_t limit = answer_page_limit(call), length, count, shown;
+    size_t limit = answer_page_limit(call), found, in_period, shown;
     struct period period;
     json_t *list;
 
     if (!period_page(call, &period, error)
         || !sweep_list(call->services->store, call_text(call, "deployment"), period.until_ms,
-                       limit + 1, &sweeps, &length, error))
+                       limit + 1, &sweeps, &found, error))
         return false;
-    count = period_count(&period, length, created_ms, sweeps);
-    shown = answer_page_length(count, limit, created_ms, sweeps);
+    in_period = period_count(&period, found, created_ms, sweeps);
+    shown = answer_page_length(in_period, limit, created_ms, sweeps);
     list = json_array();
     for (size_t i = 0; i < shown; i++)
         json_array_append_new(list, sweep_answer_json(&sweeps[i]));
@@ -76,8 +76,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         answer_next(answer, "sweep_plan, then sweep_start");
     } else
         write_table(sweeps, shown, &answer->text);
-    answer_page_end_at(answer, count > shown, shown == 0 ? 0 : sweeps[shown - 1].created_ms);
-    sweep_answer_rows_free(sweeps, length);
+    answer_page_end_at(answer, in_period > shown, shown == 0 ? 0 : sweeps[shown - 1].created_ms);
+    sweep_answer_rows_free(sweeps, found);
     return true;
 }
 

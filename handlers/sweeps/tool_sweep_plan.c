@@ -26,8 +26,8 @@ static const struct field fields[] = {
     { "candidate", VALUE_TEXT, .optional = true,
       .help = "Deployment that would take turns with it; missing: none." },
     { "cells", VALUE_INTEGER,
-      .help = "Cells to measure: the grid's points x repetitions x deployments. An adaptive search "
-              "measures at most this number, usually half of it or less." },
+      .help = "Cells to measure: the grid's points x repetitions x deployments. Of an adaptive "
+              "search, the most; it usually measures half of them or less." },
     { "grid_cells", VALUE_INTEGER, .sparse = true,
       .help = "Cells of the whole grid, if these are more than `cells`." },
     { "requests", VALUE_INTEGER, .help = "Requests at most, under the assumption." },
@@ -106,8 +106,8 @@ static void warn_of_comparison(const struct sweep_request *request, json_t *warn
                         "too, this is an A/A sweep, and what it shows is noise"));
 }
 
-/* Returns true if the users' first requests, which all start at the same time, are most of the
- * window's requests: only later requests see a steady load. */
+/* Returns true if the window has fewer than two requests for each user of the largest concurrency:
+ * it then sees a burst, not a steady load. */
 static bool is_burst(const struct plan *plan)
 {
     return plan->requests > 0 && plan->arrival == ARRIVAL_CLOSED
@@ -147,7 +147,7 @@ static json_t *list_warnings(const struct call *call, const struct sweep_request
                                           "will be reported as infeasible"));
     if (sweep_request_digest_differs(call, request))
         json_array_append_new(warnings, json_string("the plan_digest given is of a different plan: "
-                                                    "sweep_start needs the one returned here"));
+                                                    "sweep_start takes the one returned here"));
     warn_of_comparison(request, warnings);
     return warnings;
 }
@@ -198,7 +198,8 @@ static bool is_at_default(const struct call *call, const struct param *param)
     return value == NULL || json_equal(value, initial);
 }
 
-/* Lists the further options for an agent, unless the call gave some: then the agent knows them. */
+/* Lists the further options for an agent, unless the call gave one a value other than its default:
+ * then the agent knows them. */
 static void add_options(const struct call *call, struct answer *answer)
 {
     TEXT_AUTO options = { 0 }, aside = { 0 };

@@ -63,7 +63,7 @@ static CHECKED bool is_same(const struct call *call, const struct sweep_subject 
     return true;
 }
 
-/* Refuses a deployment that changed since it was measured, or that cannot be measured now. */
+/* Refuses a deployment that is no longer the same (is_same), or that cannot be measured now. */
 static CHECKED bool check_subject(const struct call *call, const struct sweep_row *sweep,
                                   const struct sweep_subject *subject, struct error *error)
 {
@@ -104,7 +104,7 @@ static CHECKED bool check(const struct call *call, const char *id, struct error 
     if (!sweep_find(call->services->store, id, &sweep, error))
         return false;
     if (sweep_answer_is_active(&sweep))
-        done = error_set(error, ERROR_CONFLICT, "%s is already running (%s): job_show %s", id,
+        done = error_set(error, ERROR_CONFLICT, "%s has not ended (%s): job_show %s", id,
                          sweep.state, sweep.job_id);
     else
         done = check_subjects(call, &sweep, error);
@@ -177,8 +177,9 @@ static void describe_left(const struct left *left, struct text *out)
         text_addf(
             out,
             "Not measured again: %zu failed or skipped in finished runs, which never change "
-            "(the first is in %s). Once this job has ended, sweep_start with the same arguments, "
-            "repetitions 1 and \"corrects\": \"%s\" measures that run again.\n",
+            "(the first is in %s). Once this job has ended, sweep_start on that run's deployment "
+            "alone, with the same arguments otherwise, repetitions 1 and \"corrects\": \"%s\" "
+            "measures that run again.\n",
             left->of_finished, left->run_id, left->run_id);
 }
 
@@ -242,8 +243,7 @@ const struct tool tool_sweep_resume = {
     .placement = PLACE_WAITING,
     .open_world = true,
     .destroys = STATED_NO,
-    .spends_money = STATED_NO, /* it measures only cells of a plan that already had its go-ahead */
-    .starts_job = true,
+    .spends_money = STATED_NO, /* it measures only cells of a plan that sweep_start admitted */
     .changes_resources = true,
     .grows = true,
     .run = run,

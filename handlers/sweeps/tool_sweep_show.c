@@ -40,11 +40,12 @@ static const struct field fields[] = {
       .fields = job_answer_fields, .described_in = "job_show" },
     { "cells", VALUE_LIST, .help = "Cells in order of measurement.", .fields = cell_answer_fields },
     { "interrupted", VALUE_LIST,
-      .help = "Attempts that a crash, a restart or a cancellation interrupted; they do not count.",
+      .help = "Newest attempts cut short (crash, restart, cancellation, time limit, error); they "
+              "do not count.",
       .fields = attempt_fields },
     { "rejected", VALUE_LIST,
-      .help = "Attempts that the server's own metrics invalidated (others' work, a restart, "
-              "a different model) or that were measured again because they failed; they do not "
+      .help = "Newest attempts that the server's own metrics invalidated (others' work, a restart, "
+              "a different model), or that failed or were uneven and were repeated; they do not "
               "count.",
       .fields = attempt_fields, .described_in = "interrupted" },
     { "findings", VALUE_LIST, .optional = true, .help = FINDINGS_HELP,
@@ -186,9 +187,9 @@ const struct tool tool_sweep_show = {
     .title = "Show a sweep's progress and cells",
     .help = "A sweep's state, and what each cell measured so far. To wait: job_show; to read: "
             "run_report.",
-    .more = "One row per cell: time to first token, gap between tokens, throughput, failures; and "
-            "per context the saturation point and the largest load that meets the plan's limits. "
-            "Works while the sweep runs.",
+    .more = "One row per cell: time to first token, gap between tokens, throughput, failures; and, "
+            "except for A/B sweeps, per context the saturation point and the largest load within "
+            "the limits.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

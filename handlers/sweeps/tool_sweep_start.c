@@ -33,8 +33,7 @@ static const struct field fields[] = {
     { "started", VALUE_BOOLEAN, .optional = true,
       .help = "False: this idempotency key was used before; the sweep is the one that the first "
               "call started." },
-    { "duration_s", VALUE_NUMBER, .optional = true,
-      .help = "Seconds that the sweep takes at most." },
+    { "duration_s", VALUE_NUMBER, .optional = true, .help = "Seconds at most (an estimate)." },
     FIELD_OUTCOME,
     FIELDS_VERDICT,
     FIELD_NEXT_STEP,
@@ -154,7 +153,8 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
     return true;
 }
 
-/* Returns true if the call gives no other part of a plan than its digest. */
+/* Returns true if the call gives no arguments but these, from which the plan cannot be made again.
+ */
 static bool is_digest_alone(const json_t *arguments)
 {
     static const char *const allowed[] = { "plan_digest", "deployment", "purpose",
@@ -215,7 +215,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     if (repeated)
         text_add(&answer->text, "Started before with this idempotency key.\n");
     sweep_answer_describe(&sweep, &answer->text);
-    text_addf(&answer->text, "It takes %s at most.\n",
+    text_addf(&answer->text, "Estimate: %s at most.\n",
               answer_duration(request.estimate.duration_s, duration));
     answer_next(answer, next);
     answer_shows(answer, "/sweeps/%s", sweep.id);
@@ -244,7 +244,6 @@ const struct tool tool_sweep_start = {
     .open_world = true,
     .destroys = STATED_NO,
     .spends_money = STATED_YES,
-    .starts_job = true,
     .changes_resources = true,
     .grows = true,
     .recall = recall,

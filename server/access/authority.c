@@ -28,7 +28,7 @@ struct authority {
     void *context;
     struct recognized_key *keys; /* all keys of the store, in order of digest */
     size_t key_count;
-    bool is_stale; /* the keys have changed, and could not be read */
+    bool is_stale; /* the keys may have changed, and could not be read */
 };
 
 /* Whether both let the same caller in: labels and times of use do not matter. */
@@ -49,8 +49,8 @@ static bool are_same_keys(const struct authority *authority, const struct recogn
     return true;
 }
 
-/* Replaces the keys. Until changed keys can be read, nobody is let in with the old ones. *changed:
- * whether this changes who is let in. */
+/* Replaces the keys. If they cannot be read, nobody is let in with the old ones. *changed: whether
+ * this may change who is let in. */
 static CHECKED bool load_keys(struct authority *authority, bool *changed, struct error *error)
 {
     struct recognized_key *keys = NULL;
@@ -67,8 +67,8 @@ static CHECKED bool load_keys(struct authority *authority, bool *changed, struct
     return loaded;
 }
 
-/* With `auto` the first key closes the server to callers without keys for good: neither revoking
- * the last key nor losing the database opens it again. */
+/* With `auto` the first key closes the server to callers without keys. Neither revoking the last
+ * key nor losing the database opens it again; `opsbrain key reset` does. */
 static CHECKED bool update_needs_keys(struct authority *authority, bool *changed,
                                       struct error *error)
 {
@@ -208,10 +208,10 @@ bool authority_check_digest(struct authority *authority, const uint8_t digest[DI
 
     pthread_mutex_lock(&authority->lock);
     if (authority->is_stale)
-        found =
-            error_set(error, ERROR_BUSY,
-                      "the API keys changed and could not be read: the server tries again every "
-                      "minute, and whenever an administrator runs `opsbrain key list`");
+        found = error_set(
+            error, ERROR_BUSY,
+            "the API keys may have changed, and could not be read: the server tries again every "
+            "minute, and whenever an administrator runs `opsbrain key list`");
     else
         found = recognize(authority, digest, out, error);
     pthread_mutex_unlock(&authority->lock);

@@ -14,23 +14,24 @@ struct authority;
 
 /* `mode` is the setting `auth`: auto, keys or none. `loopback`: the server listens only on this
  * machine's loopback address. Fails if anyone on the network could do anything: without `loopback`,
- * always in the mode none, and in auto as long as no key is valid. In auto it also fails if the
- * data folder once had keys and has none now (server/access/key_marker.h). */
+ * always in the mode none, and in auto as long as no key is valid. It also fails if the keys cannot
+ * be read and, in auto, if the data folder once had keys and has none now
+ * (server/access/key_marker.h). */
 CHECKED bool authority_create(struct store *store, const char *data_folder, const char *mode,
                               bool loopback, struct authority **out, struct error *error);
 void authority_destroy(struct authority *authority); /* NULL is fine */
 
 /* Finds the principal of an Authorization header (NULL: none). UNAUTHENTICATED: the key is missing
- * or not valid; BUSY: the keys changed, but could not be read. Any thread: it answers from memory.
- */
+ * or not valid; BUSY: the keys may have changed, and could not be read. Any thread: it answers from
+ * memory. */
 CHECKED bool authority_check(struct authority *authority, const char *authorization,
                              struct principal *out, struct error *error);
 /* Finds the principal of a key by its digest, even if no keys are needed; fails in the same way. */
 CHECKED bool authority_check_digest(struct authority *authority, const uint8_t digest[DIGEST_BYTES],
                                     struct principal *out, struct error *error);
-/* Whether a caller that authority_check let in may continue: not if its key was revoked or expired
- * since, or now has a lower role, or the keys cannot be read. Any thread: it answers from memory.
- */
+/* Whether a caller that authority_check let in may continue. It may not if its key was revoked, has
+ * expired or has a lower role now; if it had no key and needs one now; or if the keys cannot be
+ * read. Any thread: it answers from memory. */
 bool authority_still_admits(struct authority *authority, const struct principal *principal);
 /* Whether the caller's key is known to be revoked or expired, or to have a lower role; false while
  * the keys cannot be read. */
@@ -38,8 +39,9 @@ bool authority_has_revoked(struct authority *authority, const struct principal *
 /* False: every caller is `local`. */
 bool authority_needs_keys(const struct authority *authority);
 /* Call it when keys or roles may have changed: reads them again, and calls the listener if this
- * changes who is let in. CONFLICT: in auto, the data folder has lost its keys. Any other failure:
- * the keys cannot be read, and nobody is let in until they can be, unless the mode is none. */
+ * may change who is let in. CONFLICT: in auto, the data folder has lost its keys. Any other
+ * failure: the keys cannot be read, and nobody is let in until they can be, unless the mode is
+ * none. */
 CHECKED bool authority_refresh(struct authority *authority, struct error *error);
 /* Whether the keys could not be read, so that they must be read again. */
 bool authority_is_stale(struct authority *authority);

@@ -27,8 +27,8 @@ bool call_limits_check_rate(const struct call_limits *limits, struct exchange *e
  * threads' time. Queue the call for a worker instead, where it is counted (call_limits_enter). */
 bool call_limits_run_inline(const struct call_limits *limits, struct exchange *exchange,
                             void (*run)(struct exchange *exchange));
-/* Counts a call among those that its principal has in progress, until call_limits_leave. BUSY: the
- * principal has too many calls in progress. */
+/* Counts a call, if its route is limited, among those that its principal has in progress, until
+ * call_limits_leave. BUSY: the principal has too many calls in progress. */
 CHECKED bool call_limits_enter(const struct call_limits *limits, struct exchange *exchange,
                                struct error *error);
 void call_limits_leave(const struct call_limits *limits, struct exchange *exchange);

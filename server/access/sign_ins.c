@@ -11,7 +11,7 @@
 #include "server/access/authority.h"
 #include "store/ledger/browser_sessions.h"
 
-#define PER_KEY_MAX 32
+#define SESSIONS_PER_KEY_MAX 32
 #define NOTE_MS 10000 /* the shortest time between two updates of a session's last use */
 
 struct sign_ins {
@@ -132,7 +132,7 @@ static struct browser_session *find_excess(const struct sign_ins *sign_ins,
         if (oldest == NULL || session->last_seen_ms < oldest->last_seen_ms)
             oldest = session;
     }
-    return count >= PER_KEY_MAX ? oldest : NULL;
+    return count >= SESSIONS_PER_KEY_MAX ? oldest : NULL;
 }
 
 /* ---- Signing in and out ---- */
@@ -160,8 +160,8 @@ static void forget(struct sign_ins *sign_ins, const struct browser_session *sess
         log_warning("the ended browser session %s stays stored: %s", session->id, error.message);
 }
 
-/* Adds a stored session to those in memory. If its key already has as many as it may have, another
- * session of the key ends. */
+/* Adds a stored session to those in memory. If its key already has as many as it may have, the
+ * one of the key that was unused for longest ends. */
 static void remember(struct sign_ins *sign_ins, const struct browser_session *session)
 {
     struct browser_session *excess, removed;
@@ -261,7 +261,7 @@ static bool has_ended(const struct sign_ins *sign_ins, const struct browser_sess
     return has_expired(sign_ins, session) || authority_has_revoked(sign_ins->authority, &principal);
 }
 
-/* Removes one session that has ended from memory; false: there is none. */
+/* Removes from memory one session that has ended; false: there is none. */
 static bool detach_ended(struct sign_ins *sign_ins, struct browser_session *out)
 {
     bool found = false;

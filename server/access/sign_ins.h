@@ -32,9 +32,10 @@ void sign_ins_listen(struct sign_ins *sign_ins,
 /* The digest by which the cookie's browser is recognized. */
 void sign_in_digest(const char *cookie, uint8_t out[DIGEST_BYTES]);
 
-/* Signs in with a key; waits for the store. UNAUTHENTICATED: the key is not valid. Only the browser
- * may get `cookie`. The audit row of `change` names the key's principal. A key has a limited number
- * of sessions: when there would be more, the one that was unused for longest ends. */
+/* Signs in with a key; waits for the store. UNAUTHENTICATED: the key is not valid; BUSY: the keys
+ * cannot be read. Only the browser may get `cookie`. The audit row of `change` names the key's
+ * principal. A key has a limited number of sessions: when there would be more, the one that was
+ * unused for longest ends. */
 CHECKED bool sign_in_add(struct sign_ins *sign_ins, const char *key, struct change *change,
                          char cookie[SIGN_IN_COOKIE_SIZE], struct error *error);
 /* The principal of a cookie, from memory. UNAUTHENTICATED: the cookie is unknown, its session has

@@ -101,7 +101,7 @@ static void pause_accepting(struct http_loop *loop, const char *why)
     watch(loop, EPOLL_CTL_MOD, 0);
     loop->acceptor.resume_ns = now_ns + PAUSE_NS;
     if (may_log(&loop->acceptor, now_ns))
-        log_warning("new connections must wait, or replace idle ones: %s", why);
+        log_warning("new connections must wait, or replace idle or slow ones: %s", why);
     make_room(loop);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Accepts the connections of one HTTP thread from its listening socket, within the limits on all
  * connections and on those of each address. While there are as many connections as allowed in all,
- * new ones wait in the kernel until others close, and idle ones are closed to make room: first
- * those of unknown clients, on which no request was authenticated. A connection from an address
- * that has as many as allowed is closed at once. */
+ * new ones wait in the kernel until others close, and open ones that wait for their client are
+ * closed to make room: first those of unknown clients, on which no request was authenticated. A
+ * connection from an address that has as many as allowed is closed at once. */
 #pragma once
 
 #include <microhttpd.h>

@@ -17,8 +17,8 @@ struct body_file {
 CHECKED bool body_file_create(const char *folder, struct body_file *out, struct error *error);
 CHECKED bool body_file_add(struct body_file *file, const char *bytes, size_t size,
                            struct error *error);
-/* Maps the whole body until body_file_unmap. The mapping does not fill the memory: the kernel loads
- * pages on demand, and may drop them again. */
+/* Maps the whole body, which must not be empty, until body_file_unmap. The mapping does not fill
+ * the memory: the kernel loads pages on demand, and may drop them again. */
 CHECKED bool body_file_map(const struct body_file *file, const char **out, struct error *error);
 void body_file_unmap(const struct body_file *file, const char *bytes);
 void body_file_finish(struct body_file *file);

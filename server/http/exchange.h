@@ -26,7 +26,8 @@ struct http;
 struct telemetry_row;
 
 #define REQUEST_ID_SIZE 40
-/* The object whose events a stream sends, and the callbacks for it; NULL: not called. */
+/* The object whose events a stream sends, and the callbacks for it. `end` and `received` may be
+ * NULL: then they are not called. */
 struct exchange_carried {
     void *owner; /* a reference to the object; NULL: there is none */
     void (*release)(void *owner);
@@ -48,8 +49,8 @@ struct exchange {
     const struct route *route; /* NULL: none */
     void *context;             /* context of the route's set */
     const char *verb;          /* GET, POST, ... */
-    char *authority; /* authority of a target that is a whole URI; NULL: the target is a path */
-    struct ip_address client; /* the caller's address, from the connection or a trusted proxy */
+    char *authority;           /* authority of the target; NULL: the target is no whole URI */
+    struct ip_address client;  /* the caller's address, from the connection or a trusted proxy */
     char client_text[IP_TEXT_SIZE];
     struct http_headers headers;
     struct text body;
@@ -61,12 +62,12 @@ struct exchange {
     struct http_reply reply;
     struct sse_queue *sse_queue; /* events instead of a reply */
     struct exchange_carried carried;
-    bool standing;    /* a stream that lasts until one side ends it, at the latest the shutdown */
+    bool standing;    /* a stream that lasts until one side ends it, or until the shutdown */
     int64_t received; /* the number of the newest event that carried.received was told of */
     atomic_bool left; /* the client disconnected, or is treated as if it had */
 
     /* the next members are for the log and the metrics */
-    const char *method, *subject; /* static: the MCP method and the tool; "" for none */
+    const char *method, *subject; /* static: the MCP method or "batch", and the tool; "" for none */
     char trace[TRACE_ID_SIZE];    /* the id of the trace that the request belongs to; "" for none */
     struct telemetry_row *row;
 
@@ -83,8 +84,8 @@ struct exchange {
     size_t read_limit;      /* the connection is closed if body_seen exceeds this */
     bool counted;           /* it counts among the requests in flight */
     bool working;           /* a worker has it */
-    bool has_place; /* it counts among its principal's calls (server/access/call_limits.h); a worker
-                        clears this */
+    /* its principal's calls include it (server/access/call_limits.h); its worker clears this */
+    bool has_place;
     bool over_limit; /* it was refused because its principal has too many calls */
     void (*work)(struct exchange *exchange);
     void (*worked)(struct exchange *exchange); /* called when `work` is done; NULL: not called */
@@ -96,7 +97,7 @@ void exchange_release(struct exchange *exchange);
  * admitted. Any thread. */
 bool exchange_may_continue(const struct exchange *exchange);
 
-/* Sets the whole answer; `body` (may be NULL) is moved into it. */
+/* Sets the status, type and body of the answer; `body` (may be NULL) is moved into it. */
 void exchange_reply(struct exchange *exchange, unsigned status, const char *content_type,
                     struct text *body);
 void exchange_reply_text(struct exchange *exchange, unsigned status, const char *format, ...)
@@ -126,7 +127,8 @@ void exchange_submit_or_refuse(struct exchange *exchange, struct workers *worker
 
 /* Sets the header Retry-After to the time in whole seconds, rounded up, and returns the seconds. */
 int64_t exchange_retry_after(struct exchange *exchange, int64_t wait_ms);
-/* Answers with an error, in the form that the server's clients know. */
+/* Answers with an error: to a browser with a page, else in the form that the server's other clients
+ * know. */
 void exchange_refuse(struct exchange *exchange, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for failures of the server itself, which it logs: `what` says what failed.

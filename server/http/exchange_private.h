@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the files exchange_*.c and the thread. Private to http/. */
+/* What exchange.c, exchange_*.c and http_thread.c share. Private to http/. */
 #pragma once
 
 #include <microhttpd.h>
@@ -17,8 +17,6 @@ void exchange_completed(void *loop, struct MHD_Connection *mhd, void **slot,
 void exchange_keep_alive(struct exchange *exchange);
 /* The client disconnected, or is to be treated as if it had. */
 void exchange_abandon(struct exchange *exchange);
-/* The client stopped sending, or disconnected, while the exchange waits. */
-void exchange_hang_up(struct exchange *exchange);
 /* The server is stopping: ends a standing stream, with its closing message if it has one. A stream
  * that a worker begins later is ended by exchange_update_standing. */
 void exchange_end_standing(struct exchange *exchange);
@@ -28,6 +26,8 @@ void exchange_check_key(struct exchange *exchange);
 /* For exchange_*.c, on the loop's thread. */
 struct exchange *exchange_create(struct http_loop *loop, struct MHD_Connection *mhd,
                                  const char *verb);
+/* The exchange is suspended, and its client has stopped sending, or disconnected. */
+void exchange_hang_up(struct exchange *exchange);
 /* Finds out soon whether a client that stopped sending still reads its stream. */
 void exchange_probe(struct exchange *exchange);
 /* Call it once a request was served, and once its worker is done. If the exchange is now a standing

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions that libmicrohttpd calls, from the headers of a request to the end of its answer.
- */
+/* The two functions that libmicrohttpd calls for requests: exchange_serve until the answer begins,
+ * exchange_completed when the request is over. */
 
 #include <string.h>
 
@@ -14,7 +14,8 @@
 #include "server/telemetry/telemetry.h"
 
 /* How much of a refused body is read and dropped, so that a client that sends all of it before
- * reading can still read why; more if the body is a file, which only few callers may send. */
+ * reading can still read why. The limit is higher for a file whose sender was admitted: only few
+ * callers may send files. */
 #define DISCARD_LIMIT ((size_t)8 << 20)
 #define DISCARD_FILE_LIMIT ((size_t)256 << 20)
 
@@ -142,7 +143,7 @@ static void keep_body(struct exchange *exchange, const char *bytes, size_t size)
 }
 
 /* Receives a piece of the body. A refused body is read to its end, so that the connection can be
- * used again, unless the body exceeds the read_limit: then the connection is closed. */
+ * used again, unless the body exceeds read_limit: then the connection is closed. */
 static void receive_body(struct exchange *exchange, const char *bytes, size_t size)
 {
     exchange->body_seen += size;
@@ -151,7 +152,8 @@ static void receive_body(struct exchange *exchange, const char *bytes, size_t si
     if (exchange->reply.status == 0) {
         keep_body(exchange, bytes, size);
     } else if (exchange->body_seen > exchange->read_limit) {
-        log_warning("%s: closing, the body does not end", exchange->id);
+        log_warning("%s: closing, the body has more than %zu bytes", exchange->id,
+                    exchange->read_limit);
         http_connection_refuse(exchange->connection, &exchange->reply);
     }
 }

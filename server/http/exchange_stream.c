@@ -9,12 +9,12 @@
 #include "server/http/exchange_private.h"
 #include "server/http/http.h"
 
-/* A stream is closed after this many keep-alive periods in which its client reads nothing. */
+/* A stream is closed after this many successive keep-alive periods in which its client reads
+ * nothing. */
 #define STALLS_LIMIT 4
 #define STREAM_BLOCK 1024
 
-/* Sets when the next comment is sent, and when it is checked next whether the client still reads.
- */
+/* Sets the time of the next comment, and of the next check whether the client still reads. */
 static void set_keep_alive(struct exchange *exchange)
 {
     timeout_set(&exchange->loop->deadlines[0][DEADLINE_KEEP_ALIVE], &exchange->keep_alive,
@@ -52,8 +52,8 @@ static void report_received(struct exchange *exchange)
     exchange->carried.received(exchange->carried.owner, received);
 }
 
-/* Makes the next write fail. If the content ended with an error instead, libmicrohttpd would not
- * notice for a long time: it would check the connection again at its timeout, but there is none. */
+/* Makes the next write fail, upon which libmicrohttpd closes the connection. If the content ended
+ * with an error instead, it would close the connection only at its timeout, and there is none. */
 static ssize_t cut(const struct exchange *exchange)
 {
     shutdown(exchange->connection->fd, SHUT_RDWR);
@@ -154,7 +154,7 @@ void exchange_check_key(struct exchange *exchange)
         watch_expiry(exchange);
         return;
     }
-    log_warning("%s: closing, its key is no longer valid, or has a lower role", exchange->id);
+    log_warning("%s: closing, its key is no longer valid, or now has a lower role", exchange->id);
     shutdown(exchange->connection->fd, SHUT_RDWR);
 }
 

@@ -30,19 +30,19 @@ static bool read_hop(const char *hop, size_t length, struct ip_address *out)
     return ip_parse(hop, length, out);
 }
 
-/* Finds the last hop before `end`, without the blanks around it. */
-static const char *last_hop(const char *begin, const char *end, size_t *length)
+/* Finds the last entry of a list that ends at `end`, without the blanks around the entry. */
+static const char *last_entry(const char *begin, const char *end, size_t *length)
 {
-    const char *hop = end;
+    const char *entry = end;
 
-    while (hop > begin && hop[-1] != ',')
-        hop--;
-    while (hop < end && (*hop == ' ' || *hop == '\t'))
-        hop++;
-    while (end > hop && (end[-1] == ' ' || end[-1] == '\t'))
+    while (entry > begin && entry[-1] != ',')
+        entry--;
+    while (entry < end && (*entry == ' ' || *entry == '\t'))
+        entry++;
+    while (end > entry && (end[-1] == ' ' || end[-1] == '\t'))
         end--;
-    *length = (size_t)(end - hop);
-    return hop;
+    *length = (size_t)(end - entry);
+    return entry;
 }
 
 void forwarded_follow(const char *hops, const struct ip_networks *trusted,
@@ -53,7 +53,7 @@ void forwarded_follow(const char *hops, const struct ip_networks *trusted,
     while (end > hops && ip_networks_hold(trusted, address)) {
         struct ip_address before;
         size_t length;
-        const char *hop = last_hop(hops, end, &length);
+        const char *hop = last_entry(hops, end, &length);
 
         if (!read_hop(hop, length, &before))
             return;
@@ -73,8 +73,7 @@ void forwarded_find(struct MHD_Connection *mhd, const struct ip_networks *truste
     forwarded_follow(text_string(&hops), trusted, address);
 }
 
-/* The last of several headers, and the last value in it, comes from the proxy that connects to us.
- */
+/* The proxy that connects to us wrote the last value in the last of several headers. */
 static enum MHD_Result read_scheme(void *context, enum MHD_ValueKind kind, const char *name,
                                    const char *value)
 {
@@ -85,7 +84,7 @@ static enum MHD_Result read_scheme(void *context, enum MHD_ValueKind kind, const
     (void)kind;
     if (strcasecmp(name, "X-Forwarded-Proto") != 0 || value == NULL)
         return MHD_YES;
-    last = last_hop(value, value + strlen(value), &length);
+    last = last_entry(value, value + strlen(value), &length);
     *is_https = length == 5 && strncasecmp(last, "https", 5) == 0;
     return MHD_YES;
 }

@@ -8,11 +8,12 @@ struct MHD_Connection;
 
 /* Replaces `*address`, which is a trusted proxy's, by the last address in the X-Forwarded-For
  * headers that is not a trusted proxy's; if all are, by the first. An unreadable entry ends the
- * search at the address after it. */
+ * search: then the address after it is taken. If there is no such address, `*address`
+ * is unchanged. */
 void forwarded_find(struct MHD_Connection *mhd, const struct ip_networks *trusted,
                     struct ip_address *address);
 /* The same, given the values of the headers, joined by commas. */
 void forwarded_follow(const char *hops, const struct ip_networks *trusted,
                       struct ip_address *address);
-/* Whether the client's connection to the last proxy uses TLS, according to X-Forwarded-Proto. */
+/* Whether the proxy that connects to us was reached by https, as it says in X-Forwarded-Proto. */
 bool forwarded_is_https(struct MHD_Connection *mhd);

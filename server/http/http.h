@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the HTTP threads of one server share: what the program passed to them (http_server.h), and
- * the counts that they share. */
+/* What the HTTP threads of one server share: what the program passed to them (http_server.h), their
+ * loops and sockets, and counts. */
 #pragma once
 
 #include <stdatomic.h>
@@ -26,10 +26,11 @@ struct http_gate {
     bool (*admit)(struct exchange *exchange);
     /* Whether the caller is still allowed, in case keys changed or expired. Any thread. */
     bool (*may_continue)(const struct exchange *exchange);
-    /* Called once a request's body is read. False: the request was answered. */
+    /* Called when the body of a request was read, if its route is `limited` (routes.h). False: the
+     * request was answered. */
     bool (*check_rate)(struct exchange *exchange);
-    /* Counts the request among the calls of its principal, until `leave`. BUSY: there are too many.
-     */
+    /* Counts the request among the calls of its principal, until `leave`, if its route is
+     * `limited`. BUSY: there are too many. */
     CHECKED bool (*enter)(struct exchange *exchange, struct error *error);
     void (*leave)(struct exchange *exchange);
 };

@@ -251,13 +251,13 @@ void http_connection_expire(struct http_connection *connection)
 
 #define MS_NS INT64_C(1000000)
 
-/* Which connections may be closed, the first kind first. A new client is about to send a request,
- * and a known one may return to an idle connection at any moment and find it closed, so both have a
- * minimum time. */
+/* Which connections may be closed to make room: the kinds in this order, of each kind the one that
+ * has waited longest. A new client is about to send a request, and a known one may return to an
+ * idle connection at any moment and find it closed, so each has a minimum time. */
 static const struct {
     bool known;
     enum deadline_kind waits_for;
-    int64_t least_ns; /* idle for at least this time */
+    int64_t least_ns; /* it has waited for at least this time */
 } closable[] = {
     { false, DEADLINE_HEADER, 100 * MS_NS }, { false, DEADLINE_BODY, 100 * MS_NS },
     { false, DEADLINE_IDLE, 100 * MS_NS },   { false, DEADLINE_SEND, 1000 * MS_NS },

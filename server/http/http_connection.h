@@ -58,7 +58,7 @@ void http_connection_wait(struct http_connection *connection, enum deadline_kind
 void http_connection_handle_event(struct http_connection *connection, uint32_t events);
 /* Handles the end of the connection's deadline. */
 void http_connection_expire(struct http_connection *connection);
-/* Call it when the connection's request is answered. */
+/* Call it when the connection's request is over. */
 void http_connection_end_request(struct http_connection *connection);
 /* Refuses at once, without libmicrohttpd, and gives the client time to read the answer: the
  * connection closes when the client closes it, or when its deadline has passed. No other request

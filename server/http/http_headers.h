@@ -9,8 +9,8 @@
 struct MHD_Connection;
 
 struct http_headers {
-    /* Borrowed from the connection, only for the HTTP thread, and valid as long as the request.
-     * NULL: absent. */
+    /* Only for the HTTP thread, and valid as long as the request: borrowed from libmicrohttpd or
+     * the exchange, or copies in `trimmed`. NULL: absent. */
     const char *host, *origin, *authorization, *content_type, *expect;
     const char *session, *protocol_version, *method, *name; /* the Mcp- ones */
     const char *last_event;                                 /* Last-Event-ID */

@@ -28,11 +28,15 @@ struct note {
 };
 
 enum deadline_kind {
-    DEADLINE_HEADER, /* from connecting, or the first byte, to the end of the headers */
-    DEADLINE_IDLE,   /* from an answer to the first byte of the next request */
-    DEADLINE_BODY,   /* from the headers to the end of the body */
-    DEADLINE_SEND,   /* for the client to read the answer */
-    DEADLINE_LEFT, /* from when the client stops sending to when the rest of its request arrives */
+    /* from connecting, or the first byte of a later request, to the end of the headers */
+    DEADLINE_HEADER,
+    DEADLINE_IDLE, /* from an answer to the first byte of the next request */
+    /* from the headers to the end of the body; begins again with each MiB of a file */
+    DEADLINE_BODY,
+    DEADLINE_SEND, /* for the client to read the answer */
+    /* from when the client stops sending to when the rest of its request arrives; also until a
+     * connection closes that was refused, or was shut down to make room */
+    DEADLINE_LEFT,
     DEADLINE_REFUSAL,    /* no time: the connection is refused in the next turn */
     DEADLINE_KEEP_ALIVE, /* until a stream needs a comment */
     DEADLINE_PROBE,      /* the same for a client that stopped sending: shorter */
@@ -70,7 +74,7 @@ struct http_loop {
     /* the next members are for the loop's thread only */
     int64_t now_ns;        /* when this turn began, which is exact enough for deadlines */
     int64_t key_expiry_ms; /* when the first key that a stream uses expires, UTC; 0: none does */
-    struct timeout_list deadlines[2][DEADLINE_KINDS]; /* [1]: those of known clients */
+    struct timeout_list deadlines[2][DEADLINE_KINDS]; /* [1]: connections of known clients */
     struct exchange *exchanges;
     struct http_connection **connections; /* by their descriptors; NULL: none */
     size_t connections_size;

@@ -3,9 +3,9 @@
  * bytes could be examined. To examine them beforehand (MSG_PEEK) costs another call for each
  * request and misses what arrives in between; afterwards, chunk lines and NULs are gone. So recv()
  * is defined here: a program's own symbol takes precedence over that of libc, even for libraries.
- * On an HTTP thread it passes the bytes through the guard; other calls go straight to the kernel.
- * If libmicrohttpd ever receives in another way, its requests are refused
- * (http_connection_is_guarded). */
+ * On an HTTP thread it passes the bytes of a connection through the connection's guard; other calls
+ * go straight to the kernel. If libmicrohttpd ever receives in another way, its requests are
+ * refused (http_connection_is_guarded). */
 
 #include "server/http/http_reader.h"
 

@@ -29,7 +29,8 @@ void http_server_drain(struct http *http);
 /* Waits until all requests are answered and all streams closed, or the time is over. */
 void http_server_wait(struct http *http, int64_t patience_ms);
 /* Closes all connections and joins the threads. Workers may still post notes for their requests
- * until http_server_close. After http_server_close, further calls of both do nothing. */
+ * until http_server_close. */
 void http_server_stop(struct http *http);
+/* Frees what the threads used. From then on this function and http_server_stop do nothing. */
 void http_server_close(struct http *http);
 void http_server_destroy(struct http *http); /* NULL is fine */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HTTP status of a tool's error, for callers that see a status: those of uploads and pages. */
+/* The HTTP status that reports an error to the callers of uploads and pages. */
 #pragma once
 
 #include "base/core/error.h"

@@ -25,11 +25,11 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define MS_NS INT64_C(1000000)
-#define KEYS_CHECK_MS INT64_C(3600000) /* longest time between two checks for expired keys */
-#define IDLE_S 75                      /* longer than clients and proxies keep a connection */
+#define KEYS_CHECK_MS INT64_C(3600000) /* longest sleep while a stream's key is to expire */
+#define IDLE_S 75                      /* longer than most clients and proxies keep a connection */
 /* Bytes for the request headers and buffers of one connection, which stay resident. */
 #define CONNECTION_MEMORY (10 * 1024UL)
-#define LEFT_S 1       /* time for the rest of a request whose client stopped sending */
+#define LEFT_S 1       /* time after which a connection of DEADLINE_LEFT closes */
 #define PROBE_S 1      /* time until a client that stopped sending gets a keep-alive */
 #define STOP_TURNS 100 /* the most turns in which open requests can end before the daemon stops */
 

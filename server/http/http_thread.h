@@ -12,8 +12,7 @@ struct http_loop;
 CHECKED bool http_thread_create(struct http *http, unsigned number, int listen_fd,
                                 struct http_loop **out, struct error *error);
 /* From any thread: makes the thread close the listening socket, end standing streams with their
- * closing message, and close each connection after the answer that it waits for. Returns at once.
- */
+ * closing message, and close each connection after its next answer. Returns at once. */
 void http_thread_drain(struct http_loop *loop);
 /* Closes what is open and joins the thread; notes may still be posted until http_thread_destroy. */
 void http_thread_stop(struct http_loop *loop);

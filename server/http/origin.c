@@ -50,7 +50,7 @@ static bool is_address(const char *host)
     return inet_pton(AF_INET, host, binary) == 1 || inet_pton(AF_INET6, host, binary) == 1;
 }
 
-/* Whether a Host is allowed: by its name alone, or by its name with its port. */
+/* Whether a Host is allowed. The setting may list its name alone, or its name with its port. */
 static bool host_is_allowed(const struct origin_rules *rules, const char *text, size_t length)
 {
     static const char *const loopback[] = { "localhost", "127.0.0.1", "::1" };
@@ -67,8 +67,8 @@ static bool host_is_allowed(const struct origin_rules *rules, const char *text, 
            || is_listed(rules->allowed_hosts, text, length);
 }
 
-/* Whether an origin, which is a scheme and a host, is allowed: a page of an allowed host is our
- * own. */
+/* Whether an origin, which is a scheme and a host, is allowed: it is listed, or its host is an
+ * allowed Host. */
 static bool origin_is_allowed(const struct origin_rules *rules, const char *origin)
 {
     const char *host = strstr(origin, "://");

@@ -22,7 +22,7 @@ enum part {
     PART_VERB,
     PART_TARGET,
     PART_VERSION,
-    PART_LINE, /* the first byte of a header's line, or of the empty one that ends them */
+    PART_LINE, /* the first byte of a header's line, or of the empty line that ends the head */
     PART_NAME,
     PART_VALUE,
     PART_BODY,
@@ -31,7 +31,7 @@ enum part {
     PART_CHUNK,
     PART_CHUNK_END,
     PART_LINE_END, /* the LF after a CR */
-    PART_HEAD_END, /* only as `next`: the line is the empty one */
+    PART_HEAD_END, /* only as `next`, after the empty line */
 };
 
 enum field { FIELD_OTHER, FIELD_LENGTH, FIELD_CODING, FIELD_COOKIE };
@@ -132,7 +132,7 @@ static bool recall(struct request_guard *guard, struct input *input)
     input->at += length;
     guard->head_bytes += guard->known.records;
     guard->is_old = guard->known.is_old;
-    guard->is_recalled = true;
+    guard->is_known = true;
     return begin(guard, PART_LINE);
 }
 
@@ -140,13 +140,13 @@ static void remember(struct request_guard *guard, const struct input *input)
 {
     size_t length = input->request != NULL ? (size_t)(input->at - input->request) : SIZE_MAX;
 
-    if (guard->is_recalled || length > sizeof guard->known.bytes)
+    if (guard->is_known || length > sizeof guard->known.bytes)
         return;
     memcpy(guard->known.bytes, input->request, length);
     guard->known.length = (uint16_t)length;
     guard->known.records = guard->head_bytes - (uint32_t)length;
     guard->known.is_old = guard->is_old;
-    guard->is_recalled = true;
+    guard->is_known = true;
 }
 
 /* Empty lines before the request line are harmless. */
@@ -206,8 +206,8 @@ static bool read_version(struct request_guard *guard, struct input *input)
 
 /* ---- Headers ---- */
 
-/* Adds to the word: a name, or a value that matters. If it does not fit, it is longer than any
- * valid one. */
+/* Adds to the word: a name, or a value that matters. A word that does not fit is longer than any
+ * that it is compared with. */
 static void add_to_word(struct request_guard *guard, const char *bytes, size_t size)
 {
     if (guard->word_length == WORD_TOO_LONG || size > sizeof guard->word - guard->word_length) {

@@ -31,7 +31,9 @@ struct request_guard {
     uint8_t part;  /* what the next byte belongs to */
     uint8_t next;  /* the part that follows the end of the line */
     uint8_t field; /* the current header */
-    bool is_old, has_length, has_coding, in_trailer, had_blank, is_recalled;
+    bool is_old;   /* of HTTP/1.0 */
+    bool is_known; /* its first lines are those in `known` */
+    bool has_length, has_coding, in_trailer, had_blank;
     uint16_t length; /* bytes of the current part, if it counts them; target: 1 if not empty */
     uint8_t word_length;
     char word[30];       /* a name, or a value that matters here */

@@ -49,7 +49,7 @@ static void find(struct exchange *exchange, const char *path)
             }
 }
 
-/* Lists the verbs of a path, separated by commas; empty: there is no such path. */
+/* Lists the verbs of a path's routes, separated by commas; empty: there is no such path. */
 static void list_verbs(const struct route_set *set, const char *path, struct text *out,
                        bool *has_page)
 {

@@ -15,9 +15,10 @@ struct route {
     const char *path; /* may contain places: route_pattern.h */
     bool open;        /* no check of Host, Origin and key, for probes */
     bool quiet;       /* no log line */
-    bool limited;     /* it counts towards its principal's limits */
+    bool limited;     /* its requests count towards their principal's limits */
     void (*serve)(struct exchange *exchange);
-    enum role role; /* the lowest role, checked before the body is read; none for `open` ones */
+    /* The lowest role, checked before the body is read; ROLE_NONE: none is needed. */
+    enum role role;
     /* For pages: finds the principal instead of the gate, by its own rules; false: the request was
      * answered. No page of another origin may read the answer, whatever the settings allow. NULL:
      * the gate.
@@ -36,10 +37,10 @@ struct route_set {
     struct telemetry_row **rows; /* one for each route, in order; made by http_server_create */
 };
 
-/* Checks that each row is open, needs a role, or admits callers itself. INTERNAL: the message names
- * the row that does not. */
+/* Checks that each row either is open or has a role, unless it has an `admit` of its own. INTERNAL:
+ * the message names the first row that fails. */
 CHECKED bool routes_check(const struct route *table, struct error *error);
 
 /* Finds the route of a request whose headers were read, and checks Host, Origin and the caller. If
- * the request is refused, its reply is set. */
+ * the request is refused, or is a preflight of CORS, its reply is set. */
 void routes_admit(struct exchange *exchange, const char *target);

@@ -30,7 +30,7 @@ struct sse_queue {
     size_t offset; /* bytes of the first frame that are read */
     size_t bytes_read;
     int64_t sequence; /* of the newest event that was read completely */
-    bool begun;       /* an event was put, or the queue ended: there is an answer to send */
+    bool begun;       /* the answer is a stream now: see sse_queue_begin */
     bool ended, cut, closed;
 };
 

@@ -15,9 +15,8 @@ struct sse_queue;
 #define SSE_QUEUE_FRAMES_LIMIT 512
 #define SSE_QUEUE_BYTES_LIMIT ((size_t)16 << 20)
 
-/* `wake(owner)` is called on the loop's thread after an event was put, or the queue ended, until
- * sse_queue_close.
- * Starts with one reference. */
+/* `wake(owner)` is called on the loop's thread after an event or a comment was put, or the queue
+ * ended, until sse_queue_close. Starts with one reference. */
 struct sse_queue *sse_queue_create(struct http_loop *loop, void (*wake)(void *owner), void *owner);
 struct sse_queue *sse_queue_retain(struct sse_queue *sse_queue);
 void sse_queue_release(struct sse_queue *sse_queue); /* NULL is fine */
@@ -28,8 +27,8 @@ void sse_queue_release(struct sse_queue *sse_queue); /* NULL is fine */
  * client that lost an event must not believe that it received all. */
 bool sse_queue_put(struct sse_queue *sse_queue, int64_t sequence, const char *head,
                    const char *json, size_t length);
-/* Whether the queue is less than half full. Optional events, such as progress, are added only then.
- */
+/* Whether fewer than SSE_QUEUE_FRAMES_LIMIT / 2 events wait. Optional events, such as progress, are
+ * added only then. */
 bool sse_queue_has_room(struct sse_queue *sse_queue);
 /* Puts a comment, which keeps proxies from closing an idle connection; only if nothing waits. */
 void sse_queue_put_comment(struct sse_queue *sse_queue);
@@ -37,8 +36,8 @@ void sse_queue_end(struct sse_queue *sse_queue); /* ends it after the waiting ev
 /* Ends it at once: waiting events are dropped, since another queue replaces it. */
 void sse_queue_supersede(struct sse_queue *sse_queue);
 bool sse_queue_is_open(struct sse_queue *sse_queue);
-/* Begins the queue now; otherwise it begins when an event is put, or when it ends. Until it begins,
- * the answer may still be something other than events. */
+/* Begins the queue now; otherwise it begins when an event or a comment is put, or when it ends.
+ * Until it begins, the answer may still be something other than events. */
 void sse_queue_begin(struct sse_queue *sse_queue);
 bool sse_queue_is_begun(struct sse_queue *sse_queue);
 /* Closes a queue that has not begun: nothing can be put any longer. False: it has begun. */

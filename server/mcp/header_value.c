@@ -13,7 +13,8 @@
 #define PREFIX "=?base64?"
 #define SUFFIX "?="
 
-/* The decoded text, as heap memory; NULL if it is not UTF-8 without a NUL. */
+/* The decoded text, as heap memory; NULL if `encoded` is not base64, or the text is not UTF-8 or
+ * contains a NUL. */
 static char *decode_text(const char *encoded, size_t length)
 {
     TEXT_AUTO out = { 0 };

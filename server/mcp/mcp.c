@@ -104,8 +104,9 @@ static void fail_busy(struct rpc *rpc, const struct error *error)
         rpc_fail(rpc, RPC_REFUSED, 503, "%s", error->message);
 }
 
-/* Answers a call that was not begun, because its key was revoked or the server stops: the client
- * may call again with another key, or later. */
+/* Answers a request that was not begun, because its key became invalid or the server stops: the
+ * client may call again with another key, or later. Nobody reads the answer if the client has
+ * disconnected. */
 static void fail_unbegun(struct rpc *rpc)
 {
     struct error error;
@@ -154,19 +155,19 @@ static bool answers_by_status(struct exchange *exchange, const struct rpc *rpc)
            && sse_queue_withdraw(exchange->sse_queue);
 }
 
-/* If the answer is too large to store, an error is stored in its place, for a client that
- * reconnects. */
+/* If the principal may not store as much as the answer takes, an error is stored in its place, for
+ * a client that reconnects. */
 static void push_answer(struct stream *stream, const struct rpc *rpc)
 {
-    struct rpc too_large = { .id = rpc->id, .era = rpc->era };
+    struct rpc not_stored = { .id = rpc->id, .era = rpc->era };
     TEXT_AUTO json = { 0 };
     TEXT_AUTO otherwise = { 0 };
 
-    rpc_fail(&too_large, RPC_INTERNAL, 200,
+    rpc_fail(&not_stored, RPC_INTERNAL, 200,
              "the answer was sent once and is not stored: too much is stored for you now; "
              "call again, or see job_list and audit_list");
     rpc_write(rpc, &json);
-    rpc_write(&too_large, &otherwise);
+    rpc_write(&not_stored, &otherwise);
     stream_push_answer(stream, text_string(&json), json.length, text_string(&otherwise));
 }
 
@@ -273,7 +274,7 @@ static void begin_stream(struct exchange *exchange, struct rpc *rpc)
                                                               .release = release_stream,
                                                               .end = end_stream });
     if (rpc->era == ERA_LEGACY)
-        sse_queue_begin(exchange->sse_queue); /* no answer has a status of its own */
+        sse_queue_begin(exchange->sse_queue); /* its errors need no HTTP status of their own */
 }
 
 static void refuse_busy(struct exchange *exchange, struct post *post, const struct error *error)
@@ -349,7 +350,7 @@ static void place(struct exchange *exchange, struct post *post)
 /* ---- Reading ---- */
 
 /* A message is of the modern era if its params._meta names a version, or the request's header names
- * a version of that era. */
+ * 2026-07-28 or a later one. */
 static enum era era_of(const struct rpc *rpc, const json_t *message)
 {
     const json_t *params = rpc->params != NULL ? rpc->params : json_object_get(message, "params");
@@ -385,7 +386,8 @@ static bool check_batch(struct exchange *exchange, const struct post *post)
 {
     int code = post->rpcs[0].error_code;
 
-    if (code == RPC_SESSION_NOT_FOUND || code == RPC_REFUSED) { /* by headers, for all messages */
+    /* refused for a reason that holds for the whole batch */
+    if (code == RPC_SESSION_NOT_FOUND || code == RPC_REFUSED) {
         reply_rpc(exchange, &post->rpcs[0]);
         return false;
     }

@@ -28,12 +28,12 @@ struct session *mcp_legacy_session(struct exchange *exchange);
 /* Refuses GET and DELETE of 2026-07-28, which has neither. True: the request was refused. */
 bool mcp_legacy_refuse_modern(struct exchange *exchange);
 
-/* The legacy revision of that name; NULL: it is not supported, and `mcp_legacy_latest` is offered
- * instead. */
+/* The legacy revision of that name; NULL: it is not supported. `initialize` then offers
+ * `mcp_legacy_latest`. */
 const char *mcp_legacy_version(const char *name);
 extern const char *const mcp_legacy_latest;
 extern const char *const mcp_legacy_versions[]; /* ends with NULL */
-/* Writes a JSON-RPC error that answers no request in particular. */
+/* Replies with a JSON-RPC error that answers no message in particular. */
 void mcp_refuse(struct exchange *exchange, unsigned http_status, int code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* The server's http_write_refusal (server/http/http.h): writes a JSON-RPC error. */

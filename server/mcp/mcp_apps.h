@@ -8,8 +8,8 @@
 #define APPS_EXTENSION "io.modelcontextprotocol/ui"
 #define APPS_MIME_TYPE "text/html;profile=mcp-app"
 
-/* Whether the client shows apps: it declares the extension, and with it this type of page or no
- * types at all. */
+/* Whether the client shows apps: it declares the extension, without a list of types, or with one
+ * that has APPS_MIME_TYPE. */
 bool mcp_apps_known(const struct rpc *rpc);
 /* Adds the member _meta of a tool's description, after a comma; nothing for tools without an app.
  */

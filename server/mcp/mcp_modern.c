@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The era of 2026-07-28: every request has its version and method in its envelope and, for proxies,
+/* The era of 2026-07-28: every request has its version and method in its body and, for proxies,
  * again in its headers. */
 
 #include <stdlib.h>

@@ -31,7 +31,7 @@ static void create_stream_id(char out[STREAM_ID_SIZE])
     snprintf(out, STREAM_ID_SIZE, "%016" PRIx64, number);
 }
 
-/* If a principal has used up its storage, its streams cannot be resumed. */
+/* If a principal has used up its storage, the streams of its further calls cannot be resumed. */
 static bool may_keep(const struct rpc *rpc)
 {
     int64_t ignored_ms;
@@ -81,7 +81,7 @@ void mcp_streams_end(struct rpc *rpc)
 /* Larger than any real sequence number, with room for later ones. */
 #define SEQUENCE_LIMIT (INT64_C(1) << 53)
 
-/* A GET that needs the store: read by a worker, then begun on the loop's thread. */
+/* A GET that needs the store: a worker resumes the stream, the loop's thread begins the answer. */
 struct stream_request {
     struct session *session; /* a reference */
     char stream[STREAM_ID_SIZE];
@@ -229,7 +229,7 @@ static void note_received(void *session, int64_t sequence)
     session_note_received(session, sequence);
 }
 
-/* Makes the exchange carry the session's standing stream until the client disconnects. */
+/* Makes the exchange carry the session's standing stream. */
 static void carry(struct exchange *exchange, struct session *session)
 {
     exchange->standing = true;

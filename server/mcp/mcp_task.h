@@ -10,7 +10,7 @@ struct mcp_server;
 
 #define TASKS_EXTENSION "io.modelcontextprotocol/tasks"
 
-/* The task without its result: the first answer to the call. New reference. */
+/* The task without its result: the answer to the call that started the job. New reference. */
 json_t *mcp_task_seed(const struct mcp_server *server, const struct job *job);
 /* The task in full, with result, error or open questions. `base_url`: as in struct call. NOT_FOUND:
  * there is no such job. New reference. */

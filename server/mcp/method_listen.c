@@ -20,7 +20,7 @@
 struct honoured {
     unsigned lists;                        /* bits NOTIFIER_... */
     const char *uris[SUBSCRIPTIONS_LIMIT]; /* URIs, borrowed from the message */
-    size_t count;
+    size_t uri_count;
     const char *tasks[SUBSCRIPTIONS_LIMIT]; /* ids of tasks, borrowed from the message */
     size_t task_count;
 };
@@ -49,7 +49,7 @@ static void read_requested(const struct rpc *rpc, const json_t *requested, struc
 
         if (uri != NULL
             && resource_find(rpc->server->resources, rpc->server->services, uri, &ignored))
-            out->uris[out->count++] = uri;
+            out->uris[out->uri_count++] = uri;
     }
 }
 
@@ -84,15 +84,15 @@ static json_t *honoured_json(const struct honoured *honoured)
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if ((honoured->lists & lists[i].list) != 0)
             json_object_set_new(json, lists[i].member, json_true());
-    if (honoured->count > 0)
+    if (honoured->uri_count > 0)
         json_object_set_new(json, "resourceSubscriptions",
-                            texts_json(honoured->uris, honoured->count));
+                            texts_json(honoured->uris, honoured->uri_count));
     if (honoured->task_count > 0)
         json_object_set_new(json, "taskIds", texts_json(honoured->tasks, honoured->task_count));
     return json;
 }
 
-/* Writes the first message of the stream; from then on the notifier writes to it. */
+/* Subscribes the stream with the notifier, which first sends the acknowledgement on it. */
 static void acknowledge(struct rpc *rpc, const struct honoured *honoured)
 {
     json_auto_t *acknowledged = honoured_json(honoured);
@@ -109,7 +109,7 @@ static void acknowledge(struct rpc *rpc, const struct honoured *honoured)
     text_add(&json, written);
     text_add(&json, "}}");
     notifier_listen(rpc->server->notifier, stream, &json, text_string(&meta), honoured->lists,
-                    honoured->uris, honoured->count);
+                    honoured->uris, honoured->uri_count);
     if (honoured->task_count > 0)
         notifier_listen_tasks(rpc->server->notifier, stream, text_string(&meta), rpc->base_url,
                               honoured->tasks, honoured->task_count);

@@ -57,8 +57,8 @@ struct text *method_tools_describe(const struct tool *const *table)
     return rows;
 }
 
-/* Reads the sets of tools in the URL, /mcp?tools=measure,fleet, or in the setting `tools`. They are
- * copied, because the connection may be gone when they are used. */
+/* Reads which tools to list: from the URL, /mcp?tools=measure,fleet, or else from the setting
+ * `tools`. The names are copied, because the connection may be gone when they are used. */
 bool method_tools_list_prepare(struct rpc *rpc)
 {
     const char *named = exchange_query(rpc->exchange, "tools");
@@ -80,8 +80,8 @@ static void add_description(struct rpc *rpc, size_t index, bool has_apps)
     text_add_char(&rpc->result, '}');
 }
 
-/* Lists the tools of the chosen sets that the caller's role may call; tools that only apps call are
- * listed only for a client that shows apps. There is one page, so no cursor can be valid. */
+/* Lists the chosen tools that the caller's role may call; tools that only apps call are listed only
+ * for a client that shows apps. There is one page, so no cursor can be valid. */
 bool method_tools_list_run(struct rpc *rpc)
 {
     const struct mcp_server *server = rpc->server;
@@ -107,8 +107,8 @@ bool method_tools_list_run(struct rpc *rpc)
 
 /* ---- The call ---- */
 
-/* Whether the call may run on the HTTP thread. A call that will be refused may not, because it
- * writes an audit row, which waits for the disk. */
+/* Whether the call may run on the HTTP thread. A call that will be refused runs on a worker, which
+ * waits until the audit row is on disk; an HTTP thread would not. */
 static bool may_run_inline(struct rpc *rpc, const json_t *arguments)
 {
     struct error ignored;
@@ -188,7 +188,8 @@ static void add_link(const char *name, const char *uri, struct text *out)
     text_add_char(out, ']');
 }
 
-/* Adds the links to the answer's file and page, if it has them, as the last blocks of the list. */
+/* Adds the links to the answer's file and page, if it has them, as its last
+ * content blocks. */
 static void add_links(const struct rpc *rpc, const struct answer *answer, struct text *out)
 {
     if (rpc->version == NULL || strcmp(rpc->version, LINKS_SINCE) < 0)

@@ -19,7 +19,7 @@ bool method_tools_list_prepare(struct rpc *rpc); /* method_tools.c */
 bool method_tools_list_run(struct rpc *rpc);
 bool method_tools_call_prepare(struct rpc *rpc);
 bool method_tools_call_run(struct rpc *rpc);
-/* The message as a call: with its arguments, caller and client, and the callbacks of tools. */
+/* The message as a call: its arguments, caller and client, and the callbacks for its handler. */
 struct call method_make_call(struct rpc *rpc);
 /* Makes the failure of a call its result: an answer for the agent, not a protocol error. */
 void method_tools_write_error(struct rpc *rpc, const struct error *error);

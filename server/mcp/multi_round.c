@@ -42,7 +42,7 @@ void multi_round_free(struct multi_round *multi_round)
 
 /* ---- What the client sent ---- */
 
-static void begin(struct rpc *rpc, const char *name)
+static void create(struct rpc *rpc, const char *name)
 {
     struct multi_round *multi_round = memory_zeroed(1, sizeof *multi_round);
 
@@ -101,7 +101,7 @@ bool multi_round_read(struct rpc *rpc, const char *name)
     responses = json_object_get(rpc->params, "inputResponses");
     if (state == NULL && responses == NULL)
         return true;
-    begin(rpc, name);
+    create(rpc, name);
     return (state == NULL || open_state(rpc, state))
            && (responses == NULL || read_responses(rpc, responses));
 }
@@ -127,7 +127,7 @@ static const char *name_of(const struct rpc *rpc)
 const char *multi_round_begin(struct rpc *rpc)
 {
     if (rpc->multi_round == NULL)
-        begin(rpc, name_of(rpc));
+        create(rpc, name_of(rpc));
     if (rpc->multi_round->nonce[0] == '\0')
         random_id("rnd", rpc->multi_round->nonce);
     return rpc->multi_round->nonce;
@@ -166,7 +166,7 @@ bool multi_round_ask(struct rpc *rpc, const struct question *questions, size_t c
     bool complete = true;
 
     if (rpc->multi_round == NULL)
-        begin(rpc, name_of(rpc));
+        create(rpc, name_of(rpc));
     if (!check_capabilities(rpc, questions, count, error))
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -209,7 +209,7 @@ static CHECKED bool seal(struct rpc *rpc, char **out, struct error *error)
     return request_state_seal(rpc->server->sealing_key, &state, out, error);
 }
 
-static bool answer_question(struct rpc *rpc)
+static bool answer_with_questions(struct rpc *rpc)
 {
     FREE_AUTO char *sealed = NULL;
     struct error error;
@@ -230,7 +230,7 @@ bool multi_round_answer(struct rpc *rpc, const struct error *error)
     if (rpc->multi_round == NULL)
         return false;
     if (error->kind == ERROR_INPUT_REQUIRED && rpc->multi_round->open != NULL)
-        return answer_question(rpc);
+        return answer_with_questions(rpc);
     if (error->kind != ERROR_UNSUPPORTED || rpc->multi_round->missing == NULL)
         return false;
     rpc->error_data = json_pack("{s:O}", "requiredCapabilities", rpc->multi_round->missing);

@@ -14,7 +14,7 @@
 #define SERVER_NAME                                                                                \
     "\"name\":\"opsbrain\",\"title\":\"opsbrain\",\"version\":\"" OPSBRAIN_VERSION "\""
 #define SERVER_INFO "{" SERVER_NAME "}"
-/* The description in full, as initialize sends it since 2025-11-25, and server/discover; the icon
+/* The description in full, which initialize (since 2025-11-25) and server/discover send. The icon
  * is an SVG of a curve on a screen. */
 #define SERVER_DETAILS                                                                             \
     "{" SERVER_NAME                                                                                \

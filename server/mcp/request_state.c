@@ -9,9 +9,9 @@
 
 /* "1.<HMAC-SHA256 in hex>.<JSON>": the signature covers the version too. */
 #define VERSION "1."
-#define MARK_LENGTH (sizeof VERSION - 1)
+#define VERSION_LENGTH (sizeof VERSION - 1)
 #define SEAL_LENGTH (DIGEST_TEXT_SIZE - 1)
-#define HEAD_LENGTH (MARK_LENGTH + SEAL_LENGTH + 1)
+#define HEAD_LENGTH (VERSION_LENGTH + SEAL_LENGTH + 1)
 
 void request_state_digest(const char *method, const char *name, const json_t *arguments,
                           char out[DIGEST_TEXT_SIZE])
@@ -69,9 +69,9 @@ static const char *unsealed(const uint8_t key[DIGEST_BYTES], const char *sealed)
     char given[DIGEST_TEXT_SIZE], seal[DIGEST_TEXT_SIZE];
 
     if (length <= HEAD_LENGTH || length > REQUEST_STATE_BYTES
-        || strncmp(sealed, VERSION, MARK_LENGTH) != 0 || sealed[HEAD_LENGTH - 1] != '.')
+        || strncmp(sealed, VERSION, VERSION_LENGTH) != 0 || sealed[HEAD_LENGTH - 1] != '.')
         return NULL;
-    memcpy(given, sealed + MARK_LENGTH, SEAL_LENGTH);
+    memcpy(given, sealed + VERSION_LENGTH, SEAL_LENGTH);
     given[SEAL_LENGTH] = '\0';
     seal_of(key, sealed + HEAD_LENGTH, seal);
     return text_equal_constant_time(given, seal) ? sealed + HEAD_LENGTH : NULL;

@@ -30,8 +30,8 @@ void request_state_digest(const char *method, const char *name, const json_t *ar
  */
 CHECKED bool request_state_seal(const uint8_t key[DIGEST_BYTES], const struct request_state *state,
                                 char **out, struct error *error);
-/* Reads a state. INVALID: it was not signed by this server, is not for this principal and request,
- * or has expired at now_ms. out->answers is a new reference. */
+/* Reads a state. INVALID: it was not signed with this key, is not for this principal and request,
+ * has expired at now_ms, or is longer than REQUEST_STATE_BYTES. out->answers is a new reference. */
 CHECKED bool request_state_open(const uint8_t key[DIGEST_BYTES], const char *sealed,
                                 const char *principal, const char *digest, int64_t now_ms,
                                 struct request_state *out, struct error *error);

@@ -180,7 +180,7 @@ static void write_error(const struct rpc *rpc, struct text *out)
 #define KIND_MEMBER "\"opsbrain/errorKind\":"
 
 /* Adds what precedes the result's own members: in 2026-07-28 the members that every result has, and
- * in both eras the kind of a failed tool's error. */
+ * how long a cacheable one may be cached; in both eras the kind of a failed tool's error. */
 static void write_common_members(const struct rpc *rpc, struct text *out)
 {
     const char *kind = rpc->error_kind;

@@ -24,7 +24,7 @@ enum {
     RPC_METHOD_NOT_FOUND = -32601,
     RPC_INVALID_PARAMS = -32602,
     RPC_INTERNAL = -32603,
-    RPC_REFUSED = -32000, /* refused by the transport: session, version, media type */
+    RPC_REFUSED = -32000, /* refused by the transport, for example for want of a session */
     RPC_SESSION_NOT_FOUND = -32001,
     RPC_RESOURCE_NOT_FOUND = -32002, /* legacy only */
     RPC_HEADER_MISMATCH = -32020,
@@ -66,7 +66,7 @@ struct rpc {
     const char *name;        /* the method's name as requested; borrowed from the message */
     const struct method *method;
     const struct tool *tool;
-    char *tool_sets; /* the sets of tools that tools/list is to list */
+    char *tool_sets; /* names of the sets and tools that tools/list is to list */
     enum placement placement;
     const json_t *params;   /* NULL or an object; borrowed from the message */
     const json_t *response; /* RPC_RESPONSE: the message; borrowed */
@@ -74,7 +74,7 @@ struct rpc {
     json_t *checked;        /* the tool's arguments, once tool_check accepted them; NULL: not yet */
     /* 2026-07-28: the questions to the client, and its answers; NULL: none */
     struct multi_round *multi_round;
-    char *id;                /* as JSON text, to be echoed; NULL: a notification, or not readable */
+    char *id;                /* the message's id, as JSON text; NULL: it has none or a bad one */
     char *progress_token;    /* the progress token as JSON text; NULL: none */
     double progress;         /* the last progress that was sent; -1: none yet */
     bool logs;               /* 2026-07-28: the client wants log messages */
@@ -109,7 +109,8 @@ bool rpc_fail_with(struct rpc *rpc, const struct error *error);
 bool rpc_fail_fault(struct rpc *rpc, const char *what, const struct error *error);
 /* Writes the whole response, result or error, in the form of its era. */
 void rpc_write(const struct rpc *rpc, struct text *out);
-/* Writes a notification about the request, as JSON. */
+/* Writes a notification of the progress rpc->progress, as JSON. `total` 0: not known. `message`
+ * NULL or "": none. */
 void rpc_write_progress(const struct rpc *rpc, double total, const char *message, struct text *out);
 
 /* Whether the work should stop, or not begin: after notifications/cancelled, when the server stops,

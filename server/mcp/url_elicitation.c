@@ -25,7 +25,7 @@
 
 /* One question, as it is sent to the client. */
 struct sent_question {
-    char id[ID_SIZE]; /* id of the question's page; "": the client shows the question itself */
+    char id[ID_SIZE]; /* id of the question's page; "": it has none, and is sent unchanged */
     json_t *params;
 };
 
@@ -92,7 +92,7 @@ static CHECKED bool store_question(const struct rpc *rpc, const char *id, const 
     return page_question_add(rpc->server->services->store, &row, error);
 }
 
-/* Notifies the open pages that show the question. */
+/* Notifies the open pages of a change of the question. */
 static void announce(const struct rpc *rpc, const char *id)
 {
     notifier_resource_changed(rpc->server->notifier, id);
@@ -203,8 +203,8 @@ static void report_completion(const struct rpc *rpc, const char *id)
     announce(rpc, id);
 }
 
-/* Waits for the answer. If the client disconnects in 2026-07-28, the question stays open, since the
- * client may come back for the answer. */
+/* Waits for the answer. If the call is cancelled in 2026-07-28, for example because the client
+ * disconnected, the question stays open: the client may come back for the answer. */
 static CHECKED bool await_answer(struct rpc *rpc, const char *id, json_t **out, struct error *error)
 {
     struct page_question question;

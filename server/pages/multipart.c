@@ -27,7 +27,7 @@ bool multipart_boundary(const char *content_type, char out[MULTIPART_BOUNDARY_SI
 
 struct part {
     const char *head, *body;
-    size_t head_length, length;
+    size_t head_length, body_length;
 };
 
 /* The value of name="value" in the part's head, where the name may be in upper or lower case. NULL:
@@ -62,12 +62,12 @@ static void add_part(struct form *form, const struct part *part, const char **fi
     if (name == NULL)
         return;
     if (file_name == NULL) {
-        form_add(form, name, name_length, part->body, part->length);
+        form_add(form, name, name_length, part->body, part->body_length);
         return;
     }
     form_add(form, name, name_length, file_name, file_length);
-    *file = part->length > 0 ? part->body : NULL;
-    *file_bytes = part->length;
+    *file = part->body_length > 0 ? part->body : NULL;
+    *file_bytes = part->body_length;
 }
 
 /* Reads the part that begins at `*bytes`, after its delimiter, and moves `*bytes` to the next part.
@@ -88,7 +88,7 @@ static bool next_part(const char *delimiter, const char **bytes, const char *end
     *out = (struct part){ .head = head,
                           .head_length = (size_t)(body - head),
                           .body = body + 4,
-                          .length = (size_t)(next - body - 4) };
+                          .body_length = (size_t)(next - body - 4) };
     *bytes = next + length;
     return true;
 }

@@ -6,7 +6,8 @@
 
 #define MULTIPART_BOUNDARY_SIZE 71
 
-/* Finds the boundary in a Content-Type value; false: it has another type, or no boundary. */
+/* Finds the boundary in a Content-Type value; false: it has a different type, or no boundary that
+ * fits into `out`. */
 bool multipart_boundary(const char *content_type, char out[MULTIPART_BOUNDARY_SIZE]);
 /* Reads the fields. The value of a field with a file is the file's name, and *file its content,
  * borrowed from `bytes` (NULL: none, or it is empty). A part without a name is skipped; reading

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GET /assets/NAME?v=DIGEST: style sheet and scripts, for everybody, to be kept by the browser. */
+/* GET /assets/NAME?v=DIGEST: the style sheets, scripts and icon of the pages, for everybody. A
+ * browser may keep what it got for a year if DIGEST is that of the content, and must revalidate it
+ * if not. */
 #pragma once
 
 #include <stdbool.h>

@@ -12,7 +12,7 @@ struct page_server;
 #define PAGE_BODY_FILE_MAX ((size_t)64 << 20) /* bytes */
 
 struct page_body {
-    char boundary[MULTIPART_BOUNDARY_SIZE]; /* "": nothing was received yet */
+    char boundary[MULTIPART_BOUNDARY_SIZE]; /* "": no file form, or nothing received yet */
     struct page_server *server;             /* NULL: not counted among the server's files */
     struct body_file stored;
     const char *mapped; /* NULL: nothing is mapped */

@@ -15,7 +15,7 @@ struct page_caller {
     char session[SIGN_IN_COOKIE_SIZE];   /* the cookies' values; "": none */
     char anonymous[SIGN_IN_COOKIE_SIZE]; /* the cookie of somebody who is not signed in */
     char site[16];                       /* the header Sec-Fetch-Site */
-    char port[8];                        /* the port in Host */
+    char port[8];                        /* the port in Host; "80": it has none */
 };
 
 enum page_cookie { PAGE_COOKIE_SESSION, PAGE_COOKIE_ANONYMOUS };

@@ -71,7 +71,8 @@ void page_exchange_read_query(struct exchange *exchange)
     exchange_each_query(exchange, keep_query, &page_exchange_of(exchange)->query);
 }
 
-/* Redirects to the sign-in page, which then leads back to the page that was requested. */
+/* Redirects to the sign-in page, which then leads back to the requested page if this is a GET, and
+ * else to "/". */
 static void send_to_sign_in(struct exchange *exchange)
 {
     const struct page_exchange *page = page_exchange_of(exchange);

@@ -28,9 +28,9 @@ void page_exchange_serve(struct exchange *exchange);
 /* For routes that are not rows of pages[]. */
 struct page_exchange *page_exchange_of(const struct exchange *exchange);
 const struct page_server *page_exchange_server(const struct exchange *exchange);
-/* Call it on the loop's thread, before the functions below. */
+/* Reads the query, for page_exchange_request. On the loop's thread. */
 void page_exchange_read_query(struct exchange *exchange);
-/* Reads the form. False: it cannot be read, or it lacks the token of this server's pages; the
+/* Reads the form. False: it cannot be read, or it lacks the token of this browser's forms; the
  * request was refused. */
 bool page_exchange_read_form(struct exchange *exchange);
 /* The request in the form that the functions of pages take; it borrows from the exchange. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The routes of the pages: one for each row of web/pages.c, and some for assets, events and
- * signing in. */
+/* The routes of the pages: one for each row of web/pages.c, and some for assets, events,
+ * signing in and signing out. */
 #pragma once
 
 #include "server/http/routes.h"

@@ -14,7 +14,7 @@ struct settings;
 struct sign_ins;
 struct workers;
 
-/* The context of the pages' routes; all parts but `routes` are borrowed. */
+/* The context of the pages' routes; all pointers but `routes` are borrowed. */
 struct page_server {
     const struct settings *settings;
     const struct services *services;

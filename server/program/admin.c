@@ -272,7 +272,7 @@ static const struct command {
     const char *name;
     CHECKED bool (*execute)(const struct access *access, const json_t *request, json_t **reply,
                             struct error *error);
-    bool creates; /* it may create a data folder */
+    bool creates; /* it may create a missing database in the data folder */
 } commands[] = {
     { "key_add", execute_add, true },
     { "key_list", execute_list, false },
@@ -345,7 +345,7 @@ bool admin_would_create(const char *folder)
     return setting_of("OPSBRAIN_DATABASE")[0] == '\0' && !store_require(folder, &absent);
 }
 
-/* Only a first key creates a data folder. */
+/* `creates`: a database that is missing in the folder is created. */
 static CHECKED bool open_store(const char *folder, bool creates, struct store **out,
                                struct error *error)
 {

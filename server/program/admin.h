@@ -33,20 +33,20 @@ CHECKED bool admin_execute(const struct access *access, const json_t *request, j
 /* Sets the member "client", which names the user at the command line (command_line.h). */
 void admin_set_client(json_t *request, long uid);
 
-/* Answers at the folder's socket, on a thread of its own, and notifies `authority` of changes.
- * `address`: where the server listens; borrowed. */
+/* Answers at the folder's socket, on a thread of its own. After each request `authority` reads
+ * the keys again. `address`: where the server listens; borrowed. */
 CHECKED bool admin_create(const char *folder, const struct access *access,
                           struct authority *authority, const char *address, struct admin **out,
                           struct error *error);
 void admin_destroy(struct admin *admin); /* NULL is fine */
 
 /* Sends the request to the server that has the folder open, and waits for its reply for at most the
- * seconds in the request's member "patience_s" (5 without it). *running false: there is no server,
- * and nothing was sent. */
+ * seconds in the request's member "patience_s" (5 without it). *running false: no server
+ * accepted the connection, and nothing was sent. */
 CHECKED bool admin_ask(const char *folder, const json_t *request, bool *running, json_t **reply,
                        struct error *error);
 /* Sends the request to the server or, if there is none, carries it out here, with this folder of
- * secrets. Only a first key creates a data folder. */
+ * secrets. Without PostgreSQL, only key_add creates a missing database. */
 CHECKED bool admin_request(const char *folder, const char *secrets_folder, const json_t *request,
                            json_t **reply, struct error *error);
 /* The same for a command of several requests: next() receives each reply and makes the next
@@ -54,5 +54,6 @@ CHECKED bool admin_request(const char *folder, const char *secrets_folder, const
 typedef bool admin_next(void *context, const json_t *reply, json_t *request);
 CHECKED bool admin_requests(const char *folder, json_t *request, admin_next *next, void *context,
                             struct error *error);
-/* Whether there is no database yet, so that a first key creates one in the folder. */
+/* Whether a first key would create a database in the folder: it has none, and OPSBRAIN_DATABASE is
+ * not set. */
 bool admin_would_create(const char *folder);

@@ -12,7 +12,8 @@
 
 #define ROWS_LIMIT 1000
 
-/* Counts the read: however often the user reads, the audit log gets at most one row a minute. */
+/* Counts the read. However often a command is given, a running server writes at most one row a
+ * minute about it. */
 static void count_read(const struct access *access, const json_t *request, const char *what)
 {
     const struct change change = { .actor = COMMAND_LINE(request), .tool = what };

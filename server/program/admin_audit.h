@@ -9,14 +9,14 @@
 struct access;
 
 /* {"command": "audit_list", "principal", "tool", "subject", "limit", "before_id", "as_rows"}: a
- * table in "text" or, if "as_rows" is true, "rows" as in the answer of the tool audit_list. */
+ * table in "text" or, if "as_rows" is true, "rows" as the tool audit_list answers with `detail`. */
 CHECKED bool admin_audit_list(const struct access *access, const json_t *request, json_t **reply,
                               struct error *error);
 /* {"command": "audit_verify", "mark"}: "whole", whether the log is intact, and "found", the verdict
  * in words. */
 CHECKED bool admin_audit_verify(const struct access *access, const json_t *request, json_t **reply,
                                 struct error *error);
-/* {"command": "audit_export", "after_id"}: the next "rows", and the "newest" row with its digest.
- */
+/* {"command": "audit_export", "after_id"}: the next "rows", and "newest", the id and digest of the
+ * newest row. */
 CHECKED bool admin_audit_export(const struct access *access, const json_t *request, json_t **reply,
                                 struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the process's own rows of the audit log: that it starts, with which settings, and that it
- * stops. */
+/* Gives the store the keys of the audit log, and writes the process's own rows of it: that it
+ * starts, with which settings, and that it stops. */
 #pragma once
 
 #include "base/core/error.h"
@@ -14,4 +14,4 @@ CHECKED bool audit_notes_use_key(struct store *store, const char *data_folder, c
                                  struct error *error);
 /* If a row cannot be written, for example on a full disk, that is logged. */
 void audit_note_start(struct store *store, const struct settings *settings);
-void audit_note_stop(struct store *store, const char *why); /* `why`: the signal */
+void audit_note_stop(struct store *store, const char *why); /* `why`: a signal, for example */

@@ -12,7 +12,7 @@
 #include "server/program/commands.h"
 
 #define PATIENCE_S 600  /* seconds that reading a long log may take */
-#define ROWS_AT_ONCE 50 /* rows per request, since a reply has at most 1 MiB */
+#define ROWS_AT_ONCE 50 /* list --json: rows per request, since a reply has at most 1 MiB */
 
 struct options {
     char data[CONFIG_TEXT_SIZE], digest[CONFIG_TEXT_SIZE];
@@ -29,7 +29,7 @@ static const struct setting flags[] = {
     { "principal", SETTING_TEXT, "", 0, 0, AT(principal), "list: only calls of this principal" },
     { "tool", SETTING_TEXT, "", 0, 0, AT(tool), "list: only calls of this tool" },
     { "subject", SETTING_TEXT, "", 0, 0, AT(subject), "list: only rows about this name or id" },
-    { "limit", SETTING_INTEGER, "20", 1, 1000, AT(limit), "list: how many rows, the newest" },
+    { "limit", SETTING_INTEGER, "20", 1, 1000, AT(limit), "list: how many of the newest rows" },
     { "json", SETTING_BOOLEAN, "false", 0, 0, AT(json),
       "prints JSON, as export always does; list: with the calls' arguments" },
 };

@@ -49,8 +49,8 @@ static struct copy_place place_of(const struct options *options)
     return (struct copy_place){ options->data, options->database };
 }
 
-/* The place that a folder or an address names. An address of a different scheme is refused later,
- * without being shown. */
+/* The place that a folder or an address names. An address that is not one of PostgreSQL is
+ * refused later, without being shown. */
 static struct copy_place place_at(const char *text)
 {
     bool is_address = strstr(text, "://") != NULL;
@@ -73,8 +73,8 @@ static void answer_copied(const char *done, const struct copy_report *report, st
     *reply = reply_of(report);
     json_object_set_new(*reply, "only_reads_clouds", json_true());
     text_addf(out,
-              "%s and compared: %lld rows of %lld tables; a server on it only reads the clouds "
-              "until `opsbrain fleet resume`\n",
+              "%s and compared: %lld rows of %lld tables; a server on this database only reads the "
+              "clouds until `opsbrain fleet resume`\n",
               done, (long long)report->rows, (long long)report->tables);
 }
 

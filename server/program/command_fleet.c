@@ -61,7 +61,8 @@ static CHECKED bool show(const void *context, char *const *operands, struct erro
     return true;
 }
 
-/* On a terminal the user is asked; a script gives the digest of the plan that its user has read. */
+/* Without --digest the user is asked, on the terminal; a script gives the digest of the plan that
+ * its user has read. */
 static CHECKED bool agree(const struct options *options, const char *digest, struct error *error)
 {
     if (options->digest[0] != '\0')

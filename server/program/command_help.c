@@ -17,7 +17,7 @@ static const char usage[] =
     "  opsbrain help [COMMAND]              a command's flags; for serve: its settings\n"
     "  opsbrain version\n"
     "\n"
-    "Commands for a data folder (--data FOLDER), also while a server runs:\n"
+    "Commands for a data folder (--data FOLDER), also while a server runs (not restore):\n"
     "\n"
     "  key add NAME --role ROLE          An API key for viewer, operator or admin\n"
     "  key list|reset, key revoke ID|NAME\n"
@@ -30,7 +30,7 @@ static const char usage[] =
     "  fleet resume                      A moved database changes its clouds again\n"
     "  backup FILE, restore FILE         Everything in one file, for either engine\n"
     "\n"
-    "opsbrain move --from DATA|URL --to DATA|URL copies a database into another engine.\n"
+    "opsbrain move --from DATA|URL --to DATA|URL copies a database into an empty one.\n"
     "\n";
 
 /* Prints the help of a command of this folder (commands.h), or else of a command of the client. */

@@ -11,8 +11,8 @@
 #include "server/program/process.h"
 #include "server/program/serving.h"
 
-/* Blocks the signals that the main thread waits for. Call it before any thread is created, so that
- * all threads inherit the blocked signals. */
+/* Ignores SIGPIPE, and blocks the signals that the main thread waits for. Call it before any thread
+ * is created, so that all threads inherit the blocked signals. */
 static void claim_signals(sigset_t *ending)
 {
     signal(SIGPIPE, SIG_IGN);

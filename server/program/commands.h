@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands of the program. Each gets its own name as argv[0] and returns the exit status. */
+/* The program's commands, except those in client/command/client_commands.h. argv[0] is the word by
+ * which the command was called; the result is the exit status. */
 #pragma once
 
 int command_serve(int argc, char *const *argv);

@@ -24,11 +24,11 @@
 #include "server/settings/settings.h"
 #include "server/streams/notifier.h"
 
-#define ROUND_S 60
-#define PATIENCE_MS (60 * 60000LL)
+#define ROUND_S 60                 /* pause between two rounds */
+#define PATIENCE_MS (60 * 60000LL) /* for a server to become ready */
 
-/* A target's credential with its tokens. If the target changes, a new one is made; the old one is
- * kept until the end, since a call may still be using it. */
+/* A target's credential with its tokens. If the target changes, another held_cloud is made; the old
+ * one is kept until fleet_host_destroy, since a call may still be using it. */
 struct held_cloud {
     char target[64];
     int64_t revision;
@@ -45,7 +45,7 @@ struct fleet_host {
     struct cloud_endpoints *endpoints;
     struct machine *machine; /* NULL: nothing is started on this machine */
     atomic_bool only_reads;
-    pthread_mutex_t lock; /* protects the next members */
+    pthread_mutex_t lock; /* protects `clouds`; held to set `stopping` and to signal `woken` */
     pthread_cond_t woken;
     struct held_cloud *clouds;
     atomic_bool stopping;
@@ -188,9 +188,9 @@ static void run_round(struct fleet_host *host)
     struct error error;
 
     if (atomic_load(&host->only_reads) && !read_place(host, &error))
-        log_warning("the place of the database cannot be read: %s", error.message);
+        log_warning("the place of the database cannot be checked: %s", error.message);
     if (!managed_reconcile_round(host->reconciler, &round, &error))
-        log_warning("the managed deployments were not checked: %s", error.message);
+        log_warning("the check of the managed deployments failed: %s", error.message);
     else if (round.requeued + round.ended > 0)
         job_pool_wake(host->services->jobs);
 }

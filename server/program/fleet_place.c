@@ -20,7 +20,7 @@ static void path_of(const char *folder, const char *suffix, char out[PATH_MAX])
     snprintf(out, PATH_MAX, "%s/" NAME "%s", folder, suffix);
 }
 
-/* Reads the number in the file; "" if there is no file. */
+/* Reads the number in the file; "" if there is no file, or it cannot be read. */
 static void read_number(const char *folder, char out[NUMBER_SIZE])
 {
     char path[PATH_MAX];
@@ -60,9 +60,9 @@ static CHECKED bool write_number(const char *folder, const char *number, struct 
            || error_set(error, ERROR_INTERNAL, "%s: %s", path, strerror(errno));
 }
 
-/* What the database stores about its place: a digest of the folder's path, its inode and the number
- * in the file. If the folder is copied, path and inode differ; if an older database is put back,
- * the number differs. */
+/* What the database stores about its place: a digest of the folder's path, the folder's inode and
+ * the number in the file. If the folder is copied, the path or the inode differs; if the
+ * database is put back as it was before the number was written, the number differs. */
 static void describe(const char *folder, const char *number, char out[DIGEST_TEXT_SIZE])
 {
     char path[PATH_MAX] = "";

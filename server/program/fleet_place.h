@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds out whether this is the same database, in the same place, as at the last start. A copy or a
  * restored backup must not change what runs in a cloud, because the original may do so, too, and
- * because the copy does not know what has happened since. Each start leaves a new random number in
- * the file fleet.place of the folder; database and file agree only if neither was replaced. */
+ * because the copy does not know what has happened since. Each start, unless the database was
+ * moved, leaves a new random number in the file fleet.place of the folder, and a digest of it in
+ * the database. If one of the two is put back as it was before, they no longer agree. */
 #pragma once
 
 #include "store/fleet/fleet_managed.h"
@@ -11,5 +12,5 @@
  * last, gives the place a new number. */
 CHECKED bool fleet_place_read(struct store *store, const char *folder, struct fleet_instance *out,
                               struct error *error);
-/* Lets the database be used in the place where it is opened next. */
+/* Lets the database change its clouds again, in the folder that fleet_place_read gets next. */
 CHECKED bool fleet_place_resume(struct store *store, struct change *change, struct error *error);

@@ -21,7 +21,7 @@
 #include "store/ledger/store.h"
 #include "store/series/scrapes.h"
 
-#define ROUND_S 60
+#define ROUND_S 60 /* pause between two rounds */
 #define RETAIN_EVERY_ROUNDS 60
 #define LOG_NEWEST_EVERY_ROUNDS 60
 #define CHECK_AUDIT_EVERY_ROUNDS (24 * 60)
@@ -87,7 +87,7 @@ static void check_disk(struct housekeeping *housekeeping)
     housekeeping->disk_is_nearly_full = disk_is_nearly_full;
 }
 
-/* Checks the audit log: changes by other programs are found here at the latest. */
+/* Checks every row of the audit log: the check before a row is added covers only the log's end. */
 static void check_audit(struct housekeeping *housekeeping)
 {
     struct audit_verdict verdict;

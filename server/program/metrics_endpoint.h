@@ -19,5 +19,5 @@ struct metrics_sources {
     struct workers *workers, *waiting, *pages_workers, *pages_waiting;
 };
 
-/* Adds all metrics; reads the store. */
+/* Adds the metrics; reads the store. */
 void metrics_endpoint_write(const struct metrics_sources *sources, struct text *out);

@@ -35,7 +35,7 @@ struct server {
     bool listening; /* listens to jobs and scrapes, for the notifier */
     struct http *http;
 
-    /* What each part receives from the program. */
+    /* What each part receives from the others. */
     struct gate gate;
     struct mcp_server mcp;
     struct uploads uploads;

@@ -25,6 +25,6 @@ struct uploads {
     atomic_int count; /* files that are being received or read */
 };
 
-/* The routes answer as run_import and dataset_import do, with status 201 for new content and 200
- * for content that was already known. Their context: struct uploads. */
+/* The routes answer with the structure that run_import or dataset_import returns, with status 201
+ * for new content and 200 for content that was already known. Their context: struct uploads. */
 extern const struct route upload_routes[];

@@ -140,7 +140,8 @@ const struct setting settings_table[] = {
       "days to keep scraped metrics rolled up to 1 min; 0: for ever" },
     { "samples_1h_days", SETTING_INTEGER, "730", 0, DAYS_LIMIT, AT(samples_1h_days),
       "days to keep scraped metrics rolled up to 1 h; 0: for ever" },
-    { "log_requests", SETTING_BOOLEAN, "true", 0, 0, AT(log_requests), "one log line per request" },
+    { "log_requests", SETTING_BOOLEAN, "true", 0, 0, AT(log_requests),
+      "one log line per request, except to /health, /ready, /metrics and assets" },
     { "hardened", SETTING_BOOLEAN, "true", 0, 0, AT(hardened),
       "no core dumps, debuggers or new privileges (release builds); false to debug such a build" },
 };

@@ -48,6 +48,6 @@ extern const struct setting settings_table[];
 extern const size_t settings_count;
 
 /* Reads the settings from the environment and the flags after the command's name. With `PORT` in
- * the environment (as on Cloud Run), the defaults are to listen on that port of all addresses, and
- * not to limit connections_per_address. */
+ * the environment (as on Cloud Run), the defaults are to listen on that port of all IPv4
+ * addresses, and not to limit connections_per_address. */
 CHECKED bool settings_read(int argc, char *const *argv, struct settings *out, struct error *error);

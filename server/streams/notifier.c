@@ -21,7 +21,7 @@
 #define ROUND_S 1
 #define LOAD_ROUND_NS 5000000000 /* least time between two events about scraped metrics */
 #define NAMES_LIMIT 1024 /* names kept in a round; if more change, every subscriber is notified */
-#define RUNS_LIMIT 1000  /* most runs of one sweep whose subscribers are notified */
+#define RUNS_LIMIT 1000  /* at most so many runs of a sweep have their subscribers notified */
 
 struct names {
     char (*at)[INSTANCE_VALUE_SIZE];

@@ -30,7 +30,7 @@ struct notifier_parts {
 struct notifier *notifier_create(const struct notifier_parts *parts);
 /* Restores the stored subscriptions of sessions, and starts the thread. */
 CHECKED bool notifier_start(struct notifier *notifier, struct error *error);
-/* Ends the thread; later notifications are lost. May be called twice. */
+/* Ends the thread; changes not yet sent, and later ones, are lost. May be called twice. */
 void notifier_stop(struct notifier *notifier);
 void notifier_destroy(struct notifier *notifier); /* NULL is fine */
 
@@ -54,8 +54,7 @@ void notifier_listen_tasks(struct notifier *notifier, struct stream *stream, con
 
 /* For a page: sends the names and ids of everything that changes, as JSON lists, until the
  * connection is over. "*" means that anything may have changed. "*load" means that metrics were
- * scraped; it is sent every few seconds at most. `principal`, `session`, BUSY: as for watchers_add.
- */
+ * scraped; it is sent at most every 5 s. `principal`, `session`, BUSY: as for watchers_add. */
 CHECKED bool notifier_watch(struct notifier *notifier, struct sse_queue *sse_queue,
                             const char *principal, const uint8_t session[DIGEST_BYTES],
                             struct error *error);
@@ -67,7 +66,7 @@ void notifier_unwatch(void *context, const uint8_t session[DIGEST_BYTES]);
  * deployments. */
 void notifier_job_moved(void *context, const char *job_id);
 void notifier_scraped(void *context, const char *deployment);
-/* The resources whose URI has this name or id changed, for example those of a deployment. */
+/* Reports a change of the resources whose URI has this name or id, such as a deployment's. */
 void notifier_resource_changed(struct notifier *notifier, const char *name);
 void notifier_list_changed(struct notifier *notifier, unsigned lists);
 /* A tool changed the resources of this deployment ("": of none), and the list of resources. */

@@ -101,11 +101,12 @@ static struct session *detach(struct sessions *sessions, const char *id)
     return found;
 }
 
-/* Makes the standing stream a stored one, if the session's revision has such streams, and continues
- * its numbering. `received` and `last_event`: the numbers of the newest event that the client
- * received, and of the newest stored event. The numbering continues from the time in milliseconds:
- * this is above every number used so far, even those of priming events, which are not stored,
- * because there was less than one event per millisecond. If `last_event` was received, all events
+/* Makes the standing stream a stored one, if the session's revision has such streams. `received`
+ * and `last_event`: the numbers of the newest event that the client received, and of the newest
+ * stored event; 0: none. Numbering continues from the time in milliseconds, because priming events
+ * used numbers, too, but are not stored: there was less than one event per millisecond, so the time
+ * is above all numbers used so far. If the clock was set back below `received` or `last_event`,
+ * numbering continues from the greater of the two. If the client received `last_event`, all events
  * count as received. */
 static void store_standing(struct sessions *sessions, struct session *session, int64_t received,
                            int64_t last_event)
@@ -266,7 +267,8 @@ static void count_event(struct sessions *sessions, const struct session *session
 
     snprintf(detail, sizeof detail, "%.12s %s", session->id, why);
     if (!audit_log_count(sessions->store, &event, &error))
-        log_warning("the audit log does not record that session %s: %s", detail, error.message);
+        log_warning("the audit log does not record %s (session %s): %s", tool, detail,
+                    error.message);
 }
 
 static void make_room(struct sessions *sessions, const char *principal)
@@ -410,7 +412,7 @@ static void tidy(struct sessions *sessions, struct session *session, int64_t now
     if (atomic_load(&session->last_seen_ms) >= now_ms - sessions->limits.idle_ms)
         store_use(sessions, session);
     else if (!session_end(sessions, session, "was unused for too long", &error))
-        log_warning("session %.12s is not removed: %s", session->id, error.message);
+        log_warning("session %.12s is still stored: %s", session->id, error.message);
 }
 
 void sessions_tidy(struct sessions *sessions, int64_t now_ms)

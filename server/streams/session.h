@@ -21,7 +21,7 @@ struct stream;
 struct session_call {
     const char *id; /* as JSON text; NULL: none */
     atomic_bool cancelled;
-    struct session_call *next; /* for session_streams.c */
+    struct session_call *next; /* in the session's list of running calls */
 };
 
 #define SESSION_LOG_LEVEL SEVERITY_INFO /* the level until the client sets another */
@@ -36,7 +36,7 @@ struct session {
     struct stream *standing; /* the stream that the client's GET reads */
     atomic_int log_level;    /* an enum severity: the lowest that is sent to the client */
 
-    /* for session.c */
+    /* for session.c and session_streams.c */
     struct session *next; /* in its bucket */
     atomic_int references;
     atomic_int_fast64_t last_seen_ms; /* when the session was last used */
@@ -60,7 +60,7 @@ struct session_limits {
     /* limits the stored bytes of each principal's events; borrowed; NULL: no limit */
     struct rate_limit *kept_bytes;
 };
-/* Loads the stored sessions that were used within the last idle_ms. */
+/* Loads the stored sessions that were used within the last idle_ms, if their revision is known. */
 CHECKED bool sessions_create(struct store *store, const struct session_limits *limits,
                              struct sessions **out, struct error *error);
 void sessions_destroy(struct sessions *sessions); /* NULL is fine */
@@ -70,8 +70,8 @@ size_t sessions_count(struct sessions *sessions);
 void sessions_tidy(struct sessions *sessions, int64_t now_ms);
 
 /* Creates a session, and blocks until it is stored. If there are already as many as a limit allows,
- * of the principal or in all, one is removed: if possible one that is not in use, and of these the
- * one unused for longest. *out: a reference. */
+ * of the principal or in all, one is removed: one that is not in use, if there is one; of several,
+ * the one unused for longest. *out: a reference. */
 CHECKED bool session_begin(struct sessions *sessions, const char *principal, const char *version,
                            const char *client, const char *capabilities, struct session **out,
                            struct error *error);

@@ -17,7 +17,7 @@ bool session_keeps_streams(const struct session *session)
     return strcmp(session->version, "2025-03-26") >= 0;
 }
 
-/* Clients of older revisions cannot read an event without data. */
+/* Clients of older revisions cannot read an event with empty data. */
 bool session_primes_streams(const struct session *session)
 {
     return strcmp(session->version, "2025-11-25") >= 0;

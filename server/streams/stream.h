@@ -33,8 +33,8 @@ void stream_limit(struct stream *stream, struct rate_limit *bytes, const char *p
 const char *stream_id(const struct stream *stream); /* "" if it is not stored */
 
 /* Pushes one JSON message as an event. False: the stream has ended; or it is not stored, and its
- * client is gone or was cut off because it reads too slowly. A stored stream accepts events also
- * while nobody reads it: the client may resume. */
+ * client is not connected or was cut off because it reads too slowly. A stored stream accepts
+ * events also while nobody reads it: the client may resume. */
 bool stream_push(struct stream *stream, const char *json, size_t length);
 /* The same; if the limit (stream_limit) does not allow the message, `otherwise` (NULL: nothing) is
  * stored instead. */
@@ -50,8 +50,8 @@ void stream_prime(struct stream *stream);
  * nothing changes. */
 bool stream_attach(struct stream *stream, int64_t last, struct sse_queue *sse_queue);
 /* The same for a stored stream, beginning with the events after `after`, also those that were
- * queued for the previous connection. NOT_FOUND: there is no such event. BUSY: new events kept
- * arriving while the stored ones were sent again. Blocks on the store. */
+ * queued for the previous connection. NOT_FOUND: `after` is greater than the newest event's number.
+ * BUSY: new events kept arriving while the stored ones were sent again. Blocks on the store. */
 CHECKED bool stream_resume(struct stream *stream, int64_t after, struct sse_queue *sse_queue,
                            struct error *error);
 /* The number of a stored stream's newest event, and the number of the newest that was sent on a
@@ -62,12 +62,13 @@ int64_t stream_received(struct stream *stream);
 void stream_set_received(struct stream *stream, int64_t sequence);
 bool stream_is_read(struct stream *stream); /* whether a connection carries it */
 /* Ends the connection that carries the stream, but not the stream: the client comes back for the
- * rest. Does nothing if the client cannot resume it. */
+ * rest. Does nothing if the stream was not primed: the client might have no event from which to
+ * resume. */
 void stream_hang_up(struct stream *stream);
 /* Sets the event that is sent last if the server itself ends the stream. `json` is heap memory,
  * taken over; NULL: no such event. */
 void stream_set_closing_message_take(struct stream *stream, char *json);
 void stream_send_closing_message(struct stream *stream); /* if there is one; ends the stream */
 void stream_end(struct stream *stream);                  /* ends it after the waiting events */
-/* False: the stream has ended; or it is not stored, and its connection is gone. */
+/* False: the stream has ended; or it is not stored, and no connection carries it. */
 bool stream_is_open(struct stream *stream);

@@ -27,18 +27,18 @@ struct subscriber {
 
 struct subscribers {
     struct sessions *sessions;
-    const struct resource *const *resources;
+    const struct resource *const *known_resources;
     struct subscriber *first;
     size_t subscription_count; /* of all subscribers */
 };
 
 struct subscribers *subscribers_create(struct sessions *sessions,
-                                       const struct resource *const *table)
+                                       const struct resource *const *known_resources)
 {
     struct subscribers *subscribers = memory_zeroed(1, sizeof *subscribers);
 
     subscribers->sessions = sessions;
-    subscribers->resources = table;
+    subscribers->known_resources = known_resources;
     return subscribers;
 }
 
@@ -103,8 +103,8 @@ static struct subscriber *add_subscriber(struct subscribers *subscribers)
     return subscriber;
 }
 
-static struct subscriber *find_session(struct subscribers *subscribers,
-                                       const struct session *session)
+static struct subscriber *find_subscriber(struct subscribers *subscribers,
+                                          const struct session *session)
 {
     struct subscriber *subscriber = subscribers->first;
 
@@ -113,7 +113,7 @@ static struct subscriber *find_session(struct subscribers *subscribers,
     return subscriber;
 }
 
-static struct subscription *find_uri(struct subscriber *subscriber, const char *uri)
+static struct subscription *find_subscription(struct subscriber *subscriber, const char *uri)
 {
     for (size_t i = 0; i < subscriber->count; i++)
         if (strcmp(subscriber->subscriptions[i].uri, uri) == 0)
@@ -121,19 +121,20 @@ static struct subscription *find_uri(struct subscriber *subscriber, const char *
     return NULL;
 }
 
-static void add_uri(struct subscribers *subscribers, struct subscriber *subscriber, const char *uri)
+static void add_subscription(struct subscribers *subscribers, struct subscriber *subscriber,
+                             const char *uri)
 {
     const struct resource *resource;
     struct subscription *added;
     struct error unknown; /* a URI that an earlier version of this program stored */
 
-    if (find_uri(subscriber, uri) != NULL)
+    if (find_subscription(subscriber, uri) != NULL)
         return;
     subscriber->subscriptions = memory_resize(subscriber->subscriptions, subscriber->count + 1,
                                               sizeof *subscriber->subscriptions);
     added = &subscriber->subscriptions[subscriber->count++];
     *added = (struct subscription){ .uri = memory_copy_text(uri) };
-    if (!resource_match(subscribers->resources, uri, &resource, added->value, &unknown))
+    if (!resource_match(subscribers->known_resources, uri, &resource, added->value, &unknown))
         added->value[0] = '\0';
     subscribers->subscription_count++;
 }
@@ -143,22 +144,22 @@ bool subscribers_follow(struct subscribers *subscribers, struct session *session
     struct subscriber *subscriber;
 
     forget_gone(subscribers);
-    subscriber = find_session(subscribers, session);
+    subscriber = find_subscriber(subscribers, session);
     if (subscriber == NULL) {
         subscriber = add_subscriber(subscribers);
         subscriber->session = session_retain(session);
     }
-    if (find_uri(subscriber, uri) == NULL && subscriber->count == SUBSCRIPTIONS_LIMIT)
+    if (find_subscription(subscriber, uri) == NULL && subscriber->count == SUBSCRIPTIONS_LIMIT)
         return false;
-    add_uri(subscribers, subscriber, uri);
+    add_subscription(subscribers, subscriber, uri);
     return true;
 }
 
 void subscribers_unfollow(struct subscribers *subscribers, const struct session *session,
                           const char *uri)
 {
-    struct subscriber *subscriber = find_session(subscribers, session);
-    struct subscription *found = subscriber == NULL ? NULL : find_uri(subscriber, uri);
+    struct subscriber *subscriber = find_subscriber(subscribers, session);
+    struct subscription *found = subscriber == NULL ? NULL : find_subscription(subscriber, uri);
 
     if (found == NULL)
         return;
@@ -178,7 +179,7 @@ void subscribers_listen(struct subscribers *subscribers, struct stream *stream, 
     subscriber->meta = memory_copy_text(meta);
     subscriber->lists = lists;
     for (size_t i = 0; i < count && i < SUBSCRIPTIONS_LIMIT; i++)
-        add_uri(subscribers, subscriber, uris[i]);
+        add_subscription(subscribers, subscriber, uris[i]);
 }
 
 /* ---- Notifying ---- */

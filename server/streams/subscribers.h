@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Subscribers: sessions that subscribe to resources, and streams that listen to lists and
- * resources. Part of the notifier, under whose lock these functions are called, unless their
- * comment says otherwise. */
+ * resources. Part of the notifier, whose lock the caller holds, except to create or destroy
+ * them, or where a comment says otherwise. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@ struct sessions;
 struct stream;
 struct subscribers;
 
-#define SUBSCRIPTIONS_LIMIT 256 /* subscriptions of one client */
+#define SUBSCRIPTIONS_LIMIT 256 /* subscriptions of one session, or of one stream */
 
 enum notifier_list { /* bits */
                      NOTIFIER_TOOLS = 1,

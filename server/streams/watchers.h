@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Browser tabs that are kept up to date: each gets an event with the names of what changed, and
- * loads what it shows again. Any thread. */
+ * loads its page again if the page shows any of that. Any thread. */
 #pragma once
 
 #include <stdbool.h>

@@ -18,8 +18,8 @@ void telemetry_destroy(struct telemetry *telemetry); /* NULL is fine */
  * the telemetry. */
 struct telemetry_row *telemetry_add_row(struct telemetry *telemetry, const char *method,
                                         const char *tool);
-/* Any thread. A negative duration is counted without a latency. */
+/* Any thread. If the duration is negative, the request is counted without a latency. */
 void telemetry_record(struct telemetry_row *row, unsigned http_status, int64_t duration_ns);
 void telemetry_record_tool_error(struct telemetry_row *row);
-/* Adds the counts in the Prometheus text format; rows that were never used are omitted. */
+/* Adds counts and latencies in the Prometheus text format; rows never used are omitted. */
 void telemetry_write(const struct telemetry *telemetry, struct text *out);

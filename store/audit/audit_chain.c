@@ -217,8 +217,8 @@ static CHECKED bool add(struct sql_connection *connection, const struct audit_ke
            && audit_chain_head_write(connection, keys, head, error);
 }
 
-/* Returns whether the newest row (if the table is empty: the newest that retention removed) is the
- * one that opsbrain added last. */
+/* Returns whether opsbrain's record of the row that it added last is unchanged, and names the
+ * newest row (if the table is empty: the newest that retention removed). */
 static bool is_genuine(const struct audit_chain_head *head)
 {
     return head->sealed
@@ -234,9 +234,9 @@ static CHECKED bool add_alarm(struct sql_connection *connection, const struct au
     char detail[240];
 
     snprintf(detail, sizeof detail,
-             "the audit log was changed by another program: its newest row, %" PRId64
-             ", is not the one that opsbrain wrote last%s",
-             head->stored_id, head->missing ? ", and the record of that one was removed" : "");
+             "the audit log was changed by another program: its newest row is %" PRId64
+             ", and opsbrain's record of the row that it wrote last %s",
+             head->stored_id, head->missing ? "was removed" : "differs");
     log_error("%s", detail);
     audit_chain_set(&link, AUDIT_PRINCIPAL, AUDIT_SERVER);
     audit_chain_set(&link, AUDIT_TOOL, AUDIT_ALARM);

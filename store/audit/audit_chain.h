@@ -46,8 +46,9 @@ struct audit_link {
 };
 
 /* Appends the row, in the caller's transaction. NULL texts are stored as empty; the row's id and
- * key are set here. If the newest row is not the one that opsbrain added last, an AUDIT_ALARM row
- * is added first. INVALID: the chain has a key, and none was given. */
+ * key are set here. If the newest row does not fit opsbrain's record of the row that it added last
+ * (struct audit_chain_head), an AUDIT_ALARM row is added first. INVALID: the chain has a key, and
+ * none was given. */
 CHECKED bool audit_chain_append(struct sql_connection *connection, const struct audit_keys *keys,
                                 struct audit_link *link, struct error *error);
 /* Makes a text of the link point to `value`, which may be NULL. */
@@ -55,21 +56,21 @@ void audit_chain_set(struct audit_link *link, enum audit_text text, const char *
 
 /* ---- For checking the chain and removing its oldest rows ---- */
 
-/* Reads a digest from a column; a blob of any other length is invalid, and is read as zeros. */
+/* Reads a digest from a column; a blob that is not DIGEST_BYTES long is read as zeros. */
 void audit_chain_read_digest(const struct sql *sql, int column, uint8_t out[DIGEST_BYTES]);
-/* Reads the current row, whose columns are AUDIT_COLUMNS. Its texts are borrowed until the next
- * step. */
+/* Reads the current row, whose columns begin with AUDIT_COLUMNS. Its texts are borrowed until the
+ * next step. */
 void audit_chain_read(const struct sql *sql, struct audit_link *out);
 /* Computes the row's digest; `before` is the digest of the previous row. Returns false if `keys`
  * lacks the key that the row names. */
 bool audit_chain_digest(const struct audit_keys *keys, const struct audit_link *link,
                         const uint8_t before[DIGEST_BYTES], uint8_t out[DIGEST_BYTES]);
 
-/* The newest row, as the table audit_head recorded it when it was written; and what the other
- * tables hold. */
+/* opsbrain's record, in the table audit_head, of the row that it added last; and the newest ids in
+ * the other tables. */
 struct audit_chain_head {
     int64_t id;          /* of the recorded row */
-    int64_t stored_id;   /* the newest row in the table; 0: none */
+    int64_t stored_id;   /* the newest row in the table audit; 0: none */
     int64_t anchored_id; /* the newest row that retention removed; 0: none */
     uint8_t digest[DIGEST_BYTES];
     char key_id[AUDIT_KEY_ID_SIZE];
@@ -82,6 +83,7 @@ CHECKED bool audit_chain_head_read(struct sql_connection *connection, const stru
 /* INVALID: the chain has a key, and none was given. */
 CHECKED bool audit_chain_check_key(const struct audit_keys *keys,
                                    const struct audit_chain_head *head, struct error *error);
+/* Records the id and the digest, sealed with the current key. */
 CHECKED bool audit_chain_head_write(struct sql_connection *connection,
                                     const struct audit_keys *keys,
                                     const struct audit_chain_head *head, struct error *error);
@@ -103,7 +105,7 @@ struct audit_chain_anchor {
 CHECKED bool audit_chain_anchor_read(struct sql_connection *connection,
                                      const struct audit_keys *keys, struct audit_chain_anchor *out,
                                      bool *found, struct error *error);
-/* Seals the anchor with the current key. */
+/* Adds the anchor, sealed with the current key. */
 CHECKED bool audit_chain_anchor_add(struct sql_connection *connection,
                                     const struct audit_keys *keys,
                                     const struct audit_chain_anchor *anchor, struct error *error);

@@ -8,8 +8,8 @@
 #include "store/ledger/deployments.h"
 #include "store/ledger/store_private.h"
 
-/* Each member ends with the brace that closes the object, so that `changed` is always valid JSON:
- * the next member replaces that brace by a comma. */
+/* Each member ends with the brace that closes the object, so that `changed` is valid JSON after
+ * each member: the next member replaces that brace by a comma. */
 static void begin_member(struct text *changed, const char *member)
 {
     if (changed->length == 0)
@@ -39,7 +39,7 @@ void audit_changed_number(struct text *changed, const char *member, int64_t befo
     text_addf(changed, "%" PRId64 ",%" PRId64 "]}", before, after);
 }
 
-/* The same for members that are stored as JSON. */
+/* As audit_changed_text, for members that are stored as JSON; "" counts as {}. */
 static void changed_json(struct text *changed, const char *member, const char *before,
                          const char *after)
 {

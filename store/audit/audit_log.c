@@ -106,7 +106,7 @@ struct audited {
     struct noting noting;
 };
 
-/* Marks a request that takes several rounds as carried out, with the first change that it makes. */
+/* The first change that a request of several rounds makes also marks the request as carried out. */
 static CHECKED bool insert_nonce(struct sql_connection *connection, const struct change *change,
                                  struct error *error)
 {
@@ -200,7 +200,7 @@ static const struct sql_columns columns = SQL_COLUMNS(struct audit_row, AUDIT_RO
     SQL_SELECT(AUDIT_ROW_COLUMNS, "a.")                                                            \
     "FROM audit a LEFT JOIN audit intent ON intent.id = a.intent "
 
-/* An intent is listed only until it has an outcome, which is then listed instead. */
+/* An intent that has an outcome is not listed: the outcome stands for both. */
 static const char LIST[] =
     SELECT_ROWS "WHERE (?1 IS NULL OR a.principal = ?1) AND (?2 IS NULL OR a.tool = ?2) "
                 "AND (?3 IS NULL OR a.subject = ?3) AND (?4 = 0 OR a.id < ?4) AND a.at_ms >= ?5 "
@@ -216,7 +216,7 @@ bool audit_log_list(struct store *store, const struct audit_filter *filter, size
     struct error problem;
 
     if (!database_flush(store->main, &problem))
-        log_warning("the audit log is listed without its newest rows: %s", problem.message);
+        log_warning("the audit log may be listed without its newest rows: %s", problem.message);
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql = sql_begin(reader.connection, LIST);
 

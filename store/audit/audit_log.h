@@ -6,7 +6,7 @@
 
 struct audit_row {
     int64_t id, at_ms;
-    int64_t began_ms; /* when the call's intent was recorded; 0: it had none */
+    int64_t began_ms; /* when the intent of this outcome was recorded; 0: no such row */
     int64_t times;    /* how many calls it represents */
     char request_id[40], principal[64], role[16], client[128], tool[64], outcome[24];
     char phase[8]; /* "outcome"; "intent": recorded beforehand, and the outcome is not known */
@@ -16,8 +16,8 @@ struct audit_row {
 /* Records the intent of a call with outside effects before it runs. Its outcome must be recorded
  * with the same `change`, which links the two rows. */
 CHECKED bool audit_log_announce(struct store *store, struct change *change, struct error *error);
-/* Records an outcome that store_change does not: a refusal, a failure, a change that had already
- * been made, or an event of the server itself, such as its start. */
+/* Records an outcome that store_change does not: a refusal, a failure, a call that changed nothing,
+ * or an event of the server itself, such as its start. */
 CHECKED bool audit_log_add(struct store *store, const struct change *change, const char *outcome,
                            const char *detail, const char *subject, struct error *error);
 
@@ -36,7 +36,7 @@ void audit_log_rows_free(struct audit_row *rows, size_t count);
 enum audit_kind {
     AUDIT_REFUSED, /* calls that were refused, failed, or changed nothing */
     AUDIT_READ,    /* reads of the audit log, and exports */
-    AUDIT_LOGIN,   /* failed attempts to sign in; `subject` is the caller's address */
+    AUDIT_LOGIN,   /* refused keys and sign-ins; `subject` is the caller's address, or its /64 */
     AUDIT_SESSION, /* sessions that were opened or ended */
     AUDIT_SECRET,  /* uses of secrets; `subject` is the secret and where it was sent */
 };
@@ -49,12 +49,14 @@ struct audit_event {
     const char *outcome, *detail, *subject;
 };
 /* Records one call. Depending on the kind, the first calls with the same principal, tool, outcome
- * and subject get a row each; the others are counted and share one row, which audit_log_flush
- * writes. Memory and rows are bounded no matter what callers send: beyond the bound, calls are
- * counted as "(several)". Returns false if the call's row could not be written. Thread safe. Waits
- * for the disk only if the kind is AUDIT_REFUSED. */
+ * and subject get a row each, as long as the principal's rows are not too large; the others are
+ * counted and share one row, which audit_log_flush writes. Memory and rows are bounded no matter
+ * what callers send: too many principals, or too many different calls of one principal, are counted
+ * as "(several)". Returns false if the call's row could not be written, or queued to be written.
+ * Thread safe. Waits for the disk only if the kind is AUDIT_REFUSED. */
 CHECKED bool audit_log_count(struct store *store, const struct audit_event *event,
                              struct error *error);
-/* Called once a minute: writes what was counted since the last call. Counts that cannot be written
- * are kept. Closing the store writes them, too. */
+/* Called once a minute: writes what was counted since the last call, but uses of a secret only at
+ * the 60th call after the first of them. Counts that cannot be written are kept. Closing the store
+ * writes all counts. */
 CHECKED bool audit_log_flush(struct store *store, struct error *error);

@@ -15,15 +15,15 @@
 #define BUCKETS 512
 #define USERS_LIMIT 128     /* further principals are counted together */
 #define SEVERAL "(several)" /* no principal or tool can have this name */
-/* Bytes of the rows with a single call, at most, per principal and between two flushes. */
+/* How many bytes one principal's rows with a single call may have between two flushes. */
 #define SINGLE_BYTES_LIMIT (32UL << 10)
 #define ROW_BYTES 400 /* bytes of such a row, besides its arguments and its detail */
 
 static const struct rule {
-    int64_t single;  /* the first `single` calls in each window get a row each */
+    int64_t single;  /* the first `single` calls in each window may get a row each */
     unsigned rounds; /* a window lasts until audit_log_flush was called this many times */
-    size_t counts;   /* the most counts that one principal may have */
-    bool waits;      /* the caller waits until a row with a single call is on disk */
+    size_t counts;   /* a principal with this many counts gets further ones only for SEVERAL */
+    bool waits;      /* for a row with a single call, a caller that may wait waits for the disk */
 } rules[] = {
     [AUDIT_REFUSED] = { 10, 1, 64, true },  [AUDIT_READ] = { 0, 1, 64, false },
     [AUDIT_LOGIN] = { 0, 1, 256, false },   [AUDIT_SESSION] = { 10, 1, 64, false },
@@ -350,7 +350,7 @@ static void begin_round(struct audit_tally *tally)
     }
 }
 
-/* Removes the counts whose windows are over from the tally, and returns them as a list. */
+/* Removes from the tally the counts whose windows are over, and returns them as a list. */
 static struct count *remove_due(struct audit_tally *tally, bool closing)
 {
     struct count *due = NULL;
@@ -374,7 +374,7 @@ static struct count *remove_due(struct audit_tally *tally, bool closing)
     return due;
 }
 
-/* Merges a count that could not be written into the tally's count with the same key, which is added
+/* Called after a failed write: adds the count to the tally's count with the same key, which is made
  * if there is none. The caller has the lock. */
 static void put_back(struct audit_tally *tally, struct count *count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moves audit rows that older versions of opsbrain wrote, which had no chain, into the chain, once,
- * when the store is opened; and begins to use the first key. */
+/* When the store is opened, moves the audit rows of older versions of opsbrain, which had no chain,
+ * into the chain. Also begins to use the first key. */
 #include <stdio.h>
 
 #include "base/core/log.h"
@@ -24,8 +24,8 @@ struct upgrade {
     int64_t total;   /* rows that all transactions added */
 };
 
-/* Returns whether there are rows to move. If the chain has a key, the upgrade was done before, so a
- * table audit_unchained was made by another program. */
+/* *found: there is a table audit_unchained, and a migration made it. If the chain has a key, the
+ * upgrade was done before, so that another program made the table. */
 static CHECKED bool find_unchained(struct sql_connection *connection, bool *found,
                                    struct error *error)
 {

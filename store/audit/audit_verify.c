@@ -56,7 +56,7 @@ static void note_key(struct walk *walk, const struct audit_span *key_id)
     struct audit_verdict *verdict = walk->verdict;
     bool keyless = key_id->length == 0;
 
-    /* before the first row with a key, the anchor was sealed with that key (audit_upgrade.c) */
+    /* Before opsbrain wrote the first row with a key, it sealed the anchor with that key. */
     if (verdict->rows == 0 && walk->anchor_keyless && !keyless)
         verdict->anchor_changed = true;
     if (!keyless)
@@ -207,7 +207,7 @@ static bool is_intact(const struct audit_verdict *verdict)
            && verdict->mark != MARK_WRONG && verdict->mark != MARK_GONE;
 }
 
-/* Reads the log in one transaction, so that rows that are added meanwhile do not matter. */
+/* Works in the caller's transaction, so that rows that are added meanwhile do not matter. */
 static CHECKED bool check_snapshot(struct sql_connection *connection, struct walk *walk,
                                    struct error *error)
 {
@@ -288,8 +288,11 @@ static void describe_wrong(const struct audit_verdict *verdict, struct text *out
 
     if (verdict->wrong == 0)
         return;
-    text_addf(out, "; %" PRId64 " row%s changed after being written, or following a removed row: ",
-              verdict->wrong, verdict->wrong == 1 ? "" : "s");
+    text_addf(
+        out,
+        "; %" PRId64
+        " row%s changed after being written, or following a row that was changed or removed: ",
+        verdict->wrong, verdict->wrong == 1 ? "" : "s");
     for (int64_t i = 0; i < shown; i++)
         text_addf(out, "%s%" PRId64, i == 0 ? "" : ", ", verdict->wrong_ids[i]);
     if (shown < verdict->wrong)
@@ -330,8 +333,8 @@ static void describe_keys(const struct audit_verdict *verdict, struct text *out)
             verdict->keyless_after);
     if (verdict->locked_key[0] != '\0')
         text_addf(out,
-                  "; key %s is not in the file of audit_key; rows that cannot be checked without "
-                  "it: %" PRId64 " (keep earlier keys in that file, on the lines after the newest)",
+                  "; key %s is not in the file of audit_key; rows whose key is not there: "
+                  "%" PRId64 " (keep earlier keys in that file, on the lines after the newest)",
                   verdict->locked_key, verdict->locked);
 }
 

@@ -25,16 +25,17 @@ struct audit_verdict {
     int64_t rows, first_id, last_id, first_ms, last_ms;
     int64_t removed, removed_until_ms; /* older rows, which retention removed */
     int64_t wrong; /* rows whose digest does not fit their contents and the previous row's digest */
-    int64_t wrong_ids[AUDIT_WRONG_SHOWN];
-    int64_t missing;        /* rows that have disappeared from the end */
+    int64_t wrong_ids[AUDIT_WRONG_SHOWN]; /* the ids of the first of them */
+    int64_t missing;                      /* rows that have disappeared from the end */
     int64_t alarms;         /* rows that report that another program wrote to the audit log */
     int64_t keyless_before; /* rows from before there was a key */
     int64_t keyless_after;  /* later rows without a key: not written by opsbrain */
     int64_t locked;         /* rows whose key is not available */
     char locked_key[20];    /* the id of a key that is not available; "": none */
-    /* The record of the newest row, or of the rows that retention removed, is not as opsbrain wrote
-     * it. */
-    bool end_changed, anchor_changed;
+    /* The newest row is not the one that opsbrain's record names, or the record was changed. */
+    bool end_changed;
+    /* The anchor was changed, or rows are there that retention removed according to the anchor. */
+    bool anchor_changed;
     bool end_keyless; /* the newest row has no key, although one is available */
     struct audit_mark newest;
     char key_id[20]; /* of the newest row; "": none */
@@ -52,5 +53,5 @@ CHECKED bool audit_verify(struct store *store, const struct audit_mark *mark,
 bool audit_last_verdict(struct store *store, struct audit_verdict *out);
 /* Appends the verdict in words: one line, without a newline. */
 void audit_verdict_describe(const struct audit_verdict *verdict, struct text *out);
-/* Reads only the newest row's id and digest; id 0: the log is empty. */
+/* Reads only opsbrain's record of the newest row, its id and digest; id 0: there is no record. */
 CHECKED bool audit_newest(struct store *store, struct audit_mark *out, struct error *error);

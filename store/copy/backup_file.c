@@ -93,7 +93,7 @@ static void make_seal(const struct backup_file *file, const uint8_t *bytes, size
     memcpy(out, digest, SEAL_BYTES);
 }
 
-/* Writes `packed` as the piece's contents, followed by the seal. */
+/* Writes a piece whose contents are `packed`, encrypted if the file is. */
 static CHECKED bool write_piece(struct backup_file *file, const uint8_t *packed, size_t length,
                                 struct error *error)
 {
@@ -115,15 +115,15 @@ bool backup_file_write(struct backup_file *file, char kind, const void *bytes, s
                        struct error *error)
 {
     FREE_AUTO void *packed = NULL;
-    TEXT_AUTO contents = { 0 };
+    TEXT_AUTO unpacked = { 0 };
     size_t packed_length;
 
-    text_reserve(&contents, length + 1);
-    text_add_char(&contents, kind);
-    text_add_bytes(&contents, bytes, length);
-    if (!compress_bytes(contents.data, contents.length, &packed, &packed_length, error))
+    text_reserve(&unpacked, length + 1);
+    text_add_char(&unpacked, kind);
+    text_add_bytes(&unpacked, bytes, length);
+    if (!compress_bytes(unpacked.data, unpacked.length, &packed, &packed_length, error))
         return false;
-    if (contents.length > BACKUP_PIECE_MAX || packed_length > BACKUP_PIECE_MAX)
+    if (unpacked.length > BACKUP_PIECE_MAX || packed_length > BACKUP_PIECE_MAX)
         return error_set(error, ERROR_INVALID,
                          "a row is too long for a backup: its piece would have %zu bytes, but may "
                          "have up to %zu",

@@ -14,9 +14,9 @@ struct backup_writer {
     sigset_t mask_before; /* the thread's signal mask, to be restored */
 };
 
-/* Begins a temporary file beside `path` (borrowed). CONFLICT: `path` exists. Signals that end the
- * process are blocked until backup_writer_finish, which deletes an incomplete file: after such a
- * signal, writing a piece fails (CANCELLED). */
+/* Begins a temporary file beside `path` (borrowed). CONFLICT: `path` exists. SIGHUP, SIGINT and
+ * SIGTERM, unless the process ignores them, are blocked until backup_writer_finish, which deletes
+ * an incomplete file: after such a signal, writing a piece fails (CANCELLED). */
 CHECKED bool backup_writer_begin(const char *path, const char *key_path, const char *engine,
                                  struct backup_writer *out, struct error *error);
 struct copy_sink backup_writer_sink(struct backup_writer *writer);

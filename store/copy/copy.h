@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies a whole database from one engine into another, into a file, and back. A copy reads the
- * rows table by table, in order of their keys, and compares each table's digest with the digest of
- * the rows that arrived. A server on a copied database only reads the clouds, and changes nothing
- * there (server/program/fleet_place.h). */
+/* Copies a whole database into a database of either engine or into a file, and such a file into a
+ * database. A copy reads the rows table by table, in order of their keys. Of a table that it copies
+ * into a database, it compares the digest with that of the rows that arrived. A server on the copy
+ * only reads the clouds, and changes nothing there, until `opsbrain fleet resume`
+ * (server/program/fleet_place.h). */
 #pragma once
 
 #include "base/core/error.h"
 #include "store/copy/copy_place.h"
 
 /* Copies a database into an empty one. Nobody else may use either database meanwhile. An
- * interrupted copy continues where it stopped when this is called again. CONFLICT: the target is
- * not empty, or the source has a version other than this program's, or has changed since the copy
- * began. */
+ * interrupted copy continues where it stopped when this is called again. CONFLICT: one of the two
+ * is in use; the target holds anything but the interrupted copy; or the source is an unfinished
+ * copy, has a version other than this program's, or has changed since the copy began. */
 CHECKED bool copy_move(const struct copy_place *from, const struct copy_place *to,
                        struct copy_report *out, struct error *error);
 /* Writes a backup file; a server may use the database meanwhile. `key_path`: a file whose first
- * line is the key to encrypt with; "": the backup is not encrypted. CONFLICT: the file exists. */
+ * line is the key to encrypt with; "": the backup is not encrypted. CONFLICT: the file exists,
+ * or the database is an unfinished copy or has a version other than this program's. */
 CHECKED bool copy_backup(const struct copy_place *from, const char *path, const char *key_path,
                          struct copy_report *out, struct error *error);
 /* Verifies the entire file before it writes to the database. An interrupted restore continues where
- * it stopped. CONFLICT: the database is not empty. */
+ * it stopped. CONFLICT: the database is in use, or holds anything but the interrupted copy; or the
+ * file has a newer version. */
 CHECKED bool copy_restore(const char *path, const char *key_path, const struct copy_place *to,
                           struct copy_report *out, struct error *error);

@@ -68,7 +68,7 @@ struct copy_sink {
     /* Receives the next rows of a table, each of them complete. */
     CHECKED bool (*receive)(void *context, size_t table, const struct text *rows,
                             struct error *error);
-    /* The table has no more rows. Called for each table. */
+    /* The table has no more rows. copy_table_read leaves this call to its caller. */
     CHECKED bool (*finish)(void *context, size_t table, const struct copy_tally *tally,
                            struct error *error);
 };

@@ -275,7 +275,7 @@ static CHECKED bool begin_copy(const struct copy_side *side, const struct copy_t
     return true;
 }
 
-/* A target with an older version is brought up to date only if it is empty. */
+/* A target whose version is older than that of the copy is migrated only if it is empty. */
 static CHECKED bool check_older(const struct copy_side *side, const struct migration_set *some,
                                 struct sql_connection *writer, const struct copy_tables *tables,
                                 struct error *error)

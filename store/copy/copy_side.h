@@ -15,12 +15,14 @@ struct copy_side {
     int64_t kept_ns; /* on the monotonic clock: when the use of the database was last announced */
 };
 
-/* Opens a database of this program's version to read a snapshot of it. `alone`: CONFLICT if a
- * server uses the database; until the side is closed, no server can. */
+/* Opens a database to read a snapshot of it. `alone`: until the side is closed, no server can use
+ * the database. CONFLICT: the database has a version other than this program's or is an unfinished
+ * copy; or, if `alone`, a server uses it. */
 CHECKED bool copy_side_open_source(const struct copy_place *place, bool alone,
                                    struct copy_side *out, struct error *error);
-/* Opens an empty database with these versions of the schema, created if missing, or one into which
- * the copy from `origin` was begun. CONFLICT: the database holds anything else. */
+/* Opens an empty database, or one into which the copy from `origin` was begun, and gives it these
+ * versions of the schema. A missing folder is created; a PostgreSQL database must exist. CONFLICT:
+ * the database is in use, or holds anything else. */
 CHECKED bool copy_side_open_target(const struct copy_place *place,
                                    const int64_t versions[COPY_SETS],
                                    const struct copy_tables *tables, const char *origin,

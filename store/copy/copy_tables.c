@@ -5,7 +5,9 @@
 #include "store/copy/copy_rows.h"
 
 #define PAGE_BYTES ((size_t)1 << 20)
-#define PAGE_ROWS_FIRST 16 /* PostgreSQL sends a page at once, so pages are sized by their rows */
+/* PostgreSQL sends a page at once, so the number of its rows is chosen before: first
+ * PAGE_ROWS_FIRST, then about as many as have PAGE_BYTES if they are like those read last. */
+#define PAGE_ROWS_FIRST 16
 #define PAGE_ROWS_MAX 1024
 
 /* ---- Statements ---- */

@@ -13,19 +13,20 @@ struct sql_engine; /* store/engine/sql_engine.h */
 /* While a database is an unfinished copy, this table names its origin (store/copy/). */
 #define DATABASE_UNFINISHED_COPY "unfinished_copy"
 
-/* Opens or creates the database at `place` (a file has mode 0600), brings its schema up to date and
- * starts the writer. CONFLICT: it is an unfinished copy. If the environment variable
- * OPSBRAIN_REHEARSE_WRITES is set, as only tests do, each transaction is run, rolled back and run
- * again. */
+/* Opens the database at `place`, brings its schema up to date and starts the writer. A missing
+ * SQLite file is created, with mode 0600; a PostgreSQL database must exist. CONFLICT: the database
+ * is an unfinished copy, is held by another process, or is not one that this program can use. If
+ * the environment variable OPSBRAIN_REHEARSE_WRITES is set, as only tests do, each transaction is
+ * run, rolled back and run again. */
 CHECKED bool database_open(const struct sql_engine *engine, const char *place,
                            const struct migration_set *migrations, unsigned readers,
                            struct database **out, struct error *error);
 /* Commits what is queued, joins the writer and checkpoints. NULL is fine. */
 void database_close(struct database *database);
 
-/* Sets a function that the writer's thread calls before each transaction, and every few seconds:
- * while it returns false, all writes fail with its error, and the files are not touched. Call this
- * before anybody uses the database. */
+/* Sets a function that the writer's thread calls before it writes what is queued, and every few
+ * seconds while nothing is: while it returns false, each database_write fails with its error, and
+ * the files are not touched. `guard` NULL: there is none. */
 void database_guard(struct database *database,
                     CHECKED bool (*guard)(void *context, struct error *error), void *context);
 
@@ -40,10 +41,10 @@ CHECKED bool database_write(struct database *database, database_apply *apply, vo
  * or after one second at the latest: so it never overwrites what the calling thread writes later.
  * The database owns `context`, and calls release(context) when the write is done or refused. BUSY:
  * too many closures wait, or the database is being closed. If the closure fails, that is logged; if
- * the commit fails, the closure is run again. */
+ * the commit fails, the closure is run again, unless the database is being closed. */
 CHECKED bool database_defer_take(struct database *database, database_apply *apply, void *context,
                                  void (*release)(void *context), struct error *error);
-/* Returns once every earlier deferred write is on disk. */
+/* Returns true once the closures deferred so far were run, and what they wrote is on disk. */
 CHECKED bool database_flush(struct database *database, struct error *error);
 
 /* A query-only connection, lent until the end of the scope. database_reader waits while all are

@@ -12,7 +12,7 @@
 #include "store/engine/sql_engine.h"
 #include "store/engine/write_batch.h"
 
-#define BATCH_LIMIT 512      /* writes in one transaction */
+#define BATCH_LIMIT 512      /* writes in one transaction, besides the deferred ones */
 #define DEFERRED_LIMIT 16384 /* closures without a waiting caller */
 #define DEFERRED_DELAY_NS 1000000000
 #define GUARD_INTERVAL_NS 2000000000 /* while there is nothing to write */
@@ -140,8 +140,8 @@ static void keep(struct database_writer *writer)
         log_failing(writer, true, &error);
 }
 
-/* With the lock held: waits while nothing is queued, and calls the guard and the engine every few
- * seconds. */
+/* With the lock held: waits until something is queued. If nothing is for GUARD_INTERVAL_NS, calls
+ * the guard and the engine instead. */
 static void wait_idle(struct database_writer *writer)
 {
     int64_t due_ns = clock_monotonic_ns() + GUARD_INTERVAL_NS;
@@ -208,7 +208,7 @@ static void release_deferred(struct deferred_write *first)
 }
 
 /* With the lock held: puts the deferred writes of the batch back in front of the queue, to be tried
- * again in a second. */
+ * again with the next write, or in a second. */
 static void retry_deferred(struct database_writer *writer, struct write_batch *batch)
 {
     if (batch->deferred == NULL)
@@ -311,8 +311,10 @@ bool database_writer_defer_take(struct database_writer *writer, database_apply *
     if (is_queued)
         return true;
     release_deferred(deferred);
-    return error_set(error, ERROR_BUSY,
-                     "too many updates wait to be stored: try again in a second");
+    return error_set(
+        error, ERROR_BUSY,
+        "too many updates wait to be stored, or opsbrain is shutting down: try again in a "
+        "second");
 }
 
 size_t database_writer_queued(struct database_writer *writer)

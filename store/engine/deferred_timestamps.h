@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times that change often and are stored rarely (last used, last seen): kept in memory, one per
- * row, and written together. Private to store/. */
+/* Times that change often and are stored rarely (last used, last seen), and other numbers that only
+ * grow: kept in memory, one per row and statement, and written together. Private to store/. */
 #pragma once
 
 #include "store/engine/database.h"
@@ -11,7 +11,7 @@ struct deferred_timestamps *deferred_timestamps_create(struct database *database
 /* Call it after the database is closed. NULL is fine. */
 void deferred_timestamps_destroy(struct deferred_timestamps *deferred);
 /* Runs `statement` (a static string) within a second or so, with `id` as ?1 and `at_ms` as ?2. If
- * this is called again for the same row before that, only the newest time is written. While times
- * of too many rows wait, those of further rows are dropped. */
+ * this is called again with the same statement and id before that, only the greatest `at_ms` is
+ * written. While times of too many rows wait, those of further rows are dropped. */
 void deferred_timestamps_note(struct deferred_timestamps *deferred, const char *statement,
                               const char *id, int64_t at_ms);

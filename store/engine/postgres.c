@@ -76,7 +76,7 @@ static CHECKED bool has_table(struct sql_connection *connection, const char *nam
 }
 
 /* Returns true after a lost session, a restart of the server, a conflict with another transaction,
- * or a pause in a transaction that was too long. */
+ * or too long a pause within a transaction. */
 bool postgres_may_repeat(struct sql_connection *connection)
 {
     static const char *const states[] = { "57P", "08", "40", "25P03" };

@@ -28,7 +28,7 @@ struct options {
 
 /* Defaults for what neither the URI nor the environment sets. libpq gives up after 10 s if a server
  * does not answer, and after 15 s if one disappears during a session. If sslrootcert were set in
- * every sslmode, libpq would verify the certificate in every sslmode. */
+ * every sslmode, libpq would verify the certificate even if sslmode does not ask for it. */
 static const struct option_default {
     const char *name, *value;
     enum { IN_ANY_CASE, TO_OTHER_MACHINES, TO_VERIFY, TO_SEVERAL_HOSTS } when;
@@ -81,8 +81,8 @@ static bool has_several(const char *hosts)
     return hosts != NULL && strchr(hosts, ',') != NULL;
 }
 
-/* Returns true for a Unix socket or a loopback address. The hosts of a service are not known here,
- * because only libpq reads its file. */
+/* Returns true for a Unix socket, localhost, 127.0.0.1 and ::1. The hosts of a service are not
+ * known here, because only libpq reads its file. */
 static bool is_this_machine(const PQconninfoOption *parsed)
 {
     const char *hosts = hosts_of(parsed);
@@ -115,9 +115,9 @@ static void add_defaults(struct options *options, const PQconninfoOption *parsed
             add_option(options, defaults[i].name, defaults[i].value);
 }
 
-/* Returns false if libpq could take a part of the password for something else, and show it in an
- * error: libpq ends a password at "@" or "/", reads it as a port if no host follows, and quotes
- * ports, hosts and databases in its errors. */
+/* Returns false if the place is not a URI, or if libpq could take a part of the password for
+ * something else, and show it in an error: libpq ends a password at "@" or "/", reads it as a port
+ * if no host follows, and quotes ports, hosts and databases in its errors. */
 static bool is_unambiguous(const char *place)
 {
     const char *rest = strstr(place, "://");
@@ -210,8 +210,8 @@ static char *name_place(const PGconn *link)
     return memory_copy_text(text_string(&name));
 }
 
-/* Sets the path in the environment, because find_password looks there: it also serves commands that
- * have no setting for the file. */
+/* Sets the path in the environment. find_password looks for it there, because some commands have no
+ * setting for the file. */
 void postgres_use_password_file(const char *path)
 {
     if (path[0] != '\0')

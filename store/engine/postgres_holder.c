@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which process holds a PostgreSQL database, and may write to it. A row of the table
  * opsbrain_holder has the holder, the time when its hold expires unless it is renewed, and the
- * fence: a number that each new holder increments. Every writing transaction begins by updating the
- * row with the writer's fence, so a paused process that has lost the database changes nothing. The
- * row also counts the transactions, so that a writer whose COMMIT was not answered finds out in its
- * next session whether the transaction was committed. */
+ * fence: a number that each new holder increments. postgres_begin begins each transaction by
+ * updating the row, and fails if the row no longer has the writer's fence: so a paused process that
+ * has lost the database stores nothing. The row also counts the transactions, so that a writer
+ * whose COMMIT was not answered finds out in its next session whether the transaction was
+ * committed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,23 +25,23 @@
 /* Longer than SQL_REPEAT_PATIENCE_NS, so that a transaction that may have been committed is not run
  * again. */
 #define COMMIT_PATIENCE_NS (SQL_REPEAT_PATIENCE_NS + 10000000000)
-#define RECORD_SIZE 256
+#define HOLDER_SIZE 256
 
 /* Writes "HOST process 12", for messages. */
-static void name_self(char out[RECORD_SIZE])
+static void name_self(char out[HOLDER_SIZE])
 {
     char host[128] = "";
 
     if (gethostname(host, sizeof host - 1) != 0)
         text_copy(host, sizeof host, "unknown");
-    snprintf(out, RECORD_SIZE, "%s process %d", host, (int)getpid());
+    snprintf(out, HOLDER_SIZE, "%s process %d", host, (int)getpid());
 }
 
 /* ---- Becoming the holder ---- */
 
 /* The row, as far as it is shown and compared. */
 struct record {
-    char holder[RECORD_SIZE], process[PROCESS_IDENTITY_SIZE], since[64], until[64];
+    char holder[HOLDER_SIZE], process[PROCESS_IDENTITY_SIZE], since[64], until[64];
     bool is_free;
 };
 
@@ -72,7 +73,7 @@ static CHECKED bool read_record(struct postgres_connection *writer, struct recor
 static CHECKED bool replace_holder(struct postgres_connection *writer, const struct record *record,
                                    bool *done, struct error *error)
 {
-    char self[RECORD_SIZE], process[PROCESS_IDENTITY_SIZE];
+    char self[HOLDER_SIZE], process[PROCESS_IDENTITY_SIZE];
     SQL_AUTO sql = sql_begin(
         &writer->base,
         "INSERT INTO opsbrain_holder "
@@ -115,8 +116,8 @@ static CHECKED bool refuse(const struct postgres_connection *writer, const struc
 /* A live holder renews its hold while we wait, and the hold of a dead one expires. If the
  * database's clock was set back, the expiry could take hours: so a hold that is not renewed within
  * HOLD_NS counts as expired, whatever time it names. If its holder was only paused, its old fence
- * keeps it from writing. If its holder is in a long transaction, that has locked the row, and
- * replace_holder fails with POSTGRES_LOCKED. */
+ * keeps it from writing. If its holder is in a long transaction, this transaction has locked the
+ * row, and replace_holder fails with POSTGRES_LOCKED. */
 bool postgres_holder_take(struct postgres_connection *writer, struct error *error)
 {
     int64_t until_ns = clock_monotonic_ns() + HOLD_NS + 2 * POLL_INTERVAL_NS;
@@ -197,7 +198,7 @@ static CHECKED bool claim_batch(struct postgres_connection *writer, struct error
     return true;
 }
 
-/* On a full disk small writes into pages with room succeed for a while, until the server itself
+/* On a full disk, small writes into pages with room succeed for a while, until the server itself
  * fails. So after the first failure nothing is stored until there is room for a megabyte. */
 static CHECKED bool has_room(struct postgres_connection *writer, struct error *error)
 {

@@ -14,9 +14,10 @@
 #define POSTGRES_LOCKED "55P03"
 
 /* The limits of a writer's transaction. If the writer's process is paused or loses the connection,
- * the server ends the transaction before the hold (postgres_holder.c) expires, so that no row stays
- * locked. A commit is answered only when it is on disk, even if the settings of the role or the
- * database differ. `set`: SET or SET LOCAL; `local`: "false" or "true", in the same order. */
+ * the server ends the transaction 10 s after its last statement, which is less than a hold lasts
+ * (postgres_holder.c): so no row stays locked. A commit is answered only when it is on disk, even
+ * if the settings of the role or the database differ. `set`: SET or SET LOCAL; `local`: "false" or
+ * "true", in the same order. */
 #define POSTGRES_WRITER_LIMITS(set, local)                                                         \
     set " statement_timeout = '300s'; " set " lock_timeout = '30s'; " set                          \
         " idle_in_transaction_session_timeout = '10s'; "                                           \
@@ -39,11 +40,11 @@ struct postgres_connection {
     bool is_pooled;
     unsigned prepared_count; /* prepared statements so far, for their names */
     int64_t changes;
-    const char *set;  /* of migrations: "main" or "scrapes" */
-    int64_t fence;    /* of a writer that holds the database; 0: it does not hold it */
-    int64_t batch;    /* the number of the current transaction (postgres_holder.c) */
-    bool is_full;     /* the server's disk was full at the last write */
-    int64_t tried_ns; /* on the monotonic clock: the last attempt to reconnect */
+    const char *set;                 /* of migrations: "main" or "scrapes" */
+    int64_t fence;                   /* of a writer that became the holder; 0: it did not */
+    int64_t batch;                   /* the number of the latest transaction (postgres_holder.c) */
+    bool is_full;                    /* the server's disk was full at the last write */
+    int64_t tried_ns;                /* on the monotonic clock: the last attempt to reconnect */
     char state[POSTGRES_STATE_SIZE]; /* SQLSTATE of the last error; "": libpq reported none */
     char message[POSTGRES_MESSAGE_SIZE];
 };
@@ -108,7 +109,7 @@ CHECKED bool postgres_keep(struct sql_connection *connection, struct error *erro
 
 /* ---- postgres_statement.c, postgres_value.c ---- */
 
-/* A bound parameter. */
+/* A parameter of a statement. */
 struct postgres_parameter {
     struct sql_value value;
     Oid type;                    /* 0: it was never bound; the server then infers a type for NULL */

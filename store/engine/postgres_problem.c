@@ -6,7 +6,7 @@
 #include "store/engine/postgres_private.h"
 
 /* `state`: how the SQLSTATE begins; "": the server sent none, and libpq's message contains `words`.
- * BUSY: the problem is temporary, so the call may be repeated. */
+ * BUSY: the problem may pass, so the call may be repeated. */
 static const struct problem {
     const char *state;
     enum error_kind kind;

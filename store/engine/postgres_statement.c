@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statements of a PostgreSQL connection. A kept statement is prepared at its first run, when the
- * types of its parameters are known, and again in a new session or if the types differ. All rows of
- * a run arrive at once. */
+/* Statements of a PostgreSQL connection. Without a pooler, a kept statement is prepared at its
+ * first run, when the types of its parameters are known, and again in a new session or if the types
+ * differ. All rows of a run arrive at once. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,8 @@ static int read_position(const char **text, int next)
     return (int)position;
 }
 
-/* Replaces ?1 and ? by $1, except in literals; *count: the highest number. */
+/* Replaces ?2 by $2, and a ? without a number by $ with the number after the highest so far, except
+ * in literals; *count: the highest number. */
 static char *number_parameters(const char *text, int *count)
 {
     TEXT_AUTO out = { 0 };

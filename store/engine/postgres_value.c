@@ -73,23 +73,23 @@ static uint64_t read_bits(const char *bytes, size_t length)
     return bits;
 }
 
-static uint16_t read_half(const char *bytes)
+static uint16_t read_uint16(const char *bytes)
 {
     return (uint16_t)read_bits(bytes, sizeof(uint16_t));
 }
 
-/* Reads a NUMERIC, the type of sum() and avg() of integers: digits in base 10,000, the first of
+/* Reads a NUMERIC, the type of sum() and avg() of a BIGINT: digits in base 10,000, the first of
  * which is multiplied by NUMERIC_BASE to the power of `weight`. */
 static double read_numeric(const char *bytes)
 {
-    uint16_t digits = read_half(bytes);
-    int16_t weight = (int16_t)read_half(bytes + 2);
+    uint16_t digit_count = read_uint16(bytes);
+    int16_t weight = (int16_t)read_uint16(bytes + 2);
     double sum = 0;
 
-    for (uint16_t i = 0; i < digits; i++)
-        sum = sum * NUMERIC_BASE + read_half(bytes + 8 + 2 * i);
-    sum *= pow(NUMERIC_BASE, weight - digits + 1);
-    return read_half(bytes + 4) == NUMERIC_NEGATIVE ? -sum : sum;
+    for (uint16_t i = 0; i < digit_count; i++)
+        sum = sum * NUMERIC_BASE + read_uint16(bytes + 8 + 2 * i);
+    sum *= pow(NUMERIC_BASE, weight - digit_count + 1);
+    return read_uint16(bytes + 4) == NUMERIC_NEGATIVE ? -sum : sum;
 }
 
 bool postgres_is_null(struct sql_statement *statement, int column)
@@ -105,7 +105,7 @@ static const char *bytes_of(const struct sql_statement *statement, int column)
 static double read_float(const char *bytes, Oid type)
 {
     uint64_t bits = read_bits(bytes, type == TYPE_FLOAT8 ? 8 : 4);
-    uint32_t half = (uint32_t)bits;
+    uint32_t small_bits = (uint32_t)bits;
     double real;
     float small;
 
@@ -113,7 +113,7 @@ static double read_float(const char *bytes, Oid type)
         memcpy(&real, &bits, sizeof real);
         return real;
     }
-    memcpy(&small, &half, sizeof small);
+    memcpy(&small, &small_bits, sizeof small);
     return (double)small;
 }
 
@@ -142,7 +142,7 @@ int64_t postgres_integer(struct sql_statement *statement, int column)
     case TYPE_BOOL:
         return bytes[0];
     case TYPE_INT2:
-        return (int16_t)read_half(bytes);
+        return (int16_t)read_uint16(bytes);
     case TYPE_INT4:
         return (int32_t)read_bits(bytes, sizeof(int32_t));
     case TYPE_INT8:
@@ -154,7 +154,8 @@ int64_t postgres_integer(struct sql_statement *statement, int column)
     }
 }
 
-/* Writes the number as text: a float with 15 significant digits, anything else as an integer. */
+/* Writes the number as text: a float with at most 15 significant digits, anything else as an
+ * integer. */
 static const char *show_number(struct sql_statement *statement, int column)
 {
     Oid type = PQftype(statement->result, column);

@@ -30,17 +30,17 @@ void presence_finish(struct presence *presence)
 static CHECKED bool check_file(const struct presence_file *file, struct error *error)
 {
     struct stat status;
-    const char *what = "another file is there now";
+    const char *reason = "another file is there now";
 
     if (stat(file->path, &status) != 0)
-        what = errno == ENOENT || errno == ENOTDIR ? "it is no longer there" : strerror(errno);
+        reason = errno == ENOENT || errno == ENOTDIR ? "it is no longer there" : strerror(errno);
     else if (status.st_dev == file->device && status.st_ino == file->inode)
         return true;
     return error_set(error, ERROR_BUSY,
                      "%.300s was moved or deleted under the running server (%s), so nothing can be "
                      "stored: put it back if it was moved, else stop the server, restore "
                      "a backup and start it again",
-                     file->path, what);
+                     file->path, reason);
 }
 
 static CHECKED bool check_all(const struct presence *presence, struct error *error)

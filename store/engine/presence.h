@@ -21,9 +21,10 @@ struct presence {
     atomic_bool lost; /* a file is lost, and that was logged */
 };
 
-/* Remembers which file or folder is at `path`, to check it later. Nothing is remembered if the path
- * does not exist, or PRESENCE_FILES paths are already watched. */
+/* Remembers which file or folder is at `path`, to check it later. Nothing is remembered if stat()
+ * fails for the path, or PRESENCE_FILES paths are already watched. */
 void presence_watch(struct presence *presence, const char *path);
 void presence_finish(struct presence *presence);
-/* Thread safe. BUSY: a file is gone or was replaced; the error names the first one. */
+/* Thread safe. BUSY: a file is gone or was replaced, or stat() fails for another reason; the error
+ * names the first such file. */
 CHECKED bool presence_check(struct presence *presence, struct error *error);

@@ -8,7 +8,7 @@
 #include "base/core/text.h"
 #include "store/engine/sql_engine.h"
 
-/* A text that was repaired for one run. */
+/* A bound text in which NUL and invalid UTF-8 were replaced. */
 struct sql_repaired {
     struct sql_repaired *next;
     struct text text;
@@ -62,7 +62,7 @@ static struct sql_kept *slot_of(struct sql_connection *connection, const char *t
     return NULL;
 }
 
-/* Keeps the error for the first step: by then the connection may report the errors of other
+/* Keeps the first error for the next step: by then the connection may report the errors of other
  * statements. */
 static void note_failure(struct sql *sql)
 {

@@ -16,7 +16,7 @@ CHECKED bool sql_connection_open(const struct sql_engine *engine, const char *pl
                                  enum sql_connection_kind kind, struct sql_connection **out,
                                  struct error *error);
 void sql_connection_close(struct sql_connection *connection); /* NULL is fine */
-/* Runs one statement that returns no rows. `text` must be a static string, as for sql_begin. */
+/* Runs one statement that returns no rows. `text`: as for sql_begin. */
 CHECKED bool sql_connection_run(struct sql_connection *connection, const char *text,
                                 struct error *error);
 /* Begins a transaction of a reader: until COMMIT its statements see the database as it is now,
@@ -25,15 +25,15 @@ CHECKED bool sql_connection_snapshot(struct sql_connection *reader, struct error
 CHECKED bool sql_connection_has_table(struct sql_connection *connection, const char *name,
                                       bool *found, struct error *error);
 
-/* One run of one statement: begin, bind, step, read, end. Declared with SQL_AUTO, it ends with its
- * scope. An error before the first step is reported by that step. The `text` of sql_begin must be a
- * static string, because statements are kept by its address. Bound memory must live until the end
- * of the run. */
+/* One use of a statement: begin, bind, step, read, end. Declared with SQL_AUTO, it ends with its
+ * scope. An error of begin or bind is reported by the next step. Statements are kept by the address
+ * of the `text` of sql_begin, so this text must stay unchanged, usually as a static string, as long
+ * as statements are begun on the connection. Bound memory must live until the end of the run. */
 struct sql {
     struct sql_connection *connection;
     struct sql_statement *statement;
     bool *in_use;                  /* flag of the kept statement; NULL: the statement is not kept */
-    struct error *failure;         /* heap: the error before the first step; NULL: none */
+    struct error *failure;         /* heap: the first error of begin or bind; NULL: none */
     struct sql_repaired *repaired; /* heap: the bound texts that had to be repaired */
 };
 #define SQL_AUTO __attribute__((cleanup(sql_end))) struct sql
@@ -41,8 +41,8 @@ struct sql {
 struct sql sql_begin(struct sql_connection *connection, const char *text);
 void sql_end(struct sql *sql);
 
-/* Returns whether the text would be stored unchanged. Engines differ in what they accept, so NUL
- * and invalid UTF-8 are bound as U+FFFD (text_add_utf8). */
+/* Returns whether sql_bind_bytes binds the text unchanged. Engines differ in what they accept, so
+ * it and sql_bind_text replace NUL and invalid UTF-8 by U+FFFD (text_add_utf8). */
 bool sql_is_storable(const char *text, size_t length);
 void sql_bind_text(struct sql *sql, int position, const char *text); /* NULL binds NULL */
 void sql_bind_bytes(struct sql *sql, int position, const char *text, size_t length); /* as text */
@@ -58,11 +58,11 @@ void sql_bind_blob(struct sql *sql, int position, const void *data, size_t lengt
 #define SQL_NEXT_SEQUENCE(table) "(SELECT coalesce(max(sequence), 0) + 1 FROM " table ") "
 
 CHECKED enum sql_step sql_step(struct sql *sql, struct error *error);
-/* Steps a statement that returns nothing, and makes it ready to be bound again. */
+/* Steps a statement that returns no rows, and makes it ready to be bound and run again. */
 CHECKED bool sql_run(struct sql *sql, struct error *error);
 /* Steps to the only possible row; *found: it exists. */
 CHECKED bool sql_find(struct sql *sql, bool *found, struct error *error);
-int64_t sql_changes(const struct sql *sql); /* rows that the last run changed */
+int64_t sql_changes(const struct sql *sql); /* after INSERT, UPDATE or DELETE: changed rows */
 
 /* Columns of the current row. NULL reads as 0, "" or no bytes. */
 int64_t sql_integer(const struct sql *sql, int column);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The interface of a database engine: a table of functions, and the first members of its
- * connections. Only the engines, sql.c, the files of the database and store/copy/ include it; all
- * others include sql.h. */
+ * connections. In store/, only the engines, sql.c, database.c, database_writer.c, write_batch.c and
+ * store/copy/ include it; all others include sql.h. */
 #pragma once
 
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "store/engine/sql_types.h"
 
 #define SQL_KEPT_STATEMENTS 256
-/* A failed transaction that may succeed later is run again for this long after its first run. */
+/* For this long after its first run begins, a failed transaction that may succeed is run again. */
 #define SQL_REPEAT_PATIENCE_NS 20000000000
 
 /* Defined by the engine. */
@@ -48,10 +48,10 @@ enum sql_upkeep {
     SQL_UPKEEP_LOST, /* instead of END, if another server may own the files by now */
 };
 
-/* Statements are SQL that every engine understands (tests/check_sql.sh), with ?1, ?2 ... for
- * parameters, which may occur several times, or with ? for each in turn. A parameter has the type
- * that is bound, even if the value is NULL; a parameter that is not bound is NULL. Savepoints and
- * ROLLBACK are statements like others. Texts compare byte by byte. */
+/* Statements, except an engine's own, are SQL that every engine understands (tests/check_sql.sh),
+ * with ?1, ?2 ... for parameters, which may occur several times, or with ? for each in turn. A
+ * parameter has the type that is bound, even if the value is NULL; a parameter that is not bound is
+ * NULL. Savepoints and ROLLBACK are statements like others. Texts compare byte by byte. */
 struct sql_engine {
     const char *name;
     const struct migration_set *main, *scrapes;
@@ -66,7 +66,7 @@ struct sql_engine {
     CHECKED bool (*prepare_schema)(struct sql_connection *writer,
                                    const struct migration_set *migrations, struct error *error);
 
-    /* NULL: `explain` says why. `is_kept`: it will be run many times. */
+    /* NULL: `explain` says why. `is_kept`: the caller keeps the statement for further runs. */
     struct sql_statement *(*prepare)(struct sql_connection *connection, const char *text,
                                      bool is_kept);
     void (*finish)(struct sql_statement *statement); /* NULL is fine */
@@ -88,7 +88,8 @@ struct sql_engine {
     CHECKED bool (*commit)(struct sql_connection *writer, struct error *error);
     /* Returns whether the transaction that failed last may succeed if it is run again soon. */
     bool (*may_repeat)(struct sql_connection *writer);
-    /* Called every few seconds while there is nothing to write; NULL: there is nothing to do. */
+    /* Called outside of a transaction, every few seconds while there is nothing to write, and
+     * during a copy; NULL: there is nothing to do. */
     CHECKED bool (*keep)(struct sql_connection *writer, struct error *error);
 
     /* Begins a transaction that sees the database as it is now, whatever others write. If the
@@ -97,7 +98,7 @@ struct sql_engine {
 
     CHECKED bool (*has_table)(struct sql_connection *connection, const char *name, bool *found,
                               struct error *error);
-    int64_t (*changes)(struct sql_connection *connection); /* rows that the last run changed */
+    int64_t (*changes)(struct sql_connection *connection); /* as sql_changes */
     bool (*in_transaction)(struct sql_connection *connection);
     /* Sets the error to the latest problem: BUSY if it may pass (a full disk, a lock), else
      * INTERNAL. Returns false. */

@@ -17,7 +17,7 @@
 /* How many pages the WAL has when it is checkpointed. */
 #define CHECKPOINT_PAGES 1000     /* while no writes wait */
 #define CHECKPOINT_PAGES_MAX 8000 /* while writes wait */
-/* Free pages that are not given back to the file system: they are soon used again. */
+/* While a file has more free pages than this, some are given back to the file system. */
 #define FREE_PAGES_KEPT 2048
 
 struct sqlite_connection {
@@ -61,7 +61,7 @@ static bool disk_is_full(int code, int cause)
            || (code == SQLITE_IOERR && (cause == ENOSPC || cause == EDQUOT || cause == EFBIG));
 }
 
-/* Explains in one sentence what sqlite3 reported last, and what to do about it. */
+/* Explains what sqlite3 reported last and, for the usual problems, what to do about it. */
 static CHECKED bool explain(struct sql_connection *connection, struct error *error)
 {
     sqlite3 *db = sqlite_handle(connection);
@@ -110,7 +110,7 @@ static int note_wal(void *context, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-/* Creates the file with mode 0600: sqlite3 would make it readable for everybody. */
+/* Creates a missing file with mode 0600: sqlite3 would make it readable for everybody. */
 static CHECKED bool create_file(const char *path, struct error *error)
 {
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);

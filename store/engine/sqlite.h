@@ -9,8 +9,9 @@ extern const struct sql_engine sqlite_engine;
 /* ---- For sqlite*.c, and for tests ---- */
 
 struct sqlite3 *sqlite_handle(struct sql_connection *connection);
-/* Runs a script, whose statements return no rows. */
+/* Runs a script, and ignores the rows that its statements return. */
 CHECKED bool sqlite_run(struct sql_connection *connection, const char *script, struct error *error);
+/* INTERNAL: a row refers to a row that does not exist. */
 CHECKED bool sqlite_check_references(struct sql_connection *connection, struct error *error);
 
 /* ---- For struct sql_engine ---- */

@@ -33,8 +33,9 @@ struct write_batch {
     size_t deferred_count;
 };
 
-/* Runs the deferred writes, then the others, and commits. `ok` and `error` of each write say how it
- * ended. Returns false if the transaction failed for a reason that no closure caused (a full disk);
- * it may then still be open. `rehearses`: first runs all writes once and rolls them back. */
+/* Runs the deferred writes, then the others, and commits. After true, `ok` and `error` of each
+ * write say how it ended. Returns false if the transaction failed for a reason that no closure
+ * caused (a full disk); the transaction may then still be open. `rehearses`: first runs all writes
+ * once and rolls them back. */
 CHECKED bool write_batch_commit(struct write_batch *batch, struct sql_connection *writer,
                                 bool rehearses, struct error *error);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The id of this database, and the place where it is used. */
 #include <string.h>
 
 #include "store/fleet/fleet_managed.h"

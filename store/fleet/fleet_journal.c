@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The journal of a plan's requests. */
 #include <stdlib.h>
 
 #include "store/fleet/fleet_plans.h"

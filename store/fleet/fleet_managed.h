@@ -18,13 +18,17 @@ struct fleet_managed_row {
     double usd_per_hour;
     int64_t ends_ms; /* 0: no end */
     char at_end[16];
-    int64_t warned;      /* the last warning of its end: 1 an hour before, 2 ten minutes before */
+    /* The last warning of its end: 0 none, 1 an hour before, 2 ten minutes before. */
+    int64_t warned;
     char *observed;      /* JSON, heap */
     int64_t observed_ms; /* 0: never */
     char problem[512];   /* what the last observation found, or why it failed; "": no problem */
-    char *baseline;      /* JSON, heap: the observed fields as the newest plan left them */
-    char *door;          /* JSON, heap: the address to which its key is sent; {} for none */
-    double spent_usd;    /* cost until spent_ms, where the price was known */
+    /* JSON, heap: the observed fields after the last plan that was carried out; {}: none. */
+    char *baseline;
+    /* JSON, heap: what the provider needs to return the server's key, and the address to which that
+     * key is sent; {}: nothing. */
+    char *door;
+    double spent_usd; /* cost until spent_ms, where the price was known */
     int64_t spent_ms;
     int64_t created_ms, ended_ms;
     char created_by[64];
@@ -38,7 +42,7 @@ CHECKED bool fleet_managed_find(struct store *store, const char *deployment,
 /* Lists the deployments that are not gone, in order of name. Free with fleet_managed_rows_free. */
 CHECKED bool fleet_managed_list(struct store *store, struct fleet_managed_row **out, size_t *count,
                                 struct error *error);
-/* Begins to manage a server that opsbrain did not create. `row` has deployment, target, state ("":
+/* Begins to manage a server that exists already. `row` has deployment, target, state ("":
  * running), rights, wish, observed and door (NULL: none), ends_ms and at_end. CONFLICT: the
  * deployment is managed already. */
 CHECKED bool fleet_managed_adopt(struct store *store, const struct fleet_managed_row *row,
@@ -47,7 +51,7 @@ CHECKED bool fleet_managed_adopt(struct store *store, const struct fleet_managed
 struct fleet_observation {
     const char *id, *plan_id; /* as in the row when it was read */
     const char *state;        /* NULL: unchanged */
-    const char *observed;     /* JSON; NULL: it could not be observed */
+    const char *observed;     /* JSON; NULL: unchanged, and so is observed_ms */
     const char *problem;
     int64_t now_ms;
 };
@@ -61,7 +65,7 @@ CHECKED bool fleet_managed_warn(struct store *store, const char *id, int64_t lev
                                 struct error *error);
 
 struct fleet_instance {
-    char id[ID_SIZE]; /* of this database: a label on every resource that opsbrain creates */
+    char id[ID_SIZE]; /* of this database: a label on the resources that opsbrain creates */
     /* The database was last used at another place: opsbrain then only reads the clouds. */
     bool moved;
 };

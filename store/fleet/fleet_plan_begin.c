@@ -14,8 +14,8 @@ struct beginning {
     int64_t now_ms;
     const struct change *change;
     struct fleet_plan_row plan;
-    struct fleet_plan_row
-        life; /* `plan`, but created_ms is the deployment's; borrows from `plan` */
+    /* `plan`, but with the created_ms of the deployment if that exists; borrows from `plan`. */
+    struct fleet_plan_row life;
     struct fleet_target_row target;
     struct fleet_plan_begun begun;
 };
@@ -54,7 +54,7 @@ static CHECKED bool check_total(struct sql_connection *connection,
                      plan->deployment, plan->usd_per_hour, others, plan->target, limit);
 }
 
-/* Otherwise a name that is registered already would lead to the new server. */
+/* Without this check, a name that is registered already would lead to the new server. */
 static CHECKED bool check_name(struct sql_connection *connection, const char *name,
                                struct error *error)
 {
@@ -93,8 +93,8 @@ static CHECKED bool begin_new(struct sql_connection *connection, const struct be
            && fleet_managed_insert(connection, &row, error);
 }
 
-/* Until the plan has ended, the deployment counts at the higher of its price and the plan's; a
- * stopped one counts at the plan's price. */
+/* Until the plan has ended, the deployment counts at the higher of its price and the plan's. A
+ * stopped one that the plan starts or changes counts as running now, at the plan's price. */
 static CHECKED bool begin_change(struct sql_connection *connection,
                                  const struct beginning *beginning, struct error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends a plan and updates its deployment's row; and queues the job of a plan. */
+/* The end of a plan, which updates its deployment's row, and the queuing of a plan's job. */
 #include <string.h>
 
 #include "store/fleet/fleet_plans.h"
@@ -66,7 +66,7 @@ static CHECKED bool copy_terms(struct sql_connection *connection, const struct e
 }
 
 /* If the platform refused every change of a plan that failed or was cancelled, the earlier price is
- * restored. It is never above the reserved one, so the ceilings are kept. If the plan may have
+ * restored, unless it is above the reserved one: so the ceilings are kept. If the plan may have
  * changed something, the platform may bill the higher of the two prices, and end the server at the
  * earlier of the two ends: so the higher price stays, and the earlier end is stored. */
 static CHECKED bool settle_failed(struct sql_connection *connection, const struct ending *ending,
@@ -147,7 +147,7 @@ static CHECKED bool find_stranded(struct sql_connection *connection, struct flee
     return true;
 }
 
-/* The new job is cancelled if the old one was. */
+/* A request to cancel the old job applies to the new one. */
 static CHECKED bool keep_cancel(struct sql_connection *connection, const char *old, const char *job,
                                 struct error *error)
 {

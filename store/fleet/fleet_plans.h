@@ -22,7 +22,7 @@ struct fleet_plan_row {
     char at_end[16]; /* "stop", "destroy"; "" without an end */
     char state[16];  /* "planned", "applying", "done", "failed", "cancelled" */
     char reason[512];
-    char job_id[ID_SIZE]; /* "" until it is applied */
+    char job_id[ID_SIZE]; /* "" until it is begun */
     char principal[64];   /* who planned it */
     int64_t created_ms, good_until_ms, finished_ms;
 };
@@ -39,13 +39,15 @@ CHECKED bool fleet_plan_find(struct store *store, const char *id, struct fleet_p
  * fleet_plan_rows_free. */
 CHECKED bool fleet_plan_list(struct store *store, const char *deployment, size_t limit,
                              struct fleet_plan_row **out, size_t *count, struct error *error);
-/* Lists the valid plans that nobody has begun, newest first; free with fleet_plan_rows_free. */
+/* Lists at most `limit` valid plans that nobody has begun, newest first; free with
+ * fleet_plan_rows_free. */
 CHECKED bool fleet_plan_waiting(struct store *store, int64_t now_ms, size_t limit,
                                 struct fleet_plan_row **out, size_t *count, struct error *error);
 void fleet_plan_rows_free(struct fleet_plan_row *rows, size_t count);
 
 /* How a plan was agreed to: by a person at a page or in a client, by a person at the command line,
- * or by an agent that repeated the digest. */
+ * or without a person: by an agent that repeated the plan's digest or the deployment's name, or by
+ * opsbrain itself at the deployment's end. */
 #define FLEET_WAY_PERSON "person"
 #define FLEET_WAY_COMMAND_LINE "command line"
 #define FLEET_WAY_AGENT "agent"
@@ -64,8 +66,8 @@ CHECKED bool fleet_plan_approvals(struct store *store, const char *id, struct fl
                                   size_t *count, struct error *error);
 /* FORBIDDEN unless these approvals are the go-ahead that the target requires; the error says what
  * is missing. To stop or destroy a deployment, one approval by anybody is enough. Any other plan
- * needs a person, or two if the target requires two. Where it requires one, an agent may approve up
- * to the target's ceilings for agents. */
+ * needs a person, or two if the target requires two. Where it requires one, an agent may approve
+ * instead, up to the target's ceilings for agents. */
 CHECKED bool fleet_plan_allowed(const struct fleet_target_row *target,
                                 const struct fleet_plan_row *plan,
                                 const struct fleet_approval *approvals, size_t count,
@@ -93,7 +95,7 @@ struct fleet_plan_end {
     const char *observed, *baseline; /* JSON; NULL: unchanged */
     const char *wish, *door;         /* JSON; NULL: unchanged */
     bool sets_terms;                 /* the plan's price, end and at_end become the deployment's */
-    bool changed_nothing;            /* it failed, and the platform refused each of its changes */
+    bool changed_nothing; /* it was not carried out, and the platform refused each of its changes */
 };
 /* CONFLICT if the claim is stale. */
 CHECKED bool fleet_plan_end(struct store *store, const struct claim *claim, const char *id,
@@ -113,7 +115,7 @@ struct fleet_journal_row {
     char *poll_url, *detail; /* heap */
     int64_t at_ms;
 };
-/* The row is on disk when this returns. CONFLICT: the claim is stale, so nothing more may be
+/* When this returns true, the row is on disk. CONFLICT: the claim is stale, so nothing more may be
  * requested. */
 CHECKED bool fleet_journal_add(struct store *store, const struct claim *claim, const char *plan_id,
                                const struct fleet_journal_row *row, struct error *error);

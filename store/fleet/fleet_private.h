@@ -31,6 +31,7 @@ CHECKED bool fleet_plan_queue(struct sql_connection *connection, const struct fl
 /* *found false: no deployment of that name is managed. Free with fleet_managed_finish. */
 CHECKED bool fleet_managed_read(struct sql_connection *connection, const char *deployment,
                                 struct fleet_managed_row *out, bool *found, struct error *error);
+/* Adds the row under a new id. CONFLICT: the deployment is managed already. */
 CHECKED bool fleet_managed_insert(struct sql_connection *connection,
                                   const struct fleet_managed_row *row, struct error *error);
 /* Adds the cost since the last count to the deployment whose newest plan this is. */

@@ -22,12 +22,12 @@ static size_t count_people(const struct fleet_approval *approvals, size_t count)
     size_t people = 0;
 
     for (size_t i = 0; i < count; i++) {
-        bool counted = is_by_agent(&approvals[i]);
+        bool skipped = is_by_agent(&approvals[i]);
 
-        for (size_t j = 0; j < i && !counted; j++)
-            counted = !is_by_agent(&approvals[j])
+        for (size_t j = 0; j < i && !skipped; j++)
+            skipped = !is_by_agent(&approvals[j])
                       && strcmp(approvals[i].principal, approvals[j].principal) == 0;
-        people += !counted;
+        people += !skipped;
     }
     return people;
 }

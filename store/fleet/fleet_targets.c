@@ -77,7 +77,7 @@ static CHECKED bool not_found(struct sql_connection *connection, const char *nam
         return false;
     if (count == 0)
         return error_set(error, ERROR_NOT_FOUND,
-                         "no target is named \"%.63s\": there is none yet, and an admin adds one "
+                         "no target is named \"%.63s\": there is none, and an admin adds one "
                          "with target_register",
                          name);
     for (size_t i = 0; i < count && i < SHOWN; i++)
@@ -185,7 +185,7 @@ static CHECKED bool advance(struct sql_connection *connection, const struct flee
 }
 
 static CHECKED bool check_unused(struct sql_connection *connection, const char *name,
-                                 const char *advice, struct error *error)
+                                 const char *consequence, struct error *error)
 {
     char deployment[64];
     bool found;
@@ -199,13 +199,13 @@ static CHECKED bool check_unused(struct sql_connection *connection, const char *
         return true;
     sql_text(&sql, 0, deployment, sizeof deployment);
     return error_set(error, ERROR_CONFLICT,
-                     "the target \"%s\" has the managed deployment %s%s: call deployment_destroy "
-                     "first",
-                     name, deployment, advice);
+                     "the target \"%s\" has the managed deployment %s%s: first call "
+                     "deployment_destroy, or deployment_remove if opsbrain only watches it",
+                     name, deployment, consequence);
 }
 
-/* The place of a target must not change while the target has managed deployments: they could no
- * longer be found or ended. */
+/* The place and the regions of a target must not change while it has managed deployments: these
+ * could no longer be found or ended. */
 static CHECKED bool check_place(struct sql_connection *connection,
                                 const struct fleet_target_row *old,
                                 const struct fleet_target_row *wanted, struct error *error)

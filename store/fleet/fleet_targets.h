@@ -19,11 +19,12 @@ struct fleet_target_row {
     /* Ceilings per hour, for one deployment and for all of them; 0: only what costs nothing. */
     double deployment_usd, total_usd;
     int64_t life_limit_s; /* 0: no limit */
-    /* 0 or 1. No guard: the end of a deployment may depend on opsbrain alone. */
+    /* 0 or 1. allows_no_guard: the end of a deployment may depend on opsbrain alone. */
     int64_t allows_no_price, allows_no_end, allows_no_guard, needs_two;
-    double agent_usd, agent_life_usd; /* what an agent may approve alone, per hour and in all */
+    /* What an agent may approve alone, per hour and in all; agent_usd 0: nothing. */
+    double agent_usd, agent_life_usd;
     char created_by[64];
-    int64_t changed_ms, retired_ms; /* 0: not retired */
+    int64_t changed_ms, retired_ms; /* retired_ms 0: not retired */
 };
 
 /* Adds the target, or a new revision if a target of this name exists and differs. *changed false:

@@ -38,7 +38,7 @@ static CHECKED bool find(struct sql_connection *connection, const char *name,
 }
 
 struct put {
-    struct recipe_import wanted; /* its texts are borrowed */
+    struct recipe_import wanted; /* its document is borrowed */
     struct recipe_import row;
     bool existed;
 };

@@ -35,7 +35,7 @@ static CHECKED bool check_cell(struct sql_connection *connection, const struct b
                          (long long)beginning->cell_id, beginning->claim->job_id);
     sql_text(&sql, 0, state, sizeof state);
     if (strcmp(state, "pending") != 0)
-        return error_set(error, ERROR_CONFLICT, "cell %lld is already %s: a cell is measured once",
+        return error_set(error, ERROR_CONFLICT, "cell %lld is %s, not pending",
                          (long long)beginning->cell_id, state);
     return sql_integer(&sql, 1) == 0
            || error_set(error, ERROR_CONFLICT, "cell %lld is already being measured",
@@ -221,7 +221,7 @@ static char *write_measurement(const struct measurement *measurement)
     json_auto_t *json = NULL;
 
     if (measurement->attempted == 0 && measurement->window_s == 0)
-        return memory_copy_text("{}"); /* found infeasible before anything was sent */
+        return memory_copy_text("{}"); /* nothing was measured */
     json = measurement_to_json(measurement);
     return json_write(json);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads cells and attempts as rows, and the histograms and request records of one attempt. */
+/* Reads cells and attempts as rows, and the histograms and request records of one attempt; also
+ * writes a cell's load as text. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

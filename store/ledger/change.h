@@ -10,8 +10,8 @@
 
 struct store;
 
-/* The names in the audit log for changes that no principal caused, and for callers without valid
- * credentials. No principal can have these names. */
+/* Names in the audit log that no principal can have: of the server itself, and of callers without
+ * valid credentials. */
 #define AUDIT_SERVER "(server)"
 #define AUDIT_NOBODY "(nobody)"
 
@@ -19,21 +19,21 @@ struct store;
 struct actor {
     const char *principal;
     const char *role;
-    const char *client;     /* "name/version", or "" */
+    const char *client;     /* such as "name/version" or "page"; "": not known */
     const char *request_id; /* as in the log line of the request */
 };
 
-/* A change made by a tool. Each store function that changes something for a tool takes a pointer to
- * it, and writes the audit row in the same transaction. The pointer is NULL if no tool caused the
- * change (jobs, scrapes, retention). */
+/* A change with its author. A store function that changes something for a caller takes a pointer to
+ * it, and writes the audit row in the same transaction. The pointer is NULL if the change gets no
+ * audit row (jobs, scrapes, retention). */
 struct change {
     struct actor actor;
-    const char *tool;
+    const char *tool;      /* or what else makes the change, such as the command "key add" */
     const char *arguments; /* JSON without secrets, of which at most 4 KiB are stored */
     /* Identifies a request that takes several rounds but takes effect only once; NULL: none. */
     const char *nonce;
     const struct text *changed;  /* JSON {"member": [before, after]}; NULL: not recorded */
     int64_t storage_limit_bytes; /* CONFLICT if the principal has stored this much; 0: no limit */
-    int64_t intent; /* set by audit_log_announce: the row that the outcome belongs to */
+    int64_t intent; /* set by audit_log_announce: id of the row that announces the change */
     bool written;   /* set by the store once the outcome row is committed */
 };

@@ -125,7 +125,7 @@ bool dataset_entry_find(struct store *store, const char *name, struct dataset_en
         return false;
     if (!found)
         return error_set(error, ERROR_NOT_FOUND,
-                         "there is no dataset \"%.60s\": dataset_list shows all of them", name);
+                         "there is no dataset \"%.60s\": dataset_list shows the names", name);
     if (data != NULL) {
         const void *stored = sql_blob(&sql, DATA_COLUMN, length);
 

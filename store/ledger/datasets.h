@@ -9,7 +9,8 @@
 
 struct dataset_entry {
     char name[DATASET_NAME_SIZE], digest[65], kind[16], principal[64];
-    int64_t rows, skipped, file_bytes, created_ms;
+    int64_t rows, skipped; /* the file's usable records, and its other ones */
+    int64_t file_bytes, created_ms;
     char *lengths; /* JSON, heap */
 };
 void dataset_entry_finish(struct dataset_entry *entry);

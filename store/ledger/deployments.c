@@ -90,11 +90,10 @@ static CHECKED bool not_found(struct sql_connection *connection, const char *nam
         text_add(&names, ", ...");
     free(rows);
     if (count == 0)
-        return error_set(
-            error, ERROR_NOT_FOUND,
-            "no deployment is named \"%s\": none is registered yet, deployment_register "
-            "adds one",
-            name);
+        return error_set(error, ERROR_NOT_FOUND,
+                         "no deployment is named \"%s\": none is registered, deployment_register "
+                         "adds one",
+                         name);
     return error_set(error, ERROR_NOT_FOUND, "no deployment is named \"%s\"; there are: %s", name,
                      text_string(&names));
 }

@@ -5,6 +5,8 @@
 #include "base/net/url.h"
 #include "store/ledger/change.h"
 
+/* A text that was not stated is "". When a row is stored, a provider "" becomes "endpoint", and
+ * labels and limits "" become "{}". */
 struct deployment {
     int64_t id;
     int64_t revision;
@@ -12,7 +14,7 @@ struct deployment {
     char url[1025]; /* without a trailing '/' or '/v1' */
     char provider[32];
     char model[256];
-    char model_revision[96]; /* commit or tag of the weights; "" if not stated, like other texts */
+    char model_revision[96]; /* commit or tag of the weights */
     char quantization[64];
     char engine[32];
     char hardware[128];
@@ -23,10 +25,11 @@ struct deployment {
     /* JSON object of integers: max_instances, container_concurrency, max_running. */
     char limits[1024];
     char created_by[64];
-    char owner[64]; /* the principal that may change its URL and remove it, as admins may */
+    /* The principal that, like admins, may change its URL or secret, and remove it. */
+    char owner[64];
     int64_t created_ms, changed_ms, retired_ms; /* 0: not retired */
-    /* Only written, never read: the origin to which the secret is bound when this revision is
-     * stored; "": none. */
+    /* Only an input: the origin to which the secret is bound when this revision is stored;
+     * "": none. */
     char binds[ORIGIN_SIZE];
 };
 
@@ -52,7 +55,7 @@ CHECKED bool deployment_find_revision(struct store *store, int64_t id, int64_t r
  * affect a measurement is equal (not labels, owner, author, or the secret, which only gives
  * access). */
 bool deployment_measures_same(const struct deployment *a, const struct deployment *b);
-/* *first: the first revision of the unbroken series up to `revision` that all measure the same
+/* *first: the first of the consecutive revisions up to `revision` that all measure the same
  * (deployment_measures_same). */
 CHECKED bool deployment_same_since(struct store *store, int64_t id, int64_t revision,
                                    int64_t *first, struct error *error);
@@ -67,7 +70,7 @@ struct model_facts {
     int64_t context_tokens; /* 0: not reported */
     char details[4096];     /* JSON object */
 };
-/* Adds a row if the facts differ from the newest ones of the deployment. */
+/* Adds a row unless the newest row of the deployment has the same facts and revision. */
 CHECKED bool model_facts_note(struct store *store, const struct model_facts *facts,
                               struct error *error);
 CHECKED bool model_facts_latest(struct store *store, int64_t deployment_id, struct model_facts *out,

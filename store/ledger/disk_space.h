@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two limits on what is stored: part of the data folder's disk is reserved for running jobs and
- * admins, and each principal may store only a limited number of bytes. */
+/* Two limits on what is stored, which do not apply to admins: part of the data folder's disk is
+ * reserved for them and for running jobs, and each other principal may store only a limited number
+ * of bytes. */
 #pragma once
 
 #include "store/ledger/change.h"
@@ -10,7 +11,7 @@ struct disk_space {
     int64_t reserve_bytes; /* 0: nothing is reserved */
 };
 
-/* The usual `share` for disk_space_reserve. */
+/* The usual `share` for disk_space_reserve: at most a tenth of the disk is reserved. */
 #define DISK_SPACE_SHARE 10
 
 /* Reserves `bytes` of the disk, but at most the fraction 1 / share of it. Call this before
@@ -19,11 +20,12 @@ void disk_space_reserve(struct store *store, int64_t bytes, int64_t share);
 /* Reads the current state. If that fails, or disk_space_reserve was never called, the disk counts
  * as having room: INT64_MAX bytes are free, and nothing is reserved. */
 void disk_space_read(const struct store *store, struct disk_space *out);
-/* Call this before adding data that is not needed to finish or clean up anything. BUSY: no more
- * than the reserve is free. */
+/* Call this before adding data that is not needed to finish or clean up anything. BUSY: something
+ * is reserved, and no more than that is free. */
 CHECKED bool disk_space_check(const struct store *store, struct error *error);
 
-/* Approximately what a principal has stored or caused to be stored, except the audit log. */
+/* Approximately how many bytes of each kind a principal has stored or caused to be stored. Other
+ * kinds, such as the audit log, are not counted. */
 struct usage {
     int64_t imports_bytes, datasets_bytes, sweeps_bytes, deployments_bytes;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The endpoints where jobs measure, one job at a time: their names, their holders and the jobs that
- * wait. */
+/* The endpoints where jobs measure, one job at a time at each: their names, their holders and the
+ * jobs that wait. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "store/ledger/jobs.h"
 #include "store/ledger/store_private.h"
 
-/* Replaces the other names of 127.0.0.1, so that they all give the same endpoint. */
+/* Replaces "localhost" and "::1" by "127.0.0.1", so that all three give the same endpoint. */
 static const char *unify_host(const char *host)
 {
     return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ? "127.0.0.1" : host;
@@ -35,8 +35,11 @@ bool endpoint_lease_name(const char *url, char out[ENDPOINT_NAME_SIZE], struct e
     COLUMN(struct endpoint_lease, INTEGER, granted_ms, OF "granted_ms")
 static const struct sql_columns columns = SQL_COLUMNS(struct endpoint_lease, LEASE_COLUMNS);
 
-#define SELECT_LEASES SQL_SELECT(LEASE_COLUMNS, "l.") IN_LINE
-#define IN_LINE "FROM endpoint_leases l JOIN jobs j ON j.id = l.job_id WHERE l.turn IS NOT NULL "
+/* Leaves out the rows whose turn is NULL: their jobs neither hold the endpoint nor wait for it yet.
+ */
+#define SELECT_LEASES                                                                              \
+    SQL_SELECT(LEASE_COLUMNS, "l.")                                                                \
+    "FROM endpoint_leases l JOIN jobs j ON j.id = l.job_id WHERE l.turn IS NOT NULL "
 #define LINE_ORDER "l.granted_ms IS NULL, l.turn, l.id"
 
 static void number_places(struct endpoint_lease *rows, size_t count)

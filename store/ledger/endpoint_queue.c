@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lines of jobs that wait for endpoints: how a job joins a line, gets its endpoint and leaves
  * the line. A job that needs two endpoints joins the line for the second only when it holds the
- * first, and all jobs take endpoints in order of their names, so that no two jobs wait for each
- * other. Everything here runs in the caller's transaction. */
+ * first, and all jobs take endpoints in the order of the endpoints' names, so that no two jobs wait
+ * for each other. Everything here runs in the caller's transaction. */
 #include "base/core/memory.h"
 #include "store/ledger/jobs.h"
 #include "store/ledger/store_private.h"
 
+/* The line is served in rounds, which `turn` numbers, with one job of each principal per round: a
+ * job joins the first round, from the current one on, that follows those of its principal's earlier
+ * jobs. So every principal that waits runs one job before any of them runs a second, and leaving
+ * the line and joining it again gains nothing. */
 static CHECKED bool next_turn(struct sql_connection *connection, const char *job_id,
                               const char *endpoint, int64_t *turn, struct error *error)
 {
@@ -27,10 +31,6 @@ static CHECKED bool next_turn(struct sql_connection *connection, const char *job
     return true;
 }
 
-/* The line is served in rounds, which `turn` numbers, with one job of each principal per round: a
- * job joins the first round, from the current one on, that follows those of its principal's other
- * jobs. So every principal that waits runs one job before any of them runs a second, and leaving
- * the line and joining it again gains nothing. */
 static CHECKED bool queue_at(struct sql_connection *connection, const char *job_id,
                              const char *endpoint, struct error *error)
 {

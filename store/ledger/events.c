@@ -64,13 +64,13 @@ static CHECKED bool apply_add(struct sql_connection *connection, void *context, 
     return sql_run(&sql, error);
 }
 
-bool event_add(struct store *store, const char *stream, int64_t sequence, const char *frame,
+bool event_add(struct store *store, const char *key, int64_t sequence, const char *frame,
                int64_t now_ms, struct error *error)
 {
     struct adding *adding = memory_zeroed(1, sizeof *adding);
 
     *adding = (struct adding){
-        .stream = memory_copy_text(stream),
+        .stream = memory_copy_text(key),
         .frame = memory_copy_text(frame),
         .sequence = sequence,
         .now_ms = now_ms,
@@ -78,7 +78,7 @@ bool event_add(struct store *store, const char *stream, int64_t sequence, const 
     return database_defer_take(store->main, apply_add, adding, release, error);
 }
 
-bool event_list(struct store *store, const char *stream, int64_t after, size_t limit,
+bool event_list(struct store *store, const char *key, int64_t after, size_t limit,
                 struct event_row **out, size_t *count, struct error *error)
 {
     void *rows;
@@ -89,7 +89,7 @@ bool event_list(struct store *store, const char *stream, int64_t after, size_t l
     SQL_AUTO sql =
         sql_begin(reader.connection, SELECT_EVENTS "WHERE stream = ?1 "
                                                    "AND sequence > ?2 ORDER BY sequence LIMIT ?3");
-    sql_bind_text(&sql, 1, stream);
+    sql_bind_text(&sql, 1, key);
     sql_bind_integer(&sql, 2, after);
     sql_bind_integer(&sql, 3, (int64_t)limit);
     if (!sql_rows_read(&sql, &columns, &rows, count, error))

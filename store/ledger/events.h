@@ -13,20 +13,20 @@ struct event_row {
 #define EVENTS_PER_STREAM 256
 #define EVENTS_KEPT_MS (10 * 60 * 1000)
 #define EVENT_STREAM_SIZE (ID_SIZE + 24)
-/* Writes the name that a session's stream has in the store. */
+/* Writes the key that a session's stream has in the store: `key` of event_add and event_list. */
 void event_stream(const char *session, const char *stream, char out[EVENT_STREAM_SIZE]);
 /* Adds an event; it is on disk within a second, written together with others. The caller numbers
  * the events of a stream in ascending order; the newest EVENTS_PER_STREAM of each stream are kept.
  * BUSY: too many events wait to be written. */
-CHECKED bool event_add(struct store *store, const char *stream, int64_t sequence, const char *frame,
+CHECKED bool event_add(struct store *store, const char *key, int64_t sequence, const char *frame,
                        int64_t now_ms, struct error *error);
-/* Lists the events after number `after`, in ascending order, including all that were added before
- * this call. Free with event_rows_free. */
-CHECKED bool event_list(struct store *store, const char *stream, int64_t after, size_t limit,
+/* Waits until the events added so far are stored, and lists those of the stream that follow number
+ * `after`, in ascending order, at most `limit`. Free with event_rows_free. */
+CHECKED bool event_list(struct store *store, const char *key, int64_t after, size_t limit,
                         struct event_row **out, size_t *count, struct error *error);
 void event_rows_free(struct event_row *rows, size_t count);
 /* Deletes the events older than EVENTS_KEPT_MS, the calls that ended longer ago than that, and the
- * calls that began more than a day ago and never ended. Called once a minute. */
+ * calls that began more than a day ago and have not ended. Called once a minute. */
 CHECKED bool events_expire(struct store *store, int64_t now_ms, struct error *error);
 
 /* A call of a session that is answered by a stream. */
@@ -37,7 +37,8 @@ struct event_call {
     int64_t ended_ms; /* 0: it still runs, or the server was killed while it ran */
     int64_t sequence; /* of its newest event; 0: none is kept */
 };
-/* The call is on disk when this returns: from then on a client may resume the stream. */
+/* When this returns, the call is on disk, so that a client can resume its stream even after a
+ * restart of the server. Nothing is stored if the session has ended. */
 CHECKED bool event_call_begin(struct store *store, const char *session, const char *stream,
                               const char *message_id, const char *request_id, int64_t now_ms,
                               struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Idempotency keys: a call that repeats the key and arguments of an earlier one starts nothing new,
- * and is told what that call started. */
+/* Idempotency keys: while a key is kept (retention.c), a call that repeats the key and arguments of
+ * an earlier one starts nothing new, and is told what that call started. */
 #include <string.h>
 
 #include "store/ledger/jobs.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the owner of a job does: claims it, sends heartbeats, finishes it or gives it back. */
+/* What the owner of a job does: claims it, sends heartbeats, finishes it or gives it back. And how
+ * jobs that other owners left running become claimable. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,7 +111,7 @@ static CHECKED bool note_served(struct sql_connection *connection, const char *j
 }
 
 /* Finds a job that holds all endpoints that it needs. A job that gets only the first of two joins
- * the line for the second, and the search goes on with the next claimable job. */
+ * the line for the second, and the search starts again. */
 static CHECKED bool find_ready(struct sql_connection *connection, struct claiming *claiming,
                                struct error *error)
 {
@@ -146,8 +147,8 @@ static CHECKED bool apply_claim(struct sql_connection *connection, void *context
 }
 
 /* Usually no job is claimable: this is found out without a writing transaction. */
-static CHECKED bool any_claimable(struct store *store, struct claiming *claiming,
-                                  struct error *error)
+static CHECKED bool peek_claimable(struct store *store, struct claiming *claiming,
+                                   struct error *error)
 {
     READER_AUTO reader = database_reader(store->main);
 
@@ -161,7 +162,7 @@ bool job_claim(struct store *store, const char *owner, const char *const *kinds,
         .owner = owner, .kinds = kinds, .now_ms = now_ms, .lease_ms = lease_ms
     };
 
-    if (!any_claimable(store, &claiming, error))
+    if (!peek_claimable(store, &claiming, error))
         return false;
     if (claiming.found && !database_write(store->main, apply_claim, &claiming, error))
         return false;
@@ -304,8 +305,8 @@ static CHECKED bool apply_finish(struct sql_connection *connection, void *contex
 bool job_finish(struct store *store, const struct claim *claim, const struct job_ending *ending,
                 int64_t now_ms, struct error *error)
 {
-    struct job limits;
-    FREE_AUTO char *outcome = audit_log_clip(ending->outcome_json, sizeof limits.outcome);
+    struct job row; /* only for the size of its outcome */
+    FREE_AUTO char *outcome = audit_log_clip(ending->outcome_json, sizeof row.outcome);
     struct finishing finishing = { claim, ending, outcome, now_ms };
 
     return database_write(store->main, apply_finish, &finishing, error);

@@ -19,7 +19,7 @@ struct job {
     enum job_state state;
     char principal[64];
     int64_t created_ms, started_ms, finished_ms; /* 0: not yet */
-    int64_t updated_ms; /* its last change; a heartbeat counts only if it brings progress */
+    int64_t updated_ms; /* its last change; a heartbeat counts if it changes progress or message */
     char owner[ID_SIZE];
     int64_t lease_until_ms, fence;
     int64_t cancel_requested_ms;
@@ -30,7 +30,8 @@ struct job {
 
 bool job_is_over(const struct job *job);
 
-/* Proof that a worker may write for the job; passed with everything that the worker writes. */
+/* Proof that a worker may write for the job. A write with a claim that is not the job's newest is
+ * refused. */
 struct claim {
     char job_id[ID_SIZE];
     int64_t fence;
@@ -40,7 +41,7 @@ struct claim {
  * kind undoes what it did. */
 #define JOB_KIND_APPLY "apply"
 
-/* Queues a job of any kind except a sweep's, which sweep_create and sweep_reopen make. */
+/* Queues a job of any kind except a sweep's job, which sweep_create and sweep_reopen make. */
 CHECKED bool job_add(struct store *store, const char *kind, const char *subject,
                      const char *principal, int64_t now_ms, struct change *change, struct job *out,
                      struct error *error);
@@ -58,11 +59,12 @@ CHECKED bool job_counts(struct store *store, int64_t counts[JOB_CANCELLED + 1],
                         struct error *error);
 
 /* Claims a job of one of the kinds (a list that ends with NULL): a running job of another owner
- * whose lease ended before now_ms, or else a queued job that waits neither for an answer nor for an
- * endpoint; *found false: there is none. Queued jobs are claimed in this order: first those of
- * principals with fewer running jobs, then of principals whose last job was claimed longer ago,
- * then those for endpoints that were granted longer ago, then older ones. Increments the fence, and
- * marks attempts that the last owner left running as interrupted, in the same transaction. */
+ * whose lease ended before now_ms, or else a queued job that waits neither for an answer nor for
+ * other jobs at an endpoint; *found false: there is none. Queued jobs are claimed in this order:
+ * first those of principals with fewer running jobs, then of principals whose last job was claimed
+ * longer ago, then those for endpoints that were granted longer ago, then older ones. Increments
+ * the fence, and marks attempts that the last owner left running as interrupted, in the same
+ * transaction. */
 CHECKED bool job_claim(struct store *store, const char *owner, const char *const *kinds,
                        int64_t now_ms, int64_t lease_ms, struct job *out, bool *found,
                        struct error *error);

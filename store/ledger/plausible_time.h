@@ -11,7 +11,7 @@
 struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int64_t uptime_ms);
 /* The same, with the current time of both clocks. */
 struct timeline_verdict plausible_time_now(struct store *store);
-/* From now on the wall clock is believed; *before: the verdict until then. */
+/* From now until its next jump, the wall clock is believed. *before: the verdict until now. */
 CHECKED bool plausible_time_accept(struct store *store, int64_t wall_ms, int64_t uptime_ms,
                                    struct change *change, struct timeline_verdict *before,
                                    struct error *error);

@@ -261,7 +261,7 @@ bool api_key_list(struct store *store, struct api_key **out, size_t *count, stru
 }
 
 struct revoking {
-    const char *name;
+    const char *id_or_principal;
     int64_t now_ms, revoked;
 };
 
@@ -274,22 +274,22 @@ static CHECKED bool apply_revoke(struct sql_connection *connection, void *contex
                               "(id = ?1 OR principal_id = (SELECT id FROM principals WHERE name = "
                               "?1))");
 
-    sql_bind_text(&sql, 1, revoking->name);
+    sql_bind_text(&sql, 1, revoking->id_or_principal);
     sql_bind_integer(&sql, 2, revoking->now_ms);
     if (!sql_run(&sql, error))
         return false;
     revoking->revoked = sql_changes(&sql);
     return revoking->revoked > 0
            || error_set(error, ERROR_NOT_FOUND,
-                        "\"%s\" is neither the id nor the principal of a key that is not revoked "
-                        "yet: opsbrain key list shows all keys",
-                        revoking->name);
+                        "no unrevoked key has the id or the principal \"%s\": opsbrain key list "
+                        "shows all keys",
+                        revoking->id_or_principal);
 }
 
 bool api_key_revoke(struct store *store, const char *id_or_principal, int64_t now_ms,
                     struct change *change, int64_t *revoked, struct error *error)
 {
-    struct revoking revoking = { .name = id_or_principal, .now_ms = now_ms };
+    struct revoking revoking = { .id_or_principal = id_or_principal, .now_ms = now_ms };
 
     if (!store_change(store, change, apply_revoke, &revoking, id_or_principal, "", error))
         return false;

@@ -60,8 +60,9 @@ void api_key_note_use(struct store *store, const char *id, int64_t now_ms);
 /* Lists all keys, oldest first. free(*out). */
 CHECKED bool api_key_list(struct store *store, struct api_key **out, size_t *count,
                           struct error *error);
-/* Revokes the key of that id, or every key of the principal of that name. *revoked: how many.
- * NOT_FOUND: there is no such key that is not revoked yet. */
+/* Revokes the key of that id, or every key of the principal of that name. *revoked: how many of
+ * them were not revoked before. NOT_FOUND: there is no such key, or all of them were revoked
+ * before. */
 CHECKED bool api_key_revoke(struct store *store, const char *id_or_principal, int64_t now_ms,
                             struct change *change, int64_t *revoked, struct error *error);
 
@@ -102,7 +103,7 @@ void session_set_received(struct store *store, const char *id, int64_t sequence)
 /* The level is on disk when this returns. */
 CHECKED bool session_set_log_level(struct store *store, const char *id, int64_t level,
                                    struct error *error);
-/* Deletes the session and its events. */
+/* Deletes the session with its subscriptions, calls and events. */
 CHECKED bool session_remove(struct store *store, const char *id, struct error *error);
 /* Reads the sessions that were seen since `since_ms`, which continue after a restart, and deletes
  * the older ones. Free with session_rows_free. */

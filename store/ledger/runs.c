@@ -91,7 +91,7 @@ bool run_list(struct store *store, const char *deployment, const char *sweep_id,
     return true;
 }
 
-/* Returns the id of the run that this one replaces; "": none. */
+/* Returns the id of the run that the new run corrects; "": none. */
 static const char *find_corrected(const struct run_order *run)
 {
     const struct sweep_order *order = run->sweep;
@@ -134,46 +134,47 @@ struct fingerprinting {
 };
 
 static CHECKED bool insert_document(struct sql_connection *connection,
-                                    const struct fingerprinting *print, struct error *error)
+                                    const struct fingerprinting *fingerprinting,
+                                    struct error *error)
 {
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO fingerprints (digest, document) "
                                          "VALUES (?1, ?2) ON CONFLICT DO NOTHING");
 
-    sql_bind_text(&sql, 1, print->digest);
-    sql_bind_text(&sql, 2, print->document);
+    sql_bind_text(&sql, 1, fingerprinting->digest);
+    sql_bind_text(&sql, 2, fingerprinting->document);
     return sql_run(&sql, error);
 }
 
 static CHECKED bool apply_fingerprint(struct sql_connection *connection, void *context,
                                       struct error *error)
 {
-    const struct fingerprinting *print = context;
+    const struct fingerprinting *fingerprinting = context;
     SQL_AUTO sql = sql_begin(connection, "UPDATE runs SET fingerprint = ?3 WHERE sweep_id = "
                                          "(SELECT id FROM sweeps WHERE id = ?1 AND job_id = ?2) "
                                          "AND deployment_id = ?4 AND fingerprint IS NULL");
 
-    if (!job_claim_check(connection, print->claim, error)
-        || !insert_document(connection, print, error))
+    if (!job_claim_check(connection, fingerprinting->claim, error)
+        || !insert_document(connection, fingerprinting, error))
         return false;
-    sql_bind_text(&sql, 1, print->sweep_id);
-    sql_bind_text(&sql, 2, print->claim->job_id);
-    sql_bind_text(&sql, 3, print->digest);
-    sql_bind_integer(&sql, 4, print->deployment_id);
+    sql_bind_text(&sql, 1, fingerprinting->sweep_id);
+    sql_bind_text(&sql, 2, fingerprinting->claim->job_id);
+    sql_bind_text(&sql, 3, fingerprinting->digest);
+    sql_bind_integer(&sql, 4, fingerprinting->deployment_id);
     return sql_run(&sql, error);
 }
 
 bool run_fingerprint_set(struct store *store, const struct claim *claim, const char *sweep_id,
                          int64_t deployment_id, const char *fingerprint_json, struct error *error)
 {
-    struct fingerprinting print = { .claim = claim,
-                                    .sweep_id = sweep_id,
-                                    .deployment_id = deployment_id };
+    struct fingerprinting fingerprinting = { .claim = claim,
+                                             .sweep_id = sweep_id,
+                                             .deployment_id = deployment_id };
     json_auto_t *document = NULL;
 
     if (!json_parse(fingerprint_json, strlen(fingerprint_json), &document, error))
         return false;
     FREE_AUTO char *canonical = json_write_canonical(document);
-    digest_sha256_text(canonical, strlen(canonical), print.digest);
-    print.document = canonical;
-    return database_write(store->main, apply_fingerprint, &print, error);
+    digest_sha256_text(canonical, strlen(canonical), fingerprinting.digest);
+    fingerprinting.document = canonical;
+    return database_write(store->main, apply_fingerprint, &fingerprinting, error);
 }

@@ -111,8 +111,8 @@ static CHECKED bool delete_url(struct sql_connection *connection, const char *se
     return sql_run(&sql, error);
 }
 
-/* Deletes all rows of an origin: several URLs that an older version stored may have the same one.
- */
+/* Deletes all rows that bind the secret to the origin: an older version may have stored several
+ * URLs of that origin. */
 static CHECKED bool apply_delete(struct sql_connection *connection, void *context,
                                  struct error *error)
 {

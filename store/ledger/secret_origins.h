@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The origins to which admins have bound secrets: a secret is sent nowhere else. */
+/* The origins to which admins have bound secrets: a secret is sent only there, unless a file beside
+ * it lists where it may be sent (fleet/secret_access.h). */
 #pragma once
 
 #include "base/net/secrets.h"
@@ -12,8 +13,8 @@ struct secret_origin {
     int64_t created_ms;
 };
 
-/* Add or remove a binding. `origin` is as url_origin writes it. *changed false: the binding
- * already existed (or did not exist), and nothing is written. */
+/* Add or remove a binding. `origin` is as url_origin writes it. *changed false: there was nothing
+ * to add or remove, and nothing is written. */
 CHECKED bool secret_origin_add(struct store *store, const char *secret, const char *origin,
                                int64_t now_ms, struct change *change, bool *changed,
                                struct error *error);

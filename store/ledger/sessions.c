@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sessions of the protocol revisions that begin with `initialize`. */
+/* Sessions of the protocol revisions in which a client begins with `initialize`. */
 #include <stdlib.h>
 
 #include "base/core/text.h"

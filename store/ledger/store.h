@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What opsbrain remembers. Thread safe: every function may be called from any thread. Reads use a
- * pool of query-only connections; writes are closures run by a writer thread for each database
- * file, which commits what is queued together in one transaction. A function that writes returns
- * only after its transaction is on disk, unless its comment says that the write is stored later. */
+/* What opsbrain remembers. Thread safe, except for the functions that are to be called before there
+ * are other threads. Reads use a pool of query-only connections; writes are closures, which a
+ * writer thread for each database runs and commits in groups. A function that writes returns only
+ * after its transaction is on disk, unless its comment says that the write is stored later. */
 #pragma once
 
 #include <stddef.h>
@@ -39,12 +39,12 @@ size_t store_queued(struct store *store); /* writes that somebody waits for */
  * assertions aborts where it would. */
 void store_forbid_waiting(void);
 
-/* store_retain deletes what is too old: raw request records, finished jobs without a sweep (with
- * idempotency keys, both after jobs_days), audit rows, and scraped metrics by their level (with
- * series that have no scrapes left). If a number of days is 0, its rows are kept for ever. After a
- * day, it also deletes answers to requests in several rounds, and questions asked on pages. It
- * works in small transactions, so that others need not wait long, and returns when all is done. If
- * some rows cannot be deleted, the others still are, and the last error is returned. */
+/* store_retain deletes what is too old: raw request records (records_days); finished jobs without a
+ * sweep, and idempotency keys (jobs_days); audit rows (audit_days); scraped metrics, by their
+ * level, and series that have no scrapes left. If a number of days is 0, its rows are kept for
+ * ever. After a day, it also deletes answers to requests in several rounds, and questions asked on
+ * pages. It works in small transactions, so that others need not wait long, and returns when all is
+ * done. If some rows cannot be deleted, the others still are, and the last error is returned. */
 struct retention {
     int64_t records_days, jobs_days, audit_days;
     int64_t samples_days, samples_10s_days, samples_1m_days, samples_1h_days; /* by level */

@@ -32,19 +32,20 @@ struct store_clock {
 };
 
 struct store {
-    struct database *main;    /* opsbrain.db */
-    struct database *scrapes; /* scrapes.db */
-    struct presence presence; /* of the files of both databases */
+    struct database *main;    /* with SQLite: opsbrain.db */
+    struct database *scrapes; /* with SQLite: scrapes.db */
+    struct presence presence; /* of the data folder and the files in it */
     struct store_clock clock;
     struct deferred_timestamps *deferred;
     struct series_cache *series;
     struct audit_tally *tally;
-    struct audit_keys audit_keys; /* set before others use the store, never changed later */
+    struct audit_keys audit_keys; /* set before other threads use the store, then constant */
     char *folder;
-    int64_t reserve_bytes, reserve_share; /* set before others use the store, like the keys */
-    pthread_mutex_t verdict_lock;         /* protects the next member */
-    struct audit_verdict *verdict;        /* verdict of the latest check; NULL: none yet */
-    int lock_file; /* locks the folder; -1: other processes may have the store open, too */
+    /* Set before other threads use the store, like audit_keys. */
+    int64_t reserve_bytes, reserve_share;
+    pthread_mutex_t verdict_lock;  /* protects the next member */
+    struct audit_verdict *verdict; /* verdict of the latest check; NULL: none yet */
+    int lock_file;                 /* locks the folder; -1: not locked yet */
 };
 
 /* Reads what the previous process recorded about the clock. */
@@ -85,8 +86,8 @@ CHECKED bool audit_log_insert(struct sql_connection *connection, const struct au
 /* Called when the store is opened: adds the audit rows of older versions, which had no chain, to
  * the chain. */
 CHECKED bool audit_upgrade(struct store *store, struct error *error);
-/* If the key is the audit log's first one, begins to use it: the anchor and every new row are made
- * with it. */
+/* If the audit log had no key so far and the store has one, begins to use it: the anchor and every
+ * new row are made with it. */
 CHECKED bool audit_upgrade_begin_key(struct store *store, struct error *error);
 /* Deletes the rows that are older than `before_ms`, and leaves an anchor. */
 CHECKED bool audit_shorten(struct store *store, int64_t before_ms, struct error *error);
@@ -108,15 +109,16 @@ char *audit_log_clip(const char *json, size_t limit);
 /* CONFLICT unless the claim is the job's newest and the job runs. */
 CHECKED bool job_claim_check(struct sql_connection *connection, const struct claim *claim,
                              struct error *error);
-/* Works in the caller's transaction. */
+/* Adds a queued job, in the caller's transaction. */
 CHECKED bool job_insert(struct sql_connection *connection, const struct job *job,
                         struct error *error);
 /* Notes which endpoints the job needs, those of the deployments that its sweep measures, and puts
  * it in line for the first. */
 CHECKED bool endpoint_queue_join(struct sql_connection *connection, const char *job_id,
                                  struct error *error);
-/* Grants a job that is first in line the endpoint that it waits for. *holds: the job now holds all
- * endpoints that it needs; otherwise it has joined the line for the next one. */
+/* Grants the job the endpoint that it waits for, if any; the job must be first in line there.
+ * *holds: the job now holds all endpoints that it needs; otherwise it has joined the line for the
+ * next one. */
 CHECKED bool endpoint_queue_advance(struct sql_connection *connection, const char *job_id,
                                     int64_t now_ms, bool *holds, struct error *error);
 /* Gives up the job's endpoints and its places in lines. */
@@ -193,10 +195,11 @@ CHECKED bool sweep_read(struct sql_connection *connection, const char *id, struc
 extern const struct sql_columns job_columns; /* the columns of SELECT_JOBS */
 CHECKED bool job_read(struct sql_connection *connection, const char *id, struct job *out,
                       struct error *error);
-/* Runs a statement whose parameters are a job's id and, where it is not 0, a time. */
+/* Runs a statement with the parameter ?1, an id such as a job's, and, if time_ms is not 0, ?2, the
+ * time. */
 CHECKED bool job_execute(struct sql_connection *connection, const char *statement, const char *id,
                          int64_t time_ms, struct error *error);
 /* Ends the sweep that the job works on, unless the sweep has ended. `reason` NULL: the reason is
- * "its job was cancelled", or "failed" if that is the state. */
+ * "its job was ", followed by `state`. */
 CHECKED bool job_end_sweep(struct sql_connection *connection, const char *job_id, const char *state,
                            const char *reason, int64_t now_ms, struct error *error);

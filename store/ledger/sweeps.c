@@ -202,8 +202,9 @@ static CHECKED bool check_idle(struct sql_connection *connection, const struct s
     "sweep_id = ?1 AND run_id IN (SELECT id FROM runs WHERE sweep_id = ?1 AND finished_ms IS "     \
     "NULL) "
 
-/* Makes failed and skipped cells pending again. The cells of a finished run stay as they are: only
- * a new run, which corrects the finished one, can measure them again. */
+/* Makes failed and skipped cells pending again, and with them the inferred cells of the same run
+ * and token counts. The cells of a finished run stay as they are: only a new run, which corrects
+ * the finished one, can measure them again. */
 static CHECKED bool put_back_failed(struct sql_connection *connection, const char *id,
                                     struct error *error)
 {
@@ -307,71 +308,71 @@ bool sweep_reopen(struct store *store, const char *id, bool retry_failed, int64_
     return true;
 }
 
-struct held_write {
+struct claimed_write {
     const struct claim *claim;
     const char *sweep_id, *workload_json;
     int64_t deployment_id, now_ms;
 };
 
-/* Executes a statement on the sweep (?1) if the claimed job (?2) works on it. CONFLICT: it changed
- * no row, so the job does not work on the sweep, or the sweep has ended. */
-static CHECKED bool execute_for_holder(struct sql *sql, const struct held_write *held_write,
-                                       struct error *error)
+/* Executes a statement that changes a row if the claimed job (?2) works on the sweep (?1).
+ * CONFLICT: it changed none. */
+static CHECKED bool execute_claimed(struct sql *sql, const struct claimed_write *claimed_write,
+                                    struct error *error)
 {
-    sql_bind_text(sql, 1, held_write->sweep_id);
-    sql_bind_text(sql, 2, held_write->claim->job_id);
+    sql_bind_text(sql, 1, claimed_write->sweep_id);
+    sql_bind_text(sql, 2, claimed_write->claim->job_id);
     if (!sql_run(sql, error))
         return false;
     return sql_changes(sql) == 1
            || error_set(error, ERROR_CONFLICT, "sweep %s does not belong to job %s, or has ended",
-                        held_write->sweep_id, held_write->claim->job_id);
+                        claimed_write->sweep_id, claimed_write->claim->job_id);
 }
 
 static CHECKED bool apply_begin(struct sql_connection *connection, void *context,
                                 struct error *error)
 {
-    const struct held_write *held_write = context;
+    const struct claimed_write *claimed_write = context;
     SQL_AUTO sql = sql_begin(connection, "UPDATE sweeps SET state = 'running', started_ms = "
                                          "coalesce(started_ms, ?3) WHERE id = ?1 AND job_id = ?2 "
                                          "AND state IN ('planned', 'running')");
 
-    if (!job_claim_check(connection, held_write->claim, error))
+    if (!job_claim_check(connection, claimed_write->claim, error))
         return false;
-    sql_bind_integer(&sql, 3, held_write->now_ms);
-    return execute_for_holder(&sql, held_write, error);
+    sql_bind_integer(&sql, 3, claimed_write->now_ms);
+    return execute_claimed(&sql, claimed_write, error);
 }
 
 bool sweep_begin(struct store *store, const struct claim *claim, const char *sweep_id,
                  int64_t now_ms, struct error *error)
 {
-    struct held_write held_write = { .claim = claim, .sweep_id = sweep_id, .now_ms = now_ms };
+    struct claimed_write claimed_write = { .claim = claim, .sweep_id = sweep_id, .now_ms = now_ms };
 
-    return database_write(store->main, apply_begin, &held_write, error);
+    return database_write(store->main, apply_begin, &claimed_write, error);
 }
 
 static CHECKED bool apply_workload(struct sql_connection *connection, void *context,
                                    struct error *error)
 {
-    const struct held_write *held_write = context;
+    const struct claimed_write *claimed_write = context;
     SQL_AUTO sql =
         sql_begin(connection, "UPDATE sweep_subjects SET workload = ?4 WHERE sweep_id = ?1 AND "
                               "deployment_id = ?3 AND EXISTS "
                               "(SELECT 1 FROM sweeps WHERE id = ?1 AND job_id = ?2)");
 
-    if (!job_claim_check(connection, held_write->claim, error))
+    if (!job_claim_check(connection, claimed_write->claim, error))
         return false;
-    sql_bind_integer(&sql, 3, held_write->deployment_id);
-    sql_bind_text(&sql, 4, held_write->workload_json);
-    return execute_for_holder(&sql, held_write, error);
+    sql_bind_integer(&sql, 3, claimed_write->deployment_id);
+    sql_bind_text(&sql, 4, claimed_write->workload_json);
+    return execute_claimed(&sql, claimed_write, error);
 }
 
 bool sweep_workload_keep(struct store *store, const struct claim *claim, const char *sweep_id,
                          int64_t deployment_id, const char *workload_json, struct error *error)
 {
-    struct held_write held_write = { .claim = claim,
-                                     .sweep_id = sweep_id,
-                                     .deployment_id = deployment_id,
-                                     .workload_json = workload_json };
+    struct claimed_write claimed_write = { .claim = claim,
+                                           .sweep_id = sweep_id,
+                                           .deployment_id = deployment_id,
+                                           .workload_json = workload_json };
 
-    return database_write(store->main, apply_workload, &held_write, error);
+    return database_write(store->main, apply_workload, &claimed_write, error);
 }

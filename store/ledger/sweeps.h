@@ -68,9 +68,9 @@ struct run_row {
     int64_t repetition;
     char deployment[64];
     int64_t deployment_id, revision;
-    char fingerprint[65];   /* digest; "" before the first cell */
-    char corrects[ID_SIZE]; /* the run it replaces; "" if none */
-    /* The newest finished run that replaces this one and measured something; "" if none. */
+    char fingerprint[65];   /* digest; "" until run_fingerprint_set */
+    char corrects[ID_SIZE]; /* the earlier run that this run corrects; "" if none */
+    /* The newest finished run that corrects this run and measured something; "" if none. */
     char corrected_by[ID_SIZE];
     char *fingerprint_document, *provenance; /* JSON, heap */
     int64_t created_ms, finished_ms;
@@ -86,7 +86,7 @@ struct cell_plan {
     size_t subject;      /* 0: the order's deployment, 1: its candidate */
 };
 
-/* An earlier run, which the new run of this subject and repetition replaces. */
+/* An earlier run, which the new run of this subject and repetition corrects. */
 struct correction {
     size_t subject; /* as in cell_plan */
     int64_t repetition;
@@ -103,7 +103,7 @@ struct sweep_order {
     size_t cell_count;
     int64_t repetitions;
     int64_t active_limit;        /* most sweeps of the principal, queued or running; 0: no limit */
-    const char *idempotency_key; /* NULL: none; else the change must name its actor */
+    const char *idempotency_key; /* NULL: none; it is one of the change's principal and tool */
     const char *arguments_digest;
 };
 
@@ -134,8 +134,8 @@ CHECKED bool sweep_list(struct store *store, const char *deployment, int64_t bef
  * none. */
 CHECKED bool sweep_find_active(struct store *store, const char *deployment, char id[ID_SIZE],
                                struct error *error);
-/* Lists cells in order of measurement, with their accepted measurement; run_id NULL: of all runs of
- * the sweep. Free with cell_rows_free. */
+/* Lists cells in the order of the plan, with their accepted measurement; run_id NULL: of all runs
+ * of the sweep. Free with cell_rows_free. */
 CHECKED bool cell_list(struct store *store, const char *sweep_id, const char *run_id,
                        struct cell_row **out, size_t *count, struct error *error);
 /* Lists the attempts at a sweep's cells; state NULL: in all states. free(*out). */
@@ -144,8 +144,8 @@ CHECKED bool cell_attempt_list(struct store *store, const char *sweep_id, const 
 /* NOT_FOUND: the message names the id. Free *out with run_row_finish. */
 CHECKED bool run_find(struct store *store, const char *id, struct run_row *out,
                       struct error *error);
-/* Lists runs, the newest first, of a deployment and a sweep (NULL: of all); before_ms 0: from the
- * newest. Free with run_rows_free. */
+/* Lists runs of a deployment and a sweep (NULL: of all): the newest sweep first, its runs in order
+ * of repetition; before_ms 0: from the newest. Free with run_rows_free. */
 CHECKED bool run_list(struct store *store, const char *deployment, const char *sweep_id,
                       int64_t before_ms, size_t limit, struct run_row **out, size_t *count,
                       struct error *error);
@@ -153,7 +153,8 @@ CHECKED bool run_list(struct store *store, const char *deployment, const char *s
 /* The functions from here on that take a claim are for the job's owner. CONFLICT: the claim is
  * stale. A sweep ends with its job (job_finish). */
 
-/* Marks the sweep as running. CONFLICT, too: the job does not work on it, or it has ended. */
+/* Marks the sweep as running. CONFLICT, too: the job does not work on the sweep, or the sweep
+ * has ended. */
 CHECKED bool sweep_begin(struct store *store, const struct claim *claim, const char *sweep_id,
                          int64_t now_ms, struct error *error);
 /* Stores how prompts are made for one of the sweep's deployments. CONFLICT, too: the job does not
@@ -165,13 +166,16 @@ CHECKED bool sweep_workload_keep(struct store *store, const struct claim *claim,
 CHECKED bool run_fingerprint_set(struct store *store, const struct claim *claim,
                                  const char *sweep_id, int64_t deployment_id,
                                  const char *fingerprint_json, struct error *error);
+/* Begins an attempt at a cell. CONFLICT, too: the cell does not belong to the job's sweep, is not
+ * pending, or is being measured. */
 CHECKED bool attempt_begin(struct store *store, const struct claim *claim, int64_t cell_id,
                            int64_t now_ms, int64_t *attempt_id, struct error *error);
-/* Stores a cell's result in one transaction: measurement, histograms, records and the cell's state.
- * CELL_PENDING rejects the attempt, and the cell will be measured again; any other state is final.
- * CONFLICT: the attempt does not run under this claim, or the cell already has a result. */
+/* Stores a cell's result in one transaction: measurement, histograms, records, series and the
+ * cell's state. CELL_PENDING rejects the attempt, and the cell stays pending. CONFLICT, too: the
+ * attempt does not run under this claim, or the cell already has a result. */
 CHECKED bool attempt_end(struct store *store, const struct claim *claim, int64_t attempt_id,
                          const struct cell_result *result, int64_t now_ms, struct error *error);
+/* Ends an attempt without a result; the cell stays pending. CONFLICT, too: as for attempt_end. */
 CHECKED bool attempt_interrupt(struct store *store, const struct claim *claim, int64_t attempt_id,
                                const char *reason, int64_t now_ms, struct error *error);
 /* Marks every pending cell as skipped. */

@@ -8,7 +8,8 @@
 #define MIB 1048576.0
 #define ROW "100 + " /* approximate bytes of a row besides its long columns */
 
-/* A query that counts the bytes of one kind of data: octet_length of a text, length of a blob. */
+/* A query that counts the bytes of one kind of data. Texts need octet_length, because their length
+ * is in characters. */
 struct source {
     size_t member;         /* offset into struct usage */
     const char *statement; /* ?1: the principal */
@@ -91,7 +92,7 @@ bool usage_check_in(struct sql_connection *connection, const char *principal, in
     return all < limit_bytes
            || error_set(error, ERROR_CONFLICT,
                         "%s has stored %.1f MiB (imports %.1f, datasets %.1f, sweeps %.1f, "
-                        "deployments %.1f), as much as the setting storage_limit_bytes "
+                        "deployments %.1f), at least as much as the setting storage_limit_bytes "
                         "allows (%.1f MiB): raw records of sweeps are deleted after records_days; "
                         "an admin can raise the limit, which does not apply to admins",
                         principal, (double)all / MIB, (double)usage.imports_bytes / MIB,

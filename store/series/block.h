@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A part of a deployment's scrapes at one level, packed by series: the times, which all series
- * share, and the directory of the families. A family is all series of one name. Each series has a
- * lane: a point for each of the times. Private to store/. */
+ * share, and the directory of the families. A family is all series of one name. A series with
+ * values in the block has a lane: a point for each of the times. Private to store/. */
 #pragma once
 
 #include "base/core/error.h"
@@ -11,7 +11,7 @@
 #define BLOCK_POINTS 1440        /* a block with this many points is full */
 #define BLOCK_POINTS_LIMIT 65536 /* a block never has more points */
 #define BLOCK_FAMILIES 65536     /* a block never has more rows of families */
-/* A block begins at a multiple of this, and so at most this long before its first scrape. */
+/* A block begins at a multiple of this, and less than this before its first scrape. */
 #define BLOCK_EARLY_MS (10 * 60 * 1000LL)
 /* Returns the length of a span: no block extends across a multiple of it. */
 int64_t block_span_ms(enum scrape_level level);

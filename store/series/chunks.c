@@ -3,7 +3,7 @@
 
 #include "store/engine/sql.h"
 
-/* A row ends with the lane that reaches this size before compression. */
+/* A row whose lanes have reached this size, before compression, takes no more lanes. */
 #define CHUNK_BYTES (256UL * 1024)
 
 /* ---- Reading ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packs a column of numbers as the errors of a prediction: almost nothing where the prediction is
- * right; elsewhere, whole numbers as differences, and other numbers as the bytes that differ.
- * Private to store/. */
+/* Packs a column of numbers as the errors of a prediction. A right prediction takes almost no
+ * space. For a wrong one, the difference is stored if values, predictions and differences are whole
+ * numbers in the entire column, or else the bytes that differ. Private to store/. */
 #pragma once
 
 #include <stdbool.h>

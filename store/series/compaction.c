@@ -21,8 +21,9 @@ static CHECKED bool delete_scrapes(const struct rollup_window *window, struct er
     return sql_run(&sql, error);
 }
 
-/* Records when each series last had a value. The time that is written is a day later than that,
- * so that it has to be written only once a day. */
+/* Ensures that no value in the window is newer than the seen_ms of its series. An old seen_ms is
+ * replaced by the time one day after the window's last scrape, so that it is written only once a
+ * day. */
 static CHECKED bool note_seen(const struct rollup_window *window, struct error *error)
 {
     int64_t last_ms = window->at_ms[window->count - 1];
@@ -66,7 +67,7 @@ static CHECKED bool grow_all(struct rollup_window *window,
     return true;
 }
 
-/* Adds the window to all levels together, so that its scrapes are read only once. */
+/* Adds the window to all levels together, so that its scrapes are not read for each level again. */
 static CHECKED bool grow_levels(struct rollup_window *window, struct error *error)
 {
     struct rollup_writer writers[SCRAPE_LEVELS] = { 0 };

@@ -12,7 +12,7 @@
 
 #define LONG_WINDOW_MS (60 * 60 * 1000LL)
 #define SHORT_WINDOW_MS BLOCK_EARLY_MS
-#define SHORT_FROM_ROWS 120  /* a window is short if it then still has more scrapes than this */
+#define SHORT_FROM_ROWS 120  /* ten minutes with more scrapes than this form a short window */
 #define GRACE_MS 30000       /* time for scrapes that are still running */
 #define VALUES_LOADED 524288 /* how many values are loaded at once: 4 MiB */
 

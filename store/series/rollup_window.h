@@ -15,9 +15,10 @@ struct source {
     int64_t series, family;
     int64_t seen_ms; /* the blocks have no newer point of this series */
     bool is_counter;
+    /* The rest is set by rollup_window_load. */
     bool has_values; /* the window has a value of this series */
     double before;   /* the value at the scrape before the window; NaN: absent there */
-    double *values;  /* one per scrape; NaN: absent. Valid only while loaded */
+    double *values;  /* one per scrape; NaN: absent. Valid until the next load */
 };
 
 struct rollup_window {
@@ -34,13 +35,13 @@ struct rollup_window {
     double *values; /* values of the sources that are loaded */
 };
 
-/* Finds the oldest complete hour, or ten minutes if there are many scrapes, that is not yet rolled
- * up. count 0: nothing is due. */
+/* Finds the oldest scrapes that are not rolled up yet: those up to the end of their hour or, if
+ * there are many, of their ten minutes. count 0: that end has not come yet, or there are none. */
 CHECKED bool rollup_window_find(struct rollup_window *window, int64_t now_ms, struct error *error);
 /* Reads the times of the window's scrapes, and the deployment's series. */
 CHECKED bool rollup_window_read(struct rollup_window *window, struct error *error);
-/* Loads the values of the sources from `first` on, as many as fit in some megabytes; *count: of
- * how many sources. Unloads the values loaded earlier. */
+/* Loads the values of the source at `first`, and of as many after it as fit in some megabytes;
+ * *count: of how many sources. Unloads the values loaded earlier. */
 CHECKED bool rollup_window_load(struct rollup_window *window, size_t first, size_t *count,
                                 struct error *error);
 void rollup_window_finish(struct rollup_window *window);

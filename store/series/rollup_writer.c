@@ -77,7 +77,7 @@ static size_t place_last(struct block *block, int64_t step_at_ms)
     return block->count - 1;
 }
 
-/* Merges the old block's times and the window's new steps, in order. */
+/* Merges the old block's times and the steps of the window's scrapes, in order. */
 static void merge_times(struct rollup_writer *writer)
 {
     const struct rollup_window *window = writer->window;

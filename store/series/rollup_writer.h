@@ -15,15 +15,15 @@ struct rollup_writer {
     size_t *old_places;          /* the position of each of the old block's times in `block` */
     size_t *places;              /* the position of each of the window's scrapes in `block` */
     struct scrape_point *points; /* the points of the series that is being added */
-    struct family_reader reader; /* reads the old block */
-    const struct lane *before;   /* the old block's next lane; NULL: there is none */
+    struct family_reader reader; /* reads a family of the old block */
+    const struct lane *before;   /* the lane last read from it; NULL: it has no more */
     struct family_writer families;
 };
 
-/* Begins a block that replaces the last one that begins before the window's end. If that one has no
- * room or belongs to an earlier span, it stays, and the new block has only the window. If the
- * window lies within the old block, because the clock was set back, the two are merged in order of
- * time. */
+/* Begins a block with the window's scrapes. It also takes over the points of the last block that
+ * begins before the window's end, and replaces that block, unless there is none, or it has no room
+ * or belongs to an earlier span. If the window does not come after that block, because the clock
+ * was set back, the two are merged in order of time. */
 CHECKED bool rollup_writer_begin(struct rollup_writer *writer, struct rollup_window *window,
                                  enum scrape_level level, struct error *error);
 /* Adds a series. Call it for all of the window's sources, in their order, with their values

@@ -4,16 +4,17 @@
 
 #include <stdint.h>
 
-/* Every level covers all scrapes; each has its own retention. */
+/* Each scrape is rolled up to every level; each level has its own retention. */
 enum scrape_level { SCRAPE_RAW, SCRAPE_10_S, SCRAPE_1_MIN, SCRAPE_1_H, SCRAPE_LEVELS };
-int64_t scrape_level_ms(enum scrape_level level); /* 1 for SCRAPE_RAW */
+int64_t scrape_level_ms(enum scrape_level level); /* length of a step; 1 for SCRAPE_RAW */
 
 /* The scrapes of one series within one step of time. */
 struct scrape_point {
     int64_t at_ms;              /* the step's start */
     double count;               /* of scrapes; a whole number */
     double last, min, max, sum; /* counters have only `last` */
-    /* Only of counters, and summed over the scrapes: the growth since the previous scrape, if that
-     * also has the series (from 0 after a restart), and the time since then. */
+    /* Only of counters, and summed over the scrapes: the growth since the previous scrape (from 0
+     * after a restart), and the time since then. A scrape adds neither if the previous one lacks
+     * the series, or if the clock was set back in between. */
     double increase, covered_ms;
 };

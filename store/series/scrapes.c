@@ -79,7 +79,7 @@ static CHECKED bool read_number(struct sql_connection *connection, const char *s
 }
 
 /* Finds or inserts a series; *id 0: it is new and beyond the limit. *known: how many series the
- * deployment has, with those beyond the limit; -1: not counted yet. */
+ * deployment has, plus those that were refused in this scrape; -1: not counted yet. */
 static CHECKED bool find_or_insert(struct sql_connection *connection, int64_t deployment_id,
                                    const struct scrape_value *value, int64_t *known, int64_t *id,
                                    struct error *error)

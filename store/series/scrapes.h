@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scraped metrics. The targets, which say which deployments are scraped, are in the main database;
  * series and samples are in a file of their own, scrapes.db. In PostgreSQL all are in one database,
- * but series and samples have a connection of their own. */
+ * but series and samples have connections of their own. */
 #pragma once
 
 #include "store/ledger/change.h"
@@ -84,8 +84,9 @@ CHECKED bool scrape_visit(struct store *store, const struct scrape_range *range,
 CHECKED bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
                                   enum scrape_level level, struct scrape_left_out *out,
                                   struct error *error);
-/* Chooses the coarsest level that is fine enough for step_ms, if it goes back to from_ms. Otherwise
- * a coarser level that does or, if none does, the level that goes back furthest. */
+/* Chooses the coarsest level that is fine enough for step_ms or, if that does not go back to
+ * from_ms, the finest coarser level that does. If none of these levels does, chooses the one
+ * that goes back furthest. */
 CHECKED bool scrape_level_for(struct store *store, int64_t deployment_id, int64_t from_ms,
                               int64_t step_ms, enum scrape_level *out, struct error *error);
 /* Finds the type of the series of that name; "": the deployment has no such series. */

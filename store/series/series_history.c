@@ -18,7 +18,7 @@ struct reading {
     bool is_counter;
     size_t tag;
     struct scrape_point step; /* count 0: there is none */
-    int64_t before_ms;        /* time of the previous scrape; -1: the series was absent there */
+    int64_t before_ms;        /* time of the previous scrape; -1: growth is not counted from it */
     double before;
 };
 
@@ -29,7 +29,7 @@ struct selection {
     int64_t family;
     struct reading *readings; /* by ascending id */
     size_t count;
-    int64_t epoch; /* of the previous scrape; -1: there is none */
+    int64_t epoch; /* of the previous scrape that was read from `samples`; -1: there is none */
 };
 
 struct stored_series {
@@ -124,8 +124,8 @@ static void add_scrape(const struct selection *selection, struct reading *readin
 
 /* ---- Packed scrapes ---- */
 
-/* Converts a point of a series that was packed as a counter and is none now, or the reverse: only
- * `last` is known in both cases. */
+/* Converts a point of a series that was packed as a counter and is none now, or the reverse: both
+ * kinds have only `count` and `last` in common. */
 static void change_type(struct scrape_point *point, bool is_counter)
 {
     *point =

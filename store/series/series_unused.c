@@ -16,8 +16,8 @@ struct unused {
     size_t count;
 };
 
-/* Finds the series that were last seen before the first block begins: no block has a point of
- * them. */
+/* Finds the series whose seen_ms is before the first block begins: no block has a point of them. If
+ * there is no block, it finds all series. */
 static CHECKED bool find_without_block(struct sql_connection *connection, struct unused *unused,
                                        struct error *error)
 {

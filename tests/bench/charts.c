@@ -135,8 +135,7 @@ static void draw_file(const char *file_name, const struct text *bytes)
         return;
     }
     evidence.imported = true;
-    text_copy(evidence.name, sizeof evidence.name,
-              underscore != NULL ? underscore + 1 : file_name);
+    text_copy(evidence.name, sizeof evidence.name, underscore != NULL ? underscore + 1 : file_name);
     audit_run(&input, &findings);
     for (const struct bench_chart *row = bench_charts; row->name != NULL; row++) {
         CHART_AUTO chart = { 0 };

@@ -70,7 +70,7 @@ test('only the caller may answer, and only from a page of this server', async (t
             assert.equal((await new Browser(server.port).get(path)).headers.location, `/sign-in?to=${encodeURIComponent(path)}`);
             const foreign = await ada.get(path);
             assert.equal(foreign.status, 403);
-            assert.match(foreign.body, /a call of otto asks this: only otto may answer, and you are signed in as ada/);
+            assert.match(foreign.body, /a call by otto asks this: only otto may answer, and you are signed in as ada/);
             assert.doesNotMatch(foreign.body, /Remove/);
             assert.equal((await ada.post(path, { token: await ada.token('/register'), ...YES })).status, 403);
             assert.doesNotMatch((await ada.get('/')).body, /Waits for your answer/);

@@ -17,7 +17,7 @@ function register(client, name) {
     return client.callTool('deployment_register', { name, url: 'http://127.0.0.1:9' });
 }
 
-// loseFiles(server, client, lose): `lose` moves or deletes files; the server must notice, refuse writes and continue to read.
+// loseFiles(server, client, lose): lose(data) deletes or replaces files; the server must notice, refuse writes and still read.
 async function loseFiles(server, client, lose) {
     assert.ok(!(await register(client, 'before')).isError);
     await lose(server.data);
@@ -73,7 +73,7 @@ test('the server notices that its folder was moved away, and that it is back', a
     assert.ok(!(await register(client, 'back')).isError);
 });
 
-test('a server that had keys and lost its folder does not start without keys', async (t) => {
+test('a server that had keys and lost its folder starts only with --auth keys, or after key reset', async (t) => {
     const data = path.join(await temporaryFolder(t), 'data');
     const key = await addKey(data, 'alice', '--role', 'admin');
     const server = await startServer(t, { data });

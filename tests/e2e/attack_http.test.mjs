@@ -28,7 +28,8 @@ function converse(port, bytes, { pieces = 1 } = {}) {
     });
 }
 
-// refused(port, request, status): asserts that the request is refused: alone, byte by byte, and after another request.
+// refused(port, request, status): sends the request in one piece, byte by byte, and after another request, each time with
+// HIDDEN behind it; asserts that it is refused, and that HIDDEN is not answered.
 async function refused(port, request, status = 400) {
     const bytes = request + HIDDEN;
     for (const [before, options] of [['', {}], ['', { pieces: bytes.length }], [HIDDEN, {}]]) {
@@ -59,8 +60,13 @@ const attacks = {
         'POST /mcp\r HTTP/1.1\r\nHost: localhost\r\n\r\n',
         `${HEAD}X: a\r\r\n\r\n`,
     ],
-    'an invalid name': [`${HEAD}X Y: a\r\n\r\n`, `${HEAD}: a\r\n\r\n`, `${HEAD}X\r\n\r\n`, `${HEAD}X(y): a\r\n\r\n`],
-    'a value that continues on the next line': [
+    'an invalid header name, or no colon': [
+        `${HEAD}X Y: a\r\n\r\n`,
+        `${HEAD}: a\r\n\r\n`,
+        `${HEAD}X\r\n\r\n`,
+        `${HEAD}X(y): a\r\n\r\n`,
+    ],
+    'a line that begins with a blank': [
         `${HEAD}X: a\r\n b\r\n\r\n`,
         `${HEAD}Content-Length: 41\r\n\t0\r\n\r\n`,
         'POST /mcp HTTP/1.1\r\n Host: localhost\r\n\r\n',
@@ -73,7 +79,7 @@ const attacks = {
         `${HEAD}Content-Length: 99999999999999999999\r\n\r\n{}`,
         `${HEAD}Content-Length:\r\n\r\n`,
     ],
-    'a coding beside a length, or an invalid coding': [
+    'a transfer coding that is invalid, beside a length, or in HTTP/1.0': [
         `${HEAD}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
         `${HEAD}Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n`,
         `${HEAD}Transfer-Encoding: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
@@ -96,7 +102,7 @@ const attacks = {
         'POST /mcp HTTP/1.1 \r\nHost: localhost\r\n\r\n',
         'POST /mcp\r\nHost: localhost\r\n\r\n',
     ],
-    'a host that is missing or comes twice': [
+    'a header Host that is missing or comes twice': [
         'POST /mcp HTTP/1.1\r\n\r\n',
         `${HEAD}Host: localhost\r\n\r\n`,
         'POST http://localhost/mcp HTTP/1.1\r\n\r\n',
@@ -136,7 +142,7 @@ test('a complete URI is accepted as the target, and its host is checked instead 
     assert.deepEqual(await ask(`//evil.example/mcp`, 'localhost'), [404]);
 });
 
-test('a client that sends all of a far too long body before it reads still gets the refusal', async (t) => {
+test('a client that does not stop sending a far too long body still gets the refusal', async (t) => {
     const { port } = await startServer(t);
     const size = 10_000_000;
     const piece = Buffer.concat([Buffer.from('186a0\r\n'), Buffer.alloc(100_000, 'x'), Buffer.from('\r\n')]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and roles: every change is reported, and a command with the wrong folder creates nothing.
+// Keys and roles: what the commands report, when a changed role counts, and what happens with a wrong folder.
 import assert from 'node:assert/strict';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +12,7 @@ function tryRegister(client, name) {
     return client.callTool('deployment_register', { name, url: 'http://127.0.0.1:9' });
 }
 
-test('a second key changes no role, and a changed role counts in open sessions within a second', async (t) => {
+test('key add changes no role, and a changed role counts in open sessions within a second', async (t) => {
     const data = await temporaryFolder(t);
     const admin = await addKey(data, 'root', '--role', 'admin');
     const key = await addKey(data, 'eve', '--role', 'viewer', '--label', 'laptop');
@@ -37,7 +37,7 @@ test('a second key changes no role, and a changed role counts in open sessions w
     assert.deepEqual([...new Set(rows.map(({ subject }) => subject))], ['eve']);
 });
 
-test('keys and principals are listed with label and last use', async (t) => {
+test('keys are listed with label and last use, and principals with their role and numbers of keys', async (t) => {
     const data = await temporaryFolder(t);
     await addKey(data, 'ci', '--role', 'operator', '--label', 'nightly');
     const key = await addKey(data, 'ci', '--role', 'operator');
@@ -55,7 +55,9 @@ test('keys and principals are listed with label and last use', async (t) => {
     assert.match(output, /\| ci +\| operator +\| 2 +\| 2 +\|/);
 });
 
-test('a command with the wrong folder says so and creates nothing', { skip: onPostgres && 'PostgreSQL has no folder' }, async (t) => {
+const skip = onPostgres && 'PostgreSQL has no folder';
+
+test('a command with the wrong folder says so and creates nothing; key add creates it, and says so', { skip }, async (t) => {
     const root = await temporaryFolder(t);
     await mkdir(path.join(root, 'empty'));
     await mkdir(path.join(root, 'others'));

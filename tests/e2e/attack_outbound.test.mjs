@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses that must never be called, and text with invisible characters.
+// Addresses that must not be called, and text with invisible characters.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -63,7 +63,7 @@ test('with a list of servers no other server is called, whenever it was register
     await client.close();
 });
 
-// Starts a model server that always answers `words`.
+// Starts a model server with `words` in the name of a model, in its completions and in its errors; returns its URL.
 async function startSpeaker(t, words) {
     const server = http.createServer((request, response) => {
         if (request.url === '/v1/models') return response.end(JSON.stringify({ data: [{ id: `m${words}` }, { id: 'b' }] }));

@@ -6,7 +6,7 @@ import { until } from './support/harness.mjs';
 import { LONG, SHORT, lineAt, queueMany, state, team, untilRunning } from './support/queue_team.mjs';
 import { waitForJob } from './support/sweep_by_client.mjs';
 
-test('60 sweeps in line at one endpoint do not delay a sweep at an idle endpoint', async (t) => {
+test('60 sweeps at one endpoint do not delay a sweep at an idle endpoint', async (t) => {
     const { alice, bob } = await team(t);
     const jobs = await queueMany(alice, 'a', 60);
     const other = await bob.call('sweep_start', { deployment: 'b', ...LONG });
@@ -14,7 +14,7 @@ test('60 sweeps in line at one endpoint do not delay a sweep at an idle endpoint
     await bob.call('sweep_cancel', { sweep: other.sweep.id });
     const own = await alice.call('sweep_start', { deployment: 'b', ...SHORT });
     assert.equal((await waitForJob(alice, own.job)).state, 'completed');
-    assert.equal((await Promise.all(jobs.map((job) => state(alice, job)))).filter((at) => at === 'running').length, 1);
+    assert.equal((await Promise.all(jobs.map((job) => state(alice, job)))).filter((one) => one === 'running').length, 1);
 });
 
 test('a new principal gets the next turn, and a sweep in line is cancelled at once', async (t) => {
@@ -55,7 +55,7 @@ test('places in line survive kill -9, and a sweep at an idle endpoint still runs
     );
 });
 
-test('the number of sweeps of a principal is limited, and the refusal says so', async (t) => {
+test('the number of unfinished sweeps of a principal is limited, and the refusal says so', async (t) => {
     const { alice, bob } = await team(t, { servers: 1, args: ['--sweeps-per-principal', '3'] });
     const first = await alice.call('sweep_start', { deployment: 'a', ...LONG, idempotency_key: 'one' });
     await queueMany(alice, 'a', 2);

@@ -67,7 +67,7 @@ test('an operator cannot have a secret sent to a server of their own', async (t)
     assert.deepEqual(thief.received, []);
 });
 
-test('the secret is no longer used once its binding is removed', async (t) => {
+test('once its binding is removed, a secret is not sent until it is bound again', async (t) => {
     const { ada, otto, data, model } = await withTeam(t);
     await ada.call('deployment_register', { name: 'lab', url: model.url, secret: 'LAB' });
     const unbound = await run(['secret', 'unbind', 'LAB', model.url, '--data', data]);
@@ -115,7 +115,7 @@ test('a secret with a file of origins is sent to no other origin', async (t) => 
     assert.deepEqual(thief.received, []);
 });
 
-test('a deployment of another principal cannot be changed, handed over, removed or registered again', async (t) => {
+test("an operator cannot change, give away or remove another's deployment, nor register it again once removed", async (t) => {
     const { ada, otto, olga, model, thief } = await withTeam(t);
     await otto.call('deployment_register', { name: 'lab', url: model.url });
     for (const [tool, args] of [
@@ -136,7 +136,7 @@ test('a deployment of another principal cannot be changed, handed over, removed 
     assert.match(await otto.refusal('deployment_remove', { deployment: 'lab', confirm: 'lab' }), /belongs to olga/);
 });
 
-for (const kind of ['2x-legacy', '2x-2026']) test(`a new address is shown, confirmed and reported (${kind})`, async (t) => {
+for (const kind of ['2x-legacy', '2x-2026']) test(`a changed address is shown, confirmed and reported (${kind})`, async (t) => {
     const server = await startServer(t);
     const forms = [];
     const answers = [{ action: 'decline' }, { action: 'accept', content: { move: true } }];
@@ -176,16 +176,16 @@ test('text that looks like a credential is never stored', async (t) => {
         (prefix) => prefix + filling,
     );
     keys.push('AKIAIOSFODNN7EXAMPLE', `-----BEGIN PRIVATE KEY-----${filling}`, `sk-${'\u200b'}${filling}`);
-    const at = { name: 'x', url: 'http://127.0.0.1:1' };
+    const registration = { name: 'x', url: 'http://127.0.0.1:1' };
     for (const key of keys) {
         const inside = `the key (${key}) of the lab`;
         for (const [tool, args] of [
-            ['deployment_register', { ...at, name: key.slice(0, 63) }],
-            ['deployment_register', { ...at, labels: { team: inside } }],
-            ['deployment_register', { ...at, labels: { [key.slice(0, 63)]: 'a' } }],
-            ['deployment_register', { ...at, hardware: inside }],
-            ['deployment_register', { ...at, url: `${at.url}/v2/${key.slice(0, 63)}/x` }],
-            ['deployment_register', { ...at, secret: key.slice(0, 63) }],
+            ['deployment_register', { ...registration, name: key.slice(0, 63) }],
+            ['deployment_register', { ...registration, labels: { team: inside } }],
+            ['deployment_register', { ...registration, labels: { [key.slice(0, 63)]: 'a' } }],
+            ['deployment_register', { ...registration, hardware: inside }],
+            ['deployment_register', { ...registration, url: `${registration.url}/v2/${key.slice(0, 63)}/x` }],
+            ['deployment_register', { ...registration, secret: key.slice(0, 63) }],
             ['run_import', { name: `${key}.json`, text: '{}' }],
             ['dataset_import', { name: key.slice(0, 63), text: '{"prompt":"a","completion":"b"}' }],
         ]) {

@@ -27,8 +27,8 @@ async function startSweeps(t) {
     return { server, sweeps };
 }
 
-// converse(server, kind, alphabet, sweep): makes one client's calls to the model server of that alphabet; every text that the
-// client receives must match the alphabet.
+// converse(server, kind, alphabet, {sweep, job}): makes one client's calls on the deployment with that alphabet; the text of each
+// query and of its progress must match the alphabet.
 async function converse(server, kind, alphabet, { sweep, job }) {
     const { pattern } = ALPHABETS[alphabet];
     const uri = `opsbrain://sweeps/${sweep.id}`;

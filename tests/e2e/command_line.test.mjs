@@ -15,7 +15,7 @@ const AT_A_TIME = 5;
 const tests = [];
 const sideBySide = (title, body) => tests.push([title, body]);
 
-sideBySide('a tool is a command by its short name and by its full name, with operands, flags and rare options', async (t) => {
+sideBySide('a tool is a command by its short or full name; its arguments, rare ones too, are operands and flags', async (t) => {
     const { run } = await withDemo(t);
     const { deployments } = JSON.parse(await run.done('deployments', '--json'));
     assert.deepEqual(deployments.map(({ name }) => name), ['demo']);
@@ -32,7 +32,7 @@ sideBySide('a tool is a command by its short name and by its full name, with ope
     assert.match(await run.done('tools'), /^run_compare +compare +Compare runs$/m);
 });
 
-sideBySide('every refusal is one sentence on standard error, with a status that says its kind', async (t) => {
+sideBySide('a refusal is one sentence on standard error, with a status that says its kind', async (t) => {
     const { run } = await withDemo(t);
     const cases = [
         [['health', 'nobody'], 1, /nobody/],
@@ -235,7 +235,7 @@ sideBySide('help needs no server', async () => {
 const TWO_LOADS = ['--users', '1,4', '--context', '128', '--output-length', '16', '--window', '1', '--warmup-limit-s', '0'];
 const TWO_CONTEXTS = ['--users', '1', '--context', '128,256', '--output-length', '16', '--window', '1', '--warmup-limit-s', '0'];
 
-sideBySide('bench asks before it starts, shows each cell, leaves the sweep running at Ctrl-C, and ends with a status', async (t) => {
+sideBySide('bench asks first, shows each cell, lets the sweep run on at Ctrl-C, and its status says how it ended', async (t) => {
     const { run } = await withDemo(t);
     const unasked = await run('bench', 'demo', ...TWO_LOADS);
     assert.equal(unasked.code, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line with servers that answer something unexpected, or too late.
+// The command line with a server of the test: unexpected answers, no answer, wrong command lines, and what needs no call.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,8 +31,8 @@ const bench = (replaced = {}) => ({
     ...replaced,
 });
 
-// pretend(t, answers): starts a server with these answers, and returns a function: run(...args) runs a command against it, in a
-// folder of its own; run.typing(input, ...args) does so with this standard input.
+// pretend(t, answers): starts a server with these answers; returns run: run(...args) runs a command against it, in the new folder
+// run.folder; run.typing(input, ...args) does so with this standard input; run.calls counts the calls of each tool.
 async function pretend(t, answers) {
     const folder = await temporaryFolder(t);
     const calls = {};
@@ -96,7 +96,7 @@ test('rows and the end of a benchmark cannot steer the terminal', async (t) => {
     assert.equal(stdout.match(/owned/g).length, 6);
 });
 
-test('a row names its deployment and repetition, and every figure is readable', async (t) => {
+test('a row names its deployment and repetition, and a success rate just below 100 % is not rounded to 100 %', async (t) => {
     const cells = [
         { ...CELL, deployment: 'left', repetition: 1 },
         { ...CELL, deployment: 'right', repetition: 2, request_rate: 1000, success_rate: 0.9999, ttft_p50_ms: 999.6 },
@@ -111,7 +111,7 @@ test('a row names its deployment and repetition, and every figure is readable', 
 });
 
 test('a request whose connection was cut is sent again', async (t) => {
-    const lost = (answer) => (_, time) => (time === 1 ? 'cut' : answer);
+    const lost = (answer) => (_, number) => (number === 1 ? 'cut' : answer);
     const answers = bench();
     for (const name of ['job_show', 'sweep_show']) {
         const run = await pretend(t, bench({ [name]: lost(answers[name]) }));
@@ -124,7 +124,7 @@ test('a request whose connection was cut is sent again', async (t) => {
 test('Ctrl-C ends a benchmark and a live view at once, even while the server does not answer', async (t) => {
     const cases = [
         [bench({ job_show: () => interrupt() }), ['bench', SWEEP], /To see it again: opsbrain bench swp_/],
-        [{ metrics_show: (_, time) => (time === 1 ? { now: {} } : interrupt()) }, ['watch', 'demo'], /^$/],
+        [{ metrics_show: (_, number) => (number === 1 ? { now: {} } : interrupt()) }, ['watch', 'demo'], /^$/],
     ];
     let run;
     const interrupt = () => run.child.kill('SIGINT') && 'hang';
@@ -138,7 +138,7 @@ test('Ctrl-C ends a benchmark and a live view at once, even while the server doe
     }
 });
 
-test('a wrong command line has status 2, and one that is refused has status 1', async (t) => {
+test('a wrong command line has status 2, and a command that is refused has status 1', async (t) => {
     const run = await pretend(t, bench({ metrics_show: { now: {} } }));
     const cases = [
         [['watch', '--count', 'many'], 2, /--count is "many": it must be a whole number from 1/],
@@ -149,9 +149,9 @@ test('a wrong command line has status 2, and one that is refused has status 1', 
         [['login', 'one.example.com'], 2, /the server's address must be like/],
         [['logout', 'one.example.com'], 2, /the server's address must be like/],
         [['tools', 'extra'], 2, /one word too many/],
-        [['bench', 'demo', '--deployment', 'other'], 2, /one word too many/],
-        [['bench', 'demo', '--users', '1', '--users', '4'], 1, /--yes gives it/],
-        [['bench', 'swp_../../x', '--yes'], 1, /must begin with http/], // neither a sweep nor a name: an address
+        [['bench', 'demo', '--deployment', 'other'], 2, /deployment is given twice/],
+        [['bench', 'demo', '--users', '1', '--users', '4'], 1, /give --yes/],
+        [['bench', 'swp_../../x', '--yes'], 1, /must begin with http/], // neither a sweep nor a name, hence taken for an address
     ];
     for (const [args, status, sentence] of cases) {
         const { code, stderr } = await run(...args);
@@ -160,7 +160,7 @@ test('a wrong command line has status 2, and one that is refused has status 1', 
     }
 });
 
-test('help on a command needs no server', async (t) => {
+test('help on a command calls no tool, and tools --json prints the tools of the server', async (t) => {
     const run = await pretend(t, {});
     const names = ['logout', 'call', 'completion', 'run_show', 'serve', 'key', 'audit-log'];
     await Promise.all(names.map(async (name) => {
@@ -173,7 +173,7 @@ test('help on a command needs no server', async (t) => {
     assert.deepEqual(JSON.parse((await run('tools', '--json')).stdout), TOOLS);
 });
 
-test('a login without a key deletes the one that was stored', async (t) => {
+test('a login without a key deletes the stored key', async (t) => {
     const run = await pretend(t, {});
     const stored = async () => readFile(path.join(run.folder, 'opsbrain/login.json'), 'utf8');
     assert.match((await run.typing('obk_old\n', 'login')).stdout, /the key is stored/);

@@ -18,7 +18,7 @@ const firstTime = (step) => {
     let done = false;
     return (...args) => !done && (done = true) && step(...args);
 };
-// atFirstRow(step): for `during`: runs the step once the first cell's row is printed.
+// atFirstRow(step): a value of `during` that runs the step when the first cell's row is printed.
 const atFirstRow = (step) => {
     const carryOut = firstTime(step);
     return (child, kept) => ROW.test(kept.stdout.replaceAll('\r', '\n')) && carryOut(child, kept);
@@ -54,14 +54,14 @@ sideBySide('Ctrl-C shuts down the server that the command started, and the measu
 
 sideBySide('a live view gives the terminal back after q, Ctrl-C, SIGTERM and SIGHUP', async (t) => {
     const { run } = await withDemo(t);
-    const frame = (step) => {
+    const atFirstFrame = (step) => {
         const carryOut = firstTime(step);
         return (child, { stdout }) => /KV cache in use, %: \d/.test(stdout) && carryOut(child, stdout);
     };
     const signal = (name) => (child, stdout) => process.kill(Number(stdout.match(/^pid (\d+)/m)[1]), name);
     const cases = [[(child) => child.stdin.write('q'), 0], [(child) => child.stdin.write('\x03'), 130], [signal('SIGTERM'), 130], [signal('SIGHUP'), 130]];
     await Promise.all(cases.map(async ([end, status]) => {
-        const { code, stdout } = await run.onTerminal(80, { during: frame(end) }, 'watch', 'demo', '--interval', '0.2');
+        const { code, stdout } = await run.onTerminal(80, { during: atFirstFrame(end) }, 'watch', 'demo', '--interval', '0.2');
         assert.equal(code, status, stdout);
         assert.match(stdout, /\x1b\[\?25h\x1b\[\?1049l[^\x1b]* icanon .* echo /s);
     }));
@@ -85,7 +85,7 @@ sideBySide('after an engine died, the measured cells are kept, and the next benc
     assert.equal(again.stdout, '');
 });
 
-sideBySide('a model server with metrics that dies in the middle is waited for, and the bar says how long', async (t) => {
+sideBySide('a model server with metrics that ends during a measurement is waited for; the bar says up to how long', async (t) => {
     const { run, model } = await withDemo(t);
     const end = firstTime(() => model.program.stop());
     const interrupt = firstTime((child) => child.stdin.write('\x03')); // once, although the message is drawn again
@@ -106,12 +106,12 @@ function killer(server) {
     return { kill, restart, restarted: () => started };
 }
 
-sideBySide('a server that is killed in the middle is waited for', async (t) => {
+sideBySide('an opsbrain server that is killed during a benchmark is waited for', async (t) => {
     const { run, server } = await withDemo(t);
     const { kill, restart, restarted } = killer(server);
     const { code, stdout } = await run.onTerminal(80, { during: (child, kept) => {
         if (ROW.test(kept.stdout.replaceAll('\r', '\n'))) kill();
-        if (/the server does not answer; still trying/.test(kept.stdout)) restart();
+        if (/the server does not answer, or is busy; still trying/.test(kept.stdout)) restart();
     } }, 'bench', 'demo', ...TWO_CELLS);
     await restarted();
     assert.equal(code, 0, stdout);
@@ -137,17 +137,17 @@ sideBySide('a live view continues once its server is back', async (t) => {
 sideBySide('a live view and the progress bar fit a terminal that is resized meanwhile', async (t) => {
     const { run } = await withDemo(t);
     const resize = (stdout, columns) => execFileSync('stty', ['-F', stdout.match(/^\/dev\/\S+/)[0], 'cols', String(columns)]);
-    const seen = {};
+    let framesAtResize;
     const quit = firstTime((child) => child.stdin.write('q'));
     const { code, stdout } = await run.onTerminal(120, { during: (child, kept) => {
         const frames = kept.stdout.split('\x1b[H').length;
-        if (frames > 2 && seen.resized === undefined) resize(kept.stdout, 40), seen.resized = frames;
-        if (frames > seen.resized + 2) quit(child);
+        if (frames > 2 && framesAtResize === undefined) resize(kept.stdout, 40), framesAtResize = frames;
+        if (frames > framesAtResize + 2) quit(child);
     } }, 'watch', 'demo', '--interval', '0.2');
     assert.equal(code, 0, stdout);
     const widths = stdout.split('\x1b[H').slice(1).map((frame) => Math.max(...frame.replaceAll(/\x1b\[[?0-9]*[a-zA-Z]/g, '').split('\r\n').map((line) => [...line].length)));
     assert.equal(widths[0], 120);
-    assert.ok(widths.slice(seen.resized + 1, -1).every((width) => width <= 40), `${widths}`);
+    assert.ok(widths.slice(framesAtResize + 1, -1).every((width) => width <= 40), `${widths}`);
 
     const narrow = firstTime((kept) => resize(kept.stdout, 40));
     const bench = await run.onTerminal(120, { during: (child, kept) => ROW.test(kept.stdout.replaceAll('\r', '\n')) && narrow(kept) }, 'bench', 'demo', ...TWO_CELLS);

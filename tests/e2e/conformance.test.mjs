@@ -11,7 +11,7 @@ import { startConformanceServer, startServer, temporaryFolder } from './support/
 
 const SUITE = path.resolve('tests/e2e/node_modules/@modelcontextprotocol/conformance/dist/index.js');
 
-// Only these scenarios can be tested with the product: the other scenarios call tools that only the suite's fixtures have.
+// The scenarios that can be tested with the product itself: the others need the suite's fixtures.
 const OF_THE_PRODUCT = {
     '2025-11-25': [
         'server-initialize',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every official client connects, lists the tools and calls them, receives progress and cancels a call.
+// Every official client connects, lists and calls tools, receives progress and cancels a call.
 import assert from 'node:assert/strict';
 import { connect, forEachClient } from './support/clients.mjs';
 import { inFlight, startServer, startSimserve, until } from './support/harness.mjs';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backup, restore and move: while a server runs, when a move is killed several times, and what a server does with a copy.
+// Backup, restore and move: while a server runs, when a move is killed, and what a server does with a copy.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -79,7 +79,7 @@ test('a backup of a running server is restored, with keys and audit log', async 
     await restored.stop();
 });
 
-test('a move that was killed several times is complete in the end', async (t) => {
+test('a move that was killed can be repeated, and is then complete', async (t) => {
     const folder = await temporaryFolder(t);
     const [from, between, to] = ['from', 'between', 'to'].map((name) => path.join(folder, name));
     const server = await fill(t, from);
@@ -106,7 +106,7 @@ test('a move that was killed several times is complete in the end', async (t) =>
     }
 });
 
-test('the counts of a copy are also available as JSON', async (t) => {
+test('backup, restore and move print their counts as JSON, too', async (t) => {
     const folder = await temporaryFolder(t);
     const [data, copy, moved, file] = ['data', 'copy', 'moved', 'all.backup'].map((name) => path.join(folder, name));
     await addKey(data, 'ada', '--role', 'admin');

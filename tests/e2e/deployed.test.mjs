@@ -13,7 +13,7 @@ import { startSweep, waitForJob } from './support/sweep_by_client.mjs';
 
 const FOR_AGENTS = ['agent_usd_per_hour=100', 'agent_usd_per_life=100'];
 
-// deploy(client, deployment, more): plans and applies a deployment.
+// deploy(client, deployment, more): plans a deployment, applies the plan, and waits until it is carried out.
 async function deploy(client, deployment, more) {
     const { plan: id, digest } = await planService(client, deployment, more);
     const { job } = await client.call('deployment_apply', { plan: id, confirm: digest });
@@ -81,7 +81,7 @@ test('a service that scales to zero is not woken to be watched', async (t) => {
     await client.close();
 });
 
-test('the key is sent to the bound address only: not after a redirect, and not for another deployment', async (t) => {
+test('the key is sent to the bound address only, not after a redirect, and not for another deployment there', async (t) => {
     const { google, server, client } = await start(t);
     const thief = await startThief(t);
     await deploy(client, 'gemma');

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The documents: every command in them runs here unchanged, or is marked with the reason why not; every link, path, flag, setting
-// and bench that they name exists.
+// The documents: each block of commands runs here, unless it is marked with the reason why not or its program is not installed;
+// and the local links, paths, names in the source, flags, tests and benches that the documents name exist.
 //
 // A block of commands (sh, js, python, call) has a comment on the line before it:
 //     <!-- run -->                 it must succeed; a block of text that follows shows what it prints
 //     <!-- run with {...} -->      the same for a call, with these arguments added to make it shorter
 //     <!-- not run: REASON -->     the only choice for python
-// A `call` is a tool with its arguments. Ids that end in "..." stand for the latest of their kind. Each line that a document shows
-// must be the beginning of a printed line, in the same order; only its first words are compared, without numbers and ids, up to
-// "[...]", which stands for any text.
+// A `call` is a tool with its arguments. Ids and digests that end in "..." stand for the latest of their kind. Each line that a
+// document shows must be the beginning of a printed line, in the same order; only its first words are compared, without numbers
+// and ids, up to "[...]", which stands for any text.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ const README_LIMIT_BYTES = 9 * 1024;
 const COMMANDS = new Set(['sh', 'js', 'python', 'call']);
 const WORDS_COMPARED = 5;
 const CALL_LIMIT_MS = 60_000;
-const DEMO = ['--max-running', '8']; // as ./run starts it
+const DEMO = ['--max-running', '8']; // the limit with which ./run starts it
 
 const names = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'tests/simserve/README.md',
     ...globSync('docs/*.md', { cwd: ROOT }).sort()];
@@ -61,7 +61,7 @@ const inline = (content) => [...outsideBlocks(content).matchAll(/`([^`\n]+)`/g)]
 
 // ---- Running ----
 
-// What one document's commands run in: a folder, a server and the demo's model server, as ./run starts them.
+// What one document's commands run in: a folder, a server, and a model server registered as "demo".
 class Sandbox {
     constructor(t) {
         this.t = t;
@@ -112,7 +112,8 @@ class Sandbox {
         return output;
     }
 
-    // "run_..." is the run that was printed last; if none was printed yet, a file is imported to have one.
+    // fill(source): the source with the latest ids and digest in place of those that end in "...". While no run was printed, an
+    // import stands for it; if there is none either, a file is imported.
     async fill(source) {
         if (/"(run|imp)_\.\.\."/.test(source) && !this.latest.run)
             this.note(text(await this.client.callTool('run_import', { text: await readFile(
@@ -142,11 +143,11 @@ class Sandbox {
     }
 }
 
-// Returns the first words of a line, without what changes each time: numbers, ids, and a model's words ("> ...").
+// Returns the first words of a line, without what changes each time, such as numbers, ids, and a model's words ("> ...").
 const words = (line) => line.replace(/^> .*/, '>').replace(/\b(run|swp|job|imp|dep|key)_[0-9a-z]{4,}/g, 'ID')
     .replace(/\b[0-9a-f]{64}\b/g, 'DIGEST').replace(/[-|:]{3,}/g, '-').replace(/[0-9][0-9.,:]*[~!]*/g, '0').trim().split(/\s+/).slice(0, WORDS_COMPARED).join(' ');
 
-// Checks that the printed lines begin with the lines shown, in this order.
+// Checks that each line shown is the beginning of a printed line, in the same order.
 function checkOutput(shown, printed, where) {
     const lines = printed.split('\n').map(words);
     let at = 0;
@@ -161,7 +162,7 @@ function checkOutput(shown, printed, where) {
 const has = (program) => new Promise((resolve) =>
     spawn('sh', ['-c', `command -v ${program}`]).on('close', (code) => resolve(code === 0)));
 
-// Returns the program that a block needs and that is not installed; undefined if there is none.
+// Returns sqlite3 or curl if the block needs it and it is not installed; otherwise undefined.
 async function lacks(body) {
     for (const program of ['sqlite3', 'curl'])
         if (new RegExp(`^${program} `, 'm').test(body) && !(await has(program))) return program;
@@ -262,14 +263,14 @@ test('flags exist', async () => {
     const helps = [[], ['plan'], ['ask'], ['sweep_cancel'], ['job_list'], ['run_import'], ['bench'], ['report'], ['watch'], ['serve'], ['backup'], ['move']].map((words) => run(['help', ...words]));
     const [simserve, ...opsbrain] = await Promise.all([promisify(execFile)(SIMSERVE, ['--help']), ...helps]);
     const known = new Set((opsbrain.map(({ output }) => output).join('') + simserve.stdout.replaceAll('_', '-')).match(/--[a-z][a-z0-9-]*/g));
-    for (const other of ['--preset', '--build', '--target', '--follow', '--header', '--help', '--write', '--save', '--faults', '--kill', '--ignore-scripts', '--prefix', '--gpu-memory-utilization', '--max-num-seqs']) known.add(other);
+    for (const other of ['--preset', '--build', '--target', '--follow', '--header', '--help', '--write', '--save', '--faults', '--kill', '--ignore-scripts', '--prefix', '--gpu-memory-utilization', '--max-num-seqs', '--tensor-parallel-size']) known.add(other);
     const exists = (flag) => flag.endsWith('-') ? [...known].some((each) => each.startsWith(flag)) : known.has(flag);
     for (const { name, content } of documents)
         for (const code of inline(content))
             for (const [flag] of code.matchAll(/(?<![\w.-])--[a-z][a-z0-9-]*/g)) assert.ok(exists(flag), `${name} names ${flag}`);
 });
 
-// Returns the anchor that GitHub makes of a heading.
+// Returns the anchors that GitHub makes of the headings of a file.
 async function anchors(file) {
     const content = await readFile(path.join(ROOT, file), 'utf8');
     return [...outsideBlocks(content).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>

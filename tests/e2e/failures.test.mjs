@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fault of a model server is reported as one class, once, with its remedy. Each server here has a fault of its own.
+// A failure to reach or to use a model server is reported as one class, once, with its cause or remedy; a health check ends in
+// time; and a refusal suggests the argument that was meant.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -46,7 +47,7 @@ const PAGE = '<!DOCTYPE html><html><head><title>Chat for all</title></head><body
 const webServer = (t, ...answer) => listen(t, http.createServer(answering(...answer)));
 const speaksTls = (t) => listen(t, https.createServer(certificate, answering(200, 'application/json', '{"data":[{"id":"m"}]}')));
 
-// [what is wrong, start(t): the port of the server, how the deployment is registered, class, remedy]
+// [what is wrong, start(t), which returns the port of the server, how the deployment is registered, class, cause or remedy]
 const CASES = [
     ['nobody listens', () => freePort(), {}, 'connect_refused', /Failed to connect|refused/],
     ['a certificate of an unknown authority', speaksTls, { scheme: 'https' }, 'tls', /self.signed.*SSL_CERT_FILE.*restart/],
@@ -78,31 +79,31 @@ const CASES = [
 
 const classPattern = (expected) => new RegExp(`\\b(${expected.source ?? expected})\\b`, 'g');
 
-// namedOnce(sentence, expected, what): asserts that the sentence names the expected class once, and no other class in parentheses.
+// namedOnce(sentence, expected, what): asserts that the sentence names the expected class once, and at most one in parentheses.
 function namedOnce(sentence, expected, what) {
     assert.equal((sentence.match(classPattern(expected)) ?? []).length, 1, `${what}: ${sentence}`);
     assert.equal((sentence.match(/\((?!foreign)[a-z_0-9]+\)/g) ?? []).length <= 1, true, `${what}: ${sentence}`);
 }
 
-test('each failure names one class, once, and says what to do about it', { timeout: 60_000 }, async (t) => {
+test('each failure names one class, once, and its cause or what to do about it', { timeout: 60_000 }, async (t) => {
     const server = await startServer(t, { env: { OPSBRAIN_SECRET_LAB: 'the-wrong-token' } });
     const client = await connect('2x-2026', server.url);
-    const check = async ([what, start, { scheme = 'http', at = '', ...settings }, expected, remedy], i) => {
+    const check = async ([what, start, { scheme = 'http', at = '', ...settings }, expected, explanation], i) => {
         const name = `d${i}`;
         const url = `${scheme}://127.0.0.1:${await start(t)}${at}`;
         const { reachable, problem } = await client.call('deployment_register', { name, url, ...settings });
         assert.equal(reachable, false, what);
-        assert.match(problem, remedy, what);
+        assert.match(problem, explanation, what);
         namedOnce(problem, expected, what);
         const result = await client.callTool('model_health', { deployment: name, timeout_s: 2 });
         const health = result.structuredContent;
         assert.equal(health.status, 'FAILED', what);
         assert.match(health.failure, classPattern(expected), what);
-        assert.match(health.problem, remedy, what);
+        assert.match(health.problem, explanation, what);
         namedOnce(text(result), expected, what);
         if (settings.secret) return;
         const refusal = await client.refusal('sweep_start', { deployment: name, concurrency: [1], input_tokens: [16] });
-        assert.match(refusal, remedy, what);
+        assert.match(refusal, explanation, what);
         namedOnce(refusal, expected, what);
     };
     const possible = CASES.filter(([, start]) => certificate !== undefined || start !== speaksTls);

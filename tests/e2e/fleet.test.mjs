@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copied database only reads its clouds, and a user approves plans at the command line.
+// A server with a copied database only reads its clouds, and a user sees and approves plans at the command line.
 import assert from 'node:assert/strict';
 import { cp } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,7 +11,9 @@ import { OPSBRAIN, run, startServer, temporaryFolder } from './support/harness.m
 
 const ONLY_READS = /only reads the clouds until `opsbrain fleet resume`/;
 
-test('a copy of the data folder only reads the clouds until an administrator resumes it', { skip: onPostgres && 'PostgreSQL has no folder' }, async (t) => {
+const skip = onPostgres && 'PostgreSQL has no folder';
+
+test('a server with a copy of the data folder only reads the clouds until opsbrain fleet resume', { skip }, async (t) => {
     const folder = await temporaryFolder(t);
     const data = path.join(folder, 'data');
     for (let start = 0; start < 2; start++) {
@@ -80,7 +82,7 @@ test('plan approve prints the plan, and needs a yes on a terminal or the digest 
     assert.equal((await approve('pln_one', '--digst', 'x')).code, 2);
 });
 
-test('plan show --json prints what the tool plan_show returns, and plan approve --json prints the plan on stderr', async (t) => {
+test('plan show --json prints the plan as plan_show returns it, and plan approve --json shows it on stderr', async (t) => {
     const data = path.join(await temporaryFolder(t), 'data');
     await (await startServer(t, { data })).stop();
     insertPlan(data, 'pln_one');

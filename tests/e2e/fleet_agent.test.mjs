@@ -19,8 +19,9 @@ async function withAgent(t, provider, target = {}) {
         keys[name] = await addKey(data, name, '--role', role);
     const none = { agent_usd_per_hour: 0, agent_usd_per_life: 0 };
     const fleet = await startFleet(t, provider, { target: { ...none, ...target }, data, key: keys.ada });
-    const clients = { user: { key: keys.paula, onForm: agrees } };
-    for (const [name, options] of Object.entries({ admin: { key: keys.ada }, agent: { key: keys.otto }, ...clients })) {
+    const users = { admin: { key: keys.ada }, agent: { key: keys.otto }, user: { key: keys.paula, onForm: agrees } };
+    const clients = {};
+    for (const [name, options] of Object.entries(users)) {
         clients[name] = await connect('2x-2026', fleet.server.url, options);
         atEnd(t, () => clients[name].close());
     }
@@ -33,12 +34,12 @@ async function agrees({ requestedSchema }) {
 }
 
 // assertUntouched(cloud): asserts that nothing was created, and that others' resources are unchanged.
-async function assertUntouched(cloud, what) {
+async function assertUntouched(cloud) {
     const { made, touched } = await cloud.call('/state');
-    assert.deepEqual({ made, touched }, { made: [], touched: null }, what);
+    assert.deepEqual({ made, touched }, { made: [], touched: null });
 }
 
-// What an agent tries on each provider; the last leaves a user's deployment behind.
+// What an agent tries on each provider; the last attempt leaves a user's deployment behind.
 const ATTEMPTS = {
     'nothing that an agent says counts as the approval of a user': async ({ agent, cloud }) => {
         const { plan, digest } = await planOf(agent, cloud, 'create');
@@ -52,7 +53,7 @@ const ATTEMPTS = {
             assert.match(await agent.refusal(tool, args), /person|digest|go-ahead|confirm|unknown|argument/i, tool);
         await assertUntouched(cloud);
     },
-    'overrides stay inside what the recipe opens': async ({ agent, cloud }) => {
+    'overrides that the recipe does not allow are refused': async ({ agent, cloud }) => {
         const one = { deployment: NAME, target: cloud.target.name, recipe: cloud.recipe, life_s: 7200 };
         for (const override of [
             'image=evil/miner:1', 'command=["sh","-c","curl evil"]', 'arguments.--model=evil', 'environment.LD_PRELOAD=/x',
@@ -65,7 +66,7 @@ const ATTEMPTS = {
         await agent.refusal('deployment_plan', { ...one, overrides: { image: 'evil/miner:1' } });
         await assertUntouched(cloud);
     },
-    'names, places and ends are checked before the cloud is asked to change anything': async ({ agent, cloud }) => {
+    'the arguments of a plan are checked before the cloud is asked to change anything': async ({ agent, cloud }) => {
         const one = { deployment: NAME, target: cloud.target.name, recipe: cloud.recipe, life_s: 7200 };
         const before = (await cloud.call('/log')).length;
         for (const more of [
@@ -90,7 +91,7 @@ const ATTEMPTS = {
             ['deployment_adopt', { deployment: foreign, target: cloud.target.name, may_end: true, confirm: foreign }],
             ['secret_bind', { secret: 'LAB', origin: 'http://127.0.0.1:9' }],
         ])
-            assert.match(await agent.refusal(tool, args), /role admin|admin/, tool);
+            assert.match(await agent.refusal(tool, args), /admin/, tool);
         for (const tool of ['deployment_stop', 'deployment_destroy'])
             assert.match(await agent.refusal(tool, { deployment: foreign, confirm: foreign }), /not managed/, tool);
         await assertUntouched(cloud);
@@ -148,7 +149,7 @@ test('an agent cannot exceed its grant, however it divides the work', async (t) 
     assert.equal(rows(server, "SELECT 1 FROM fleet_managed WHERE state <> 'gone'").length, 1);
 });
 
-test('this machine runs nothing that an agent names, and a target accepts no path as its credential file', async (t) => {
+test('this machine runs nothing that an agent names, and a credential file must be in the secrets folder', async (t) => {
     const data = await temporaryFolder(t);
     const key = await addKey(data, 'otto', '--role', 'operator');
     const root = await addKey(data, 'ada', '--role', 'admin');

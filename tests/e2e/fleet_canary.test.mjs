@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cloud's credentials are sent to that cloud only: they are in no answer, log, file of the data folder, plan or
-// command, and in no request to others, even if the cloud's own errors repeat them.
+// A cloud's credentials are sent to that cloud only: they are in no answer, in no log, in no file of the data folder and,
+// apart from the bearer token, in no request, even if the cloud's own errors repeat them.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -117,7 +117,7 @@ async function podOf(t, cloud) {
     return { file, env: { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT_HTTPS: String(front.address().port) } };
 }
 
-// live(...): creates a deployment, calls tools that show it, and destroys it.
+// live(...): creates a deployment, calls tools on it and on its target, and destroys it.
 async function live(client, server, cloud, model) {
     await client.call('deployment_register', { name: 'sim', url: model.url, secret: 'LAB' });
     await client.call('model_show', { deployment: 'sim' });

@@ -25,7 +25,7 @@ const HOSTS = {
 };
 
 for (const [host, { convert, asSent, skip }] of Object.entries(HOSTS))
-    test(`sixty tasks can be done through ${host}`, async (t) => {
+    test(`every task of host_tasks.mjs can be done through ${host}`, async (t) => {
         const model = await startSimserve(t, ['--ttft-ms', '5', '--step-ms', '1']);
         const server = await startServer(t);
         const client = await connect('2x-2026', server.url);

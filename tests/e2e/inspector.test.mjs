@@ -12,7 +12,7 @@ const INSPECTOR = path.resolve(
     'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
 );
 const VERSIONS = { legacy: '2025-11-25', auto: '2026-07-28', modern: '2026-07-28' };
-const TOOL_IS_ERROR = 5;
+const TOOL_IS_ERROR = 5; // the Inspector's exit status
 
 // inspector(t, era): starts a server; returns a function (method, ...options) that runs the Inspector on it: {code, result, error}.
 async function inspector(t, era) {

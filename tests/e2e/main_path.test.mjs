@@ -95,7 +95,7 @@ test('a second sweep on an endpoint waits in line and says what it waits for', a
     await client.close();
 });
 
-test('SIGTERM during a sweep loses nothing', async (t) => {
+test('a sweep that SIGTERM interrupts is completed after a restart', async (t) => {
     const model = await startSimserve(t);
     const server = await startServer(t);
     let client = await connect('2x-2026', server.url);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stream of events of an open browser tab: each event names what changed; "*" means that anything may have changed.
+// The stream of events of an open browser tab: each event names what changed. "*" means that anything may have changed, "*load"
+// that metrics were scraped.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Browser } from './support/browser.mjs';

@@ -9,7 +9,7 @@ import { connect } from './support/clients.mjs';
 import { addKey, atEnd, startServer, startSimserve, temporaryFolder, until } from './support/harness.mjs';
 
 const HOSTILE = '<script>alert(1)</script>"\'><img src=x onerror=alert(1)>javascript:alert(1)\u001b[31m\u202e&amp;';
-const PLAIN = HOSTILE.replace(/[\u001b\u202e]/g, ''); // without the characters that a registration refuses
+const PRINTABLE = HOSTILE.replace(/[\u001b\u202e]/g, ''); // without the characters that a registration refuses
 const PAGES = ['/', '/deployments', '/deployments/sim', '/history?deployment=sim', '/jobs', '/leases', '/audit-log', '/imports', '/runs', '/sweeps'];
 const FORMS = ['/register', '/sweeps/new?deployment=sim'];
 
@@ -26,7 +26,8 @@ test('foreign text is never markup on any page', async (t) => {
     const server = await startServer(t);
     const browser = new Browser(server.port);
     const client = await connect('2x-2026', server.url);
-    await client.call('deployment_register', { name: 'sim', url: sim.url, hardware: PLAIN, labels: [`team=${PLAIN}`], engine: '<b>x' });
+    await client.call('deployment_register', { name: 'sim', url: sim.url, engine: '<b>x',
+        hardware: PRINTABLE, labels: [`team=${PRINTABLE}`] });
     const csv = `concurrency,input_len,output_tok_per_s,${HOSTILE.replaceAll(',', '')}\n1,64,100,1\n`;
     await client.call('run_import', { text: csv, name: `${HOSTILE}.csv`, notes: HOSTILE, model: HOSTILE });
     await client.refusal('job_show', { job: HOSTILE });
@@ -140,7 +141,7 @@ test('a viewer sees no button for what only others may do, and is refused when s
     for (const path of FORMS) assert.equal((await eve.get(path)).status, 403, path);
 });
 
-test('the page of a refusal has the navigation, and whoever is signed in may sign out', async (t) => {
+test('the page of a refusal has the navigation and, if a user is signed in and the path is known, "Sign out"', async (t) => {
     const data = await temporaryFolder(t);
     const key = await addKey(data, 'eve', '--role', 'viewer');
     const server = await startServer(t, { data });

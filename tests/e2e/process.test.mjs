@@ -17,13 +17,13 @@ async function refusesToStart(args, pattern) {
     assert.match(output, pattern);
 }
 
-async function onFreePort(data) {
+async function argsOnFreePort(data) {
     return ['--listen', `127.0.0.1:${await freePort()}`, '--data', data];
 }
 
 test('a data folder belongs to one process', async (t) => {
     const server = await startServer(t);
-    await refusesToStart(await onFreePort(server.data), /in use.*process \d+/);
+    await refusesToStart(await argsOnFreePort(server.data), /in use.*process \d+/);
 });
 
 test('a port that is in use is refused, whichever process has it', async (t) => {
@@ -44,22 +44,22 @@ test('a database of a newer opsbrain is refused', async (t) => {
     const database = new DatabaseSync(path.join(server.data, 'opsbrain.db'));
     database.exec('PRAGMA user_version = 9000');
     database.close();
-    await refusesToStart(await onFreePort(server.data), /version 9000.*newer/);
+    await refusesToStart(await argsOnFreePort(server.data), /version 9000.*newer/);
 });
 
 test('a file that is not a database is refused', async (t) => {
     const data = path.join(await temporaryFolder(t), 'data');
     await mkdir(data);
     await writeFile(path.join(data, 'opsbrain.db'), 'not a database, '.repeat(1000));
-    await refusesToStart(await onFreePort(data), /opsbrain\.db/);
+    await refusesToStart(await argsOnFreePort(data), /opsbrain\.db/);
 });
 
-test('any address but loopback is refused without keys', async (t) => {
+test('without keys, an address that is not loopback is refused', async (t) => {
     const data = await temporaryFolder(t);
     await refusesToStart(['--listen', `0.0.0.0:${await freePort()}`, '--data', data], /key add/);
 });
 
-test('an unknown flag and a bad value are refused by name', async (t) => {
+test('an unknown flag and a bad value are refused, and quoted in the refusal', async (t) => {
     const data = await temporaryFolder(t);
     await refusesToStart(['--data', data, '--colour', 'red'], /--colour/);
     await refusesToStart(['--data', data, '--workers', 'many'], /workers.*many/);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrong calls are refused in one sentence that says what is wrong, and store nothing but a row of the audit log; model servers that
-// fail are reported.
+// Wrong calls are refused with a message that says what is wrong; model servers that fail are reported; secrets are never shown.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from './support/clients.mjs';
@@ -17,7 +16,7 @@ async function withClient(t, modelArgs = [], serverOptions = {}) {
     return { model, server, client };
 }
 
-test('arguments that do not fit their schema are refused', async (t) => {
+test('unknown tools, invalid arguments and unknown names are refused, and no sweep is stored', async (t) => {
     const { client } = await withClient(t);
     const cases = [
         ['sweep_begin', {}, /sweep_begin/],
@@ -98,7 +97,7 @@ test('a deployment that is down is stored, and reported as down', async (t) => {
     await client.close();
 });
 
-test('a token that the model server refuses is reported, but not shown', async (t) => {
+test('a secret that the model server refuses is reported as refused, but not shown', async (t) => {
     const secret = 'not-the-right-one-at-all';
     const { client, model } = await withClient(t, ['--api-key', 'right'], { env: { OPSBRAIN_SECRET_LAB: secret } });
     await client.call('deployment_register', { name: 'locked', url: model.url, secret: 'LAB' });
@@ -124,7 +123,7 @@ test('a correct secret is used and never shown', async (t) => {
     await client.close();
 });
 
-test('a missing model and a prompt longer than the context are each reported with a class', async (t) => {
+test('a missing model and a prompt longer than the context are each reported with a class of failure', async (t) => {
     const { client, model } = await withClient(t, ['--max-model-len', '64']);
     await client.call('deployment_register', { name: 'other', url: model.url, model: 'nope' });
     assert.match(await client.refusal('model_query', { deployment: 'other', prompt: 'Hi' }), /nope.*not_found/s);
@@ -133,7 +132,7 @@ test('a missing model and a prompt longer than the context are each reported wit
     await client.close();
 });
 
-test('cells longer than the context are infeasible, not failed', async (t) => {
+test('cells whose prompts are longer than the context are infeasible, not failed', async (t) => {
     const { client } = await withClient(t, ['--max-model-len', '64']);
     const grid = { ...GRID, input_tokens: [16, 128], warmup_limit_s: 1 };
     const { sweep, job } = await client.call('sweep_start', grid);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the pages of runs and comparisons, and the files that are served at the same URLs with an ending such as .html,
-// .svg or .csv: their statuses, and that their figures are those of the tools. tests/browser/ opens the pages in a browser.
+// Tests the pages of runs and comparisons, and the files at URLs with an ending such as .html, .svg or .csv: their statuses,
+// sizes and ETags, and that a run's page has the figures of run_show. tests/browser/ opens the pages in a browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Browser } from './support/browser.mjs';
@@ -8,9 +8,9 @@ import { connect } from './support/clients.mjs';
 import { startServer } from './support/harness.mjs';
 import { gridFile } from '../browser/grid_file.mjs';
 
-const PAGE_BYTES = 150_000; // with its style sheets and scripts
-const SCRIPT_BYTES = 25_000;
-const REPORT_BYTES = 400_000;
+const PAGE_MAX_BYTES = 150_000; // with its style sheets and scripts
+const SCRIPTS_MAX_BYTES = 25_000;
+const REPORT_MAX_BYTES = 400_000;
 
 const gridCsv = (factor) =>
     'concurrency,context_len,success_rate,avg_latency_s,req_per_sec,status\n' +
@@ -114,7 +114,7 @@ test('the page of a run with 156 cells is small, with its style sheets and scrip
     }
     const report = Buffer.byteLength((await get(server, `/runs/${run.id}.html`)).body);
     t.diagnostic(`${all} bytes, ${scripts} of scripts; its report ${report}`);
-    assert.ok(all <= PAGE_BYTES && scripts <= SCRIPT_BYTES && report <= REPORT_BYTES);
+    assert.ok(all <= PAGE_MAX_BYTES && scripts <= SCRIPTS_MAX_BYTES && report <= REPORT_MAX_BYTES);
 });
 
 test('a refused comparison names the unknown facts, and links to the forced comparison', async (t) => {
@@ -130,7 +130,7 @@ test('a refused comparison names the unknown facts, and links to the forced comp
     assert.equal((await get(server, forced.replace('/compare?', '/compare.html?'))).status, 200);
 });
 
-test('unknown ids and paths get 404, missing and invalid parameters 400; lists and the empty comparison get 200', async (t) => {
+test('unknown ids and paths get 404, unknown plots and bad parameters 400; lists and the empty comparison get 200', async (t) => {
     const server = await startServer(t);
     const expected = {
         '/runs/run_nothing': 404, '/runs/imp_nothing.html': 404, '/runs/run_nothing.csv': 404, '/runs/run_nothing.json': 404,

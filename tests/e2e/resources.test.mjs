@@ -7,7 +7,7 @@ import { post, startServer, startSimserve, until } from './support/harness.mjs';
 
 const GRID = { deployment: 'sim', concurrency: [1, 2], input_tokens: [16], output_tokens: [8], window_s: 1 };
 
-// The newer client reports -32002, the code of the older era, to its callers as -32602.
+// Client 2.x reports -32002, the code of the era with sessions, to its callers as -32602.
 const NOT_FOUND = { 'legacy-1x': -32002, '2x-legacy': -32602, '2x-auto': -32602, '2x-2026': -32602 };
 
 // listAll(client): every resource, page by page.
@@ -130,7 +130,7 @@ forEachClient('prompts are listed and filled in, and their arguments completed',
     await connection.close();
 });
 
-forEachClient('unknown resources are refused with the error code of the era', async (t, kind) => {
+forEachClient('unknown resources are refused with the code of the era, an unknown cursor with -32602', async (t, kind) => {
     const { connection, client } = await start(t, kind);
     for (const uri of ['opsbrain://runs/run_nobody', 'opsbrain://nothing', 'file:///etc/passwd', 'opsbrain://runs/a%2Fb'])
         await assert.rejects(client.readResource({ uri }), (error) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// "Benchmark this server and tell me where it saturates", in three calls.
+// "Benchmark this server and tell me where it saturates", in three calls; how long job_show waits; the default plan.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import { atEnd, inFlight, startServer, startSimserve, until } from './support/ha
 
 const RUNS_AT_ONCE = 3;
 
-// An answer of this model takes 20 ms, so that even a window of one second has many answers.
+// An answer of 16 tokens takes 20 ms if the request need not wait for its turn: even a window of one second has many answers.
 const MODEL = ['--ttft-ms', '5', '--step-ms', '1', '--max-running', `${RUNS_AT_ONCE}`];
 
 for (const kind of ['legacy-1x', '2x-2026'])
@@ -77,7 +77,7 @@ test('job_show waits at most 50 seconds without a progress token, and longer wit
     await server.killAndRestart();
 });
 
-test('the default plan has the search climb, and needs no go-ahead', async (t) => {
+test('the default plan uses the search "climb", and needs no go-ahead', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const model = await startSimserve(t, ['--ttft-ms', '100']);

@@ -106,7 +106,7 @@ test('a sign-in survives a restart, and ends when its key is revoked or the role
     assert.equal((await eve.get('/')).status, 303);
 });
 
-test('wrong keys are refused, then limited, and the refusals are in the audit log', async (t) => {
+test('wrong keys are refused, then rate-limited, and the refusals are in the audit log', async (t) => {
     const { server, keys } = await startWithKeys(t, { ada: 'admin' });
     const browser = new Browser(server.port);
     const token = await browser.token('/sign-in');
@@ -118,7 +118,7 @@ test('wrong keys are refused, then limited, and the refusals are in the audit lo
     }
     assert.equal(statuses[0], 403);
     assert.equal(statuses.at(-1), 429);
-    await server.stop(); // the server counts refusals, and writes them to the audit log when it stops
+    await server.stop(); // refusals are counted; the counts are written to the audit log each minute, and when the server stops
     await server.start();
     const [row] = await auditRows(server, keys.ada, 'login');
     assert.deepEqual([row.principal, row.outcome, row.subject], ['(nobody)', 'unauthenticated', '127.0.0.1']);

@@ -34,7 +34,7 @@ async function answers(port) {
     return (await request(port, { path: '/health' }).catch(() => ({}))).status === 200;
 }
 
-test('nothing is deployed on this machine until the settings allow it, and no tool changes settings', async (t) => {
+test('nothing is deployed on this machine until the settings allow it, and no listed tool is named after settings', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const { tools } = await client.client.listTools();

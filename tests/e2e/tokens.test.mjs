@@ -6,10 +6,11 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { connect } from './support/clients.mjs';
 import { addKey, run, startServer, temporaryFolder, until } from './support/harness.mjs';
 
-// In tokens, for the tools that an admin gets by default.
+// Limits in tokens, of the tools that an admin gets by default.
 const LIMIT_EVER = 8000; // never to be raised: a new tool stays out of the default list, or replaces others
 const LIMIT_TODAY = 6700; // with today's tools
 const LIMIT_PER_TOOL = 700;
+
 const INSTRUCTIONS_LIMIT = 1500; // characters: Claude Code truncates them after 2,048
 
 const tokens = (value) => countTokens(JSON.stringify(value));

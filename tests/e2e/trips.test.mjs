@@ -24,4 +24,5 @@ async function tripsOf(t, folder) {
     await client.close();
 }
 
-for (const folder of FOLDERS) test(`files of ${folder} come back from every export`, (t) => tripsOf(t, folder));
+for (const folder of FOLDERS)
+    test(`figures of ${folder} survive export and import, unless the export names them as lost`, (t) => tripsOf(t, folder));

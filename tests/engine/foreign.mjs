@@ -82,16 +82,16 @@ const engine = (name) => ({ witness }) => witness?.[name];
 const COLUMNS = {
     'path': ({ path }) => path,
     'clean cells marked': ({ calm }) => `${marked(calm)} of ${calm.cells.length}`,
-    'of attempts': ({ calm }) => calm.cells.length + calm.rejected.length,
+    'attempts at clean cells': ({ calm }) => calm.cells.length + calm.rejected.length,
     'foreign cells marked': ({ shared }) => `${marked(shared)} of ${shared.cells.length}`,
     'uneven': ({ calm }) => calm.cells.filter((cell) => cell.uneven).length,
     'not measured': ({ calm, shared }) => unmeasured(calm) + unmeasured(shared),
     'witness': ({ times }) => [...new Set(times.map(({ witness }) => witness?.state ?? 'none'))].join(', '),
-    'TTFT to the packets': ({ times }) => differences(times, latency('ttft'), packets('ttft_ms')),
-    'E2E to the packets': ({ times }) => differences(times, latency('e2e'), packets('e2e_ms')),
-    'TTFT to the engine': ({ times }) => differences(times, latency('ttft'), engine('mean_ttft_ms')),
-    'E2E to the engine': ({ times }) => differences(times, latency('e2e'), engine('mean_e2e_ms')),
-    'gaps to the engine': ({ times }) => differences(times, latency('icl'), engine('mean_itl_ms')),
+    'TTFT vs. packets': ({ times }) => differences(times, latency('ttft'), packets('ttft_ms')),
+    'E2E vs. packets': ({ times }) => differences(times, latency('e2e'), packets('e2e_ms')),
+    'TTFT vs. engine': ({ times }) => differences(times, latency('ttft'), engine('mean_ttft_ms')),
+    'E2E vs. engine': ({ times }) => differences(times, latency('e2e'), engine('mean_e2e_ms')),
+    'gaps vs. engine': ({ times }) => differences(times, latency('icl'), engine('mean_itl_ms')),
 };
 
 const row = (cells) => `| ${cells.join(' | ')} |`;

@@ -3,7 +3,7 @@
 
 python make_tiny_hf.py FOLDER [--context 4096]
 
-The model's output means nothing, but the engine batches, limits, streams and counts as with any model.
+The model's output means nothing, but the engine batches, limits the context, streams and counts as with any model.
 """
 
 import argparse

@@ -14,8 +14,8 @@ export function canCapture() {
     return spawnSync('tcpdump', ['-i', 'lo', '-d', 'tcp']).status === 0;
 }
 
-// capture(t, port): captures packets from now on; returns a function that stops capturing and returns the requests to that port as
-// {sent_ms, first_ms, end_ms}.
+// capture(t, port): captures packets from now on; returns a function that stops capturing and returns the requests to that port
+// whose streamed answer has text and is complete, as {sent_ms, first_ms, end_ms}.
 export async function capture(t, port) {
     const file = path.join(await temporaryFolder(t), 'capture.pcap');
     const args = ['-i', 'lo', '-s', '0', '-B', '65536', '-U', '-w', file, `tcp port ${port}`];

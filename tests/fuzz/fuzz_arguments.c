@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tool_check: a refusal has a message, and arguments that were accepted are accepted again,
- * unchanged. audit_arguments: the audit log's form of any arguments is JSON within its limit. */
+ * unchanged. audit_arguments: the audit log's form of any arguments is JSON of at most 4 KiB. */
 #include <string.h>
 
 #include "base/core/memory.h"

@@ -8,7 +8,7 @@
 #include "base/llm/completion_scan.h"
 #include "tests/fuzz/fuzz.h"
 
-static void note_flags(void *context, const struct completion_event *event)
+static void note_without_text(void *context, const struct completion_event *event)
 {
     text_addf(context, "%d%d%d%d%d%d%d %ld %ld %ld %ld %ld %s ", event->done, event->error,
               event->has_content, event->has_reasoning, event->has_tool_call, event->has_finish,
@@ -21,7 +21,7 @@ static void note_flags(void *context, const struct completion_event *event)
 
 static void note(void *context, const struct completion_event *event)
 {
-    note_flags(context, event);
+    note_without_text(context, event);
     must(event->error || (event->text != NULL) == event->has_content);
     must((event->reasoning != NULL) == event->has_reasoning);
     if (event->text != NULL)
@@ -56,8 +56,7 @@ static void read_stream(const uint8_t *data, size_t size, size_t piece, struct t
     completion_stream_destroy(stream);
 }
 
-/* Checks that everything else is the same when the text, which a load does not need, is left out.
- */
+/* Checks that everything but the text is the same when the text is not wanted. */
 static void check_without_text(const uint8_t *data, size_t size)
 {
     struct completion_stream *with = completion_stream_create(true);
@@ -65,8 +64,8 @@ static void check_without_text(const uint8_t *data, size_t size)
     TEXT_AUTO a = { 0 };
     TEXT_AUTO b = { 0 };
 
-    read_with(with, data, size, size > 0 ? size : 1, note_flags, &a);
-    read_with(without, data, size, size > 0 ? size : 1, note_flags, &b);
+    read_with(with, data, size, size > 0 ? size : 1, note_without_text, &a);
+    read_with(without, data, size, size > 0 ? size : 1, note_without_text, &b);
     must(a.length == b.length && memcmp(a.data, b.data, a.length) == 0);
     completion_stream_destroy(with);
     completion_stream_destroy(without);
@@ -86,8 +85,8 @@ static void read_by_library(const uint8_t *data, size_t size, struct text *out)
     completion_stream_destroy(stream);
 }
 
-/* Checks that what the fast scan accepts is JSON without an error or a finish reason, and that the
- * library reads the same from it. */
+/* If the fast scan accepts the bytes, and they are one line that begins with '{', checks that it
+ * found no error, end or finish reason, and that the library reads the same from them. */
 static void check_scan(const uint8_t *data, size_t size)
 {
     struct completion_event event;
@@ -104,7 +103,7 @@ static void check_scan(const uint8_t *data, size_t size)
     must(fast.length == library.length && memcmp(fast.data, library.data, fast.length) == 0);
 }
 
-/* Checks what follows "data: " in each line of the input, too. */
+/* Does check_scan for what follows "data: " in each line. */
 static void check_lines(const uint8_t *data, size_t size)
 {
     const uint8_t *end = data + size, *next;

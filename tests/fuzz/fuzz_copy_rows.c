@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* copy_rows_read: the first byte chooses the table. Rows that are read lie within the bytes, and
- * reading moves past them; a refusal is a sentence. */
+ * reading moves past them; a refusal has a message. */
 #include <string.h>
 
 #include "store/copy/copy_rows.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The HTTP request path end to end: a real server gets the bytes on one connection, in two pieces.
- * Whatever the bytes are, the server answers in HTTP or closes the connection, an answer in JSON is
- * valid, the connection ends once the client stops sending (or, if it has a stream, disconnects),
- * and other clients are served.
+ * Whatever the bytes are, the server answers in HTTP or closes the connection, the first answer is
+ * valid JSON if it says so and is not streamed, the connection ends once the client stops sending
+ * (or, if it has a stream, disconnects), and other clients are served.
  * "{session}" in the input is the id of an existing session. */
 #include <string.h>
 

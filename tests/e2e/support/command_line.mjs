@@ -36,16 +36,16 @@ export async function output(file, args, { env = {}, input = '', cwd, during } =
 }
 
 // commandLine(t, server): a function run(...args) that runs opsbrain's commands against the server, with a configuration folder
-// of its own. run.with(options, ...args) adds options of output(); run.done(...args) returns the output of a command that must
-// succeed.
+// of its own. run.with(options, ...args) adds options of output(); run.done(...args) returns the standard output of a command
+// that must succeed.
 export async function commandLine(t, server) {
     const config = await temporaryFolder(t);
     const env = { OPSBRAIN_URL: server.url, OPSBRAIN_KEY: '', XDG_CONFIG_HOME: config, NO_COLOR: '', TERM: 'xterm' };
     const run = (...args) => output(OPSBRAIN, args, { env });
     run.env = env;
     run.with = (more, ...args) => output(OPSBRAIN, args, { env, ...more });
-    // run.onTerminal(columns, {input, during}, ...args): runs the command on a terminal with this many columns; the output also
-    // has the terminal's name, the process id and, at the end, the terminal's state.
+    // run.onTerminal(columns, options, ...args): runs the command on a terminal with this many columns, with options of output();
+    // the output also has the terminal's name, the process id and, at the end, the terminal's state.
     run.onTerminal = (columns, more, ...args) => output('script', ['-qefc',
         `tty; stty cols ${columns} rows 40; trap : INT; sh -c 'echo pid $$; exec ${[OPSBRAIN, ...args].join(' ')}'; code=$?; stty -a; exit $code`,
         '/dev/null'], { env, ...more });

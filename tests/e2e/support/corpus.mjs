@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A conversation that calls every tool that needs no cloud, some in several ways: the answers that agents typically read.
+// A conversation that calls every tool that agents see and that needs no cloud, some in several ways: typical answers.
 
 const RECIPE = {
     name: 'ours', revision: 1, title: 'A model of ours', provider: 'kubernetes', engine: 'vllm', model: 'ours/small', image: 'vllm/vllm-openai:v0.23.0',
@@ -55,8 +55,8 @@ export async function converse(client, model) {
     await call('run_report', { run: runs[0].id });
     await call('run_audit', { run: runs[0].id });
     const sides = { baseline: [first.sweep.id], candidate: [again.sweep.id] };
-    const refused = await call('run_compare', sides);
-    const factors = (refused.differences ?? []).map((difference) => difference.fact);
+    const plain = await call('run_compare', sides);
+    const factors = (plain.differences ?? []).map((difference) => difference.fact);
     await call('run_compare', { ...sides, factors });
     await call('run_compare', { ...sides, factors, detail: true });
     const { content } = await call('run_export', { run: runs[0].id, format: 'vllm' });

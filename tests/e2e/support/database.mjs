@@ -7,9 +7,9 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-const { OPSBRAIN_TEST_DATABASE: SERVER, OPSBRAIN_TEST_POOLED: POOLED } = process.env;
+const { OPSBRAIN_TEST_DATABASE: URI, OPSBRAIN_TEST_POOLED: POOLED } = process.env;
 
-export const onPostgres = SERVER !== undefined;
+export const onPostgres = URI !== undefined;
 
 const schemaOf = (data) => `e${createHash('sha256').update(data).digest('hex').slice(0, 16)}`;
 
@@ -17,13 +17,13 @@ const psql = (uri, statement) => execFileSync('psql', ['-qAtX', '-v', 'ON_ERROR_
 
 function uriOf(data) {
     const parameter = POOLED ? `dbname=${schemaOf(data)}` : `options=-csearch_path%3D${schemaOf(data)}`;
-    return `${SERVER}${SERVER.includes('?') ? '&' : '?'}${parameter}`;
+    return `${URI}${URI.includes('?') ? '&' : '?'}${parameter}`;
 }
 
 function make(name) {
-    if (!POOLED) return psql(SERVER, `SET client_min_messages = error; CREATE SCHEMA IF NOT EXISTS ${name}`);
-    const found = psql(SERVER, `SELECT 1 FROM pg_database WHERE datname = '${name}'`);
-    return found || psql(SERVER, `CREATE DATABASE ${name} TEMPLATE template0`);
+    if (!POOLED) return psql(URI, `SET client_min_messages = error; CREATE SCHEMA IF NOT EXISTS ${name}`);
+    const found = psql(URI, `SELECT 1 FROM pg_database WHERE datname = '${name}'`);
+    return found || psql(URI, `CREATE DATABASE ${name} TEMPLATE template0`);
 }
 
 // databaseSettings(args): the variables that the environment of `opsbrain ... --data FOLDER` needs for its database.

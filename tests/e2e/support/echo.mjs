@@ -22,8 +22,9 @@ export const ECHOES = {
     hexadecimal: (key) => Buffer.from(key).toString('hex'),
 };
 
-// startEcho(t): a model server that repeats the key wherever it can: {url, received, set(echo, failing)}. `failing` is '', or how
-// the server fails: with a wrong content type ('type'), with 401 ('status') or with an error within the stream ('inside').
+// startEcho(t): a model server that repeats the key wherever it can: {url, received, set}. `received` has the keys that it was
+// sent; set(name, failing) chooses the echo of ECHOES with this name. `failing` is '', or how the server fails: with a wrong
+// content type ('type'), with 401 ('status') or with an error within the stream ('inside').
 async function startEcho(t) {
     let echo = ECHOES.whole;
     let failing = '';
@@ -70,15 +71,16 @@ async function startEcho(t) {
     return { url: `http://127.0.0.1:${server.address().port}`, received, set };
 }
 
-// givesAway(text): whether the text contains three quarters of the secret, in any form that ECHOES writes.
+// givesAway(text): whether the text contains three quarters, from the fifth character on, of a form in which ECHOES writes the
+// secret. Case is ignored, and the text is also read with its escapes undone.
 function givesAway(text) {
     const read = text.replace(/\\u([0-9a-f]{4})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16))).replace(/\\/g, '');
     const part = (form) => form.slice(4, 4 + Math.ceil(form.length * 0.75)).toLowerCase();
     return Object.values(ECHOES).some((echo) => [text, read].some((seen) => seen.toLowerCase().includes(part(echo(SECRET)))));
 }
 
-// tryEchoes(t, rounds, sweeps): for each [echo, failing] of `rounds`, calls the tools that ask a model server, in the first
-// `sweeps` rounds sweep_start, too; then looks for the key in everything that was answered, logged and stored.
+// tryEchoes(t, rounds, sweeps): for each [name, failing] of `rounds`, see startEcho, calls the tools that ask a model server, in
+// the first `sweeps` rounds sweep_start, too; then looks for the key in everything that was answered, logged and stored.
 export async function tryEchoes(t, rounds, sweeps) {
     const data = await temporaryFolder(t);
     const server = await startServer(t, { data, env: { OPSBRAIN_SECRET_LAB: SECRET } });

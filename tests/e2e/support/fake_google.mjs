@@ -120,7 +120,8 @@ function serviceOf(google, path, body) {
     };
 }
 
-// The service's own address. `used`: how often each valid token was sent; `refused`: the number of refused requests.
+// The service's own address. `used`: how often each valid token was sent; `refused`: the number of refused requests;
+// `redirectsTo`: the URL to which it redirects valid requests, null to forward them to the model server.
 async function startDoor(t, model) {
     const known = new Map();
     const door = { used: new Map(), refused: 0, redirectsTo: null, accept: (token, claims) => known.set(token, claims) };

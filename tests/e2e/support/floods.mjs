@@ -14,7 +14,7 @@ export const FLOODS = {
     'tools of other roles, with long arguments': () => call('deployment_register', { name: random(), url: long }),
     'many tools of other roles': (i) =>
         call(['sweep_start', 'run_import', 'job_cancel', 'metrics_watch', 'model_query'][i % 5], { [random()]: long }),
-    'arguments that no tool takes': () => call('run_show', { run: random() + long }),
+    'arguments that are too long': () => call('run_show', { run: random() + long }),
     'tools that do not exist': () => call(random()),
     'resources that do not exist': () => ({
         jsonrpc: '2.0',

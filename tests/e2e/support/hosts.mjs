@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How hosts rewrite a tool's input schema before their model sees it, by their published rules. The functions throw if the
-// host would refuse the schema. What they return is JSON Schema again, so that arguments can be checked against it.
+// How hosts rewrite a tool's input schema before their model sees it, by their published rules. openAiSchema and geminiSchema
+// throw if the host would refuse the tool. What they return is JSON Schema again, so that arguments can be checked against it.
 
-// ---- OpenAI, strict function calling: every member is required, optional ones may be null, objects are closed, and
-// only a subset of JSON Schema is accepted (platform.openai.com/docs/guides/structured-outputs; openai-agents converts likewise).
+// ---- OpenAI, strict function calling: every member is required, those that were optional may be null, objects are closed,
+// and only a subset of JSON Schema is accepted (platform.openai.com/docs/guides/structured-outputs; openai-agents does the same).
 
 const STRICT_WORDS = new Set(['type', 'description', 'properties', 'required', 'additionalProperties', 'items', 'enum', 'anyOf', 'minimum', 'maximum', 'minItems', 'maxItems', 'pattern', 'format']);
 const STRICT_PROPERTIES = 5000;

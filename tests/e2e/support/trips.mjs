@@ -87,8 +87,9 @@ async function roundTrip(server, client, { run, cells, format }) {
     }
 }
 
-// takeTrip(server, client, name, bytes): imports and audits the file, and checks that every export is imported again unchanged;
-// returns the import, its cells and the audit's findings, or {refused}.
+// takeTrip(server, client, name, bytes): imports and audits the file, and checks that each export, imported again, has the file's
+// figures, except what the export says it leaves out; returns the import, its cells, the audit's findings and the rules that it
+// applied, or {refused}.
 export async function takeTrip(server, client, name, bytes) {
     const imported = await importFile(server, name, bytes);
     if (imported.refused) return imported;

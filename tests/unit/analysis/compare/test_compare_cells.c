@@ -215,7 +215,8 @@ static void the_ratio_is_over_the_pairs_that_no_cell_lacks(void **state)
     disturb(trial, 0, 0)->contaminated = false;
     assert_int_equal(compare(trial)->compared, CELLS);
     assert_int_equal(trial->comparison.primary.verdict, VERDICT_NOT_COMPARABLE);
-    assert_non_null(strstr(trial->comparison.reason, "too few pairs count in every cell"));
+    assert_non_null(
+        strstr(trial->comparison.reason, "the pairs that count in every cell are too few"));
 }
 
 static void every_cell_is_judged_and_zeroed_values_claim_nothing(void **state)

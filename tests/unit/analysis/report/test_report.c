@@ -135,10 +135,10 @@ static void shows_how_the_load_of_an_open_loop_arrived(void **state)
     text = markdown(&f);
     assert_has(&text, "- open loop over /v1/completions, streamed: requests arrive on a schedule "
                       "(gamma, burstiness 0.5)");
-    assert_has(&text, "ramp of 3 s, warm-up of at most 0 s, then a window of 5 s and until output "
-                      "tokens/s are known to \xc2\xb1"
+    assert_has(&text, "ramp of 3 s, warm-up of at most 0 s, then a window of 5 s, extended (up to "
+                      "window_limit_s) until output tokens/s are known to \xc2\xb1"
                       "3 %, then drain");
-    assert_has(&text, "- requests per second: 2.5, 10\n- most requests in flight: 500\n");
+    assert_has(&text, "- requests per second: 2.5, 10\n- limit of requests in flight: 500\n");
     assert_has(&text, "there is no steady state");
 }
 
@@ -226,11 +226,10 @@ static void limits_are_met_up_to_at_least_a_load_if_the_next_is_unknown(void **s
     cell_measured(&f.cells, 8, 64, 55, 9900);
     f.input.cell_count = f.cells.count;
     report_findings(&f.input, &lines);
-    assert_has(
-        &lines,
-        "- 4 tokens in, 100 out: not saturated below 2; throughput may still grow at "
-        "2 users, the largest load that did not lose requests; limits met up to at least 2 users "
-        "(8: 80 % failed)\n");
+    assert_has(&lines,
+               "- 4 tokens in, 100 out: not saturated below 2; throughput may still grow at "
+               "2 users, the largest measured load that did not lose requests; limits met up to at "
+               "least 2 users (8: 80 % failed)\n");
     assert_has(&lines, "no measured load meets the limits (1: E2E 18000 of 6000 ms)\n");
 }
 
@@ -246,8 +245,8 @@ static void a_larger_load_with_foreign_traffic_has_lost_no_requests(void **state
     cell_measured(&f.cells, 4, 4, 198, 2400)->measurement.contaminated = true;
     f.input.cell_count = f.cells.count;
     report_findings(&f.input, &lines);
-    assert_has(&lines, "throughput may still grow at 2 users, the largest load without foreign "
-                       "traffic (measure ");
+    assert_has(&lines, "throughput may still grow at 2 users, the largest measured load without "
+                       "foreign traffic (measure ");
 }
 
 static void shows_matrices_peak_saturation_failures_and_takeaways(void **state)
@@ -276,7 +275,7 @@ static void shows_matrices_peak_saturation_failures_and_takeaways(void **state)
     assert_has(&text, "- single repetition: there is no spread");
     assert_has(&text, "- no point has a warning\n");
     assert_has(&text, "## Key takeaways\n\n- Peak: 390 output tokens/s");
-    assert_has(&text, "throughput may still grow at 8 users, the largest load");
+    assert_has(&text, "throughput may still grow at 8 users, the largest measured load");
     assert_has(&text, "- 2 of 4 points of the grid were measured, 2 are too long for the model.\n");
 }
 
@@ -360,7 +359,7 @@ static void shows_how_near_the_load_generator_was_to_its_ceiling(void **state)
     f.cells.rows[1].measurement.ceiling_chunks_s = 180000;
     f.cells.rows[1].measurement.ceiling_share = 0.23;
     text = markdown(&f);
-    assert_has(&text, "calibrated to 180000 stream chunks/s; the busiest cell used 23 %");
+    assert_has(&text, "can read 180000 stream chunks/s (calibrated); the busiest cell used 23 %");
 }
 
 static void a_failed_cell_has_no_speed_anywhere(void **state)
@@ -407,7 +406,7 @@ static void itl_and_tpot_of_answers_of_one_token_are_not_shown(void **state)
     assert_lacks(&text, "tokens/s for each user");
     assert_has(&text, "ITL and TPOT are not shown");
     assert_has(&text, "- short_output: fewer than 16 output tokens");
-    assert_has(&text, "(every point)");
+    assert_has(&text, "(every measured point)");
 }
 
 static void warns_that_different_runs_are_not_repetitions(void **state)
@@ -503,7 +502,7 @@ static void a_sweep_that_has_not_begun_has_a_report_too(void **state)
     f.sweep.plan = NULL;
     text = markdown(&f);
     assert_has(&text, "- not begun; planned 2026-11-21T03:00:00.000Z");
-    assert_has(&text, "Nothing yet: no cell has been measured.");
+    assert_has(&text, "\nNo cell has been measured.");
     assert_has(&text, "- 0 of 1 points of the grid were measured, 1 is pending.");
     assert_has(&text, "No point was measured");
     json = report_json(&f.input);

@@ -53,7 +53,7 @@ static void a_queue_is_saturation_though_throughput_grew(void **state)
     many->measurement.latency[METRIC_TTFT].p50_ms = 20; /* nothing shows it */
     s = of_first_context(&cells);
     check_sentence(&s, "not saturated below 4; throughput may still grow at 16 users, the largest "
-                       "load (measure 32, 64 next)");
+                       "measured load (measure 32, 64 next)");
 }
 
 /* The counters are those of one of several instances. */
@@ -107,7 +107,7 @@ static void the_greatest_load_is_not_taken_for_saturation(void **state)
     assert_int_equal(s.at.load, 2);
     assert_int_equal(s.doubled_load, 0);
     check_sentence(&s, "not saturated below 2; throughput may still grow at 2 users, the largest "
-                       "load (measure 4, 8 next)");
+                       "measured load (measure 4, 8 next)");
 }
 
 static void an_open_loop_whose_queue_grows_is_saturated(void **state)

@@ -178,7 +178,7 @@ static void a_server_without_http2_is_not_measured_as_if_it_had_it(void **state)
     snprintf(trial.endpoint.url, sizeof trial.endpoint.url, "http://127.0.0.1:%d",
              trial.server.port);
     measure(&trial);
-    assert_string_equal(trial.result.reason, "protocol: the server answers with HTTP/1.1, but the "
+    assert_string_equal(trial.result.reason, "protocol: the server answers with HTTP/1, but the "
                                              "plan requires HTTP/2");
     assert_int_equal(trial.result.measurement.succeeded, 0);
     tear_down(&trial);

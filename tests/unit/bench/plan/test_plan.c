@@ -116,7 +116,7 @@ static void refuses_invalid_settings_of_load_and_window(void **state)
                 "'request_rate' contains 0: it must be from 0.001 to 20000");
     must_refuse("{\"arrival\":\"poisson\",\"request_rate\":[1],\"concurrency\":[1,2],"
                 "\"input_tokens\":[4]}",
-                "the most requests in flight, so give one, or none (10000)");
+                "the most requests in flight, so give one, or omit it for 10000");
     must_refuse("{\"arrival\":\"poisson\",\"request_rate\":[1],\"think_time_s\":1,"
                 "\"input_tokens\":[4]}",
                 "'think_time_s' is 1");

@@ -124,7 +124,7 @@ static void a_request_that_is_refused_too_often_fails_with_the_last_reason(void 
 
     set_fault(rig, FAULT_BUSY, "/grant/", 41);
     assert_int_equal(create(rig, "busy", plan), JOB_FAILED);
-    check_reason(rig, plan, "the request \"grant\" was refused 41 times, the last time with: busy");
+    check_reason(rig, plan, "the request \"grant\" failed 41 times, the last time with: busy");
     check_world(rig, "busy", 1, false);
 }
 

@@ -220,12 +220,12 @@ static void an_end_by_the_platform_is_expected_and_a_deletion_by_others_reported
     manage(rig, "gemma", "watched", 60 * MINUTE_MS, "destroy");
     rig->world->resources[0].exists = false;
     after(rig, 1);
-    assert_non_null(strstr(rig->reported, "deleted by something other"));
+    assert_non_null(strstr(rig->reported, "it no longer exists on its platform"));
     assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
     assert_string_equal(row.state, "failed");
     fleet_managed_finish(&row);
     after(rig, 60);
-    assert_non_null(strstr(rig->reported, "its platform ended it on time"));
+    assert_non_null(strstr(rig->reported, "it no longer exists, and its end has passed"));
     assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
     assert_false(found);
 }
@@ -244,7 +244,7 @@ static void orphans_are_reported_and_stay(void **state)
     server->exists = true;
     snprintf(server->instance, sizeof server->instance, "ins_another");
     assert_int_equal(after(rig, 1).orphans, 1);
-    assert_non_null(strstr(rig->reported, "lost: it runs with this opsbrain's label"));
+    assert_non_null(strstr(rig->reported, "lost: it has this opsbrain's label"));
     assert_int_equal(fleet_world_existing(rig->world), 3);
     assert_int_equal(rig->world->writes, 0);
 }
@@ -268,7 +268,7 @@ static void a_server_of_the_same_name_elsewhere_is_reported(void **state)
         assert_int_equal(after(rig, 1).orphans, 0);
     assert_int_equal(after(rig, 1).orphans, 1);
     assert_non_null(
-        strstr(rig->reported, "gemma: another server of this name runs on other with this"));
+        strstr(rig->reported, "gemma: another server of this name exists on other with this"));
     assert_int_equal(jobs_queued(rig), 0);
 }
 

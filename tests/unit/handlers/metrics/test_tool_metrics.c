@@ -90,7 +90,7 @@ static void assert_note(struct world *world, const char *words)
     if (strstr(json_get_text(answer, "note", ""), words) == NULL)
         fail_msg("\"%s\" is not in: %s", words, json_get_text(answer, "note", ""));
     world_says(world, words);
-    world_says(world, "Nothing was stored in this time.");
+    world_says(world, "There are no values for this time.");
 }
 
 static void says_why_nothing_was_stored(void **state)

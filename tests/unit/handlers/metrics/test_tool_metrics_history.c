@@ -360,7 +360,7 @@ static void says_when_nothing_was_stored(void **state)
     world_register(world, "demo");
     answer = world_ok(world, "metrics_history", "{}");
     assert_int_equal(json_array_size(json_object_get(answer, "figures")), 0);
-    world_says(world, "Nothing was stored in this time");
+    world_says(world, "There are no values for this time");
     world_refused(world, "metrics_history", "{\"series\":\"x\"}", ERROR_NOT_FOUND,
                   "(series stored: 0): metrics_watch starts storing them");
 }

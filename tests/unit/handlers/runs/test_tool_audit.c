@@ -156,7 +156,7 @@ static void says_which_rules_could_not_be_applied(void **state)
     answer = audit_with(world, id, "");
     world_says(world, "Rules applied (");
     world_says(world, "Not applied for lack of numbers of successful requests: failed_speed, "
-                      "low_success, all_failed, misnamed_failure, censored_tail.");
+                      "low_success, all_failed, misnamed_failure.");
     world_says(world, "Not applied for lack of hardware, model and token rates: compute_roofline, "
                       "bandwidth_roofline.");
     assert_true(contains_name(json_object_get(answer, "applied"), "duplicate_cells"));

@@ -59,7 +59,7 @@ static void a_changed_label_does_not_prevent_a_comparison_but_changed_hardware_d
     refused = compare_with(world, second, third, ",\"accept_unknown\":[\"workload\"]");
     assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");
     world_says(world,
-               "Differences and unknowns that were allowed:\n- not known of either side: workload");
+               "Differences and unknowns that were allowed:\n- not known of either run: workload");
 }
 
 /* Imports a grid of two cells, whose mean latencies are `first_s` and `other_s`. */
@@ -268,7 +268,7 @@ static void compares_the_repetitions_that_both_deployments_have_finished(void **
     answer = compared_sweep(world, sweep, ",\"accept_unknown\":[\"workload\"]");
     assert_int_equal(json_get_integer(answer, "pairs_left_out", 0), 1);
     assert_int_equal(json_array_size(json_object_get(answer, "candidate")), 1);
-    world_says(world, "which are not finished on both: 1 of 2");
+    world_says(world, "which are not finished on both deployments: 1 of 2");
     sweep_started(world, BOTH, begun);
     sweep_measured(world, begun, 3, "stopped", "the time limit passed");
     text_addf(&arguments, "{\"sweep\":\"%s\"}", begun);

@@ -96,7 +96,7 @@ static void columns_are_stated_with_the_file(void **state)
     assert_false(json_get_boolean(two, "already_known", true));
     assert_string_equal(json_get_text(json_object_get(run, "source"), "corrects", ""), id);
     world_refused(world, "run_import", "{\"run\":\"imp_x\",\"columns\":[\"a=rps\"]}", ERROR_INVALID,
-                  "\"columns\" are needed to read a file");
+                  "\"columns\" are for reading a file");
 }
 
 static void every_format_can_be_named(void **state)
@@ -138,7 +138,7 @@ static void refuses_viewers_and_what_it_cannot_read(void **state)
     world_refused(world, "run_import", "{\"text\":\"a,b\",\"run\":\"imp_x\"}", ERROR_INVALID,
                   "not both");
     world_refused(world, "run_import", "{\"run\":\"run_x\"}", ERROR_INVALID,
-                  "which opsbrain measured itself");
+                  "\"run\" is \"run_x\": only imported runs");
     world_refused(world, "run_import", "{\"run\":\"imp_x\"}", ERROR_NOT_FOUND, "imp_x");
     world_refused(world, "run_import", "{\"text\":\"hello\"}", ERROR_INVALID,
                   "none of the known formats");
@@ -229,7 +229,7 @@ static void reports_only_what_is_known(void **state)
     import_silently(world, ",\"name\":\"grid.csv\"", id);
     report = call_with_run(world, "run_report", id, "");
     world_says(world, "# Imported run imp_");
-    world_says(world, "Not measured by opsbrain");
+    world_says(world, "Not measured by this server");
     world_says(world, "### Requests per second");
     world_says(world, "4.00! / failed"); /* the cell that the file has twice */
     world_says(world, "## Not measured");

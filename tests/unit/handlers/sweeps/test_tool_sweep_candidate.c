@@ -111,7 +111,7 @@ static void reports_two_deployments_separately(void **state)
     assert_int_equal(json_array_size(json_object_get(report, "runs")), 2);
     world_says(world, " of demo\n");
     world_says(world, " of new\n");
-    world_says(world, "alternately with new, cell by cell");
+    world_says(world, "each cell is also measured on new");
     text_addf(&one, "{\"sweep\":\"%s\",\"deployment\":\"new\"}", id);
     of_new = world_ok(world, "run_report", text_string(&one));
     assert_null(json_object_get(of_new, "candidate_report"));

@@ -59,7 +59,7 @@ static void corrects_only_finished_uncorrected_sweeps_of_the_same_cells_and_depl
     world_register(world, "demo");
     sweep_started(world, "", first);
     text_addf(&same, "{" SMALL_GRID ",\"deployment\":\"demo\",\"corrects\":\"%s\"}", first);
-    world_refused(world, "sweep_start", text_string(&same), ERROR_CONFLICT, "is still running");
+    world_refused(world, "sweep_start", text_string(&same), ERROR_CONFLICT, "has not ended");
     sweep_measured(world, first, 4, "completed", "");
     text_addf(&more, "{" SMALL_GRID ",\"repetitions\":2,\"corrects\":\"%s\"}", first);
     world_refused(world, "sweep_start", text_string(&more), ERROR_INVALID,

@@ -125,7 +125,7 @@ static void takes_corrects_purpose_and_plan_digest_as_sweep_start_does(void **st
                   ERROR_NOT_FOUND, "swp_none");
     text_addf(&arguments, "{" SMALL_GRID ",\"purpose\":\"once more\",\"corrects\":\"%s\"", earlier);
     text_add(&arguments, "}");
-    world_refused(world, "sweep_plan", text_string(&arguments), ERROR_CONFLICT, "is still running");
+    world_refused(world, "sweep_plan", text_string(&arguments), ERROR_CONFLICT, "has not ended");
     sweep_measured(world, earlier, 4, "completed", "");
     plan = world_ok(world, "sweep_plan", text_string(&arguments));
     arguments.length -= 1;

@@ -13,7 +13,7 @@ static void resumes_with_the_cells_that_are_missing(void **state)
     sweep_started(world, "", id);
     text_addf(&arguments, "{\"sweep\":\"%s\"}", id);
     world_refused(world, "sweep_resume", text_string(&arguments), ERROR_CONFLICT,
-                  "is already running (planned)");
+                  "has not ended (planned)");
     sweep_measured(world, id, 3, "stopped", "the time limit passed");
     answer = world_ok(world, "sweep_resume", text_string(&arguments));
     assert_string_equal(json_get_text(json_object_get(answer, "sweep"), "state", ""), "planned");

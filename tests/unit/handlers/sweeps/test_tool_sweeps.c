@@ -232,7 +232,7 @@ static void shows_saturation_and_limits_of_the_measured_cells(void **state)
     assert_int_equal(json_array_size(json_object_get(findings, "saturation")), 2);
     assert_int_equal(json_array_size(json_object_get(findings, "limits")), 2);
     world_says(world, "- 64 tokens in, 16 out: not saturated below 4; throughput may still grow at "
-                      "4 users, the largest load");
+                      "4 users, the largest measured load");
 }
 
 int main(void)

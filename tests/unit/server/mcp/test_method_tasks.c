@@ -79,7 +79,6 @@ static const struct tool thing_tool = {
     .placement = PLACE_WORKER,
     .destroys = STATED_NO,
     .spends_money = STATED_NO,
-    .starts_job = true,
     .run = start_thing,
 };
 static const struct tool only_tool = {
@@ -91,7 +90,6 @@ static const struct tool only_tool = {
     .placement = PLACE_WORKER,
     .destroys = STATED_NO,
     .spends_money = STATED_NO,
-    .starts_job = true,
     .requires_tasks = true,
     .run = start_thing,
 };
@@ -115,7 +113,6 @@ static const struct tool sure_tool = {
     .placement = PLACE_WORKER,
     .destroys = STATED_NO,
     .spends_money = STATED_NO,
-    .starts_job = true,
     .run = start_sure_thing,
 };
 static const struct tool *const task_tools[] = { &only_tool, &sure_tool, &thing_tool, NULL };

@@ -197,7 +197,7 @@ static void names_the_row_that_was_changed(void **state)
     verdict = verify(ledger);
     assert_int_equal(verdict.wrong, 1);
     assert_int_equal(verdict.wrong_ids[0], 17);
-    assert_words(ledger, "or following a removed row: 17");
+    assert_words(ledger, "or following a row that was changed or removed: 17");
 }
 
 static void refuses_to_change_or_remove_rows_and_anchors(void **state)
@@ -450,14 +450,14 @@ static void a_lost_key_is_reported(void **state)
     use_key(ledger, FIRST_KEY);
     add_rows(ledger, 3);
     ledger_reopen(ledger);
-    assert_words(ledger, "rows that cannot be checked without it: 3");
+    assert_words(ledger, "rows whose key is not there: 3");
     assert_refused(ledger, audit_log_add(ledger->store, &change, "ok", "", "", &ledger->error),
                    ERROR_INVALID, "audit_key names no file");
     assert_refused(ledger, store_use_audit_key(ledger->store, "", &ledger->error), ERROR_INVALID,
                    "audit_key names no file");
     use_key(ledger, SECOND_KEY);
     add_rows(ledger, 3);
-    assert_words(ledger, "rows that cannot be checked without it: 3");
+    assert_words(ledger, "rows whose key is not there: 3");
     assert_int_equal(verify(ledger).wrong, 0);
 }
 

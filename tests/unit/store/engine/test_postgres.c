@@ -167,7 +167,7 @@ static void a_wrong_parameter_is_reported(void **state)
     assert_int_equal(sql_step(&unbindable, &ledger->error), SQL_FAILED);
     assert_non_null(strstr(ledger->error.message, "there is no parameter $2"));
     assert_int_equal(sql_step(&too_many, &ledger->error), SQL_FAILED);
-    assert_non_null(strstr(ledger->error.message, "65 parameters, and may have 64"));
+    assert_non_null(strstr(ledger->error.message, "65 parameters, and may have at most 64"));
 }
 
 struct guest {

@@ -182,7 +182,7 @@ static void a_removed_target_is_not_found_until_it_is_registered_again(void **st
     put(ledger, target_of("lab"));
     assert_ok(ledger, fleet_target_retire(ledger->store, "lab", NOW, &change, &ledger->error));
     assert_refused(ledger, fleet_target_find(ledger->store, "lab", &row, &ledger->error),
-                   ERROR_NOT_FOUND, "there is none yet");
+                   ERROR_NOT_FOUND, "there is none, and an admin");
     assert_int_equal(put(ledger, target_of("lab")).revision, 2);
     put(ledger, target_of("attic"));
     assert_ok(ledger, fleet_target_list(ledger->store, &rows, &count, &ledger->error));

@@ -111,7 +111,7 @@ static void the_error_names_the_existing_deployments(void **state)
     struct deployment out;
 
     assert_refused(ledger, deployment_find(ledger->store, "x", &out, &ledger->error),
-                   ERROR_NOT_FOUND, "none is registered yet");
+                   ERROR_NOT_FOUND, "none is registered, deployment_register adds");
     ledger_deployment(ledger, "l4");
     ledger_deployment(ledger, "a100");
     assert_refused(ledger, deployment_find(ledger->store, "x", &out, &ledger->error),

@@ -180,7 +180,7 @@ static void a_principal_that_stored_too_much_learns_what_it_stored(void **state)
     world_refused(world, "deployment_register", "{\"name\":\"b\",\"url\":\"http://127.0.0.1:1\"}",
                   ERROR_CONFLICT,
                   "bob has stored 3.0 MiB (imports 3.0, datasets 0.0, sweeps 0.0, deployments "
-                  "0.0), as much as the setting storage_limit_bytes allows (1.0 MiB)");
+                  "0.0), at least as much as the setting storage_limit_bytes allows (1.0 MiB)");
     world->role = ROLE_ADMIN;
     world_register(world, "b");
     world->principal = "eve";
