@@ -299,6 +299,22 @@ static CHECKED bool check_name(enum provider_verb verb, const struct desired *de
                desired->deployment, desired->deployment);
 }
 
+/* Through the door "node_port" a server can be reached from outside the cluster, so it must require
+ * its key. */
+static CHECKED bool check_key(enum provider_verb verb, const struct desired *desired,
+                              struct error *error)
+{
+    if ((verb != VERB_CREATE && verb != VERB_UPDATE)
+        || strcmp(kubernetes_door(desired->target), "node_port") != 0
+        || strcmp(desired->recipe->engine, "vllm") == 0)
+        return true;
+    return error_set(
+        error, ERROR_INVALID,
+        "with \"door\" node_port the server needs a key, which only vLLM reads from its "
+        "environment: set \"door\" of the target %s to cluster or proxy",
+        desired->target->name);
+}
+
 static CHECKED bool check_state(enum provider_verb verb, const struct desired *desired,
                                 const struct observed *now, struct error *error)
 {
@@ -313,8 +329,9 @@ static CHECKED bool check_state(enum provider_verb verb, const struct desired *d
                          desired->deployment, desired->target->namespace);
     if ((verb == VERB_CREATE || verb == VERB_UPDATE)
         && (desired->recipe == NULL || desired->recipe->image[0] == '\0'))
-        return error_set(error, ERROR_INVALID, "on Kubernetes a recipe needs an image");
-    return check_name(verb, desired, now, error);
+        return error_set(error, ERROR_INVALID,
+                         "on Kubernetes a server needs a recipe with an image");
+    return check_key(verb, desired, error) && check_name(verb, desired, now, error);
 }
 
 bool kubernetes_steps(enum provider_verb verb, const struct desired *desired,

@@ -469,6 +469,20 @@ static void test_a_server_at_a_node_port_has_a_key(void **state)
     assert_string_equal(key, "abc");
 }
 
+static void test_a_node_port_is_refused_for_engines_that_read_no_key(void **state)
+{
+    struct world *world = *state;
+    struct step *steps = NULL;
+    size_t count = 0;
+
+    snprintf(world->target.door, sizeof world->target.door, "node_port");
+    strcpy(world->recipe.engine, "ollama");
+    assert_false(world->life.provider->steps(VERB_CREATE, &world->life.desired, NULL, &steps,
+                                             &count, &world->life.error));
+    assert_non_null(strstr(world->life.error.message, "which only vLLM reads"));
+    step_list_free(steps, count);
+}
+
 static void test_the_clusters_token_is_not_sent_to_a_longer_port_number(void **state)
 {
     struct world *world = *state;
@@ -508,6 +522,7 @@ int main(void)
         LIVE(test_a_deployment_goes_through_all_verbs),
         LIVE(test_a_server_behind_the_api_servers_proxy_is_called_with_its_token),
         LIVE(test_a_server_at_a_node_port_has_a_key),
+        LIVE(test_a_node_port_is_refused_for_engines_that_read_no_key),
         LIVE(test_the_clusters_token_is_not_sent_to_a_longer_port_number),
     };
     struct error error;
