@@ -25,8 +25,10 @@ static CHECKED bool find_managed(struct making *making, struct error *error)
                          "a target",
                          wish->deployment);
     if (strcmp(making->managed.rights, "watched") == 0)
-        return error_set(error, ERROR_FORBIDDEN, "%s was adopted without the right to change it",
-                         wish->deployment);
+        return error_set(
+            error, ERROR_FORBIDDEN,
+            "%s was adopted without the right to change it: deployment_remove forgets it",
+            wish->deployment);
     making->before = json_loads(making->managed.wish, 0, NULL);
     return true;
 }

@@ -22,8 +22,13 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Refuses a managed deployment: without its entry, its server would continue to run, and perhaps
- * to cost money, unseen. */
+static bool is_watched(const struct fleet_managed_row *row)
+{
+    return strcmp(row->rights, "watched") == 0;
+}
+
+/* Refuses a managed deployment that opsbrain may end: without its entry, its server would continue
+ * to run, and perhaps to cost money, unseen. */
 static CHECKED bool check_unmanaged(struct store *store, const char *name, struct error *error)
 {
     struct fleet_managed_row row;
@@ -33,6 +38,10 @@ static CHECKED bool check_unmanaged(struct store *store, const char *name, struc
         return false;
     if (!found)
         return true;
+    if (is_watched(&row)) {
+        fleet_managed_finish(&row);
+        return true;
+    }
     error_set(error, ERROR_CONFLICT,
               "%s is managed by opsbrain on the target %s: call deployment_destroy, which also "
               "retires its name",
@@ -95,12 +104,31 @@ static void stop_watching(const struct call *call, const struct deployment *depl
                     problem.message);
 }
 
+/* Forgets that the server is adopted, if it is. */
+static CHECKED bool release(struct store *store, const char *name, struct error *error)
+{
+    struct fleet_observation observation = { .state = "gone", .problem = "" };
+    struct fleet_managed_row row;
+    bool found, done;
+
+    if (!fleet_managed_find(store, name, &row, &found, error))
+        return false;
+    if (!found)
+        return true;
+    observation.id = row.id;
+    observation.plan_id = row.plan_id;
+    observation.now_ms = clock_utc_ms();
+    done = fleet_managed_note(store, &observation, error);
+    fleet_managed_finish(&row);
+    return done;
+}
+
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     const char *name = call_text(call, "deployment");
     struct deployment deployment;
 
-    if (!check(call, &deployment, error)
+    if (!check(call, &deployment, error) || !release(call->services->store, name, error)
         || !deployment_retire(call->services->store, name, clock_utc_ms(), &call->change, error))
         return false;
     stop_watching(call, &deployment);

@@ -224,6 +224,21 @@ static void only_a_deployment_with_a_plain_name_is_adopted(void **state)
     assert_int_equal(cloud->events, 0);
 }
 
+static void a_watched_deployment_is_forgotten_by_deployment_remove(void **state)
+{
+    struct world *world = *state;
+
+    register_lab(world, "");
+    put_foreign("theirs");
+    adopt(world, "theirs", "");
+    world_refused(world, "target_remove", "{\"target\":\"lab\",\"confirm\":\"lab\"}",
+                  ERROR_CONFLICT, "the managed deployment theirs");
+    world_do(world, "deployment_remove", "{\"deployment\":\"theirs\",\"confirm\":\"theirs\"}");
+    expect_whose(world, "lab", "theirs", "foreign");
+    assert_int_equal(cloud->writes, 0);
+    world_do(world, "target_remove", "{\"target\":\"lab\",\"confirm\":\"lab\"}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +246,7 @@ int main(void)
         FLEET_TEST(an_adopted_server_keeps_the_end_that_this_opsbrain_gave_it),
         FLEET_TEST(a_server_that_changed_before_the_user_answered_is_not_adopted),
         FLEET_TEST(a_watched_deployment_is_never_changed),
+        FLEET_TEST(a_watched_deployment_is_forgotten_by_deployment_remove),
         FLEET_TEST(a_label_alone_makes_nothing_managed),
         FLEET_TEST(a_name_alone_makes_nothing_managed),
         FLEET_TEST(only_a_deployment_with_a_plain_name_is_adopted),
