@@ -9,7 +9,8 @@
 #include "fleet/machine/machine_watch.h"
 
 #define HOST "http://localhost"
-#define API "/v1.40" /* Docker since 19.03 (2019), and every Podman that has this API */
+/* Paths have no version: Docker and Podman then use their newest, and each Docker refuses versions
+ * that it calls too old. */
 #define PULL_MS (6 * INT64_C(3600000))
 #define CALL_MS 30000 /* long enough for a stop, which Podman and Docker force after 10 s */
 #define PROCESSES_MAX 4096
@@ -93,7 +94,7 @@ static CHECKED bool call(struct machine_watch *watch, const char *method, const 
 
     http.stopped = NULL; /* otherwise a container that should no longer run could not be ended */
     http.timeout_ms = CALL_MS;
-    snprintf(path, sizeof path, API "/containers/%s%s", name_of(watch), verb);
+    snprintf(path, sizeof path, "/containers/%s%s", name_of(watch), verb);
     return machine_http_call(&http, method, path, NULL, out, error);
 }
 
@@ -104,7 +105,7 @@ bool machine_container_image(const char *socket, const char *name, char out[128]
     MACHINE_HTTP_REPLY_AUTO reply = { 0 };
     char path[640];
 
-    snprintf(path, sizeof path, API "/images/%s/json", name);
+    snprintf(path, sizeof path, "/images/%s/json", name);
     if (!machine_http_call(&http, "GET", path, NULL, &reply, error))
         return false;
     text_copy(out, 128, json_get_text(reply.body, "Id", ""));
@@ -135,7 +136,7 @@ static CHECKED bool pull(struct machine_watch *watch, struct error *error)
         return error_set(error, ERROR_NOT_FOUND, "this machine no longer has the image %s", image);
     http.on_line = show_pull;
     http.timeout_ms = PULL_MS;
-    snprintf(path, sizeof path, API "/images/create?fromImage=%.*s&tag=%s", (int)(at - image), image,
+    snprintf(path, sizeof path, "/images/create?fromImage=%.*s&tag=%s", (int)(at - image), image,
              at + 1);
     return machine_http_call(&http, "POST", path, NULL, &reply, error)
            && machine_container_image(socket_of(watch), image, id, error);
@@ -174,7 +175,7 @@ static CHECKED bool create(struct machine_watch *watch, struct error *error)
         return false;
     }
     http.timeout_ms = CALL_MS;
-    snprintf(path, sizeof path, API "/containers/create?name=%s", name_of(watch));
+    snprintf(path, sizeof path, "/containers/create?name=%s", name_of(watch));
     return machine_http_call(&http, "POST", path, body, &reply, error);
 }
 

@@ -7,7 +7,6 @@
 
 #include "base/json/json.h"
 
-#define API "/v1.40"
 #define DIGEST_LENGTH (7 + 64)
 
 static void refuse(struct fake_reply *reply, int status, const char *cause, const char *about)
@@ -77,6 +76,7 @@ static const char *check_ports(const json_t *host, const json_t *exposed)
 
 static const char *check_safety(const json_t *host)
 {
+    const char *dropped = json_string_value(json_array_get(json_object_get(host, "CapDrop"), 0));
     const json_t *mount;
     size_t i;
 
@@ -84,7 +84,7 @@ static const char *check_safety(const json_t *host)
         return "it is privileged";
     if (!has_value(host, "NetworkMode", "bridge"))
         return "it has the machine's network";
-    if (strcmp(json_string_value(json_array_get(json_object_get(host, "CapDrop"), 0)), "ALL") != 0)
+    if (dropped == NULL || strcmp(dropped, "ALL") != 0)
         return "it keeps capabilities";
     if (json_array_size(json_object_get(host, "Mounts")) > 1)
         return "more than one folder is mounted";
@@ -219,14 +219,14 @@ static void answer(void *context, const struct fake_request *request, struct fak
     if (strcmp(path, "/_ping") == 0) {
         reply->type = "text/plain";
         text_add(&reply->body, "OK");
-    } else if (strcmp(path, API "/containers/create") == 0)
+    } else if (strcmp(path, "/containers/create") == 0)
         create(podman, request, reply);
-    else if (strcmp(path, API "/images/create") == 0)
+    else if (strcmp(path, "/images/create") == 0)
         pull(podman, request, reply);
-    else if (strncmp(path, API "/containers/", sizeof API "/containers/" - 1) == 0)
-        serve_container(podman, request, path + sizeof API "/containers/" - 1, reply);
-    else if (strncmp(path, API "/images/", sizeof API "/images/" - 1) == 0)
-        serve_image(podman, path + sizeof API "/images/" - 1, reply);
+    else if (strncmp(path, "/containers/", sizeof "/containers/" - 1) == 0)
+        serve_container(podman, request, path + sizeof "/containers/" - 1, reply);
+    else if (strncmp(path, "/images/", sizeof "/images/" - 1) == 0)
+        serve_image(podman, path + sizeof "/images/" - 1, reply);
     else
         complain(podman, reply, "unknown path ", path);
 }

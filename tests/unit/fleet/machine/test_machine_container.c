@@ -103,7 +103,7 @@ static void start_ready(struct world *world)
     json_auto_t *body = container(world);
 
     put(world, body);
-    wait_for_call(world, "POST /v1.40/containers/gemma/start");
+    wait_for_call(world, "POST /containers/gemma/start");
     fake_ollama_start(&world->engine, world->port);
     json_object_set_new(world->engine.library, MODEL, json_true());
     machine_world_expect(&world->machine, "gemma", "ready");
@@ -129,7 +129,7 @@ static void a_container_is_pulled_by_digest_and_confined(void **state)
     char variable[128];
 
     start_ready(world);
-    assert_int_equal(fake_podman_count(&world->podman, "POST /v1.40/images/create"), 1);
+    assert_int_equal(fake_podman_count(&world->podman, "POST /images/create"), 1);
     config = json_object_get(json_object_get(world->podman.containers, "gemma"), "Config");
     written = json_write(config);
     assert_int_equal(machine_world_call(&world->machine, "GET", "/servers/gemma/key", NULL, &key),
@@ -155,7 +155,7 @@ static void a_container_ends_at_its_time(void **state)
     assert_int_equal(machine_world_call(&world->machine, "PATCH", "/servers/gemma", sooner, NULL),
                      200);
     machine_world_expect(&world->machine, "gemma", "stopped");
-    assert_int_equal(fake_podman_count(&world->podman, "POST /v1.40/containers/gemma/stop"), 1);
+    assert_int_equal(fake_podman_count(&world->podman, "POST /containers/gemma/stop"), 1);
     assert_int_equal(json_object_size(world->podman.containers), 1);
     destroy(world);
     assert_int_equal(json_object_size(world->podman.containers), 0);
@@ -175,7 +175,7 @@ static void a_foreign_container_is_not_touched(void **state)
     assert_non_null(strstr(json_get_text(shown, "message", ""), "opsbrain did not make"));
     destroy(world);
     assert_int_equal(json_object_size(world->podman.containers), 1);
-    assert_int_equal(fake_podman_count(&world->podman, "POST /v1.40/containers/gemma/stop"), 0);
+    assert_int_equal(fake_podman_count(&world->podman, "POST /containers/gemma/stop"), 0);
 }
 
 /* False answers in place of Podman's, in this order; one with `stays` is given until the guard is
