@@ -107,6 +107,11 @@ static size_t check_character(struct json_scan *scan)
     return length;
 }
 
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+}
+
 size_t json_scan_plain_length(const char *bytes, size_t length)
 {
     size_t at = 0;
@@ -119,7 +124,7 @@ size_t json_scan_plain_length(const char *bytes, size_t length)
         if (others != 0)
             return at + bytes_before(others);
     }
-    while (at < length && bytes[at] >= 0x20 && bytes[at] != '"' && bytes[at] != '\\')
+    while (at < length && is_plain((unsigned char)bytes[at]))
         at++;
     return at;
 }
