@@ -73,6 +73,7 @@ struct difference {
     struct text values[2]; /* "" where it is not known */
     const char *runs[2];   /* the two runs; borrowed from the input */
     bool within_a_side;    /* both runs are of one side: they are not repetitions of each other */
+    int known;             /* how many of the two values are known */
     bool unknown;          /* at least one of the values is unknown */
     /* The comparison is possible all the same: the fact is only reported, or its unknown value was
      * accepted, or the runs are of different sides and the fact is a factor or, if deployments are

@@ -195,7 +195,7 @@ static bool is_allowed(const struct compare_input *input, const struct fact *fac
  * first, then those of which more values are known. */
 static bool is_better_example(const struct difference *a, const struct difference *b)
 {
-    return a->allowed != b->allowed ? !a->allowed : !a->unknown && b->unknown;
+    return a->allowed != b->allowed ? !a->allowed : a->known > b->known;
 }
 
 static void compare_fact(const struct compare_input *input, const struct fact *fact,
@@ -215,6 +215,7 @@ static void compare_fact(const struct compare_input *input, const struct fact *f
                 .runs = { input->runs[i].id, input->runs[j].id },
                 .within_a_side =
                     j < input->counts[SIDE_BASELINE] || i >= input->counts[SIDE_BASELINE],
+                .known = (values[i].length > 0) + (values[j].length > 0),
                 .unknown = values[i].length == 0 || values[j].length == 0,
             };
             const struct evidence *runs[2] = { &input->runs[i], &input->runs[j] };

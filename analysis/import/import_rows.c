@@ -234,6 +234,7 @@ static void set_fields(struct rows *rows)
 
     csv->count = rows->table.count;
     csv->line = rows->line > 0 ? rows->line : (int64_t)rows->rows;
+    rows->table.numbers_rows = rows->line == 0;
     for (size_t i = 0; i < csv->count; i++) {
         const char *text = rows->at[i] == ABSENT ? NULL : rows->values.data + rows->at[i];
 

@@ -28,6 +28,7 @@ struct import_table {
     size_t misfits;       /* rows and figures that did not fit */
     size_t misfit_fields; /* number of fields in the row with the last of them */
     bool has_assumed;     /* a remark says that figures such as "8k" were read by an assumption */
+    bool numbers_rows;    /* csv.line is the number of a row, not of a line */
     char word[64];        /* what the row being read has in place of a figure: "OOM" */
 };
 

@@ -38,9 +38,9 @@ void import_table_remark_misfit(struct import_table *table, const char *column, 
                         line, table->csv.count, table->count);
     else
         evidence_remark(table->out,
-                        "line %lld: \"%.60s\" is not a number that fits the column \"%s\": left "
+                        "%s %lld: \"%.60s\" is not a number that fits the column \"%s\": left "
                         "unknown",
-                        line, value, column);
+                        table->numbers_rows ? "row" : "line", line, value, column);
 }
 
 /* ---- Figures ---- */

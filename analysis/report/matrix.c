@@ -17,6 +17,15 @@ struct sheet {
     char **cells; /* row by row */
 };
 
+static bool has_short_answers(const struct grid_point *point)
+{
+    for (size_t i = 0; i < point->count; i++)
+        if (point->cells[i] != NULL && point->cells[i]->state == CELL_MEASURED
+            && point->cells[i]->measurement.output_tokens_mean < DECODE_TOKENS)
+            return true;
+    return false;
+}
+
 void matrix_add_figure(const struct grid_point *point, enum quantity_id quantity, struct text *out)
 {
     const struct repetition_stats figure = repetition_stats_of(point, quantity);
@@ -24,7 +33,7 @@ void matrix_add_figure(const struct grid_point *point, enum quantity_id quantity
     if (figure.count > 0) {
         repetition_stats_write(&figure, out);
         text_add(out, point_warning_is_marked(point) ? "!" : "");
-    } else if (grid_point_state(point) == CELL_MEASURED && quantities[quantity].of_decoding) {
+    } else if (quantities[quantity].of_decoding && has_short_answers(point)) {
         text_add(out, "short");
     } else {
         text_add(out, grid_point_word(point));

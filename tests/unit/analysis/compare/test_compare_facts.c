@@ -195,9 +195,27 @@ static void the_form_of_requests_belongs_to_the_deployment(void **state)
     assert_int_equal(compare(trial)->refused, 1);
 }
 
+static void a_value_that_one_side_knows_is_shown(void **state)
+{
+    struct trial *trial = *state;
+    const struct comparison *comparison;
+    size_t found = 0;
+
+    for (size_t i = 0; i < trial->repetitions; i++)
+        spoil_region(&trial->runs[i]);
+    comparison = compare(trial);
+    for (size_t i = 0; i < comparison->difference_count; i++)
+        if (strcmp(comparison->differences[i].fact, "region") == 0) {
+            assert_false(compare_knows_neither(&comparison->differences[i]));
+            found++;
+        }
+    assert_int_equal(found, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TRIAL(a_value_that_one_side_knows_is_shown),
         TRIAL(the_form_of_requests_belongs_to_the_deployment),
         cmocka_unit_test(refuses_differences_that_are_neither_factors_nor_accepted),
         TRIAL(without_lists_of_names_no_fact_may_differ),

@@ -51,6 +51,22 @@ static void calls_short_answers_short(void **state)
     assert_non_null(strstr(text_string(&text), "| short |"));
 }
 
+/* Chunks of several tokens, which the server does not count, show no gaps between tokens. */
+static void long_answers_without_itl_are_not_called_short(void **state)
+{
+    struct cells cells = { 0 };
+    struct measurement *measurement;
+    TEXT_AUTO text = { 0 };
+
+    (void)state;
+    measurement = &cell_measured(&cells, 1, 4, 50, 100)->measurement;
+    measurement->output_tokens_mean = 100;
+    measurement->latency[METRIC_ITL].p50_ms = NAN;
+    text = written(&cells, QUANTITY_ITL_P50);
+    assert_null(strstr(text_string(&text), "short"));
+    assert_non_null(strstr(text_string(&text), " - |"));
+}
+
 /* The number of characters, not bytes, of the longest line. */
 static size_t widest_line(const char *text)
 {
@@ -129,6 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(says_why_there_is_no_figure),
         cmocka_unit_test(calls_short_answers_short),
+        cmocka_unit_test(long_answers_without_itl_are_not_called_short),
         cmocka_unit_test(splits_tables_wider_than_100_characters),
         cmocka_unit_test(the_json_has_null_where_there_is_no_figure),
     };
