@@ -135,8 +135,8 @@ static CHECKED bool write_jobs(const struct page_request *request, const char *s
     return true;
 }
 
-/* Writes the questions and plans that wait for a person, the jobs that run or wait, and those that
- * failed in the last 24 hours. */
+/* Writes the questions and plans that wait for a person, the jobs that run or wait, and, of those
+ * created in the last 24 hours, the jobs that failed. */
 static CHECKED bool write_work(const struct page_request *request, struct html *html,
                                struct error *error)
 {
@@ -145,12 +145,14 @@ static CHECKED bool write_work(const struct page_request *request, struct html *
     if (!ask_page_list(request, &found, html, error)
         || !plan_page_list(request, &found, html, error)
         || !write_jobs(request, "waiting", "Waiting for a user's answer", &found, html, error)
-        || !write_jobs(request, "failed", "Failed in the last 24 hours", &found, html, error)
+        || !write_jobs(request, "failed", "Failed, of the jobs created in the last 24 hours",
+                       &found, html, error)
         || !write_jobs(request, "running", "Running now", &found, html, error)
         || !write_jobs(request, "queued", "Waiting for their turn", &found, html, error))
         return false;
     if (found == 0)
-        html_element(html, "p", "Nothing runs, waits or has failed in the last 24 hours.",
+        html_element(html, "p",
+                     "Nothing runs or waits, and no job created in the last 24 hours has failed.",
                      { "class", "state good" });
     return true;
 }

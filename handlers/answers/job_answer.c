@@ -126,10 +126,10 @@ const char *job_answer_next_step(const struct job *job)
 {
     if (job->state == JOB_WAITING)
         return "answer its question (tasks/update, for clients that support tasks), or job_cancel";
+    if (strcmp(job->kind, "sweep") != 0)
+        return job_is_over(job) ? "nothing: it has ended" : "job_show again with wait_s";
     if (!job_is_over(job))
         return "job_show again with wait_s; sweep_show lists the cells measured so far";
-    if (strcmp(job->kind, "sweep") != 0)
-        return "nothing: it has ended";
     return job->state == JOB_COMPLETED
                ? "run_report with this sweep"
                : "sweep_show lists what is there; sweep_resume measures what is missing";

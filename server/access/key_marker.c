@@ -71,6 +71,9 @@ bool key_marker_remove(const char *data_folder, struct error *error)
 {
     TEXT_AUTO path = { 0 };
 
+    if (data_folder[0] == '\0')
+        return error_set(error, ERROR_NOT_FOUND,
+                         "there is no data folder, and so no record of keys");
     name_marker(data_folder, &path);
     if (unlink(text_string(&path)) == 0)
         return true;

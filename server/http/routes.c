@@ -29,12 +29,15 @@ static bool path_is(const struct route *route, const char *path)
     return route_pattern_matches(route->path, path, &ignored);
 }
 
-/* Probes and pages also answer HEAD; streams do not. */
+/* Probes and pages also answer HEAD; MCP does not. */
+static bool answers_head(const struct route *route)
+{
+    return (route->open || route->admit != NULL) && strcmp(route->verb, "GET") == 0;
+}
+
 static bool verb_is(const struct route *route, const char *verb)
 {
-    return strcmp(route->verb, verb) == 0
-           || ((route->open || route->admit != NULL) && strcmp(verb, "HEAD") == 0
-               && strcmp(route->verb, "GET") == 0);
+    return strcmp(route->verb, verb) == 0 || (strcmp(verb, "HEAD") == 0 && answers_head(route));
 }
 
 static void find(struct exchange *exchange, const char *path)
@@ -56,7 +59,8 @@ static void list_verbs(const struct route_set *set, const char *path, struct tex
     for (; set->routes != NULL; set++)
         for (const struct route *route = set->routes; route->path != NULL; route++)
             if (path_is(route, path)) {
-                text_addf(out, "%s%s", out->length > 0 ? ", " : "", route->verb);
+                text_addf(out, "%s%s%s", out->length > 0 ? ", " : "", route->verb,
+                          answers_head(route) ? ", HEAD" : "");
                 *has_page = route->admit != NULL;
             }
 }

@@ -47,7 +47,12 @@ static CHECKED bool read_lines(const char *path, FILE *file, struct audit_keys *
     bool good = true;
 
     while (good && fgets(line, sizeof line, file) != NULL)
-        good = read_line(path, line, keys, error);
+        good = strlen(line) < LINE_SIZE - 1
+                   ? read_line(path, line, keys, error)
+                   : error_set(error, ERROR_INVALID,
+                               "audit_key: %.200s has a line of more than %d characters: a key has "
+                               "one line of its own",
+                               path, LINE_SIZE - 2);
     explicit_bzero(line, sizeof line);
     if (!good)
         return false;

@@ -157,7 +157,9 @@ test('with a key, a rewritten chain is detected, and so is a missing or wrong ke
     assert.match((await verify(copy, env)).output, /IS NOT INTACT.*the newest row was written without one/);
     assert.match((await verify(data)).output, /audit_key names no file/);
     await writeFile(file, 'another key, of which there is no trace\n');
-    assert.match((await verify(data, env)).output, /IS NOT INTACT.*rows that cannot be checked without it/);
+    assert.match((await verify(data, env)).output, /IS NOT INTACT.*rows whose key is not there/);
+    await writeFile(file, `${'k'.repeat(1100)}\n`);
+    assert.match((await verify(data, env)).output, /audit_key: .* has a line of more than 1022 characters/);
     await rm(file);
     assert.match((await verify(data, env)).output, /audit_key: .* cannot be read/);
 });

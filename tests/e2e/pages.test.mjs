@@ -244,7 +244,7 @@ test('the overview says why a job failed', async (t) => {
     await until('the sweep to fail', async () => (await client.call('job_show', { job })).job.state === 'failed');
     await client.close();
     const { body } = await new Browser(server.port).get('/');
-    assert.match(body, /Failed in the last 24 hours.*<td[^>]*><bdi>[^<]*out of paper/s);
+    assert.match(body, /Failed, of the jobs created in the last 24 hours.*<td[^>]*><bdi>[^<]*out of paper/s);
 });
 
 test('a deployment may have the name "new"', async (t) => {

@@ -73,6 +73,9 @@ static void a_refused_verb_is_answered_with_the_allowed_verbs(void **state)
     assert_string_equal(allow, "POST, GET, DELETE");
     free(allow);
     assert_int_equal(http_exchange(&client, "POST", "/health", NULL, "x", NULL), 405);
+    allow = http_header(&client, "Allow");
+    assert_string_equal(allow, "GET, HEAD");
+    free(allow);
     http_close(&client);
 }
 
