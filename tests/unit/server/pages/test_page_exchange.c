@@ -146,8 +146,11 @@ static void sign_in(const char *key, struct text *headers, char token[DIGEST_TEX
     page_caller_token(&caller, token);
 }
 
+static atomic_int holding; /* the number of workers that are held */
+
 static void hold_worker(void *flag)
 {
+    atomic_fetch_add(&holding, 1);
     while (!atomic_load((atomic_int *)flag))
         served_sleep_ms(2);
 }
@@ -193,6 +196,7 @@ static void a_form_that_waited_does_nothing_for_a_revoked_key(void **state)
     (void)state;
     atomic_store(&released, 0);
     atomic_store(&ended, 0);
+    atomic_store(&holding, 0);
     add_key("one");
     sign_in("one", &headers, token);
     text_addf(&body, "token=%s", token);
@@ -201,6 +205,7 @@ static void a_form_that_waited_does_nothing_for_a_revoked_key(void **state)
     for (unsigned i = 0; i < PAGE_WORKERS; i++)
         assert_true(workers_submit(served.server->pages_workers, hold_worker,
                                    i == 0 ? &released : &ended, &error));
+    assert_true(served_reaches(&holding, PAGE_WORKERS));
     http_open(&client, server_port(served.server));
     http_send(&client, "POST", "/jobs/job_x/cancel", text_string(&headers), text_string(&body));
     wait_until_queued();
