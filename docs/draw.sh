@@ -138,9 +138,9 @@ END {
         WIDTH, height, WIDTH, height
     print "<!-- docs/draw.sh >docs/architecture.svg -->"
     box(0, 0, WIDTH, height, "#fff", "")
-    label(20, 24, "start", 13, "A room includes itself and rooms below it, server also web and client, analysis and handlers also web/assets; bench, fleet and analysis not one another.", "")
+    label(20, 24, "start", 13, "A room may include itself and the rooms below it; server also includes web and client. bench, fleet and analysis do not include one another.", "")
     y = draw_rooms(40)
-    label(20, y + 22, "start", 13, "Each row includes the columns marked in it. Red, right of the diagonal: what a cycle within a room causes, and web/assets, which includes nothing.", "")
+    label(20, y + 22, "start", 13, "Each row includes the columns marked in it. A red mark, right of the diagonal, comes from a cycle within a room, or from web/assets, which analysis and handlers include, too.", "")
     draw_matrix(y + 30)
     print "</svg>"
 }'

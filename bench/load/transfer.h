@@ -36,7 +36,7 @@ struct transfer {
     /* The next members describe the current exchange, or the latest one that ended. */
     bool is_new;                /* it opened a connection */
     int64_t connect_ns, tls_ns; /* how long connecting and TLS took; 0: that step was not reached */
-    bool went_stale; /* it used an open connection that the server had closed: no answer came */
+    bool went_stale; /* it reused a connection that the server had closed: no answer came */
     bool was_unread; /* it went stale, and the server cannot have read the request */
     int answers; /* answers noted on the open connection; with libcurl, 2 also stands for more */
     int64_t ended_ns; /* when the latest of these answers ended */

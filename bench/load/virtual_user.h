@@ -38,9 +38,9 @@ void virtual_user_finish(struct virtual_user *user);
 
 /* Begins request `index`, which was due at due_ns (monotonic). */
 void virtual_user_begin(struct virtual_user *user, uint64_t index, bool is_probe, int64_t due_ns);
-/* To be called after transfer_end. If the exchange used an open connection that the server had
- * closed, and this was the first attempt, sends the request again on a fresh connection and returns
- * true. */
+/* To be called after transfer_end. If the exchange reused a connection of an earlier one, which
+ * the server had closed since, and this was the first attempt, sends the request again on a fresh
+ * connection and returns true. */
 bool virtual_user_retry(struct virtual_user *user);
 /* Returns when the current request reaches its next timeout; INT64_MAX if no timeout of ours
  * applies now. *which is the failure that this would be; NONE: the request is answered, and only

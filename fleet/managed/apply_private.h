@@ -32,8 +32,8 @@ struct apply {
     struct managed_plan plan;
     struct cloud *cloud;
     struct apply_step *steps;
-    /* An earlier run began to undo the plan, or this run was cancelled while clouds were only read:
-     * the plan is no longer carried out. */
+    /* An earlier run began to undo the plan, or this run was cancelled while it waited for
+     * `opsbrain fleet resume`: the plan is no longer carried out. */
     bool undoing;
     char problem[480]; /* why the plan is undone */
 };

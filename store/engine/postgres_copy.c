@@ -16,7 +16,8 @@ bool postgres_version(struct sql_connection *connection, const struct migration_
     *out = 0;
     return sql_connection_has_table(connection, "opsbrain_schema", &found, error)
            && (!found
-               || postgres_read_version(connection, postgres_set_name(migrations), out, error));
+               || postgres_read_version(connection, postgres_migrations_name(migrations), out,
+                                        error));
 }
 
 /* The first read takes the transaction's snapshot. The transaction may be idle for any length of

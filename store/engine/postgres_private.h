@@ -80,7 +80,7 @@ CHECKED bool postgres_explain(struct sql_connection *connection, struct error *e
 CHECKED bool postgres_prepare_schema(struct sql_connection *writer,
                                      const struct migration_set *migrations, struct error *error);
 /* The name of a set of migrations, "main" or "scrapes", and its version in the database. */
-const char *postgres_set_name(const struct migration_set *migrations);
+const char *postgres_migrations_name(const struct migration_set *migrations);
 CHECKED bool postgres_read_version(struct sql_connection *connection, const char *name,
                                    int64_t *version, struct error *error);
 

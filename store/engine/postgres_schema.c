@@ -9,7 +9,7 @@
  * arbitrary number. */
 #define LOCK_ID "8029474310"
 
-const char *postgres_set_name(const struct migration_set *migrations)
+const char *postgres_migrations_name(const struct migration_set *migrations)
 {
     return migrations->rows == migrations_postgres_scrapes.rows ? "scrapes" : "main";
 }
@@ -41,8 +41,8 @@ static CHECKED bool claim_schema(struct sql_connection *writer, struct error *er
         return false;
     if (!ours && found)
         return error_set(error, ERROR_CONFLICT,
-                         "database %s has tables of another program: choose another database, or a "
-                         "schema of its own (options=-csearch_path%%3DNAME)",
+                         "database %s has tables of another program: choose another database, or "
+                         "give opsbrain a schema of its own (options=-csearch_path%%3DNAME)",
                          writer->place);
     return ours
            || postgres_run(postgres_of(writer),
@@ -70,7 +70,7 @@ static CHECKED bool apply(struct sql_connection *writer, const struct migration_
     text_addf(&statement,
               "INSERT INTO opsbrain_schema (name, version) VALUES ('%s', %d) "
               "ON CONFLICT (name) DO UPDATE SET version = excluded.version",
-              postgres_set_name(migrations), migrations->count);
+              postgres_migrations_name(migrations), migrations->count);
     return postgres_run(postgres_of(writer), text_string(&statement), error);
 }
 
@@ -78,7 +78,7 @@ static CHECKED bool check_version(struct sql_connection *writer,
                                   const struct migration_set *migrations, int64_t *version,
                                   struct error *error)
 {
-    if (!postgres_read_version(writer, postgres_set_name(migrations), version, error))
+    if (!postgres_read_version(writer, postgres_migrations_name(migrations), version, error))
         return false;
     return *version <= migrations->count
            || error_set(error, ERROR_CONFLICT,
@@ -87,9 +87,10 @@ static CHECKED bool check_version(struct sql_connection *writer,
                         writer->place, (long long)*version, migrations->count);
 }
 
-/* Works in a transaction with a lock, because two processes may start at once. */
-static CHECKED bool identify(struct sql_connection *writer, const struct migration_set *migrations,
-                             struct error *error)
+/* Claims the schema for opsbrain and checks its version, in a transaction with a lock, because two
+ * processes may start at once. */
+static CHECKED bool claim_and_check(struct sql_connection *writer,
+                                    const struct migration_set *migrations, struct error *error)
 {
     struct postgres_connection *connection = postgres_of(writer);
     int64_t version;
@@ -126,8 +127,8 @@ bool postgres_prepare_schema(struct sql_connection *writer, const struct migrati
 {
     struct postgres_connection *connection = postgres_of(writer);
 
-    connection->set = postgres_set_name(migrations);
-    if (!identify(writer, migrations, error))
+    connection->set = postgres_migrations_name(migrations);
+    if (!claim_and_check(writer, migrations, error))
         return roll_back(connection);
     if (!postgres_holder_take(connection, error))
         return false;

@@ -25,7 +25,7 @@ const LOADS = [
     { users: 1024, stepMs: 20 },
     { users: 2048, stepMs: 40 },
     { users: 2048, stepMs: 17 },
-    { users: 2048, stepMs: 0, note: ', as fast as it writes' },
+    { users: 2048, stepMs: 0, note: ', events as fast as simserve can write them' },
 ];
 const TOKENS = 128;
 const WINDOW_S = 8;
@@ -127,6 +127,6 @@ function findTools() {
 }
 
 const tools = findTools();
-console.log('                         events/s      CPU  us/event  by ours   lag p99 TTFT p50:    error      p99:    error (ms)');
+console.log('                         events/s      CPU  us/event  x ours    lag p99 TTFT p50:    error      p99:    error (ms)');
 for (const load of LOADS)
     if (options.users === undefined || options.users === String(load.users)) await compare(load, tools);

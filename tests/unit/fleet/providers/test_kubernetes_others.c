@@ -91,8 +91,8 @@ static void test_a_foreign_account_is_not_used(void **state)
     step_list_free(steps, count);
 }
 
-/* If a deployment had no end, opsbrain did not make the objects that have the names of an end's
- * objects. */
+/* A deployment without an end has no CronJob or account of ours: objects of those names belong to
+ * others, and must not be overwritten. */
 static void test_a_first_end_is_created_without_force(void **state)
 {
     static const enum provider_verb verbs[] = { VERB_EXTEND, VERB_UPDATE };

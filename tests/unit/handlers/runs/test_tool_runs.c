@@ -130,7 +130,7 @@ static void every_answer_says_which_tokens_are_estimates(void **state)
     world_do(world, "run_show", text_string(&arguments));
     world_says(world, "tokens estimated");
     world_do(world, "run_audit", text_string(&arguments));
-    world_says(world, "the server reported no usage");
+    world_says(world, "answers without usage");
     exported = world_ok(world, "run_export", text_string(&arguments));
     marked = json_object_get(exported, "marked");
     for (size_t i = 0; i < json_array_size(marked); i++) {

@@ -92,7 +92,7 @@ static void counts_by_principal_tool_and_outcome(void **state)
 }
 
 /* Rows and memory are bounded, however many names a caller chooses. */
-static void too_many_names_are_counted_as_several(void **state)
+static void too_many_tools_share_one_row(void **state)
 {
     struct ledger *ledger = *state;
     struct audit_row newest;
@@ -109,7 +109,7 @@ static void too_many_names_are_counted_as_several(void **state)
     assert_int_equal(rows_of(ledger, "eve", NULL), 65);
 }
 
-static void too_many_principals_are_counted_as_several(void **state)
+static void too_many_principals_share_one_row(void **state)
 {
     struct ledger *ledger = *state;
     char name[40];
@@ -123,7 +123,7 @@ static void too_many_principals_are_counted_as_several(void **state)
     assert_int_equal(rows_of(ledger, "(several)", NULL), 1);
 }
 
-static void rows_of_single_calls_are_limited_to_32_kib_per_principal(void **state)
+static void calls_get_rows_of_their_own_up_to_32_kib_between_flushes(void **state)
 {
     struct ledger *ledger = *state;
     char *arguments = calloc(1, 4000);
@@ -203,9 +203,9 @@ int main(void)
         cmocka_unit_test(a_flood_of_refusals_makes_ten_rows_and_one_with_the_rest),
         cmocka_unit_test(the_next_minute_counts_from_zero),
         cmocka_unit_test(counts_by_principal_tool_and_outcome),
-        cmocka_unit_test(too_many_names_are_counted_as_several),
-        cmocka_unit_test(too_many_principals_are_counted_as_several),
-        cmocka_unit_test(rows_of_single_calls_are_limited_to_32_kib_per_principal),
+        cmocka_unit_test(too_many_tools_share_one_row),
+        cmocka_unit_test(too_many_principals_share_one_row),
+        cmocka_unit_test(calls_get_rows_of_their_own_up_to_32_kib_between_flushes),
         cmocka_unit_test(uses_of_secrets_are_recorded_once_and_then_hourly),
         cmocka_unit_test(closing_the_store_writes_the_counts),
         cmocka_unit_test(a_full_disk_loses_no_count),

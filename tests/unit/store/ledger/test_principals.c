@@ -73,7 +73,7 @@ static void refuses_keys_that_expired_or_were_revoked(void **state)
     assert_int_equal(revoked, 1);
     assert_refused(ledger,
                    api_key_revoke(ledger->store, "alice", 8000, &change, &revoked, &ledger->error),
-                   ERROR_NOT_FOUND, "\"alice\" is neither");
+                   ERROR_NOT_FOUND, "no unrevoked key has the id or the principal \"alice\"");
 }
 
 static void a_principal_has_one_role(void **state)

@@ -106,7 +106,7 @@ static void never_measures_a_cell_twice(void **state)
     assert_refused(
         ledger,
         attempt_begin(ledger->store, &scene.claim, scene.cells[0].id, 320, &second, &ledger->error),
-        ERROR_CONFLICT, "is already measured");
+        ERROR_CONFLICT, "is measured, not pending");
     end(&scene);
 }
 
