@@ -86,7 +86,8 @@ static CHECKED bool check_given(const struct prompt *prompt, const json_t *argum
         json_auto_t *given = json_string(name);
 
         if (argument == NULL)
-            return error_set(error, ERROR_INVALID, "%s has no argument %s: prompts/list lists them",
+            return error_set(error, ERROR_INVALID,
+                             "%s has no argument %s: prompts/list lists its arguments",
                              prompt->name, value_show(given, shown));
         if (!check_value(argument, value, error))
             return false;

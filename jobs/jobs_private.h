@@ -21,7 +21,7 @@ struct runner {
     bool active; /* it runs a job */
     bool cancel; /* the job was cancelled */
     bool lost;   /* the claim is stale */
-    bool undoes; /* the run has noticed the cancellation */
+    bool undoes; /* the run has noticed the cancellation, and undoes its work */
     bool asked;  /* the run asked a question: it must end */
     double progress, total;
     char message[256];

@@ -8,8 +8,8 @@
 struct settings;
 struct store;
 
-/* Sets the file with the keys of the audit log's rows; "": there is none. INVALID: the file is in
- * the data folder or cannot be used, or the log has a key and no file is given. */
+/* Sets the file with the secret keys of the audit log's digests; "": none. INVALID: the file is in
+ * the data folder or cannot be used, or the digests need a key and no file is given. */
 CHECKED bool audit_notes_use_key(struct store *store, const char *data_folder, const char *file,
                                  struct error *error);
 /* If a row cannot be written, for example on a full disk, that is logged. */

@@ -2,8 +2,9 @@
 /* Finds out whether this is the same database, in the same place, as at the last start. A copy or a
  * restored backup must not change what runs in a cloud, because the original may do so, too, and
  * because the copy does not know what has happened since. Each start, unless the database was
- * moved, leaves a new random number in the file fleet.place of the folder, and a digest of it in
- * the database. If one of the two is put back as it was before, they no longer agree. */
+ * moved, leaves a new random number in the file fleet.place of the folder and, in the database, a
+ * digest of that number, of the folder's path and of its inode. If the folder is copied, or only
+ * one of file and database is put back as it was before, the two no longer agree. */
 #pragma once
 
 #include "store/fleet/fleet_managed.h"
@@ -12,5 +13,6 @@
  * last, gives the place a new number. */
 CHECKED bool fleet_place_read(struct store *store, const char *folder, struct fleet_instance *out,
                               struct error *error);
-/* Lets the database change its clouds again, in the folder that fleet_place_read gets next. */
+/* Ends the state `moved`: the folder that fleet_place_read gets next becomes the database's place,
+ * and opsbrain changes its clouds again. */
 CHECKED bool fleet_place_resume(struct store *store, struct change *change, struct error *error);

@@ -25,7 +25,7 @@ const LOADS = [
     { users: 1024, stepMs: 20 },
     { users: 2048, stepMs: 40 },
     { users: 2048, stepMs: 17 },
-    { users: 2048, stepMs: 0, note: ', events as fast as simserve can write them' },
+    { users: 2048, stepMs: 0, note: ', events as fast as the client reads them' },
 ];
 const TOKENS = 128;
 const WINDOW_S = 8;
@@ -102,7 +102,7 @@ async function compareTool(name, load, ours) {
 
 async function compare(load, tools) {
     const shape = (url) => [url, String(load.users), '128', String(TOKENS), String(WINDOW_S)];
-    const pace = load.stepMs > 0 ? `, an event for each every ${load.stepMs} ms` : (load.note ?? '');
+    const pace = load.stepMs > 0 ? `, one event per user every ${load.stepMs} ms` : (load.note ?? '');
 
     console.log(`${load.users} users${pace}`);
     const ours = line('opsbrain', await withServer(load, async (url) => readOurs(await output(BENCH, shape(url)))));
