@@ -263,7 +263,13 @@ test('flags exist', async () => {
     const helps = [[], ['plan'], ['ask'], ['sweep_cancel'], ['job_list'], ['run_import'], ['bench'], ['report'], ['watch'], ['serve'], ['backup'], ['move']].map((words) => run(['help', ...words]));
     const [simserve, ...opsbrain] = await Promise.all([promisify(execFile)(SIMSERVE, ['--help']), ...helps]);
     const known = new Set((opsbrain.map(({ output }) => output).join('') + simserve.stdout.replaceAll('_', '-')).match(/--[a-z][a-z0-9-]*/g));
-    for (const other of ['--preset', '--build', '--target', '--follow', '--header', '--help', '--write', '--save', '--faults', '--kill', '--ignore-scripts', '--prefix', '--gpu-memory-utilization', '--max-num-seqs', '--tensor-parallel-size']) known.add(other);
+    // flags of other programs, and of scripts
+    const others = [
+        '--preset', '--build', '--target', '--follow', '--header', '--help', '--write', '--save', '--faults', '--kill',
+        '--ignore-scripts', '--prefix', '--gpu-memory-utilization', '--max-num-seqs', '--tensor-parallel-size',
+        '--cpu-offload-gb',
+    ];
+    for (const other of others) known.add(other);
     const exists = (flag) => flag.endsWith('-') ? [...known].some((each) => each.startsWith(flag)) : known.has(flag);
     for (const { name, content } of documents)
         for (const code of inline(content))
